@@ -18,14 +18,16 @@ namespace Treepie;
 /// The front door: one document database in one directory, inside this process. Thread-safe. Nothing is acknowledged before it is
 /// durable; readers see an unchanging snapshot and never wait.
 /// </summary>
-public sealed class Database : IDisposable, IAsyncDisposable
+public sealed class Database : IDocumentStore
 {
     private readonly StorageEnvironment _environment;
     private readonly ChangeVectors _changeVectors;
     private readonly CollectionNames _collectionNames = new();
     private readonly ChangeSignal _changes = new();
     private readonly QueryExecutor _queries;
+    private readonly DatabaseWrites _writes;
     private SessionOptions? _reflectionOptions;
+    private TemporaryPlace? _place;
     private int _disposed;
 
     private Database(string directory, StorageEnvironment environment, DatabaseOptions options)
@@ -41,6 +43,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
         Log = new DatabaseLog(environment, TaskStore.LogNeeds);
         Log.Resume();
         _changeVectors = new ChangeVectors(Id);
+        _writes = new DatabaseWrites(environment, _changeVectors, _changes, BeginRead, () => Imports.KeepsUnused, Name, options.TimeProvider);
         using (DatabaseSnapshot snapshot = BeginRead())
             _changes.Publish(snapshot.LastEtag);
         SealedDefinitions? sealedDefinitions = environment.IsEncrypted ? new SealedDefinitions(environment, options.DecryptedBudgetBytes) : null;
@@ -121,6 +124,18 @@ public sealed class Database : IDisposable, IAsyncDisposable
         }
     }
 
+    /// <summary>
+    /// A new database that is gone when it is disposed, for tests: in shared memory where the system has it (Linux), else among the temporary files. It behaves as any other; what a
+    /// process that was killed leaves behind is a folder <c>treepie-…</c>.
+    /// </summary>
+    public static Database OpenInMemory(DatabaseOptions? options = null)
+    {
+        var place = new TemporaryPlace();
+        Database database = Open(place.Path, (options ?? new DatabaseOptions()) with { Name = options?.Name ?? "memory" });
+        database._place = place;
+        return database;
+    }
+
     /// <summary>An unchanging view of all documents, to be disposed. One thread at a time.</summary>
     public DatabaseSnapshot BeginRead()
     {
@@ -179,7 +194,15 @@ public sealed class Database : IDisposable, IAsyncDisposable
     /// <remarks>In trimmed or natively compiled programs use <see cref="OpenSession(SessionOptions)"/> with a source-generated context.</remarks>
     [RequiresUnreferencedCode("Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
     [RequiresDynamicCode("Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
-    public DocumentSession OpenSession() => OpenSession(LazyInitializer.EnsureInitialized(ref _reflectionOptions, ReflectionOptions));
+    public DocumentSession OpenSession() => OpenSession(DefaultSession);
+
+    /// <summary>The options of sessions that are opened without.</summary>
+    internal SessionOptions DefaultSession
+    {
+        [RequiresUnreferencedCode("Serializes by reflection.")]
+        [RequiresDynamicCode("Serializes by reflection.")]
+        get => LazyInitializer.EnsureInitialized(ref _reflectionOptions, ReflectionOptions);
+    }
 
     /// <summary>A unit of work over C# objects.</summary>
     public DocumentSession OpenSession(SessionOptions options)
@@ -188,6 +211,20 @@ public sealed class Database : IDisposable, IAsyncDisposable
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         return new DocumentSession(this, options);
     }
+
+    /// <summary>As <see cref="OpenSession()"/>, as the interface whose calls are awaited.</summary>
+    [RequiresUnreferencedCode("Serializes objects by reflection. Give OpenAsyncSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresDynamicCode("Serializes objects by reflection. Give OpenAsyncSession options with a source-generated JsonSerializerContext instead.")]
+    public IAsyncDocumentSession OpenAsyncSession() => OpenSession();
+
+    /// <summary>As <see cref="OpenSession(SessionOptions)"/>, as the interface whose calls are awaited.</summary>
+    public IAsyncDocumentSession OpenAsyncSession(SessionOptions options) => OpenSession(options);
+
+    [RequiresUnreferencedCode("Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresDynamicCode("Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
+    IDocumentSession IDocumentStore.OpenSession() => OpenSession();
+
+    IDocumentSession IDocumentStore.OpenSession(SessionOptions options) => OpenSession(options);
 
     /// <summary>Completes when a change later than <paramref name="afterEtag"/> is durable; at once if one is.</summary>
     /// <exception cref="ObjectDisposedException">The database was closed while waiting.</exception>
@@ -410,6 +447,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
         _changes.Close();
         ((IDisposable)Indexes).Dispose(); // before the documents it reads
         _environment.Dispose();
+        _place?.Dispose();
     }
 
     /// <inheritdoc/>
@@ -420,6 +458,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
         _changes.Close();
         ((IDisposable)Indexes).Dispose();
         await _environment.DisposeAsync().ConfigureAwait(false);
+        _place?.Dispose();
     }
 
     /// <summary>As <see cref="WriteAsync(WriteBatch, CancellationToken)"/>, for who needs no results: nothing is allocated for a document.</summary>
@@ -428,9 +467,8 @@ public sealed class Database : IDisposable, IAsyncDisposable
     /// <summary>The next range of ids, for callers that are not asynchronous.</summary>
     internal HiLoRange NextHiLoRange(HiLoRequest request)
     {
-        (HiLoRange range, long etag) = _environment.Write(transaction => Run(transaction, (writer, now) => HiLoWriter.Next(writer, request, Options.MaxIdBytes, now)));
-        _changes.Publish(etag);
-        return range;
+        ObjectDisposedException.ThrowIf(_disposed != 0, this);
+        return _writes.Run((writer, now) => HiLoWriter.Next(writer, request, Options.MaxIdBytes, now));
     }
 
     /// <summary>Says that a plain database has no key.</summary>
@@ -438,8 +476,7 @@ public sealed class Database : IDisposable, IAsyncDisposable
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         if (!IsEncrypted)
-            throw new InvalidOperationException(
-                $"The database '{Name}' is not encrypted, so it has no key to change. Encryption is chosen when a database is made: make an encrypted one and copy everything to it, for instance with a backup.");
+            throw new InvalidOperationException($"The database '{Name}' is not encrypted, so it has no key to change. Encryption is chosen when a database is made: make an encrypted one and copy everything to it, for instance with a backup.");
     }
 
     private async Task<WriteResult[]> WriteAsync(WriteBatch batch, bool wantsResults, CancellationToken cancellationToken)
@@ -451,50 +488,13 @@ public sealed class Database : IDisposable, IAsyncDisposable
         return results;
     }
 
-    private async Task<TResult> WriteAsync<TResult>(
-        Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
+    private Task<TResult> WriteAsync<TResult>(Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
-        try
-        {
-            long began = DatabaseTelemetry.CountsWrites ? Options.TimeProvider.GetTimestamp() : 0;
-            (TResult result, long etag) = DatabaseTelemetry.IsTraced
-                ? await DatabaseTelemetry.TraceWriteAsync(_environment, Name, transaction => Run(transaction, command, wantsResults), cancellationToken).ConfigureAwait(false)
-                : await _environment.WriteAsync(transaction => Run(transaction, command, wantsResults), cancellationToken).ConfigureAwait(false);
-            if (began != 0)
-                DatabaseTelemetry.Written(Name, Options.TimeProvider.GetElapsedTime(began));
-            _changes.Publish(etag);
-            return result;
-        }
-        catch (OperationCanceledException)
-        {
-            PublishWhatIsDurable(); // the write may have been done nevertheless
-            throw;
-        }
-    }
-
-    private (TResult Result, long Etag) Run<TResult>(WriteTransaction transaction, Func<DocumentWriter, DateTime, TResult> command, bool wantsResults = true)
-    {
-        DateTime now = Options.TimeProvider.GetUtcNow().UtcDateTime;
-        var writer = new DocumentWriter(transaction, _changeVectors, now, wantsResults, Imports.KeepsUnused);
-        TResult result = command(writer, now);
-        return (result, writer.LastEtag);
+        return _writes.RunAsync(command, cancellationToken, wantsResults);
     }
 
     [RequiresUnreferencedCode("Serializes by reflection.")]
     [RequiresDynamicCode("Serializes by reflection.")]
     private SessionOptions ReflectionOptions() => new() { Json = Options.Json ?? EntityJsonOptions.ByReflection(Options.MaxDocumentDepth) };
-
-    private void PublishWhatIsDurable()
-    {
-        try
-        {
-            using DatabaseSnapshot snapshot = BeginRead();
-            _changes.Publish(snapshot.LastEtag);
-        }
-        catch (ObjectDisposedException)
-        {
-            // closed meanwhile: nobody waits any more
-        }
-    }
 }

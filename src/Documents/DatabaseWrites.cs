@@ -6,7 +6,14 @@ using Treepie.Writes;
 namespace Treepie;
 
 /// <summary>Runs the writes of a database: each in a transaction that others join, measured, traced, and told to those who wait for changes.</summary>
-internal sealed class DatabaseWrites(StorageEnvironment environment, ChangeVectors changeVectors, ChangeSignal changes, Func<bool> keepsUnused, string name, TimeProvider timeProvider)
+internal sealed class DatabaseWrites(
+    StorageEnvironment environment,
+    ChangeVectors changeVectors,
+    ChangeSignal changes,
+    Func<DatabaseSnapshot> beginRead,
+    Func<bool> keepsUnused,
+    string name,
+    TimeProvider timeProvider)
 {
     /// <summary>Runs a command; completes when it is durable.</summary>
     public async Task<TResult> RunAsync<TResult>(Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
@@ -49,8 +56,7 @@ internal sealed class DatabaseWrites(StorageEnvironment environment, ChangeVecto
     {
         try
         {
-            using ReadTransaction transaction = environment.BeginRead();
-            using var snapshot = new DatabaseSnapshot(transaction, new CollectionNames(), changeVectors, ownsTransaction: false);
+            using DatabaseSnapshot snapshot = beginRead();
             changes.Publish(snapshot.LastEtag);
         }
         catch (ObjectDisposedException)

@@ -81,7 +81,7 @@ internal static class Arithmetic
         };
     }
 
-    private static object OfInt(BinaryExpression node, int a, int b) => node.NodeType switch
+    private static int OfInt(BinaryExpression node, int a, int b) => node.NodeType switch
     {
         ExpressionType.Add => unchecked(a + b),
         ExpressionType.AddChecked => checked(a + b),
@@ -99,7 +99,7 @@ internal static class Arithmetic
         _ => throw Unknown(node),
     };
 
-    private static object OfLong(BinaryExpression node, long a, long b) => node.NodeType switch
+    private static long OfLong(BinaryExpression node, long a, long b) => node.NodeType switch
     {
         ExpressionType.Add => unchecked(a + b),
         ExpressionType.AddChecked => checked(a + b),

@@ -11,10 +11,10 @@ internal sealed class ColumnCollector : ExpressionVisitor
     private readonly Dictionary<Expression, string> _names = new(ReferenceEqualityComparer.Instance);
     private readonly List<Column> _columns = [];
 
-    public ColumnCollector(PathTranslator paths, LambdaExpression projection)
+    public ColumnCollector(PathTranslator paths, DocumentLambda projection)
     {
         _paths = paths;
-        _document = projection.Parameters[0];
+        _document = projection.Parameter;
         Name(projection.Body);
     }
 

@@ -24,7 +24,7 @@ internal sealed class ConditionTranslator
     public ParameterBag Parameters { get; }
 
     /// <summary>A condition about the document.</summary>
-    public Clause Of(LambdaExpression lambda)
+    public Clause Of(DocumentLambda lambda)
     {
         Paths.EnterDocument(lambda);
         return Of(lambda.Body);
@@ -57,7 +57,7 @@ internal sealed class ConditionTranslator
     {
         if (path.IsId)
             return OfId(path, value, isEqual, quoted);
-        if (path.IgnoresCase && value is string text && text != text.ToLowerInvariant() && text != text.ToUpperInvariant())
+        if (path.IgnoresCase && value is string text && text.Any(char.IsLower) && text.Any(char.IsUpper)) // nothing in one case is equal to it
             return Clause.Of(!isEqual);
         if (path is { IsOfElements: true } && !isEqual)
             return Different(path, value, quoted);

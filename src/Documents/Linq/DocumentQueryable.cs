@@ -29,7 +29,7 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     public IDocumentQueryable<T> Search(Expression<Func<T, object?>> member, string words, bool allWords = false, double boost = 1)
     {
         ArgumentNullException.ThrowIfNull(words);
-        LambdaExpression path = Model.OnDocument(Checked(member));
+        DocumentLambda path = Model.OnDocument(Checked(member));
         return With(Model.Where(t =>
         {
             Clause search = t.Methods.Search(t.Paths.Of(path).Text, words, allWords);
@@ -40,21 +40,21 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     public IDocumentQueryable<T> Spatial(Expression<Func<T, double>> latitude, Expression<Func<T, double>> longitude, SpatialCriteria criteria)
     {
         ArgumentNullException.ThrowIfNull(criteria);
-        (LambdaExpression first, LambdaExpression second) = (Model.OnDocument(Checked(latitude)), Model.OnDocument(Checked(longitude)));
+        (DocumentLambda first, DocumentLambda second) = (Model.OnDocument(Checked(latitude)), Model.OnDocument(Checked(longitude)));
         return With(Model.Where(t => criteria.Condition($"spatial.point({t.Paths.Of(first).Text}, {t.Paths.Of(second).Text})", t.Parameters)));
     }
 
     public IDocumentQueryable<T> Spatial(Expression<Func<T, string?>> wkt, SpatialCriteria criteria)
     {
         ArgumentNullException.ThrowIfNull(criteria);
-        LambdaExpression path = Model.OnDocument(Checked(wkt));
+        DocumentLambda path = Model.OnDocument(Checked(wkt));
         return With(Model.Where(t => criteria.Condition($"spatial.wkt({t.Paths.Of(path).Text})", t.Parameters)));
     }
 
     public IDocumentQueryable<T> VectorSearch(Expression<Func<T, object?>> member, float[] vector, double? minimumSimilarity = null, int numberOfCandidates = 16, bool exact = false)
     {
         ArgumentNullException.ThrowIfNull(vector);
-        LambdaExpression path = Model.OnDocument(Checked(member));
+        DocumentLambda path = Model.OnDocument(Checked(member));
         return With(Model.Where(t =>
         {
             string arguments = $"{t.Paths.Of(path).Text}, {t.Parameters.Add(vector)}, {t.Parameters.Add(minimumSimilarity)}, {t.Parameters.Add(numberOfCandidates)}";
@@ -83,7 +83,7 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     public IDocumentQueryable<T> OrderByDistance(
         Expression<Func<T, double>> latitude, Expression<Func<T, double>> longitude, double fromLatitude, double fromLongitude, bool descending = false)
     {
-        (LambdaExpression first, LambdaExpression second) = (Model.OnDocument(Checked(latitude)), Model.OnDocument(Checked(longitude)));
+        (DocumentLambda first, DocumentLambda second) = (Model.OnDocument(Checked(latitude)), Model.OnDocument(Checked(longitude)));
         return With(Model.OrderBy(
             t =>
             {
@@ -111,7 +111,7 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
 
     public IDocumentQueryable<T> Include(Expression<Func<T, object?>> member)
     {
-        LambdaExpression path = Model.OnDocument(Checked(member));
+        DocumentLambda path = Model.OnDocument(Checked(member));
         return Including(t => t.Paths.Of(path).Text);
     }
 
@@ -124,7 +124,7 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     public IDocumentQueryable<T> Highlight(Expression<Func<T, object?>> member, int fragmentLength, int fragmentCount, out QueryNotes highlights)
     {
         var notes = new QueryNotes();
-        LambdaExpression path = Model.OnDocument(Checked(member));
+        DocumentLambda path = Model.OnDocument(Checked(member));
         highlights = notes;
         return Including(
             t => $"highlight({t.Paths.Of(path).Text}, {t.Parameters.Add(fragmentLength)}, {t.Parameters.Add(fragmentCount)})",
@@ -157,14 +157,14 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
 
     public FacetQuery<T> AggregateBy(Expression<Func<T, object?>> member, string? name = null)
     {
-        LambdaExpression path = Model.OnDocument(Checked(member));
+        DocumentLambda path = Model.OnDocument(Checked(member));
         return new FacetQuery<T>(Model, [], [t => t.Paths.Of(path).Text], name);
     }
 
     public async Task<IReadOnlyList<string>> SuggestUsingAsync(Expression<Func<T, object?>> member, string text, bool words = false, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(text);
-        LambdaExpression path = Model.OnDocument(Checked(member));
+        DocumentLambda path = Model.OnDocument(Checked(member));
         RqlStatement statement = Model.Translate(t =>
         {
             string field = t.Paths.Of(path).Text;
@@ -233,7 +233,7 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
         return lambda;
     }
 
-    private DocumentQueryable<T> With(QueryModel model) => new(model);
+    private static DocumentQueryable<T> With(QueryModel model) => new(model);
 
     private DocumentQueryable<T> Including(Func<Translation, string> include, Action<QueryResults>? observer = null) => With(Model with
     {

@@ -77,7 +77,7 @@ public sealed class FacetQuery<T>
 
     private FacetQuery<T> With(string sum, Expression<Func<T, object?>> member)
     {
-        LambdaExpression summed = _model.OnDocument(member);
+        DocumentLambda summed = _model.OnDocument(member);
         return new FacetQuery<T>(_model, _finished, [.. _arguments, t => $"{sum}({t.Paths.Of(summed).Text})"], _name);
     }
 

@@ -24,7 +24,7 @@ public sealed record MoreLikeThisOptions
     {
         var json = new JsonObject();
         if (Fields is { } fields)
-            json["Fields"] = new JsonArray([.. fields.Select(field => (JsonNode?)field)]);
+            json[nameof(Fields)] = new JsonArray([.. fields.Select(field => (JsonNode?)field)]);
         Add(json, nameof(MinimumTermFrequency), MinimumTermFrequency);
         Add(json, nameof(MinimumDocumentFrequency), MinimumDocumentFrequency);
         Add(json, nameof(MaximumQueryTerms), MaximumQueryTerms);

@@ -6,7 +6,7 @@ namespace Treepie.Linq;
 /// <summary>Keys of an order: numbers sort as numbers, everything else as text.</summary>
 internal static class OrderTranslator
 {
-    public static string Of(PathTranslator paths, LambdaExpression key, bool descending)
+    public static string Of(PathTranslator paths, DocumentLambda key, bool descending)
     {
         paths.EnterDocument(key);
         if (paths.TryFind(key.Body) is not { IsRoot: false } path)

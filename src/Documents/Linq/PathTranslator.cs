@@ -1,7 +1,6 @@
 using System.Collections;
 using System.Linq.Expressions;
 using System.Reflection;
-using System.Text.Json;
 using System.Text.Json.Serialization;
 using System.Text.Json.Serialization.Metadata;
 
@@ -21,11 +20,11 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
     public void Enter(ParameterExpression parameter, DocumentPath path) => _scope[parameter] = path;
 
     /// <summary>Says that a parameter stands for the document.</summary>
-    public void EnterDocument(LambdaExpression lambda) => Enter(lambda.Parameters[0], new DocumentPath("", documentType));
+    public void EnterDocument(DocumentLambda lambda) => Enter(lambda.Parameter, new DocumentPath("", documentType));
 
     /// <summary>The path that an expression names.</summary>
     /// <exception cref="NotSupportedException">It names none.</exception>
-    public DocumentPath Of(LambdaExpression lambda)
+    public DocumentPath Of(DocumentLambda lambda)
     {
         EnterDocument(lambda);
         return Of(lambda.Body);

@@ -18,7 +18,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     public IReadOnlyList<Func<Translation, string>> Includes { get; init; } = [];
 
     /// <summary>What each document becomes; null: it stays what it is.</summary>
-    public LambdaExpression? Projection { get; init; }
+    public DocumentLambda? Projection { get; init; }
 
     /// <summary>The class that results are read as, member by member; null: <see cref="Projection"/> says.</summary>
     public Type? Into { get; init; }
@@ -45,7 +45,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     public QueryModel Where(LambdaExpression predicate, bool exact = false)
     {
         RequireUnpaged("Where");
-        LambdaExpression condition = OnDocument(predicate);
+        DocumentLambda condition = OnDocument(predicate);
         return this with { Conditions = [.. Conditions, t => exact ? new Clause($"exact({t.Conditions.Of(condition).Whole})") : t.Conditions.Of(condition)] };
     }
 
@@ -57,7 +57,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
 
     public QueryModel OrderBy(LambdaExpression key, bool descending, bool isFirst)
     {
-        LambdaExpression member = OnDocument(key);
+        DocumentLambda member = OnDocument(key);
         return OrderBy(t => OrderTranslator.Of(t.Paths, member, descending), isFirst);
     }
 
@@ -92,14 +92,13 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     }
 
     /// <summary>A lambda about rows as one about documents.</summary>
-    public LambdaExpression OnDocument(LambdaExpression lambda)
+    public DocumentLambda OnDocument(LambdaExpression lambda)
     {
         if (Into is not null)
             throw new NotSupportedException("Conditions and orders stand before ProjectInto.");
         if (Projection is null)
-            return lambda;
-        Expression body = Inliner.Inline(lambda, Projection.Body);
-        return Expression.Lambda(body, Projection.Parameters[0]);
+            return DocumentLambda.Of(lambda);
+        return Projection with { Body = Inliner.Inline(lambda, Projection.Body) };
     }
 
     /// <summary>The query as text.</summary>

@@ -61,9 +61,9 @@ internal sealed class RowReader
     }
 
     /// <summary>A projection that needs the object as a whole, or nothing of it.</summary>
-    private object? Compute(LambdaExpression projection, QueryResults results)
+    private object? Compute(DocumentLambda projection, QueryResults results)
     {
-        var values = new Dictionary<Expression, object?>(ReferenceEqualityComparer.Instance) { [projection.Parameters[0]] = _model.Track(results.Current) };
+        var values = new Dictionary<Expression, object?>(ReferenceEqualityComparer.Instance) { [projection.Parameter] = _model.Track(results.Current) };
         return new Interpreter(values).Evaluate(projection.Body);
     }
 

@@ -1,3 +1,4 @@
+using System.Collections.ObjectModel;
 using System.Globalization;
 using System.Linq.Expressions;
 
@@ -10,7 +11,7 @@ internal sealed class RqlMethodTranslator(ConditionTranslator conditions)
 
     public Clause Of(MethodCallExpression call)
     {
-        IReadOnlyList<Expression> arguments = call.Arguments;
+        ReadOnlyCollection<Expression> arguments = call.Arguments;
         switch (call.Method.Name)
         {
             case nameof(RqlMethods.Search):

@@ -21,7 +21,7 @@ public sealed class IncludeLoader<TDocument>
     public IncludeLoader<TDocument> Include(Expression<Func<TDocument, object?>> member)
     {
         ArgumentNullException.ThrowIfNull(member);
-        string path = new PathTranslator(_session.Queries, typeof(TDocument)).Of(member).Text;
+        string path = new PathTranslator(_session.Queries, typeof(TDocument)).Of(DocumentLambda.Of(member)).Text;
         return new IncludeLoader<TDocument>(_session, [.. _paths, FieldPath.TryParse(path) ?? throw Refusal.Of(member, "Name a member that holds an id.")]);
     }
 

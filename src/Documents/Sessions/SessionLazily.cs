@@ -1,3 +1,5 @@
+using System.Diagnostics.CodeAnalysis;
+
 namespace Treepie.Sessions;
 
 /// <summary>Loads that are done when their values are asked for.</summary>
@@ -8,6 +10,7 @@ public sealed class SessionLazily
     internal SessionLazily(DocumentSession session) => _session = session;
 
     /// <summary>The object of a document, loaded when it is asked for.</summary>
+    [UnconditionalSuppressMessage("Trimming", "IL2091", Justification = "The value is made by a function; no constructor is looked for.")]
     public Lazy<T?> Load<T>(string id)
         where T : class
     {

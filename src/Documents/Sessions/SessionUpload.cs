@@ -38,5 +38,6 @@ internal sealed class SessionUpload(string id, string name, string? contentType,
         if (_upload is { } upload)
             await upload.DisposeAsync().ConfigureAwait(false);
         _upload = null;
+        await base.DisposeAsync().ConfigureAwait(false);
     }
 }

@@ -1,0 +1,11 @@
+using System.Linq.Expressions;
+
+namespace Treepie.Linq;
+
+/// <summary>A function of a document, as an expression.</summary>
+/// <param name="Parameter">What stands for the document.</param>
+/// <param name="Body">What is made of it.</param>
+internal sealed record DocumentLambda(ParameterExpression Parameter, Expression Body)
+{
+    public static DocumentLambda Of(LambdaExpression lambda) => new(lambda.Parameters[0], lambda.Body);
+}
