@@ -10,6 +10,7 @@ public sealed class ProjectDependencyTests
     private const string Indexing = "Treepie.Indexing";
     private const string Documents = "Treepie";
     private const string S3 = "Treepie.S3";
+    private const string Hosting = "Treepie.Extensions.Hosting";
     private const string Computing = "Treepie.Computing";
     private const string Server = "Treepie.Server";
     private const string CommandLine = "Treepie.CommandLine";
@@ -20,6 +21,7 @@ public sealed class ProjectDependencyTests
         { Indexing, [Storage] },
         { Documents, [Storage, Indexing] },
         { S3, [Documents, Storage] }, // of Storage only the root of all errors, see below
+        { Hosting, [Documents, Storage] }, // as S3
         { Computing, [Documents, Storage] }, // as S3
         { Server, [Documents, S3, Computing, Storage] },
         { CommandLine, [Storage, Documents, S3] }, // for its offline commands, and for where keys come from
@@ -47,6 +49,7 @@ public sealed class ProjectDependencyTests
 
     [Theory]
     [InlineData(S3)]
+    [InlineData(Hosting)]
     [InlineData(Computing)]
     [InlineData(Server)]
     public void Above_the_documents_nothing_of_storage_is_known_but_the_root_of_errors(string assembly)

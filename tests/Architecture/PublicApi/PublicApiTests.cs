@@ -14,6 +14,7 @@ public sealed class PublicApiTests
     [InlineData("Treepie.Indexing")]
     [InlineData("Treepie")]
     [InlineData("Treepie.S3")]
+    [InlineData("Treepie.Extensions.Hosting")]
     [InlineData("Treepie.Server")]
     public void The_public_api_of_a_package_is_the_one_that_was_reviewed(string name)
     {

@@ -12,6 +12,7 @@ public sealed class PackageTests(PackedSolution packed) : IClassFixture<PackedSo
     [InlineData("Treepie.Indexing")]
     [InlineData("Treepie.Storage")]
     [InlineData("Treepie.S3")]
+    [InlineData("Treepie.Extensions.Hosting")]
     [InlineData("Treepie.Computing")]
     [InlineData("Treepie.Server")]
     public void Package_holds_assembly_documentation_readme_licence_and_symbols(string id)
@@ -46,6 +47,7 @@ public sealed class PackageTests(PackedSolution packed) : IClassFixture<PackedSo
     [InlineData("Treepie.Storage")]
     [InlineData("Treepie.Indexing", "Treepie.Storage")]
     [InlineData("Treepie", "Treepie.Indexing", "Treepie.Storage", "ZstdSharp.Port")]
+    [InlineData("Treepie.Extensions.Hosting", "Microsoft.Extensions.Diagnostics.HealthChecks", "Microsoft.Extensions.Hosting.Abstractions", "Treepie", "Treepie.Storage")]
     [InlineData("Treepie.S3", "AWSSDK.Core", "AWSSDK.S3", "Treepie", "Treepie.Storage")]
     [InlineData("Treepie.Computing", "Jint", "Microsoft.CodeAnalysis.CSharp", "Treepie", "Treepie.Storage")]
     [InlineData("Treepie.Server", "OpenTelemetry.Exporter.OpenTelemetryProtocol", "OpenTelemetry.Exporter.Prometheus.AspNetCore", "OpenTelemetry.Extensions.Hosting", "OpenTelemetry.Instrumentation.AspNetCore", "Treepie", "Treepie.Computing", "Treepie.S3")]

@@ -1,0 +1,31 @@
+using Treepie.Extensions.Hosting;
+
+namespace Shop;
+
+/// <summary>A shop as a minimal API: two databases, sessions by dependency injection, search, health.</summary>
+public static class ShopProgram
+{
+    public static async Task Main(string[] arguments)
+    {
+        await using WebApplication shop = Build(WebApplication.CreateBuilder(arguments));
+        await shop.RunAsync();
+    }
+
+    /// <summary>The program; tests give a builder whose configuration says <c>Shop:InMemory</c>.</summary>
+    public static WebApplication Build(WebApplicationBuilder builder)
+    {
+        ArgumentNullException.ThrowIfNull(builder);
+        IConfigurationSection settings = builder.Configuration.GetSection("Shop");
+        bool inMemory = settings.GetValue<bool>("InMemory");
+        string data = settings["Data"] ?? "data";
+        builder.Services.AddTreepieDatabase(options => (options.Path, options.InMemory) = (Path.Combine(data, "shop"), inMemory));
+        builder.Services.AddKeyedTreepieDatabase("orders", options => (options.Path, options.InMemory) = (Path.Combine(data, "orders"), inMemory));
+        builder.Services.AddHealthChecks().AddTreepie().AddTreepie("orders", "orders");
+        builder.Services.AddSingleton(TimeProvider.System);
+
+        // Traces and metrics of the engine: whoever uses OpenTelemetry adds the source and the meter "Treepie".
+        WebApplication shop = builder.Build();
+        shop.MapShop();
+        return shop;
+    }
+}

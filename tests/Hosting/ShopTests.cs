@@ -1,0 +1,73 @@
+using System.Net;
+using System.Net.Http.Json;
+using Microsoft.AspNetCore.Builder;
+using Microsoft.AspNetCore.TestHost;
+using Microsoft.Extensions.Configuration;
+using Microsoft.Extensions.Logging;
+using Shop;
+
+namespace Treepie.Extensions.Hosting.Tests;
+
+/// <summary>The sample shop over HTTP, its databases in memory: how a program that uses Treepie is tested.</summary>
+public sealed class ShopTests : IAsyncLifetime
+{
+    private WebApplication? _shop;
+    private HttpClient _client = new();
+
+    private static CancellationToken Token => TestContext.Current.CancellationToken;
+
+    public async ValueTask InitializeAsync()
+    {
+        WebApplicationBuilder builder = WebApplication.CreateBuilder();
+        builder.WebHost.UseTestServer();
+        builder.Logging.ClearProviders();
+        builder.Configuration.AddInMemoryCollection([new KeyValuePair<string, string?>("Shop:InMemory", "true")]);
+        _shop = ShopProgram.Build(builder);
+        await _shop.StartAsync(Token);
+        _client = _shop.GetTestClient();
+        await Add("Red lamp", "A lamp for the desk", "Lamps", 20, 2);
+        await Add("Desk", "Made of oak", "Tables", 200, 1);
+        await Add("Blue lamp", "Hangs from the ceiling", "Lamps", 40, 5);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        _client.Dispose();
+        if (_shop is not null)
+            await _shop.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task Products_are_found_by_words_price_and_id()
+    {
+        Assert.Equal(["Blue lamp", "Desk", "Red lamp"], await Names("/products?page=0"));
+        Assert.Equal(["Desk", "Red lamp"], await Names("/products?search=desk&page=0"));
+        Assert.Equal(["Red lamp"], await Names("/products?atMost=30&page=0"));
+        Assert.Equal("Red lamp", (await _client.GetFromJsonAsync<Product>("/products/1", Token))?.Name);
+        Assert.Equal(HttpStatusCode.NotFound, (await _client.GetAsync(new Uri("/products/99", UriKind.Relative), Token)).StatusCode);
+        Dictionary<string, long>? categories = await _client.GetFromJsonAsync<Dictionary<string, long>>("/categories", Token);
+        Assert.Equal(2, categories?["lamps"]);
+    }
+
+    [Fact]
+    public async Task What_is_sold_leaves_the_stock()
+    {
+        Assert.Equal(HttpStatusCode.Created, await Buy(1, 2));
+        Assert.Equal(HttpStatusCode.Conflict, await Buy(1, 1));
+        Assert.Equal(HttpStatusCode.BadRequest, await Buy(1, 0));
+        Assert.Equal(0, (await _client.GetFromJsonAsync<Product>("/products/1", Token))?.Stock);
+        HttpStatusCode[] answers = await Task.WhenAll(Enumerable.Range(0, 20).Select(_ => Buy(3, 1)));
+        int left = (await _client.GetFromJsonAsync<Product>("/products/3", Token))?.Stock ?? -1;
+        Assert.Equal(5 - left, answers.Count(answer => answer == HttpStatusCode.Created));
+    }
+
+    [Fact]
+    public async Task The_shop_says_that_it_is_healthy() => Assert.Equal("Healthy", await _client.GetStringAsync("/healthz", Token));
+
+    private async Task<IEnumerable<string>> Names(string path) => (await _client.GetFromJsonAsync<Product[]>(path, Token) ?? []).Select(product => product.Name);
+
+    private async Task<HttpStatusCode> Buy(int product, int amount) => (await _client.PostAsJsonAsync("/orders", new PurchaseRequest(product, amount), Token)).StatusCode;
+
+    private async Task Add(string name, string description, string category, decimal price, int stock) => (await _client.PostAsJsonAsync(
+        "/products", new Product { Name = name, Description = description, Category = category, Price = price, Stock = stock }, Token)).EnsureSuccessStatusCode();
+}
