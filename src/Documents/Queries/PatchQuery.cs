@@ -1,5 +1,6 @@
 using System.Text;
 using Treepie.Computations;
+using Treepie.Queries.Scripts;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 using Treepie.Writes;

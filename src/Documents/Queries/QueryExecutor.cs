@@ -106,6 +106,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         {
             LoadDocument = Load,
             Orders = options.CustomOrders,
+            Computing = options.Computing,
             Projection = request.ProjectionBehavior,
             Shapes = new ShapeReader(options.MaxShapeCorners, cancellationToken),
         };
@@ -207,7 +208,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
                 ResultEtag = ResultEtags.Of(context, snapshot, null, false),
                 Warnings = QueryWarnings.OfCollection(query.Collection, snapshot),
             };
-            source.Skip(query.Skip, cancellationToken);
+            if (query.Script is not { Filters: true })
+                source.Skip(query.Skip, cancellationToken);
             return new QueryResults(context, found);
         }
         catch
@@ -445,8 +447,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         {
             Query = query.Condition,
             Sort = query.Sort,
-            Skip = query.Skip,
-            Take = query.Distinct ? long.MaxValue : query.Take,
+            Skip = query.Script is { Filters: true } ? 0 : query.Skip,
+            Take = query.Script is { Filters: true } ? query.FilterLimit : query.Distinct ? long.MaxValue : query.Take,
             After = Position(context.Request),
             WithPosition = context.Request.WithContinuation || context.Request.Continuation is not null,
             CountsHits = context.Request.CountsResults,

@@ -5,6 +5,7 @@ using System.Text.Json;
 using Treepie.Queries.Binding;
 using Treepie.Queries.Plans;
 using Treepie.Queries.Projecting;
+using Treepie.Queries.Scripts;
 using Treepie.Queries.Sources;
 using Treepie.Store;
 
@@ -23,7 +24,10 @@ public sealed class QueryResults : IDisposable
     private readonly ArrayBufferWriter<byte>? _projected;
     private readonly DistinctFilter? _distinct;
     private readonly IncludeCollector? _includes;
+    private readonly ScriptRows? _script;
     private readonly long _begun;
+    private long _toSkip;
+    private long _examined;
     private long _remaining;
     private long _given;
     private int _tellingBytes;
@@ -39,6 +43,12 @@ public sealed class QueryResults : IDisposable
         BoundQuery query = context.Query;
         _begun = context.TimeProvider.GetTimestamp();
         _remaining = query.Take;
+        if (query.Script is { } script)
+        {
+            _script = new ScriptRows(script, context.Request.Parameters, found.Snapshot, context.TimeProvider, context.CancellationToken);
+            _toSkip = script.Filters ? query.Skip : 0;
+        }
+
         _projection = query.Projection;
         _projected = query.Projection is null ? null : new ArrayBufferWriter<byte>();
         _distinct = query.Distinct ? new DistinctFilter(context.MaxDistinctResults) : null;
@@ -50,7 +60,7 @@ public sealed class QueryResults : IDisposable
     public long TotalResults => _found.ComputedRows?.Count ?? _source.TotalCount;
 
     /// <summary>Whether <see cref="TotalResults"/> is the number of matches; true wherever the request counts them.</summary>
-    public bool IsTotalExact => _found.ComputedRows is not null || _source.IsTotalExact;
+    public bool IsTotalExact => _found.ComputedRows is not null || (_source.IsTotalExact && _context.Query.Script is not { Filters: true });
 
     /// <summary>Duplicates left out by <c>distinct</c> so far.</summary>
     public long SkippedResults { get; private set; }
@@ -117,7 +127,7 @@ public sealed class QueryResults : IDisposable
             _isCurrentProjected = false;
             _found.Snapshot.ReleasePages();
             _source.ReleasePages();
-            if (!_source.MoveNext())
+            if (!MoveSource())
                 break;
 
             if (_distinct is not null && !_distinct.Add(Projected()[.._tellingBytes]))
@@ -137,8 +147,31 @@ public sealed class QueryResults : IDisposable
         return false;
     }
 
+    /// <summary>Goes to the next row: of a document whose script gives several, or of the next document that is wanted.</summary>
+    private bool MoveSource()
+    {
+        if (_script is null)
+            return _source.MoveNext();
+        while (true)
+        {
+            if (_script.MoveNext())
+                return true;
+            if (_examined == _context.Query.FilterLimit || !_source.MoveNext())
+                return false;
+            _context.CancellationToken.ThrowIfCancellationRequested();
+            _examined++;
+            if (!_script.Wants(_source.Current) || (_toSkip > 0 && _toSkip-- > 0))
+                continue;
+            if (!SelectsByScript)
+                return true;
+            _script.Begin(_source.Current);
+        }
+    }
+
     /// <summary>Whether the current result is a projection, not a whole document.</summary>
-    public bool IsProjection => !_source.HasDocuments || (_projection is not null && !_context.Request.MetadataOnly) || _context.Request.IndexEntries;
+    public bool IsProjection => !_source.HasDocuments || ((_projection is not null || SelectsByScript) && !_context.Request.MetadataOnly) || _context.Request.IndexEntries;
+
+    private bool SelectsByScript => _context.Query.Script is { Selects: true };
 
     /// <summary>The document of the current result; lives until the next move.</summary>
     public Document Current => _source.Current;
@@ -158,7 +191,7 @@ public sealed class QueryResults : IDisposable
         if (_context.Request.IndexEntries)
             Projection.WriteObject(_source.Id, Entry(), extra, output);
         else if (IsProjection)
-            Projection.WriteObject(_source.Id, _projection is null ? _source.Current.Body[1..^1] : Projected(), extra, output);
+            Projection.WriteObject(_source.Id, _projection is null && !SelectsByScript ? _source.Current.Body[1..^1] : Projected(), extra, output);
         else
             _source.Current.WriteTo(output, _context.Request.MetadataOnly, extra);
     }
@@ -231,6 +264,12 @@ public sealed class QueryResults : IDisposable
     /// <summary>The fields of the current result; made once for each.</summary>
     private ReadOnlySpan<byte> Projected()
     {
+        if (_script is not null && SelectsByScript)
+        {
+            _tellingBytes = _script.Current.Length;
+            return _script.Current.Span;
+        }
+
         if (_projection is null || _projected is null)
             return default;
 

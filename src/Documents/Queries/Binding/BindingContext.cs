@@ -14,6 +14,9 @@ internal sealed record BindingContext
     /// <summary>Reads the shapes of the query.</summary>
     public ShapeReader Shapes { get; init; } = new(int.MaxValue, CancellationToken.None);
 
+    /// <summary>Compiles the JavaScript of queries; null: nobody does.</summary>
+    public ComputingEngine? Computing { get; init; }
+
     /// <summary>Orders by name.</summary>
     public IReadOnlyDictionary<string, ICustomOrder> Orders { get; init; } = new Dictionary<string, ICustomOrder>();
 }

@@ -4,6 +4,7 @@ using Treepie.Indexes.Grouping;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Notes;
 using Treepie.Queries.Projecting;
+using Treepie.Queries.Scripts;
 
 namespace Treepie.Queries.Binding;
 
@@ -47,6 +48,12 @@ internal sealed record BoundQuery
     public Projection? Projection { get; init; }
 
     public bool Distinct { get; init; }
+
+    /// <summary>What is computed of each document; null: nothing.</summary>
+    public QueryScript? Script { get; init; }
+
+    /// <summary>Most documents that <c>filter</c> looks at.</summary>
+    public long FilterLimit { get; init; } = long.MaxValue;
 
     /// <summary>Whether what the index has not seen is looked at too.</summary>
     public bool NeverStale { get; init; }

@@ -3,6 +3,7 @@ using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Grouping;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Projecting;
+using Treepie.Queries.Scripts;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
@@ -56,20 +57,14 @@ internal sealed class QueryBinder
 
     private void RefuseUnsupported()
     {
-        if (_query.Declarations is [{ } declaration, ..])
-            throw NotYet(declaration.Position, "'declare' (JavaScript)", "'select a, b.c as d' takes fields as they are; what is to be computed of them can be stored with the document, or be computed of the answer.");
         if (_query.From.PreFilter is { } preFilter)
             throw NotYet(preFilter.Position, "A condition in parentheses after the collection", "Write it after 'where'.");
-        if (_query.Load is [{ } load, ..])
-            throw NotYet(load.Source.Position, "'load'", "'include' sends documents that results refer to.");
-        if (_query.Filter is { } filter)
-            throw NotYet(filter.Position, "'filter'", "'where' makes an index for the condition.");
-        if (_query.FilterLimit is { } filterLimit)
-            throw NotYet(filterLimit.Position, "'filter_limit'", "A query's \"Budget\" says how many entries it may look at.");
+        if (_query is { FilterLimit: { } filterLimit, Filter: null })
+            throw RqlErrors.At(_query.Text, filterLimit.Position, "'filter_limit' says how many documents 'filter' looks at, and there is no 'filter'.");
         if (_query.Update is { } update)
-            throw NotYet(update.Position, "'update' (JavaScript)", "Load what the query finds, change it and save it: a batch of documents is saved as a whole or not at all.");
-        if (_query.Select?.Script is { } script)
-            throw NotYet(script.Position, "'select { … }' (JavaScript)", "'select a, b as c' takes fields.");
+            throw RqlErrors.At(_query.Text, update.Position, "'update' changes what the query finds: send it as an operation that patches by query, not as a query.");
+        if (_query.GroupBy.Count > 0 && (_query.Filter?.Position ?? _query.Select?.Script?.Position) is { } computed)
+            throw NotYet(computed, "JavaScript over groups", "Order and select the keys, counts and sums.");
     }
 
     private BoundQuery BindSource()
@@ -186,13 +181,16 @@ internal sealed class QueryBinder
     {
         var notes = new NoteBinder(_query, _parameters, _fields);
         var outputs = new OutputBinder(_query, _parameters, _fields, notes) { Behavior = _context.Projection };
-        Projection? projection = outputs.BindSelect();
+        QueryScript? script = bound.IsComputed ? null : QueryScript.Of(_query, _context.Computing);
+        Projection? projection = script is { Selects: true } ? null : outputs.BindSelect();
         outputs.BindIncludes();
         return bound with
         {
             Projection = projection,
+            Script = script,
+            FilterLimit = _parameters.Count(_query.FilterLimit, "filter_limit", long.MaxValue),
             WantsTimings = outputs.WantsTimings,
-            Distinct = projection is not null && _query.Select is { Distinct: true },
+            Distinct = (projection is not null || script is { Selects: true }) && _query.Select is { Distinct: true },
             NeverStale = outputs.NeverStale,
             IncludePaths = outputs.IncludePaths,
             IncludeIds = outputs.IncludeIds,

@@ -2,7 +2,7 @@ using Treepie.Computations;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
-namespace Treepie.Queries;
+namespace Treepie.Queries.Scripts;
 
 /// <summary>The JavaScript of a query as functions that can be compiled.</summary>
 internal static class QueryScripts

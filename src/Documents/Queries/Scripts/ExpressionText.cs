@@ -1,0 +1,120 @@
+using System.Text.Json;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Scripts;
+
+/// <summary>
+/// Conditions and values of a query as expressions of a script, where they are not for an index: of <c>filter</c>, and of <c>select</c> beside loaded documents. They mean what they mean
+/// in <c>where</c>: texts compare without case, and of an array any value may be meant.
+/// </summary>
+internal sealed class ExpressionText(RqlQuery query)
+{
+    private readonly HashSet<string> _functions = [.. query.Declarations.Select(static declaration => declaration.Name)];
+    private readonly HashSet<string> _roots = [.. query.Load.Select(static load => load.Alias)];
+
+    /// <summary>What the expressions call.</summary>
+    public static IReadOnlyList<Computations.ScriptFunction> Helpers { get; } =
+    [
+        new("$any", ["a", "test"], "return Array.isArray(a) ? a.some(x => $any(x, test)) : test(typeof a === 'string' ? a.toLowerCase() : a ?? null);"),
+        new("$low", ["b"], "return typeof b === 'string' ? b.toLowerCase() : b ?? null;"),
+        new("$equal", ["a", "b"], "const c = $low(b); return $any(a, x => x === c);"),
+        new("$less", ["a", "b"], "const c = $low(b); return $any(a, x => x !== null && typeof x === typeof c && x < c);"),
+        new("$atMost", ["a", "b"], "const c = $low(b); return $any(a, x => x !== null && typeof x === typeof c && x <= c);"),
+        new("$between", ["a", "b", "c"], "const low = $low(b), high = $low(c); return $any(a, x => x !== null && typeof x === typeof low && x >= low && x <= high);"),
+        new("$starts", ["a", "b"], "const c = $low(b); return $any(a, x => typeof x === 'string' && x.startsWith(c));"),
+        new("$ends", ["a", "b"], "const c = $low(b); return $any(a, x => typeof x === 'string' && x.endsWith(c));"),
+        new("$each", ["a", "get"], "return Array.isArray(a) ? a.flatMap(x => $each(x, get)) : a === null || a === undefined ? [] : [get(a)];"),
+    ];
+
+    /// <summary>A condition.</summary>
+    /// <exception cref="InvalidQueryException">It is none that can be looked at in a document.</exception>
+    public string Condition(Expression expression) => expression switch
+    {
+        AndExpression all => $"({string.Join(" && ", all.Clauses.Select(Condition))})",
+        OrExpression either => $"({string.Join(" || ", either.Clauses.Select(Condition))})",
+        NotExpression negated => $"!({Condition(negated.Clause)})",
+        LiteralExpression { Kind: LiteralKind.True } => "true",
+        LiteralExpression { Kind: LiteralKind.False } => "false",
+        CompareExpression compare => Compare(compare),
+        BetweenExpression between => $"$between({Value(between.Operand)}, {Value(between.Low)}, {Value(between.High)})",
+        InExpression { All: true } list => $"({string.Join(" && ", list.Values.Select(value => $"$equal({Value(list.Operand)}, {Value(value)})").DefaultIfEmpty("true"))})",
+        InExpression list => $"({string.Join(" || ", list.Values.Select(value => In(list.Operand, value)).DefaultIfEmpty("false"))})",
+        MethodExpression method when _functions.Contains(method.Name) => $"!!({Call(method)})",
+        MethodExpression method when method.Is("startsWith") && method.Arguments.Count == 2 => $"$starts({Arguments(method)})",
+        MethodExpression method when method.Is("endsWith") && method.Arguments.Count == 2 => $"$ends({Arguments(method)})",
+        MethodExpression method when method.Is("exists") && method.Arguments.Count == 1 => $"({Value(method.Arguments[0].Value)} !== undefined)",
+        MethodExpression method when method.Is("regex") && method.Arguments.Count == 2 => $"regex({Arguments(method)})",
+        MethodExpression method => throw RqlErrors.At(
+            query.Text, method.Position, $"'{method.Name}()' is asked of an index, and 'filter' looks at documents: write it after 'where', or declare a function of that name."),
+        _ => throw RqlErrors.At(query.Text, expression.Position, "Expected is a condition, such as Freight > 30."),
+    };
+
+    /// <summary>A value.</summary>
+    /// <exception cref="InvalidQueryException">It is none.</exception>
+    public string Value(Expression expression) => expression switch
+    {
+        LiteralExpression { Kind: LiteralKind.String } text => Quoted(text.Text),
+        LiteralExpression { Kind: LiteralKind.Null } => "null",
+        LiteralExpression literal => literal.Text.ToLowerInvariant(),
+        ParameterExpression parameter => "$" + parameter.Name,
+        PathExpression path => Path(path.Segments),
+        MethodExpression method when method.Is("id") => "id(this)",
+        MethodExpression method when _functions.Contains(method.Name) => Call(method),
+        MethodExpression method when method.Is("cmpxchg") || method.Is("counter") => $"{method.Name.ToLowerInvariant()}({Arguments(method)})",
+        _ => throw RqlErrors.At(query.Text, expression.Position, "Expected is a field, a value, a parameter, or a call of a declared function."),
+    };
+
+    /// <summary>A call of a declared function.</summary>
+    public string Call(MethodExpression method) => $"{method.Name}({Arguments(method)})";
+
+    /// <summary>Whether a call is of a declared function.</summary>
+    public bool IsDeclared(MethodExpression method) => _functions.Contains(method.Name);
+
+    private string Arguments(MethodExpression method) => string.Join(", ", method.Arguments.Select(argument => Value(argument.Value)));
+
+    private string Compare(CompareExpression compare)
+    {
+        (string left, string right) = (Value(compare.Left), Value(compare.Right));
+        return compare.Operator switch
+        {
+            CompareOperator.Equal => $"$equal({left}, {right})",
+            CompareOperator.NotEqual => $"!$equal({left}, {right})",
+            CompareOperator.Less => $"$less({left}, {right})",
+            CompareOperator.LessOrEqual => $"$atMost({left}, {right})",
+            CompareOperator.Greater => $"$any({left}, x => $less($low({right}), x))",
+            _ => $"$any({left}, x => $atMost($low({right}), x))",
+        };
+    }
+
+    /// <summary>A value of a list may be a parameter that holds several.</summary>
+    private string In(Expression operand, Expression value) => value is ParameterExpression
+        ? $"(Array.isArray({Value(value)}) ? {Value(value)} : [{Value(value)}]).some(v => $equal({Value(operand)}, v))"
+        : $"$equal({Value(operand)}, {Value(value)})";
+
+    private string Path(IReadOnlyList<PathSegment> segments)
+    {
+        bool isAlias = query.From.Alias == segments[0].Name && segments[0].Elements.Count == 0;
+        bool isRoot = isAlias || (_roots.Contains(segments[0].Name) && segments[0].Elements.Count == 0);
+        return Members(isRoot ? segments[0].Name : "this", segments, isRoot ? 1 : 0);
+    }
+
+    private static string Members(string root, IReadOnlyList<PathSegment> segments, int from)
+    {
+        string text = root;
+        for (int i = from; i < segments.Count; i++)
+        {
+            text += $"?.[{Quoted(segments[i].Name)}]";
+            foreach (int element in segments[i].Elements)
+            {
+                if (element == PathSegment.AllElements)
+                    return $"$each({text}, x => {Members("x", segments, i + 1)})";
+                text += $"?.[{element}]";
+            }
+        }
+
+        return text;
+    }
+
+    private static string Quoted(string text) => $"\"{JsonEncodedText.Encode(text)}\"";
+}

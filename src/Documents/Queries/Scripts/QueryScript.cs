@@ -1,0 +1,83 @@
+using System.Text;
+using Treepie.Computations;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Scripts;
+
+/// <summary>What a query computes of each document by JavaScript: whether it is wanted, and what is selected of it. Immutable.</summary>
+internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
+{
+    public const string FilterFunction = "$filter";
+    public const string SelectFunction = "$select";
+
+    /// <summary>The script of a query; null where it needs none.</summary>
+    /// <exception cref="InvalidQueryException">A part of it does not go with scripts.</exception>
+    /// <exception cref="ScriptException">Its JavaScript is none, or nobody can compile it.</exception>
+    public static QueryScript? Of(RqlQuery query, ComputingEngine? engine)
+    {
+        bool selects = SelectsByScript(query);
+        if (!selects && query.Filter is null)
+            return null;
+        if (engine is null)
+        {
+            int position = query.Filter?.Position ?? query.Select?.Script?.Position ?? query.Declarations.FirstOrDefault()?.Position ?? query.Load[0].Source.Position;
+            throw RqlErrors.At(
+                query.Text, position,
+                "JavaScript, 'filter' and 'load' need an engine that compiles them: add the package Treepie.Computing, and set DatabaseOptions.Computing = new TextComputingEngine().");
+        }
+
+        var expressions = new ExpressionText(query);
+        var functions = new List<ScriptFunction>([.. ExpressionText.Helpers, .. QueryScripts.Functions(query)]);
+        string prologue = Prologue(query);
+        if (query.Filter is { } filter)
+            functions.Add(new ScriptFunction(FilterFunction, ["$args"], $"{prologue}return {expressions.Condition(filter)};"));
+        if (selects)
+            functions.Add(Select(query, expressions, prologue));
+        return new QueryScript(engine.CompileScript(functions), query.Filter is not null, selects);
+    }
+
+    /// <summary>Whether what is selected is more than fields of the document.</summary>
+    private static bool SelectsByScript(RqlQuery query) => query.Select is { } select
+        && (select.Script is not null
+            || select.Items.Any(item => item.Value is MethodExpression method && query.Declarations.Any(one => one.Name == method.Name))
+            || (query.Load.Count > 0 && select.Items.Count > 0));
+
+    private static ScriptFunction Select(RqlQuery query, ExpressionText expressions, string prologue)
+    {
+        SelectClause select = query.Select ?? throw new InvalidOperationException("The query selects.");
+        if (select.Script is { } script)
+        {
+            (int line, int column) = RqlErrors.PlaceOf(query.Text, script.Position);
+            string before = prologue + "return (";
+            return new ScriptFunction(SelectFunction, ["$args"], $"{before}{script.Text});", line, column - before.Length);
+        }
+
+        // One call gives the whole result; anything else is a member of it.
+        if (select.Items is [{ Value: MethodExpression only, Alias: null }] && expressions.IsDeclared(only))
+            return new ScriptFunction(SelectFunction, ["$args"], $"{prologue}return {expressions.Call(only)};");
+
+        var members = new StringBuilder();
+        foreach (AliasedExpression item in select.Items)
+        {
+            string name = item.Alias ?? (item.Value is PathExpression path ? path.Segments[^1].Name : query.Text[item.Value.Position..].Split([',', ' ', '(', '\n'], 2)[0]);
+            members.Append($"\"{System.Text.Json.JsonEncodedText.Encode(name)}\": {expressions.Value(item.Value)} ?? null,");
+        }
+
+        return new ScriptFunction(SelectFunction, ["$args"], $"{prologue}return {{{members}}};");
+    }
+
+    /// <summary>Names for the document, for loaded ones and for parameters, on the line where the script begins.</summary>
+    private static string Prologue(RqlQuery query)
+    {
+        var text = new StringBuilder();
+        foreach (string name in QueryScripts.ParametersOf(query))
+            text.Append($"const ${name} = $args[\"{name}\"];");
+        if (query.From.Alias is { } alias)
+            text.Append($"const {alias} = this;");
+        var expressions = new ExpressionText(query);
+        foreach (LoadItem load in query.Load)
+            text.Append($"const {load.Alias} = load({expressions.Value(load.Source)});");
+        return text.ToString();
+    }
+}

@@ -1,0 +1,46 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Treepie.Computations;
+using Treepie.Kinds;
+using Treepie.Store;
+
+namespace Treepie.Queries.Scripts;
+
+/// <summary>What scripts of a query see beside their document: the same snapshot. They change nothing.</summary>
+internal sealed class SnapshotScriptHost(DatabaseSnapshot snapshot) : IScriptHost
+{
+    public byte[]? Load(string id)
+    {
+        if (!snapshot.TryGet(id, out Document document))
+            return null;
+        var json = new ArrayBufferWriter<byte>();
+        document.WriteTo(json);
+        return json.WrittenSpan.ToArray();
+    }
+
+    public byte[]? CompareExchange(string key)
+    {
+        if (snapshot.CompareExchange(key) is not { } value)
+            return null;
+        using var json = JsonDocument.Parse(value.Body);
+        return json.RootElement.TryGetProperty("Object", out JsonElement held) ? Encoding.UTF8.GetBytes(held.GetRawText()) : null;
+    }
+
+    public long? Counter(string id, string name) => snapshot.Counter(id, name)?.Value;
+
+    public string Put(string id, ReadOnlyMemory<byte> json, string? expectedChangeVector) => throw OnlyLooks("put");
+
+    public void Delete(string id, string? expectedChangeVector) => throw OnlyLooks("del");
+
+    public void IncrementCounter(string id, string name, long delta) => throw OnlyLooks("incrementCounter");
+
+    public void DeleteCounter(string id, string name) => throw OnlyLooks("deleteCounter");
+
+    public void Write(string line)
+    {
+        // A query has nobody who would read it.
+    }
+
+    private static ScriptException OnlyLooks(string function) => new($"'{function}' changes documents, and a query does not: patch them, or update what the query finds.");
+}

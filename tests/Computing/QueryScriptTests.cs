@@ -1,0 +1,96 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Treepie.Queries;
+using Treepie.Tests.Support;
+using Treepie.Writes;
+
+namespace Treepie.Computing.Tests;
+
+/// <summary>JavaScript in queries: select, declared functions, load and filter.</summary>
+public sealed class QueryScriptTests : IAsyncLifetime
+{
+    private static readonly DatabaseOptions _options = new() { Computing = new TextComputingEngine() };
+
+    private readonly TemporaryDirectory _directory = new();
+    private readonly Database _database;
+
+    public QueryScriptTests() => _database = Database.Open(_directory.Path, _options);
+
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    public async ValueTask InitializeAsync()
+    {
+        using var batch = new WriteBatch(_options);
+        batch.Put("companies/1", """{"Name":"Alfreds","City":"Berlin","@metadata":{"@collection":"Companies"}}"""u8.ToArray());
+        for (int i = 0; i < 10; i++)
+            batch.Put($"orders/{i}", Encoding.UTF8.GetBytes(
+                """{"Company":"companies/#2","Freight":#.50,"Tags":["T#","x"],"Lines":[{"P":"p#","N":#},{"P":"q","N":2}],"@metadata":{"@collection":"Orders"}}"""
+                    .Replace("#2", $"{i % 2}", StringComparison.Ordinal).Replace("#", $"{i}", StringComparison.Ordinal)));
+        await _database.WriteAsync(batch, Cancel);
+    }
+
+    public async ValueTask DisposeAsync()
+    {
+        await _database.DisposeAsync();
+        _directory.Dispose();
+    }
+
+    [Theory]
+    [InlineData("from Orders as o where o.Freight < 2 order by o.Freight as double select { F: o.Freight * 2, N: o.Lines.map(l => l.N).reduce((a, b) => a + b, 0) }",
+        """[{"F":1,"N":2},{"F":3,"N":3}]""")]
+    [InlineData("declare function f(o, by) { return { Id: id(o), F: o.Freight + by }; } from Orders as o where id() = 'orders/3' select f(o, $by)", """[{"Id":"orders/3","F":13.5}]""")]
+    [InlineData("declare function f(o) { return o.Lines.map(l => ({ P: l.P })); } from Orders as o where id() = 'orders/3' select f(o)", """[{"P":"p3"},{"P":"q"}]""")]
+    [InlineData("declare function f(o) { return o.Freight > 8; } from Orders as o filter f(o) select o.Freight", """[{"Freight":8.50},{"Freight":9.50}]""")]
+    [InlineData("declare function f(o) { return o.Freight; } from Orders as o where id() = 'orders/3' select f(o) as F, o.Company", """[{"F":3.5,"Company":"companies/1"}]""")]
+    [InlineData("from Orders as o where id() = 'orders/1' load o.Company as c select { Name: c.Name, City: c.City }", """[{"Name":"Alfreds","City":"Berlin"}]""")]
+    [InlineData("from Orders as o where id() = 'orders/1' load o.Company as c select c.Name, o.Freight as F, o.Lines[].P as P", """[{"Name":"Alfreds","F":1.5,"P":["p1","q"]}]""")]
+    [InlineData("from Orders as o where id() = 'orders/0' load o.Company as c select { Name: c == null ? 'none' : c.Name }", """[{"Name":"none"}]""")]
+    [InlineData("from Orders filter Freight >= 3 and Freight <= 4.5 and Tags = 't3'", """["orders/3"]""")]
+    [InlineData("from Orders filter Lines[].P in ('P2', 'p4') and not Company = 'COMPANIES/9'", """["orders/2","orders/4"]""")]
+    [InlineData("from Orders filter Freight between 2 and 3.5 or startsWith(Tags, 'T9')", """["orders/2","orders/3","orders/9"]""")]
+    [InlineData("from Orders where Freight < 100 order by Freight as double filter Company = 'companies/1' limit 2 offset 1", """["orders/3","orders/5"]""")]
+    [InlineData("from Orders where Freight < 100 order by Freight as double filter Company = 'companies/1' limit 10 filter_limit 4", """["orders/1","orders/3"]""")]
+    [InlineData("from Orders as o where o.Freight < 3 select distinct { C: o.Company }", """[{"C":"companies/0"},{"C":"companies/1"}]""")]
+    [InlineData("from Orders as o where id() = 'orders/1' select { A: undefined, B: null, C: $by }", """[{"B":null,"C":10}]""")]
+    public async Task A_query_computes_what_its_text_says(string text, string expected)
+    {
+        List<string> rows = await AskAsync(text);
+        if (text.Contains("distinct", StringComparison.Ordinal))
+            rows.Sort(StringComparer.Ordinal);
+        Assert.Equal(expected, $"[{string.Join(',', rows)}]");
+    }
+
+    [Theory]
+    [InlineData("from Orders as o select { A: o. }", 1, "cannot be read")]
+    [InlineData("from Orders as o\nselect {\n A: o.Freight,,\n}", 3, "cannot be read")]
+    [InlineData("declare function f(o) {\n return o.a.b.c;\n}\nfrom Orders as o select f(o)", 2, "orders/")]
+    [InlineData("from Orders as o select { A: (() => { while (true) {} })() }", 0, "statements")]
+    [InlineData("from Orders as o select { A: put('x', {}) }", 0, "'put' changes documents")]
+    [InlineData("from Orders filter search(Tags, 'x')", 1, "asked of an index")]
+    [InlineData("from Orders filter_limit 5", 1, "no 'filter'")]
+    [InlineData("from Orders update { this.a = 1 }", 1, "patches by query")]
+    public async Task What_cannot_be_computed_is_refused_with_its_place(string text, int line, string words)
+    {
+        TreepieException error = await Assert.ThrowsAnyAsync<TreepieException>(() => AskAsync(text));
+        Assert.Contains(words, error.Message, StringComparison.Ordinal);
+        if (line > 0)
+            Assert.Equal(line, error is ScriptException script ? script.Line : ((InvalidQueryException)error).Line);
+    }
+
+    private async Task<List<string>> AskAsync(string text)
+    {
+        using var parameters = JsonDocument.Parse("""{"by":10}""");
+        using QueryResults results = await _database.QueryAsync(new QueryRequest { Text = text, Parameters = parameters.RootElement, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience }, Cancel);
+        var rows = new List<string>();
+        while (results.MoveNext())
+        {
+            var json = new ArrayBufferWriter<byte>();
+            results.WriteCurrent(json);
+            string row = Encoding.UTF8.GetString(json.WrittenSpan);
+            rows.Add(results.IsProjection ? row[..row.IndexOf(",\"@metadata\"", StringComparison.Ordinal)] + "}" : $"\"{results.Current.IdText()}\"");
+        }
+
+        return rows;
+    }
+}
