@@ -1,4 +1,5 @@
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Grouping;
 using Treepie.Indexing;
 using Treepie.Storage;
 
@@ -127,6 +128,15 @@ internal static class AutoIndexChoice
             $"No index answers the query, and the database has the {options.MaxAutoIndexes:N0} indexes that queries may make (IndexingOptions.MaxAutoIndexes), all of them used within the last hour. "
             + $"Delete one that is not needed, ask about the fields of one that is there, or define an index by hand. '{least.Index.Name}' was used least recently.");
     }
+
+    /// <summary>Indexes that are needed no more, as one that queries made has caught up which has all they are needed for. In the lock of the catalogue.</summary>
+    public static IEnumerable<DocumentIndex> Superseded(DocumentIndex index, IReadOnlyList<DocumentIndex> indexes, IndexingOptions options, DateTimeOffset now) => index.Definition switch
+    {
+        AutoIndexDefinition definition => indexes.Where(other =>
+            other != index && other.Definition is AutoIndexDefinition narrower && narrower.IsFor(definition.Collection) && definition.Covers(Needed(other, options, now))),
+        GroupDefinition groups => indexes.Where(other => other != index && other.Definition is GroupDefinition fewer && groups.Covers(fewer)),
+        _ => [],
+    };
 
     /// <summary>What <see cref="Decide"/> would choose, first, and every other index of the collection with why it is not chosen.</summary>
     public static IReadOnlyList<IndexChoice> Explain(IEnumerable<DocumentIndex> indexes, string collection, IReadOnlyList<AutoIndexField> fields)

@@ -104,20 +104,36 @@ internal sealed class DocumentIndex
         return index;
     }
 
-    /// <summary>Opens an index. One whose store is damaged, or not of these documents, is emptied, to be built again.</summary>
+    /// <summary>Opens an index. One whose store is damaged, or not of these documents, is emptied, to be built again; so is one that has seen what these documents have not, as they were put back to an earlier state.</summary>
+    /// <param name="definition">What is wanted.</param>
+    /// <param name="directory">Where it lies.</param>
+    /// <param name="analyzers">The analyzers that fields may name.</param>
+    /// <param name="lastEtag">The last etag of the documents.</param>
     /// <exception cref="IndexSchemaException">An analyzer is missing; nothing was changed.</exception>
-    public static DocumentIndex Open(IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers)
+    public static DocumentIndex Open(IndexMapping definition, IndexDirectory directory, AnalyzerSet analyzers, long lastEtag)
     {
         IndexWriter.Check(definition.Schema, analyzers);
         try
         {
-            return OpenStore(definition, directory, analyzers);
+            DocumentIndex index = OpenStore(definition, directory, analyzers);
+            if (index.Writer.LastEtag <= lastEtag)
+                return index;
+            index.Store.Dispose();
         }
         catch (Exception error) when (error is CorruptionException or ForeignDataException or IndexSchemaException or EncryptionKeyException)
         {
-            directory.DeleteStore();
-            return OpenStore(definition, directory, analyzers);
+            // It is emptied.
         }
+
+        directory.DeleteStore();
+        return OpenStore(definition, directory, analyzers);
+    }
+
+    /// <summary>Whether documents of a snapshot, up to an etag, wait to be indexed.</summary>
+    public bool IsStale(long indexedEtag, DatabaseSnapshot snapshot, long upToEtag)
+    {
+        using MappedChanges? feed = indexedEtag >= snapshot.LastEtag ? null : Changes(snapshot, indexedEtag); // it has seen every change there is
+        return feed is not null && feed.MoveNext() && feed.Etag <= upToEtag;
     }
 
     /// <summary>An unchanging view of it. Whoever calls holds the index.</summary>
@@ -289,8 +305,20 @@ internal sealed class DocumentIndex
     /// <summary>Says to those who wait which fields are there.</summary>
     public void ReportFields() => Progress.ReportFields(CompleteFields, Writer.Schema.Fields.Count);
 
-    /// <summary>Forgets the errors of documents. Whoever calls holds it.</summary>
-    public void ClearErrors() => Writer.ClearErrors();
+    /// <summary>Forgets the errors of documents, unless it is closed.</summary>
+    public void ClearErrors()
+    {
+        if (!TryHold())
+            return;
+        try
+        {
+            Writer.ClearErrors();
+        }
+        finally
+        {
+            Release();
+        }
+    }
 
     /// <summary>Encrypts the store anew. Whoever calls holds it.</summary>
     public KeyRotationReport RotateDataKey(IProgress<KeyRotationProgress>? progress, CancellationToken cancellationToken)

@@ -5,27 +5,23 @@ namespace Treepie.Indexes;
 /// <summary>Which index answers a query over groups. One that lacks something is not widened, as its groups do not know their documents: one that has all of both is built, and takes its place.</summary>
 internal static class GroupIndexChoice
 {
-    /// <summary>The index that has all that is wanted, is complete, and has the most in it; null if there is none.</summary>
-    public static DocumentIndexer? Best(IEnumerable<DocumentIndexer> indexers, GroupDefinition wanted)
+    /// <summary>Which index answers, and what is done for it.</summary>
+    /// <exception cref="InvalidQueryException">There would be more indexes than there may be.</exception>
+    public static AutoIndexStep Decide(IReadOnlyCollection<DocumentIndexer> indexers, GroupDefinition wanted, IndexingOptions options, DateTimeOffset now)
     {
         DocumentIndexer? best = null;
         foreach (DocumentIndexer indexer in indexers)
             if (indexer.Index.Definition is GroupDefinition definition && definition.Covers(wanted) && (best is null || IsBetter(indexer.Index, best.Index)))
                 best = indexer;
-        return best;
-    }
+        if (best is not null)
+            return new AutoIndexStep(best, null, []);
 
-    /// <summary>The index that is made, and those that go for it.</summary>
-    /// <exception cref="InvalidQueryException">There would be more indexes than there may be.</exception>
-    public static (GroupDefinition Definition, IReadOnlyList<DocumentIndexer> Retired) New(
-        IReadOnlyCollection<DocumentIndexer> indexers, GroupDefinition wanted, IndexingOptions options, DateTimeOffset now)
-    {
         List<DocumentIndexer> retired = [.. AutoIndexChoice.Auto(indexers).Where(indexer => indexer.Index.LastUse < (now - options.AutoIndexRetention).UtcTicks)];
         GroupDefinition? widest = indexers.Except(retired).Select(indexer => indexer.Index.Definition).OfType<GroupDefinition>().Where(wanted.GroupsAs).MaxBy(definition => definition.Fields.Count);
         GroupDefinition merged = widest?.Merge(wanted) ?? wanted;
         if (AutoIndexChoice.Auto(indexers).Count() - retired.Count >= options.MaxAutoIndexes)
             retired.Add(AutoIndexChoice.LeastUsed(AutoIndexChoice.Auto(indexers).Except(retired), options, now));
-        return (merged.Sums.Count <= GroupDefinition.MaxSums ? merged : wanted, retired);
+        return new AutoIndexStep(null, merged.Sums.Count <= GroupDefinition.MaxSums ? merged : wanted, retired);
     }
 
     /// <summary>What would answer, first, and every other index of the same groups with why it would not.</summary>

@@ -81,8 +81,7 @@ public sealed class IndexCatalogue : IDisposable
         }
 
         list.AddRange(indexes.Select(i => IndexDescription.Of(i.Index, i.Name, Control.Switch(i.Index.Name), snapshot, now)).OfType<IndexStatistics>());
-        list.Sort(static (left, right) => string.CompareOrdinal(left.Name, right.Name));
-        return list;
+        return [.. list.OrderBy(static index => index.Name, StringComparer.Ordinal)];
     }
 
     /// <summary>What could not be indexed in an index, the latest, oldest first.</summary>
@@ -97,20 +96,7 @@ public sealed class IndexCatalogue : IDisposable
 
     /// <summary>Forgets the errors of documents that an index keeps. They stay without an entry until they change, or the index is built again.</summary>
     /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
-    public void ClearErrors(string name)
-    {
-        DocumentIndex index = FindOrReplacement(name);
-        if (!index.TryHold())
-            return;
-        try
-        {
-            index.ClearErrors();
-        }
-        finally
-        {
-            index.Release();
-        }
-    }
+    public void ClearErrors(string name) => FindOrReplacement(name).ClearErrors();
 
     /// <summary>
     /// Defines an index by hand; the definition is durable when this returns, and the index is built in the background. One of the same name keeps answering until the new one has
@@ -212,53 +198,22 @@ public sealed class IndexCatalogue : IDisposable
     {
         lock (_lock)
         {
-            ObjectDisposedException.ThrowIf(_closed, this);
             DateTimeOffset now = _context.TimeProvider.GetUtcNow();
-            AutoIndexStep step = AutoIndexChoice.Decide(_indexers.Values, collection, fields, _context.Options, now);
-            foreach (DocumentIndexer unused in step.Retired)
-                if (Remove(unused.Index.Name))
-                    Control.Forget(unused.Index.Name);
-            created = step.Indexer is null;
-            if (step.Indexer is { } indexer)
-            {
-                if (step.Definition is { } wider)
-                    Widen(indexer, wider);
-                AutoIndexChoice.NoteUse(indexer.Index, fields, now);
-                return indexer.Index;
-            }
-
-            DocumentIndex made = Make(step.Definition!); // what is not there is defined
-            AutoIndexChoice.NoteUse(made, fields, now);
-            Add(_indexers, made);
-            return made;
+            DocumentIndex index = Take(AutoIndexChoice.Decide(_indexers.Values, collection, fields, _context.Options, now), out created);
+            AutoIndexChoice.NoteUse(index, fields, now);
+            return index;
         }
     }
 
     /// <summary>The index that answers queries over groups: one that has them, or a new one; see <see cref="GroupIndexChoice"/>.</summary>
-    /// <param name="wanted">What the query asks about.</param>
-    /// <param name="created">Whether it was made now: whoever made it waits for it.</param>
     internal DocumentIndex FindOrCreate(GroupDefinition wanted, out bool created)
     {
         lock (_lock)
         {
-            ObjectDisposedException.ThrowIf(_closed, this);
             DateTimeOffset now = _context.TimeProvider.GetUtcNow();
-            DocumentIndexer? best = GroupIndexChoice.Best(_indexers.Values, wanted);
-            created = best is null;
-            if (best is null)
-            {
-                (GroupDefinition definition, IReadOnlyList<DocumentIndexer> retired) = GroupIndexChoice.New(_indexers.Values, wanted, _context.Options, now);
-                foreach (DocumentIndexer unused in retired)
-                    if (Remove(unused.Index.Name))
-                        Control.Forget(unused.Index.Name);
-                DocumentIndex made = Make(definition);
-                made.NoteUse(now);
-                Add(_indexers, made);
-                return made;
-            }
-
-            best.Index.NoteUse(now);
-            return best.Index;
+            DocumentIndex index = Take(GroupIndexChoice.Decide(_indexers.Values, wanted, _context.Options, now), out created);
+            index.NoteUse(now);
+            return index;
         }
     }
 
@@ -291,13 +246,6 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>Whether documents of a snapshot, up to an etag, wait to be indexed.</summary>
-    internal static bool IsStale(DocumentIndex index, long indexedEtag, DatabaseSnapshot snapshot, long upToEtag)
-    {
-        using MappedChanges? feed = indexedEtag >= snapshot.LastEtag ? null : index.Changes(snapshot, indexedEtag); // it has seen every change there is
-        return feed is not null && feed.MoveNext() && feed.Etag <= upToEtag;
-    }
-
     /// <summary>Stops indexing and closes all stores that no query reads any more. For the database alone.</summary>
     void IDisposable.Dispose()
     {
@@ -306,7 +254,6 @@ public sealed class IndexCatalogue : IDisposable
         {
             if (_closed)
                 return;
-
             _closed = true;
             _stop.Cancel();
             foreach (DocumentIndexer indexer in _indexers.Values.Concat(_replacements.Values))
@@ -368,16 +315,8 @@ public sealed class IndexCatalogue : IDisposable
 
     private DocumentIndex OpenIndex(IndexMapping definition, IndexDirectory place)
     {
-        definition = ComputedDefinition.Compiled(definition, _context.Computing);
-        DocumentIndex index = DocumentIndex.Open(definition, place, _context.Analyzers);
         using DatabaseSnapshot snapshot = _context.BeginRead();
-        if (index.Writer.LastEtag <= snapshot.LastEtag)
-            return index;
-
-        // It has seen what these documents have not: they were put back to an earlier state. It is built again.
-        index.Store.Dispose();
-        place.DeleteStore();
-        return DocumentIndex.Open(definition, place, _context.Analyzers);
+        return DocumentIndex.Open(ComputedDefinition.Compiled(definition, _context.Computing), place, _context.Analyzers, snapshot.LastEtag);
     }
 
     private DocumentIndex Make(IndexMapping definition) =>
@@ -445,6 +384,24 @@ public sealed class IndexCatalogue : IDisposable
             return Remove(_replacements, name);
     }
 
+    /// <summary>Does what was decided for a query. In the lock.</summary>
+    private DocumentIndex Take(AutoIndexStep step, out bool created)
+    {
+        ObjectDisposedException.ThrowIf(_closed, this);
+        RemoveMade(step.Retired.Select(unused => unused.Index));
+        created = step.Indexer is null;
+        if (step.Indexer is { } indexer)
+        {
+            if (step.Definition is AutoIndexDefinition wider)
+                Widen(indexer, wider);
+            return indexer.Index;
+        }
+
+        DocumentIndex made = Make(step.Definition!); // what is not there is defined
+        Add(_indexers, made);
+        return made;
+    }
+
     /// <summary>Gives an index more fields, under the name that says so.</summary>
     private void Widen(DocumentIndexer indexer, AutoIndexDefinition definition)
     {
@@ -490,6 +447,14 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
+    /// <summary>Removes indexes that queries made.</summary>
+    private void RemoveMade(IEnumerable<DocumentIndex> indexes)
+    {
+        foreach (DocumentIndex index in indexes)
+            if (Remove(index.Name))
+                Control.Forget(index.Name);
+    }
+
     private bool Remove(string name)
     {
         ObjectDisposedException.ThrowIf(_closed, this);
@@ -526,20 +491,9 @@ public sealed class IndexCatalogue : IDisposable
                 return;
             }
 
-            if (_indexers.GetValueOrDefault(index.Name) == indexer && index.Definition is GroupDefinition groups)
-            {
-                foreach (DocumentIndex other in Indexes())
-                    if (other != index && other.Definition is GroupDefinition fewer && groups.Covers(fewer) && Remove(other.Name))
-                        Control.Forget(other.Name);
+            if (_indexers.GetValueOrDefault(index.Name) != indexer)
                 return;
-            }
-
-            if (_indexers.GetValueOrDefault(index.Name) != indexer || index.Definition is not AutoIndexDefinition definition)
-                return;
-            foreach (DocumentIndex other in Indexes())
-                if (other != index && other.Definition is AutoIndexDefinition narrower && narrower.IsFor(definition.Collection)
-                    && definition.Covers(AutoIndexChoice.Needed(other, _context.Options, _context.TimeProvider.GetUtcNow())) && Remove(other.Name))
-                    Control.Forget(other.Name);
+            RemoveMade(AutoIndexChoice.Superseded(index, Indexes(), _context.Options, _context.TimeProvider.GetUtcNow()));
         }
     }
 }

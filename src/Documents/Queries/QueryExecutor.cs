@@ -392,8 +392,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             Debug.Assert(searcher.LastEtag <= snapshot.LastEtag, "an index is built from durable documents");
 
             // How much waits beyond what the caller wanted to see is not said to be stale; that hits may be gone counts from all.
-            bool mayMissHits = IndexCatalogue.IsStale(index, searcher.LastEtag, snapshot, long.MaxValue);
-            bool isStale = !isWhole || (mayMissHits && (cutoff == long.MaxValue || IndexCatalogue.IsStale(index, searcher.LastEtag, snapshot, cutoff)));
+            bool mayMissHits = index.IsStale(searcher.LastEtag, snapshot, long.MaxValue);
+            bool isStale = !isWhole || (mayMissHits && (cutoff == long.MaxValue || index.IsStale(searcher.LastEtag, snapshot, cutoff)));
             if (context.Query.NeverStale && (isStale || mayMissHits))
             {
                 tail = isWhole ? index.TryBuildTail(searcher, snapshot, options.TimeProvider, out refusal, cancellationToken) : null;
