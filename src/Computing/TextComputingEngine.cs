@@ -45,7 +45,20 @@ public sealed class TextComputingEngine : ComputingEngine
         return compiled;
     }
 
-    internal override IndexMap CompileMap(IndexTexts index, string text) => CSharpMap.Compile(index, text);
+    internal override IndexMap CompileMap(IndexTexts index, string text) => IsJavaScript(text) ? JavaScriptMap.Compile(index, text) : CSharpMap.Compile(RequireNoSources(index), text);
 
-    internal override IndexReduce CompileReduce(IndexTexts index, string text) => CSharpReduce.Compile(index, text);
+    internal override IndexReduce CompileReduce(IndexTexts index, string text) => text.AsSpan().TrimStart().StartsWith("groupBy")
+        ? JavaScriptReduce.Compile(index, text)
+        : CSharpReduce.Compile(RequireNoSources(index), text);
+
+    /// <summary>Maps in C# begin with their source; whatever else there is in front of a call of 'map' is JavaScript.</summary>
+    private static bool IsJavaScript(string text)
+    {
+        ReadOnlySpan<char> start = text.AsSpan().TrimStart();
+        return !start.StartsWith("from ") && !start.StartsWith("docs") && start.Contains("map", StringComparison.Ordinal) && start.Contains('(');
+    }
+
+    private static IndexTexts RequireNoSources(IndexTexts index) => index.AdditionalSources.Count == 0
+        ? index
+        : throw new InvalidIndexDefinitionException(index.IndexName, "AdditionalSources", "its maps are C#, and further C# ('AdditionalSources') would be the code of others, which is not run here. Say it in the maps, or write the maps in JavaScript, whose sources are taken.");
 }

@@ -18,7 +18,7 @@ internal static class MappedDocuments
         database.WriteAsync(batch).GetAwaiter().GetResult();
         using DatabaseSnapshot snapshot = database.BeginRead();
         Assert.True(snapshot.TryGet(id, out Document document));
-        map.Map(document, new Host(Encoding.UTF8.GetBytes($"{{\"@metadata\":{{\"@collection\":\"{collection}\",\"Own\":5,\"@id\":\"{id}\"}}}}")), output);
+        map.Map(document, new Host(Encoding.UTF8.GetBytes($"{(json == "{}" ? "{" : json[..^1] + ",")}\"@metadata\":{{\"@collection\":\"{collection}\",\"Own\":5,\"@id\":\"{id}\"}}}}")), output);
     }
 
     private sealed class Host(byte[] whole) : IMapHost

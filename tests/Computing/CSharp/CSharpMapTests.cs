@@ -130,6 +130,8 @@ public sealed class CSharpMapTests
     [InlineData("from r in results group r by new { r.City, r.Year } into g let n = g.Count() select new { g.Key.City, g.Key.Year, N = n }", "City,Year", """{"City":"a","Year":1,"N":3}""")]
     [InlineData("results.GroupBy(r => r.City).Select(g => new { City = g.Key, N = g.Max(x => x.N) })", "City", """{"City":"a","N":2}""")]
     [InlineData("from r in results group r by 1 into g select new { N = g.Average(x => x.N) }", "", """{"N":1.1666666666666667}""")]
+    [InlineData("groupBy(r => ({ City: r.City })).aggregate(g => ({ City: g.key.City, N: g.values.reduce((s, r) => s + r.N, 0) }))", "City", """{"City":"a","N":3.5}""")]
+    [InlineData("groupBy(r => r.City).aggregate(g => ({ City: g.key, N: g.values.length }))", "City", """{"City":"a","N":3}""")]
     public void A_reduce_groups_the_objects_it_is_given(string text, string keys, string expected)
     {
         IndexReduce reduce = new TextComputingEngine().CompileReduce(Index, text);

@@ -25,6 +25,8 @@ internal static class ComputedDefinition
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Maps", $"its maps give different fields: {string.Join(", ", maps[0].Fields.Select(static field => field.Name))}, and {string.Join(", ", other.Fields.Select(static field => field.Name))}. Give what a map lacks as null.");
         var map = new MapSet(maps);
+        if (map.HasDynamicFields)
+            throw new InvalidIndexDefinitionException(definition.Name, "Maps", "it makes fields whose names only the documents say (CreateField), which is not built yet. Give an object with the names as members, and each that is searched a field of its own.");
         if (definition.Reduce is { } text)
             return CompileReduce(definition, map, engine.CompileReduce(texts, text));
         return new StaticIndexMapping(Complete(definition, map), map);
@@ -85,7 +87,7 @@ internal static class ComputedDefinition
     private static IndexDefinition Complete(IndexDefinition definition, IndexMap map) => WireDefinition.WithFields(
         definition with { Collections = map.Collections, Boost = map.HasBoost ? $"'{MappedField.Boost}'" : null },
         [.. map.Fields.Select(field => Field(definition, field))],
-        mayHaveMore: map.HasDynamicFields);
+        mayHaveMore: map.Fields.Count == 0);
 
     private static IndexFieldDefinition Field(IndexDefinition definition, MappedField field)
     {

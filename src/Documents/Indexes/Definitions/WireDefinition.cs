@@ -112,6 +112,8 @@ internal static class WireDefinition
             fields.AddRange(definition.Fields.Where(field => options.ContainsKey(field.Name)));
         else if (options.Keys.FirstOrDefault() is { } unknown)
             throw new InvalidIndexDefinitionException(definition.Name, "Fields", $"it has options for the field '{unknown}', which its map does not give.");
+        if (fields.Count == 0)
+            throw new InvalidIndexDefinitionException(definition.Name, "Maps", "its maps do not say what fields they give: write out the objects they return, or name the fields under 'Fields'.");
         return definition with { Fields = fields };
     }
 

@@ -1,0 +1,154 @@
+using Acornima.Ast;
+using Treepie.Computations;
+
+namespace Treepie.Computing.JavaScript;
+
+/// <summary>What a map in JavaScript says of its results without being run: their fields, and what it looks at.</summary>
+internal sealed class MapScriptShape
+{
+    private readonly IndexTexts _index;
+    private readonly List<MappedField> _fields = [];
+
+    private MapScriptShape(IndexTexts index) => _index = index;
+
+    /// <summary>Fields of the results, as far as objects are written out where they are returned.</summary>
+    public IReadOnlyList<MappedField> Fields => _fields;
+
+    /// <summary>Collections that documents are loaded from.</summary>
+    public SortedSet<string> Loaded { get; } = new(StringComparer.OrdinalIgnoreCase);
+
+    public bool LoadsCompareExchange { get; private set; }
+
+    public bool HasBoost { get; private set; }
+
+    public bool HasDynamicFields { get; private set; }
+
+    /// <exception cref="InvalidIndexDefinitionException">It loads from a collection that is not named.</exception>
+    public static MapScriptShape Of(IndexTexts index, IEnumerable<Node> scripts)
+    {
+        var shape = new MapScriptShape(index);
+        foreach (Node script in scripts)
+            shape.Walk(script);
+        return shape;
+    }
+
+    /// <summary>Fields of what a function returns.</summary>
+    public static IReadOnlyList<MappedField> ResultsOf(IndexTexts index, IFunction function)
+    {
+        var shape = new MapScriptShape(index);
+        shape.ReadFunction(function);
+        return shape._fields;
+    }
+
+    public InvalidIndexDefinitionException Refuse(Node node, string problem) =>
+        new(_index.IndexName, "Maps", $"a map, at line {node.Location.Start.Line}, column {node.Location.Start.Column + 1}: {problem}");
+
+    private void Walk(Node node)
+    {
+        if (node is CallExpression call)
+            ReadCall(call);
+        foreach (Node child in node.ChildNodes)
+            if (child is not null)
+                Walk(child);
+    }
+
+    private void ReadCall(CallExpression call)
+    {
+        switch (NameOf(call.Callee))
+        {
+            case "map" when call is { Callee: Identifier, Arguments: [_, IFunction function] }:
+                ReadFunction(function);
+                break;
+            case "load":
+                Loaded.Add(call.Arguments is [_, StringLiteral { Value.Length: > 0 } collection] ? collection.Value : throw Refuse(call, "'load' takes an id and the name of a collection: load(u.companyId, 'Companies')."));
+                break;
+            case "cmpxchg":
+                LoadsCompareExchange = true;
+                break;
+            case "boost" when call.Callee is Identifier:
+                HasBoost = true;
+                break;
+            case "createField":
+                HasDynamicFields = true;
+                break;
+        }
+    }
+
+    private static string? NameOf(Node callee) => callee switch
+    {
+        Identifier name => name.Name,
+        MemberExpression { Object: Identifier { Name: "noTracking" }, Property: Identifier member } => member.Name,
+        _ => null,
+    };
+
+    private void ReadFunction(IFunction function)
+    {
+        if (function.Body is Expression result)
+            ReadResult(result);
+        else
+            ReadReturns(function.Body);
+    }
+
+    /// <summary>What a function returns; functions inside it return to it.</summary>
+    private void ReadReturns(Node node)
+    {
+        if (node is ReturnStatement { Argument: { } result })
+            ReadResult(result);
+        foreach (Node child in node.ChildNodes)
+            if (child is not (null or IFunction))
+                ReadReturns(child);
+    }
+
+    private void ReadResult(Node node)
+    {
+        switch (node)
+        {
+            case ObjectExpression made:
+                foreach (Node member in made.Properties)
+                    ReadMember(member);
+                break;
+            case ArrayExpression several:
+                foreach (Expression? one in several.Elements)
+                    if (one is not null)
+                        ReadResult(one);
+                break;
+            case ConditionalExpression choice:
+                ReadResult(choice.Consequent);
+                ReadResult(choice.Alternate);
+                break;
+            case ParenthesizedExpression inner:
+                ReadResult(inner.Expression);
+                break;
+            case CallExpression { Callee: Identifier { Name: "boost" }, Arguments: [{ } weighted, ..] }:
+                ReadResult(weighted);
+                break;
+            case CallExpression { Callee: MemberExpression { Property: Identifier { Name: "map" or "flatMap" } }, Arguments: [IFunction inner] }:
+                ReadFunction(inner); // an object of each element
+                break;
+            case CallExpression { Callee: MemberExpression { Property: Identifier { Name: "filter" or "concat" }, Object: { } source } }:
+                ReadResult(source);
+                break;
+        }
+    }
+
+    private void ReadMember(Node member)
+    {
+        if (member is not Property { Computed: false } property)
+            return;
+        string? name = property.Key switch
+        {
+            Identifier identifier => identifier.Name,
+            StringLiteral text => text.Value,
+            _ => null,
+        };
+        string? made = property.Value is CallExpression { Callee: Identifier callee } ? callee.Name : null;
+        if (name is null || made == "createField" || _fields.Exists(field => field.Name == name))
+            return;
+        _fields.Add(new MappedField(name, made switch
+        {
+            "createSpatialField" => MappedFieldKind.Spatial,
+            "createVector" => MappedFieldKind.Vector,
+            _ => MappedFieldKind.Value,
+        }));
+    }
+}

@@ -1,0 +1,40 @@
+using Acornima.Ast;
+using Treepie.Computations;
+
+namespace Treepie.Computing.JavaScript;
+
+/// <summary>What a reduce in JavaScript says without being run: by which members it groups, and what it gives.</summary>
+internal sealed record ReduceScriptShape(IReadOnlyList<string> Keys, IReadOnlyList<MappedField> Fields)
+{
+    private const string Form = "a reduce is 'groupBy(x => ({ City: x.City })).aggregate(g => ({ City: g.key.City, … }))'";
+
+    /// <exception cref="InvalidIndexDefinitionException">It has another form.</exception>
+    public static ReduceScriptShape Of(IndexTexts index, Acornima.Ast.Script script)
+    {
+        if (script.Body is not [ExpressionStatement
+            {
+                Expression: CallExpression
+                {
+                    Callee: MemberExpression { Object: CallExpression { Callee: Identifier { Name: "groupBy" }, Arguments: [IFunction { Body: Expression by }] }, Property: Identifier { Name: "aggregate" } },
+                    Arguments: [IFunction aggregate],
+                },
+            }])
+            throw Refuse(index, script, Form + ".");
+        while (by is ParenthesizedExpression inner)
+            by = inner.Expression;
+        string[] keys = by switch
+        {
+            Literal => [],
+            ObjectExpression several => [.. several.Properties.Select(member => member is Property { Value: Node value } ? Member(index, value) : throw Refuse(index, member, Form + "."))],
+            _ => [Member(index, by)],
+        };
+        return new ReduceScriptShape(keys, MapScriptShape.ResultsOf(index, aggregate));
+    }
+
+    private static string Member(IndexTexts index, Node node) => node is MemberExpression { Object: Identifier, Property: Identifier member, Computed: false }
+        ? member.Name
+        : throw Refuse(index, node, "a reduce groups by members of the results, as 'x => x.City': compute in the map what is to be grouped by.");
+
+    private static InvalidIndexDefinitionException Refuse(IndexTexts index, Node node, string problem) =>
+        new(index.IndexName, "Reduce", $"the reduce, at line {node.Location.Start.Line}, column {node.Location.Start.Column + 1}: {problem}");
+}
