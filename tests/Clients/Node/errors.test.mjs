@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import {
-    PutDocumentCommand, PutIndexesOperation, IndexDefinition,
-} from "ravendb";
+import { PutDocumentCommand } from "ravendb";
 import { seed, User, url, withDatabase } from "./support.mjs";
 
 const notBuilt = feature => error => /not built/.test(error.message) && error.message.toLowerCase().includes(feature);
@@ -12,10 +10,6 @@ test("what is not built is refused in words, by its name", () => withDatabase(as
     await assert.rejects(store.openSession().timeSeriesFor("users/1", "heart").get(), notBuilt("time series"));
     await assert.rejects(store.openSession().advanced.revisions.getFor("users/1"), notBuilt("revisions"));
     await assert.rejects(store.subscriptions.create({ query: "from Users" }), notBuilt("subscriptions"));
-    const index = new IndexDefinition();
-    index.name = "Users/ByName";
-    index.maps = new Set(["from u in docs.Users select new { Name = u.Name.ToUpper() }"]);
-    await assert.rejects(store.maintenance.send(new PutIndexesOperation(index)), { name: "IndexCompilationException", message: /its map computes.*ToUpper/s });
     assert.equal((await store.openSession().load("users/1", User)).name, "Ada");
 }));
 

@@ -20,7 +20,7 @@ internal static class WireDefinition
     private static readonly string[] s_engines = ["Indexing.Static.SearchEngineType", "Indexing.Auto.SearchEngineType"];
 
     /// <summary>What changes nothing of the answers.</summary>
-    private static readonly string[] s_passedOver = ["IndexType", "Type", "SourceType", "LockMode", "Priority", "State", "DeploymentMode", "ArchivedDataProcessingBehavior", "SearchEngineType", "ClusterState"];
+    private static readonly string[] s_passedOver = ["IndexType", "Type", "SourceType", "LockMode", "Priority", "State", "DeploymentMode", "ArchivedDataProcessingBehavior", "SearchEngineType", "ClusterState", "_indexSourceType", "_indexType"];
 
     /// <exception cref="InvalidIndexDefinitionException">It cannot be run.</exception>
     public static IndexDefinition Read(JsonElement json)
