@@ -82,7 +82,7 @@ switch (args)
 ISuite[] suites =
 [
     new IngestSuite(), new ReadSuite(), new StartSuite(), new FdbSuite(), new FilterSuite(), new LocatorSuite(), new OpenSuite(), new FasterSuite(), new DiskMapSuite(), new EncryptedSuite(), new EncryptedSearchSuite(),
-    new BackupSuite(), SearchSuite.OfVerses, SearchSuite.OfMadeTexts, new IndexingSuite(), new NearSuite(),
+    new BackupSuite(), SearchSuite.OfVerses, SearchSuite.OfMadeTexts, new IndexingSuite(), new NearSuite(), new ComputingSuite(),
 ];
 
 string? wanted = args.FirstOrDefault(arg => !arg.StartsWith("--", StringComparison.Ordinal));

@@ -72,7 +72,9 @@ internal static class IndexDescription
         }
     }
 
-    private static IndexError Of(EntryError error) => new(error.Time, error.Label, "Map", $"Document '{error.Label}': {error.Message}");
+    private static IndexError Of(EntryError error) => error.Label.Length > 0
+        ? new(error.Time, error.Label, "Map", $"Document '{error.Label}': {error.Message}")
+        : new(error.Time, null, "Reduce", error.Message); // of a group, which is no document
 
     private static IndexStatistics Describe(IndexMapping definition, string name) => new()
     {

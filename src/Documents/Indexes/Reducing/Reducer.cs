@@ -145,7 +145,7 @@ internal sealed class Reducer(IndexReduce reduce, FieldExtractor extractor, Time
         if (now.Error is null)
             return;
         batch.BeginEntry(EntryKey(group, 0));
-        batch.FailEntry(Label(group), $"The reduce of the group {Label(group)} failed: {now.Error}", timeProvider.GetUtcNow().UtcDateTime);
+        batch.FailEntry("", $"The reduce of the group {Label(group)} failed: {now.Error}", timeProvider.GetUtcNow().UtcDateTime);
     }
 
     private void PutEntry(byte[] key, ReadOnlySpan<byte> json, IndexBatch batch)
@@ -158,12 +158,12 @@ internal sealed class Reducer(IndexReduce reduce, FieldExtractor extractor, Time
         }
         catch (Exception error) when (error is FormatException or InvalidGeometryException or InvalidVectorException)
         {
-            batch.EndEntry(Label(key.AsSpan(1)), error.Message, timeProvider.GetUtcNow().UtcDateTime);
+            batch.EndEntry("", $"The group {Label(key.AsSpan(1))}: {error.Message}", timeProvider.GetUtcNow().UtcDateTime);
             return;
         }
         catch (Exception error) when (error is not OperationCanceledException and not OutOfMemoryException)
         {
-            batch.FailEntry(Label(key.AsSpan(1)), error.Message, timeProvider.GetUtcNow().UtcDateTime);
+            batch.FailEntry("", $"The group {Label(key.AsSpan(1))}: {error.Message}", timeProvider.GetUtcNow().UtcDateTime);
             return;
         }
 

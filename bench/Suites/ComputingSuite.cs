@@ -1,0 +1,19 @@
+using Treepie.Bench.Measuring;
+using Treepie.Bench.Suites.Computing;
+
+namespace Treepie.Bench.Suites;
+
+/// <summary>What indexes compute: groups, with counts and sums.</summary>
+internal sealed class ComputingSuite : ISuite
+{
+    public string Name => "computing";
+
+    public string Question =>
+        """
+        What do indexes cost that compute, and what do their answers? Orders of a thousand cities, embedded. Building: from the documents to the first answer of `from Orders group by City select City, count(), sum(Freight)`,
+        which has its index made; SQLite makes a table of the same groups from JSON in another (`create table … as select … group by`). One change: a document of a group of so many is put, and the answer about this group
+        waits for it. An answer: the ten largest groups; SQLite groups the table of documents for it.
+        """.ReplaceLineEndings("\n");
+
+    public Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken) => GroupMeasurements.RunAsync(quick, progress, cancellationToken);
+}
