@@ -1,0 +1,11 @@
+using System.Text.Json.Serialization;
+
+namespace Treepie.NativeProgram;
+
+/// <summary>How its types are written, without reflection.</summary>
+[JsonSourceGenerationOptions(UseStringEnumConverter = true)]
+[JsonSerializable(typeof(Item))]
+[JsonSerializable(typeof(Owner))]
+[JsonSerializable(typeof(ItemRow))]
+[JsonSerializable(typeof(string[]))]
+internal sealed partial class NativeContext : JsonSerializerContext;

@@ -1,0 +1,4 @@
+namespace Treepie.NativeProgram;
+
+/// <summary>A part of an item.</summary>
+internal sealed record Part(string Sku, int Amount);
