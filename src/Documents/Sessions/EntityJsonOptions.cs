@@ -8,7 +8,7 @@ using System.Text.Json.Serialization.Metadata;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// How objects are written where a program says nothing: by their public properties, private setters included; enumerations by name (numbers are read too); a discriminator
+/// How objects are written where a program says nothing: by their public properties, private setters included; enumerations by name (numbers are read too); times with seven digits of a second; a discriminator
 /// (<c>$type</c>) wherever it stands.
 /// </summary>
 internal static class EntityJsonOptions
@@ -26,7 +26,7 @@ internal static class EntityJsonOptions
             TypeInfoResolver = resolver,
             Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping, // documents go into no web page, and é is shorter than its escape
             AllowOutOfOrderMetadataProperties = true, // somebody else may have written the document
-            Converters = { new JsonStringEnumConverter() },
+            Converters = { new JsonStringEnumConverter(), new TimeJson() },
         };
     }
 

@@ -60,7 +60,7 @@ internal static class QueryParameterJson
             case decimal number:
                 writer.WriteNumberValue(number);
                 break;
-            case DateTime time:
+            case DateTime time when !options.TryGetTypeInfo(typeof(DateTime), out _):
                 writer.WriteStringValue(time);
                 break;
             case DateTimeOffset time:

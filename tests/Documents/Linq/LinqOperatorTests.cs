@@ -174,6 +174,23 @@ public sealed class LinqOperatorTests : IAsyncLifetime
         Assert.Throws<ArgumentException>(() => _session.RawQuery<Book>($"from Books where Title = '{title}'"));
     }
 
+    [Fact]
+    public async Task Times_compare_as_times_whatever_their_fractions()
+    {
+        DateTime midnight = new(2024, 5, 1, 0, 0, 0, DateTimeKind.Utc);
+        using DocumentSession session = _database.OpenSession();
+        session.Store(new Event { Id = "events/1", At = midnight });
+        session.Store(new Event { Id = "events/2", At = midnight.AddMilliseconds(500) });
+        session.Store(new Event { Id = "events/3", At = midnight.AddSeconds(1) });
+        await session.SaveChangesAsync(Token);
+        IDocumentQueryable<Event> events = session.Query<Event>();
+        Assert.Equal(2, await events.CountAsync(e => e.At > midnight, Token));
+        Assert.Equal(2, await events.CountAsync(e => e.At <= midnight.AddMilliseconds(500), Token));
+        Assert.Equal("events/1", (await events.Where(e => e.At == midnight).SingleAsync(Token)).Id);
+        Assert.Equal(["events/3", "events/2", "events/1"], (await events.OrderByDescending(e => e.At).ToListAsync(Token)).Select(e => e.Id));
+        Assert.Single(await session.QueryAsync<Event>("from Events where At = $at", new Dictionary<string, object?> { ["at"] = midnight }, cancellationToken: Token));
+    }
+
     private async Task Change(string id, string name)
     {
         using DocumentSession session = _database.OpenSession();
@@ -203,6 +220,13 @@ public sealed class LinqOperatorTests : IAsyncLifetime
         public string? Id { get; set; }
 
         public string? Name { get; set; }
+    }
+
+    private sealed class Event
+    {
+        public string? Id { get; set; }
+
+        public DateTime At { get; set; }
     }
 
     private sealed class BookCard

@@ -1,0 +1,30 @@
+using System.Globalization;
+using System.Text.Json;
+using System.Text.Json.Serialization;
+
+namespace Treepie.Sessions;
+
+/// <summary>
+/// Times with all seven digits of a second, as clients of the wire write them: texts of one length sort as the times do, and are found by
+/// queries from either side. Read are all forms.
+/// </summary>
+internal sealed class TimeJson : JsonConverter<DateTime>
+{
+    /// <summary>A time with an offset, the longest form.</summary>
+    private const int MaxCharacters = 33;
+
+    public override DateTime Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) => reader.GetDateTime();
+
+    public override void Write(Utf8JsonWriter writer, DateTime value, JsonSerializerOptions options)
+    {
+        Span<char> text = stackalloc char[MaxCharacters];
+        value.TryFormat(text, out int length, "O", CultureInfo.InvariantCulture);
+        writer.WriteStringValue(text[..length]);
+    }
+
+    public override DateTime ReadAsPropertyName(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>
+        DateTime.Parse(reader.GetString() ?? "", CultureInfo.InvariantCulture, DateTimeStyles.RoundtripKind);
+
+    public override void WriteAsPropertyName(Utf8JsonWriter writer, DateTime value, JsonSerializerOptions options) =>
+        writer.WritePropertyName(value.ToString("O", CultureInfo.InvariantCulture));
+}
