@@ -5,6 +5,7 @@ using Treepie.Encryption;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
 using Treepie.Kinds;
+using Treepie.Lifecycle;
 using Treepie.Queries;
 using Treepie.Sessions;
 using Treepie.Storage;
@@ -51,6 +52,7 @@ public sealed class Database : IDocumentStore
             IndexesDirectory, new IndexingContext(BeginRead, _changes, options.TimeProvider, options.Analyzers, options.Indexing, options.Computing), new StaticDefinitions(environment), sealedDefinitions, new IndexSettingsStore(environment));
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options, Name);
         HiLoIds = new HiLoIds(NextHiLoRange);
+        Lifecycle = new DocumentLifecycle(new LifecycleHost(this));
     }
 
     /// <summary>The name; the directory's unless the options give one.</summary>
@@ -70,6 +72,9 @@ public sealed class Database : IDocumentStore
 
     /// <summary>Indexes of this database and their state.</summary>
     public IndexCatalogue Indexes { get; }
+
+    /// <summary>What is done with documents at times that their metadata gives.</summary>
+    public DocumentLifecycle Lifecycle { get; }
 
     /// <summary>Etag of the last durable change, without a snapshot.</summary>
     public long LastEtag => _changes.LastEtag;
@@ -432,11 +437,13 @@ public sealed class Database : IDocumentStore
     /// auto-indexes. In durable batches: after an error what came before it stays.
     /// </summary>
     /// <exception cref="BackupException">It is damaged, cut off, or holds a document that this database refuses.</exception>
-    public Task<BackupReport> ImportAsync(
+    public async Task<BackupReport> ImportAsync(
         Stream source, ImportOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(source);
-        return DatabaseBackup.ImportAsync(this, source, options ?? new ImportOptions(), progress, cancellationToken);
+        BackupReport report = await DatabaseBackup.ImportAsync(this, source, options ?? new ImportOptions(), progress, cancellationToken).ConfigureAwait(false);
+        Lifecycle.Apply(); // settings came with it
+        return report;
     }
 
     /// <inheritdoc/>
@@ -444,6 +451,7 @@ public sealed class Database : IDocumentStore
     {
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
+        Lifecycle.Dispose(); // it writes
         _changes.Close();
         ((IDisposable)Indexes).Dispose(); // before the documents it reads
         _environment.Dispose();
@@ -455,6 +463,7 @@ public sealed class Database : IDocumentStore
     {
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
+        Lifecycle.Dispose(); // it writes
         _changes.Close();
         ((IDisposable)Indexes).Dispose();
         await _environment.DisposeAsync().ConfigureAwait(false);
@@ -488,7 +497,8 @@ public sealed class Database : IDocumentStore
         return results;
     }
 
-    private Task<TResult> WriteAsync<TResult>(Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
+    /// <summary>Runs a command in a durable step of its own.</summary>
+    internal Task<TResult> WriteAsync<TResult>(Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         return _writes.RunAsync(command, cancellationToken, wantsResults);

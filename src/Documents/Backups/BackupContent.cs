@@ -28,6 +28,9 @@ public enum BackupContent
     /// <summary>Attachments of documents; only together with these.</summary>
     Attachments = 64,
 
+    /// <summary>What is set of the database: expiration, refreshing, archival.</summary>
+    Settings = 128,
+
     /// <summary>All there is.</summary>
-    All = Documents | Tombstones | Identities | Indexes | CompareExchange | Counters | Attachments,
+    All = Documents | Tombstones | Identities | Indexes | CompareExchange | Counters | Attachments | Settings,
 }

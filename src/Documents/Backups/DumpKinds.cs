@@ -16,6 +16,7 @@ internal static class DumpKinds
     [
         (Kind.CompareExchange, "CompareExchange", BackupContent.CompareExchange), (Kind.Counter, "CounterGroups", BackupContent.Counters),
         (Kind.Attachment, "TreepieAttachments", BackupContent.Attachments | BackupContent.Documents),
+        (Kind.Setting, "TreepieSettings", BackupContent.Settings),
     ];
 
     /// <summary>The kind of a section; null where it holds another.</summary>
@@ -44,8 +45,11 @@ internal static class DumpKinds
             case Kind.Counter:
                 WriteCounter(json, record, documentId, changeVectors);
                 break;
-            default:
+            case Kind.Attachment:
                 WriteAttachment(json, record, documentId);
+                break;
+            default:
+                WriteRaw(json, key, record);
                 break;
         }
 
@@ -70,17 +74,39 @@ internal static class DumpKinds
     {
         bool isOwn = json.TryGetProperty(Etag, out JsonElement own);
         long ticks = isOwn ? DumpJson.Time(json, Time).Ticks : nowTicks;
-        foreach ((byte[] key, byte[] name, byte[] value) in kind switch { Kind.CompareExchange => ReadCompareExchange(json), Kind.Counter => ReadCounters(json), _ => ReadAttachment(json) })
+        foreach ((byte[] key, byte[] name, byte[] value) in kind switch { Kind.CompareExchange => ReadCompareExchange(json), Kind.Counter => ReadCounters(json), Kind.Attachment => ReadAttachment(json), _ => ReadRaw(kind, json) })
             yield return new RestoredKind(key, name, value, isOwn ? own.GetInt64() : nextEtag(), ticks, IsDeleted: false);
     }
 
     /// <summary>Reads a deletion.</summary>
     public static RestoredKind ReadDeletion(JsonElement json)
     {
-        byte[] key = json.GetProperty("Key"u8).GetBytesFromBase64();
-        if (key.Length is < 2 or > KindKey.MaxBytes || key.AsSpan(1).IndexOf((byte)0) < 0 || !All.Any(known => known.Kind == KindKey.KindOf(key)))
+        byte[] key = ReadKey(json);
+        if (!All.Any(known => known.Kind == KindKey.KindOf(key)))
             throw new FormatException("the key of a deletion is none");
         return new RestoredKind(key, Encoding.UTF8.GetBytes(DumpJson.Text(json, "Name")), default, json.GetProperty(Etag).GetInt64(), DumpJson.Time(json, Time).Ticks, IsDeleted: true);
+    }
+
+    private static byte[] ReadKey(JsonElement json)
+    {
+        byte[] key = json.GetProperty("Key"u8).GetBytesFromBase64();
+        return key.Length is >= 2 and <= KindKey.MaxBytes && key.AsSpan(1).IndexOf((byte)0) >= 0 ? key : throw new FormatException("the key of a value is none");
+    }
+
+    /// <summary>Key and value as they are, of kinds that only this program knows in this form.</summary>
+    private static void WriteRaw(Utf8JsonWriter json, ReadOnlySpan<byte> key, KindRecord record)
+    {
+        json.WriteBase64String("Key"u8, key);
+        json.WriteString("Name"u8, record.Name);
+        json.WriteBase64String("Value"u8, record.Value);
+    }
+
+    private static IEnumerable<(byte[] Key, byte[] Name, byte[] Value)> ReadRaw(Kind kind, JsonElement json)
+    {
+        byte[] key = ReadKey(json);
+        if (KindKey.KindOf(key) != kind)
+            throw new FormatException("the key of a value is of another kind");
+        yield return (key, Encoding.UTF8.GetBytes(DumpJson.Text(json, "Name")), json.GetProperty("Value"u8).GetBytesFromBase64());
     }
 
     private static void WriteCompareExchange(Utf8JsonWriter json, KindRecord record, ChangeVectors changeVectors)

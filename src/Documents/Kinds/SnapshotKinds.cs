@@ -70,6 +70,10 @@ public static class SnapshotKinds
         return snapshot.Kinds.Content(Convert.FromBase64String(attachment.Hash), offset);
     }
 
+    /// <summary>What is set of the database under a name; null where nothing is.</summary>
+    internal static byte[]? Setting(this DatabaseSnapshot snapshot, string name) =>
+        TryFold(name, out byte[] folded) && snapshot.Kinds.TryGet(KindKey.Of(Kind.Setting, default, folded), out KindRecord record) ? record.Value.ToArray() : null;
+
     private static bool TryGet(DatabaseSnapshot snapshot, Kind kind, string documentId, string name, out KindRecord record)
     {
         record = default;

@@ -45,6 +45,9 @@ public sealed class DatabaseSnapshot : IDisposable
     /// <summary>What lies beside documents.</summary>
     internal KindItems Kinds => _kinds ??= new KindItems(_transaction.FindTree);
 
+    /// <summary>When something is to be done with documents.</summary>
+    internal DueIndex Due => new(_transaction.FindTree);
+
     internal ChangeVectors ChangeVectors { get; }
 
     /// <summary>Pages entered so far.</summary>

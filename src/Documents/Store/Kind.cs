@@ -6,4 +6,7 @@ internal enum Kind : byte
     CompareExchange = 1,
     Counter = 2,
     Attachment = 3,
+
+    /// <summary>What is set of the database: of it as a whole, JSON under a name.</summary>
+    Setting = 6,
 }

@@ -23,7 +23,7 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
     [
         TreeNames.DocumentsByEtag, TreeNames.DocumentsByCollection, TreeNames.TombstonesByEtag, TreeNames.TombstonesByCollection, TreeNames.TombstonesById,
         TreeNames.CollectionsByName, TreeNames.KindsByEtag, TreeNames.KindsDeleted, TreeNames.KindCounts,
-        TreeNames.ContentsByHash, TreeNames.ContentUploads,
+        TreeNames.ContentsByHash, TreeNames.ContentUploads, TreeNames.Due,
     ];
 
     private readonly SortedDictionary<int, (long Count, long Bytes, long LastEtag)> _collections = [];

@@ -26,6 +26,7 @@ namespace Treepie.Store;
 /// contents                  number 8, place 4                a piece of the content of an attachment
 /// contents/by-hash          SHA-256 32                       ContentRecord
 /// contents/uploads          number 8                         nothing: a content that is not whole
+/// due                       see DueIndex                     see DueIndex; made by the first document with @expires, @refresh or @archive-at
 /// meta                      "database"                       format 4, id of the database 16
 /// meta                      "etag"                           last etag 8 (little-endian)
 /// meta                      "purged"                         etag of the last tombstone that was forgotten 8 (little-endian); where any was
@@ -34,7 +35,8 @@ namespace Treepie.Store;
 /// collection, and none for the collection it is in now; (3) of an id's document and tombstones all but the last are superseded or gone;
 /// (4) a value beside documents stands once in the log of values, or once in that of deletions, under its etag; (5) what belongs to a
 /// document is there only as long as the document, whose record has the flag of its kind exactly then;
-/// (6) a content has as many references as there are attachments with its hash.
+/// (6) a content has as many references as there are attachments with its hash;
+/// (7) the index of times has an entry for each time in the metadata of a document, once it was looked through up to that document.
 /// </summary>
 internal static class TreeNames
 {
@@ -84,6 +86,9 @@ internal static class TreeNames
 
     /// <summary>Contents that are not whole yet, by their number.</summary>
     public const string ContentUploads = "contents/uploads";
+
+    /// <summary>Documents by the time at which something is to be done with them.</summary>
+    public const string Due = "due";
 
     /// <summary>Version of this layout.</summary>
     public const int FormatVersion = 1;

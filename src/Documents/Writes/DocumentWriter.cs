@@ -47,6 +47,7 @@ internal sealed class DocumentWriter : IKindHost
         _collections = new CollectionWriter(transaction);
         Ids = new IdMaker(transaction, _documents);
         Kinds = new KindWriter(transaction, keepsUnusedContents);
+        Due = DueIndex.Of(transaction);
         _lastEtag = _meta.TryGet(TreeNames.MetaEtag, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
     }
 
@@ -55,6 +56,9 @@ internal sealed class DocumentWriter : IKindHost
 
     /// <inheritdoc/>
     public KindWriter Kinds { get; }
+
+    /// <summary>When something is to be done with documents.</summary>
+    public DueIndex Due { get; }
 
     /// <inheritdoc/>
     public long NowTicks => _now.Ticks;
@@ -134,6 +138,7 @@ internal sealed class DocumentWriter : IKindHost
 
         CollectionChange collection = _collections.Get(command.Collection);
         DocumentFlags flags = DocumentFlags.None;
+        DueTimes dueBefore = default;
         if (_documents.TryGet(folded, out ReadOnlySpan<byte> value))
         {
             var existing = new DocumentRecord(value);
@@ -145,6 +150,7 @@ internal sealed class DocumentWriter : IKindHost
                 idUtf8 = existing.Id.ToArray(); // the spelling first used stays
             collection.SizeBytes -= existing.ContentBytes;
             flags = existing.Flags;
+            dueBefore = DueTimes.Of(existing.Metadata);
             RemoveFromLogs(existing.Etag, collection.Id);
         }
         else
@@ -159,6 +165,7 @@ internal sealed class DocumentWriter : IKindHost
         int size = DocumentRecord.SizeOf(idUtf8.Length, metadata.Length, command.Body.Length);
         DocumentRecord.Write(_documents.Reserve(folded, size), etag, _now.Ticks, collection.Id, flags, idUtf8, metadata, command.Body.Span);
         AddToLogs(etag, collection.Id, folded);
+        Due.Move(folded, dueBefore, DueTimes.Of(metadata));
         collection.SizeBytes += metadata.Length + command.Body.Length;
         collection.LastEtag = etag;
         return isAnswered ? new WriteResult(id, collection.Name, "", _now, Deleted: false, etag) : Result(id, collection.Name, etag, _now);
@@ -178,13 +185,17 @@ internal sealed class DocumentWriter : IKindHost
     public long NextEtag() => ++_lastEtag;
 
     /// <inheritdoc/>
-    public void Touch(ReadOnlySpan<byte> foldedId)
+    public void Touch(ReadOnlySpan<byte> foldedId) => Rewrite(foldedId, static metadata => metadata);
+
+    /// <summary>Gives a document a new etag, and other metadata; nothing where it does not exist.</summary>
+    public void Rewrite(ReadOnlySpan<byte> foldedId, Func<byte[], byte[]> change)
     {
         if (!_documents.TryGet(foldedId, out ReadOnlySpan<byte> value))
             return;
 
         var existing = new DocumentRecord(value);
-        byte[] id = existing.Id.ToArray(), body = existing.Body.ToArray(), metadata = MetadataMember.Without(existing.Metadata, MetadataKeys.Flags).ToArray();
+        DueTimes dueBefore = DueTimes.Of(existing.Metadata);
+        byte[] id = existing.Id.ToArray(), body = existing.Body.ToArray(), metadata = change(MetadataMember.Without(existing.Metadata, MetadataKeys.Flags).ToArray());
         (long etagBefore, int bytesBefore) = (existing.Etag, existing.ContentBytes);
         CollectionChange collection = _collections.Get(existing.CollectionId);
         collection.SizeBytes += metadata.Length + body.Length - bytesBefore;
@@ -193,6 +204,17 @@ internal sealed class DocumentWriter : IKindHost
         DocumentRecord.Write(
             _documents.Reserve(foldedId, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), _lastEtag, _now.Ticks, collection.Id, Kinds.Items.FlagsOf(foldedId), id, metadata, body);
         AddToLogs(_lastEtag, collection.Id, foldedId);
+        Due.Move(foldedId, dueBefore, DueTimes.Of(metadata));
+    }
+
+    /// <summary>Deletes a document; false where it does not exist.</summary>
+    public bool Remove(ReadOnlySpan<byte> foldedId)
+    {
+        if (!_documents.TryGet(foldedId, out ReadOnlySpan<byte> value))
+            return false;
+        _transaction.UseReserve();
+        Remove(foldedId, new DocumentRecord(value));
+        return true;
     }
 
     private WriteResult? Beside(KindCommand command)
@@ -249,6 +271,7 @@ internal sealed class DocumentWriter : IKindHost
         long oldEtag = record.Etag;
         byte[] id = record.Id.ToArray();
         (int contentBytes, DocumentFlags flags) = (record.ContentBytes, record.Flags);
+        Due.Move(folded, DueTimes.Of(record.Metadata), default);
         CollectionChange collection = _collections.Get(record.CollectionId);
         collection.DocumentCount--;
         collection.SizeBytes -= contentBytes;

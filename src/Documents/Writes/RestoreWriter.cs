@@ -21,6 +21,7 @@ internal sealed class RestoreWriter
     private readonly CollectionWriter _collections;
     private readonly TombstoneWriter _tombstones;
     private readonly KindWriter _kinds;
+    private readonly DueIndex _due;
 
     public RestoreWriter(WriteTransaction transaction)
     {
@@ -30,6 +31,7 @@ internal sealed class RestoreWriter
         _byCollection = transaction.GetOrCreateTree(TreeNames.DocumentsByCollection);
         _collections = new CollectionWriter(transaction);
         _tombstones = new TombstoneWriter(transaction);
+        _due = DueIndex.Of(transaction);
         _kinds = new KindWriter(transaction, keepsUnusedContents: true); // deletions may come before what has the same content
     }
 
@@ -48,6 +50,7 @@ internal sealed class RestoreWriter
         TreeNames.WriteCollectionKey(key, collection.Id, document.Etag);
         _byCollection.Put(key, folded);
         _byEtag.Put(key[^TreeNames.EtagKeyBytes..], folded);
+        _due.Move(folded, default, DueTimes.Of(metadata));
         collection.DocumentCount++;
         collection.SizeBytes += metadata.Length + body.Length;
         collection.LastEtag = Math.Max(collection.LastEtag, document.Etag);
@@ -161,10 +164,12 @@ internal sealed class RestoreWriter
         CollectionChange collection = _collections.Get(existing.CollectionId);
         collection.DocumentCount--;
         collection.SizeBytes -= existing.ContentBytes;
+        DueTimes due = DueTimes.Of(existing.Metadata);
         Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
         TreeNames.WriteCollectionKey(key, collection.Id, etag);
         bool found = _byCollection.Delete(key) & _byEtag.Delete(key[^TreeNames.EtagKeyBytes..]) & _documents.Delete(folded);
         Debug.Assert(found, "a document stands in both logs");
+        _due.Move(folded, due, default);
     }
 }
 

@@ -98,6 +98,7 @@ public sealed class WriteBatch : IDisposable
 
         Span<byte> room = _buffer.Room(Math.Min(json.Length, Options.MaxDocumentBytes));
         ParsedDocument parsed = _parser.Parse(id, json, room);
+        DueTimes.Check(id, room.Slice(parsed.BodyLength, parsed.MetadataLength));
         CollectionName collection = CollectionOf(id);
         ReadOnlyMemory<byte> body = _buffer.Take(parsed.BodyLength);
         ReadOnlyMemory<byte> metadata = _buffer.Take(MetadataFlags.RemoveGiven(room.Slice(parsed.BodyLength, parsed.MetadataLength)));
@@ -226,6 +227,9 @@ public sealed class WriteBatch : IDisposable
 
     /// <summary>Puts a value that another database had, over what is here.</summary>
     internal WriteBatch Restore(RestoredKind item) => Beside(new RestoreKindCommand(item));
+
+    /// <summary>Keeps something that is set of the database, or forgets it where that is null.</summary>
+    internal WriteBatch Setting(string name, byte[]? json) => Beside(new SettingCommand(name, json));
 
     private WriteBatch Beside(KindCommand command)
     {

@@ -27,6 +27,7 @@ internal static class AllEndpoints
         CompareExchangeEndpoints.Map(routes);
         CountersEndpoints.Map(routes);
         AttachmentsEndpoints.Map(routes);
+        LifecycleEndpoints.Map(routes);
         QueriesEndpoints.Map(routes);
         ExplainEndpoints.Map(routes);
         StreamsEndpoints.Map(routes);

@@ -1,5 +1,7 @@
 using System.Collections.Frozen;
 using System.Text.Json;
+using Treepie.Lifecycle;
+using Treepie.Server.Databases;
 using Treepie.Server.Http;
 using Treepie.Server.Security;
 
@@ -16,8 +18,8 @@ internal static class DatabasesEndpoints
 
     private static readonly FrozenSet<string> UnbuiltParts = FrozenSet.Create(
         StringComparer.Ordinal,
-        "Sharding", "Revisions", "Expiration", "Refresh", "Indexes", "PeriodicBackups", "ExternalReplications", "DocumentsCompression",
-        "TimeSeries", "DataArchival");
+        "Sharding", "Revisions", "Indexes", "PeriodicBackups", "ExternalReplications", "DocumentsCompression",
+        "TimeSeries");
 
     public static void Map(Routes routes)
     {
@@ -25,7 +27,7 @@ internal static class DatabasesEndpoints
         routes.Server("DELETE", "/admin/databases", AccessLevel.Operator, Delete);
         routes.ServerOf("name", "GET", "/admin/databases", AccessLevel.DatabaseAdmin, Record);
         routes.Server("GET", "/databases", AccessLevel.ValidUser, List);
-        routes.Database("GET", "/admin/record", AccessLevel.DatabaseAdmin, static (request, database) => WriteRecord(request, database.Name, database.IsEncrypted));
+        routes.Database("GET", "/admin/record", AccessLevel.DatabaseAdmin, static (request, database) => WriteRecord(request, database.Name, database.IsEncrypted, database));
     }
 
     private static async Task Create(HttpServerRequest request)
@@ -34,7 +36,9 @@ internal static class DatabasesEndpoints
         if (request.Number("replicationFactor", 1) > 1)
             throw WireException.BadRequest($"Database '{name}' is wanted on several nodes (replicationFactor); this server is one node alone.");
 
-        bool encrypted = await ReadEncryptedAsync(request).ConfigureAwait(false);
+        using JsonDocument? record = await ReadRecordAsync(request).ConfigureAwait(false);
+        bool encrypted = record is not null && WireJson.Flag(record.RootElement, "Encrypted");
+        IReadOnlyList<(LifecycleTask Task, LifecycleSettings Settings)> lifecycle = record is null ? [] : LifecycleEndpoints.ReadRecord(record.RootElement);
         try
         {
             request.Server.Databases.Create(name, encrypted);
@@ -42,6 +46,13 @@ internal static class DatabasesEndpoints
         catch (ArgumentException exception)
         {
             throw WireException.BadRequest(exception.Message, exception);
+        }
+
+        if (lifecycle.Count > 0)
+        {
+            using DatabaseLease lease = request.Server.Databases.Enter(name);
+            foreach ((LifecycleTask task, LifecycleSettings settings) in lifecycle)
+                await lease.Database.Lifecycle.SetAsync(task, settings, request.Aborted).ConfigureAwait(false);
         }
 
         await request.JsonAsync((name, Url: TopologyEndpoints.BaseUrl(request, "/admin/databases")), static (json, state) =>
@@ -59,19 +70,24 @@ internal static class DatabasesEndpoints
         }, StatusCodes.Status201Created).ConfigureAwait(false);
     }
 
-    // Whether it is to be encrypted. What else a record asks for and nobody does must not look as if it were done.
-    private static async Task<bool> ReadEncryptedAsync(HttpServerRequest request)
+    // What a record asks for and nobody does must not look as if it were done.
+    private static async Task<JsonDocument?> ReadRecordAsync(HttpServerRequest request)
     {
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
         if (body.Length == 0)
-            return false;
+            return null;
 
-        using JsonDocument record = WireJson.ParseObject(body, "a database record");
+        using (WireJson.ParseObject(body, "a database record"))
+        {
+            // checked; what is kept must not lie in the body, which ends here
+        }
+
+        var record = JsonDocument.Parse(body.Memory.ToArray());
         foreach (JsonProperty property in record.RootElement.EnumerateObject())
             if (UnbuiltParts.Contains(property.Name) && AsksForSomething(property.Value))
                 throw WireException.NotBuilt($"'{property.Name}' of a database record");
 
-        return WireJson.Flag(record.RootElement, "Encrypted");
+        return record;
     }
 
     private static bool AsksForSomething(JsonElement value) => value.ValueKind switch
@@ -161,7 +177,10 @@ internal static class DatabasesEndpoints
     private static Task Record(HttpServerRequest request)
     {
         string name = request.RequiredParameter("name");
-        return request.Server.Databases.Describe(name) is [var database, ..] ? WriteRecord(request, database.Name, database.IsEncrypted) : NotThere(request, name);
+        if (request.Server.Databases.Describe(name) is not [var description, ..])
+            return NotThere(request, name);
+        using DatabaseLease? lease = description.Problem is not null ? null : request.Server.Databases.TryEnter(name);
+        return WriteRecord(request, description.Name, description.IsEncrypted, lease?.Database);
     }
 
     private static Task NotThere(HttpServerRequest request, string name)
@@ -170,7 +189,7 @@ internal static class DatabasesEndpoints
         return request.EmptyAsync(StatusCodes.Status404NotFound);
     }
 
-    private static Task WriteRecord(HttpServerRequest request, string name, bool isEncrypted) => request.JsonAsync((name, isEncrypted), static (json, state) =>
+    private static Task WriteRecord(HttpServerRequest request, string name, bool isEncrypted, Database? database) => request.JsonAsync((name, isEncrypted, database), static (json, state) =>
     {
         json.WriteStartObject();
         json.WriteString("DatabaseName", state.name);
@@ -186,6 +205,8 @@ internal static class DatabasesEndpoints
             json.WriteEndObject();
         }
 
+        if (state.database is not null)
+            LifecycleEndpoints.WriteRecord(json, state.database);
         json.WriteEndObject();
     });
 }

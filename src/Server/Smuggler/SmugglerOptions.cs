@@ -90,6 +90,8 @@ internal sealed class SmugglerOptions : IDisposable
         foreach (string type in types.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries))
             if (type is "CounterGroups")
                 content |= BackupContent.Counters;
+            else if (type is "DatabaseRecord")
+                content |= BackupContent.Settings;
             else if (Enum.TryParse(type, ignoreCase: true, out BackupContent kind) && !char.IsAsciiDigit(type[0]))
                 content |= kind;
         return content;

@@ -28,14 +28,11 @@ internal static class AccessLevels
         * /databases/{database}/admin/backup/{**rest} DatabaseAdmin
         * /databases/{database}/admin/configuration/{**rest} DatabaseAdmin
         * /databases/{database}/admin/connection-strings DatabaseAdmin
-        * /databases/{database}/admin/data-archival/{**rest} DatabaseAdmin
         * /databases/{database}/admin/documents-compression/{**rest} DatabaseAdmin
         * /databases/{database}/admin/etl DatabaseAdmin
         * /databases/{database}/admin/etl/{**rest} DatabaseAdmin
-        * /databases/{database}/admin/expiration/{**rest} DatabaseAdmin
         * /databases/{database}/admin/periodic-backup/{**rest} DatabaseAdmin
         * /databases/{database}/admin/queue-sink DatabaseAdmin
-        * /databases/{database}/admin/refresh/{**rest} DatabaseAdmin
         * /databases/{database}/admin/revisions/{**rest} DatabaseAdmin
         * /databases/{database}/admin/schema-validation/{**rest} DatabaseAdmin
         * /databases/{database}/admin/sorters DatabaseAdmin
@@ -83,15 +80,20 @@ internal static class AccessLevels
         GET /cluster/topology ValidUser
         GET /configuration/client ValidUser
         GET /databases ValidUser
+        GET /databases/{database}/admin/data-archival/config DatabaseAdmin
+        GET /databases/{database}/admin/expiration/config DatabaseAdmin
         GET /databases/{database}/admin/record DatabaseAdmin
+        GET /databases/{database}/admin/refresh/config DatabaseAdmin
         GET /databases/{database}/attachments DatabaseRead
         GET /databases/{database}/cmpxchg DatabaseRead
         GET /databases/{database}/collections/stats DatabaseRead
         GET /databases/{database}/collections/stats/detailed DatabaseRead
         GET /databases/{database}/configuration/client DatabaseRead
         GET /databases/{database}/counters DatabaseRead
+        GET /databases/{database}/data-archival/config DatabaseRead
         GET /databases/{database}/debug/identities DatabaseRead
         GET /databases/{database}/docs DatabaseRead
+        GET /databases/{database}/expiration/config DatabaseRead
         GET /databases/{database}/healthcheck DatabaseRead
         GET /databases/{database}/hilo/next DatabaseReadWrite
         GET /databases/{database}/indexes DatabaseRead
@@ -104,6 +106,7 @@ internal static class AccessLevels
         GET /databases/{database}/operations/next-operation-id DatabaseRead
         GET /databases/{database}/operations/state DatabaseRead
         GET /databases/{database}/queries DatabaseRead
+        GET /databases/{database}/refresh/config DatabaseRead
         GET /databases/{database}/stats DatabaseRead
         GET /databases/{database}/stats/detailed DatabaseRead
         GET /databases/{database}/stats/essential DatabaseRead
@@ -136,13 +139,16 @@ internal static class AccessLevels
         POST /databases/{database}/admin/backup DatabaseAdmin
         POST /databases/{database}/admin/backup/database DatabaseAdmin
         POST /databases/{database}/admin/backup/part DatabaseAdmin
+        POST /databases/{database}/admin/data-archival/config DatabaseAdmin
         POST /databases/{database}/admin/encryption/key Operator
         POST /databases/{database}/admin/encryption/rotate Operator
+        POST /databases/{database}/admin/expiration/config DatabaseAdmin
         POST /databases/{database}/admin/indexes/disable DatabaseAdmin
         POST /databases/{database}/admin/indexes/enable DatabaseAdmin
         POST /databases/{database}/admin/indexes/start DatabaseAdmin
         POST /databases/{database}/admin/indexes/stop DatabaseAdmin
         POST /databases/{database}/admin/periodic-backup DatabaseAdmin
+        POST /databases/{database}/admin/refresh/config DatabaseAdmin
         POST /databases/{database}/admin/tasks/state DatabaseAdmin
         POST /databases/{database}/bulk_docs DatabaseReadWrite
         POST /databases/{database}/bulk_insert DatabaseReadWrite

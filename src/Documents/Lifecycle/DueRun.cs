@@ -1,0 +1,81 @@
+using System.Text;
+using Treepie.Json;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie.Lifecycle;
+
+/// <summary>Does what is due of one task, the oldest first, in steps that hold writers for a few milliseconds.</summary>
+internal sealed class DueRun(ILifecycleHost host, LifecycleTask task)
+{
+    /// <summary>Documents of a step: some 20 µs each, so that one ends long before <see cref="StepTime"/>.</summary>
+    private const int DocumentsPerStep = 64;
+
+    /// <summary>A step that has taken so long ends with the document it is at: large ones, or such with much beside them.</summary>
+    private static readonly TimeSpan StepTime = TimeSpan.FromMilliseconds(5);
+
+    private readonly DueAction _action = task switch
+    {
+        LifecycleTask.Expiration => DueAction.Expire,
+        LifecycleTask.Refresh => DueAction.Refresh,
+        _ => DueAction.Archive,
+    };
+
+    /// <summary>Gives how many documents that were, at most so many.</summary>
+    public async Task<long> RunAsync(long most, CancellationToken cancellationToken)
+    {
+        long done = 0;
+        while (done < most && IsAnythingDue())
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            int limit = (int)Math.Min(DocumentsPerStep, most - done);
+            done += await host.WriteAsync(writer => Step(writer, limit), cancellationToken).ConfigureAwait(false);
+        }
+
+        return done;
+    }
+
+    private bool IsAnythingDue()
+    {
+        using DatabaseSnapshot snapshot = host.BeginRead();
+        return snapshot.Due.HasDue(_action, host.Clock.GetUtcNow().UtcTicks);
+    }
+
+    private int Step(DocumentWriter writer, int limit)
+    {
+        long began = host.Clock.GetTimestamp();
+        int done = 0;
+        foreach (byte[] key in writer.Due.Due(_action, writer.NowTicks, limit))
+        {
+            Act(writer, key);
+            done++;
+            if (host.Clock.GetElapsedTime(began) > StepTime)
+                break;
+        }
+
+        writer.Save();
+        return done;
+    }
+
+    private void Act(DocumentWriter writer, byte[] key)
+    {
+        byte[] folded = DueIndex.IdOf(key).ToArray();
+        bool isTrue = writer.TryGet(folded, out DocumentRecord record) && DueTimes.Of(record.Metadata)[_action] == DueIndex.TicksOf(key);
+        if (!isTrue)
+            writer.Due.Delete(key); // a document that another version of the program changed
+        else if (_action == DueAction.Expire)
+            writer.Remove(folded);
+        else
+            writer.Rewrite(folded, Done);
+    }
+
+    /// <summary>Metadata of a document with which it was done.</summary>
+    private byte[] Done(byte[] metadata)
+    {
+        byte[] rest = MetadataMember.Without(metadata, DueTimes.MemberOf(_action)).ToArray();
+        if (_action != DueAction.Archive)
+            return rest;
+        rest = MetadataMember.Without(rest, "@archived"u8).ToArray();
+        return rest.Length <= 2 ? "{\"@archived\":true}"u8.ToArray() : Encoding.UTF8.GetBytes(string.Concat(Encoding.UTF8.GetString(rest.AsSpan(0, rest.Length - 1)), ",\"@archived\":true}"));
+    }
+}

@@ -1,0 +1,61 @@
+using System.Buffers;
+using System.Text.Json;
+
+namespace Treepie.Lifecycle;
+
+/// <summary>Whether and how often documents are looked at whose time has come.</summary>
+public sealed record LifecycleSettings
+{
+    /// <summary>Highest value of <see cref="Frequency"/>: a day.</summary>
+    public static readonly TimeSpan LongestFrequency = TimeSpan.FromDays(1);
+
+    /// <summary>Nothing is done; times that come meanwhile are made up for when it is enabled again.</summary>
+    public bool IsDisabled { get; init; }
+
+    /// <summary>Time between two runs; from a second to a day. Default a minute.</summary>
+    public TimeSpan Frequency { get; init; } = TimeSpan.FromMinutes(1);
+
+    /// <summary>Most documents of one run; null: all whose time has come.</summary>
+    public long? MaxItemsPerRun { get; init; }
+
+    internal void Validate(LifecycleTask task)
+    {
+        if (Frequency < TimeSpan.FromSeconds(1) || Frequency > LongestFrequency)
+            throw new InvalidDocumentException($"The frequency of {NameOf(task)} is {Frequency.TotalSeconds:N0} seconds; it must be from 1 to {LongestFrequency.TotalSeconds:N0}. Nothing was changed.");
+        if (MaxItemsPerRun is <= 0)
+            throw new InvalidDocumentException($"The most documents of a run of {NameOf(task)} are {MaxItemsPerRun:N0}; it must be at least 1, or nothing for all. Nothing was changed.");
+    }
+
+    /// <summary>Name under which the settings of a task are kept.</summary>
+    internal static string NameOf(LifecycleTask task) => task switch
+    {
+        LifecycleTask.Expiration => "expiration",
+        LifecycleTask.Refresh => "refresh",
+        _ => "data-archival",
+    };
+
+    internal byte[] ToJson()
+    {
+        var output = new ArrayBufferWriter<byte>();
+        using var json = new Utf8JsonWriter(output);
+        json.WriteStartObject();
+        json.WriteBoolean("Disabled"u8, IsDisabled);
+        json.WriteNumber("FrequencySeconds"u8, (long)Frequency.TotalSeconds);
+        if (MaxItemsPerRun is { } most)
+            json.WriteNumber("MaxItems"u8, most);
+        json.WriteEndObject();
+        json.Flush();
+        return output.WrittenSpan.ToArray();
+    }
+
+    internal static LifecycleSettings FromJson(ReadOnlyMemory<byte> bytes)
+    {
+        using var json = JsonDocument.Parse(bytes);
+        return new LifecycleSettings
+        {
+            IsDisabled = json.RootElement.GetProperty("Disabled"u8).GetBoolean(),
+            Frequency = TimeSpan.FromSeconds(json.RootElement.GetProperty("FrequencySeconds"u8).GetInt64()),
+            MaxItemsPerRun = json.RootElement.TryGetProperty("MaxItems"u8, out JsonElement most) ? most.GetInt64() : null,
+        };
+    }
+}

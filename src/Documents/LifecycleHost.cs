@@ -1,0 +1,17 @@
+using Treepie.Lifecycle;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie;
+
+/// <summary>What <see cref="DocumentLifecycle"/> sees of a database.</summary>
+internal sealed class LifecycleHost(Database database) : ILifecycleHost
+{
+    public TimeProvider Clock => database.Options.TimeProvider;
+
+    public DatabaseSnapshot BeginRead() => database.BeginRead();
+
+    public Task<T> WriteAsync<T>(Func<DocumentWriter, T> command, CancellationToken cancellationToken) => database.WriteAsync((writer, _) => command(writer), cancellationToken, wantsResults: false);
+
+    public Task WriteAsync(WriteBatch batch, CancellationToken cancellationToken) => database.WriteWithoutResultsAsync(batch, cancellationToken);
+}

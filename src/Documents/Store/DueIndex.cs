@@ -1,0 +1,91 @@
+using System.Buffers.Binary;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
+
+namespace Treepie.Store;
+
+/// <summary>
+/// The index of times: which document has something to be done with it, and when. Written in the commit of the document.
+/// <code>
+/// KEY                                     VALUE
+/// action 1, UTC ticks 8 (big-endian), folded id   nothing
+/// 00                                      etag 8 (little-endian): documents up to it were looked through; all of them at its highest
+/// </code>
+/// Documents of before there was this tree are looked through once, by whoever first acts on times. Made by the first time.
+/// </summary>
+internal sealed class DueIndex(Func<string, Tree?> find, Func<string, Tree>? make = null)
+{
+    private const int PrefixBytes = 1 + sizeof(long);
+
+    private static readonly byte[] s_progress = [0];
+
+    /// <summary>For reading and writing.</summary>
+    public static DueIndex Of(WriteTransaction transaction) => new(transaction.FindTree, transaction.GetOrCreateTree);
+
+    /// <summary>Up to which etag documents of before were looked through; the highest number when all were.</summary>
+    public long ScannedUpTo => find(TreeNames.Due) is { } tree && tree.TryGet(s_progress, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
+
+    /// <summary>Entries of an action.</summary>
+    public bool HasDue(DueAction action, long nowTicks) => Due(action, nowTicks, 1).Count > 0;
+
+    /// <summary>The keys of what is due, the oldest first, at most so many.</summary>
+    public List<byte[]> Due(DueAction action, long nowTicks, int limit)
+    {
+        var keys = new List<byte[]>();
+        if (find(TreeNames.Due) is not { } tree)
+            return keys;
+        using Cursor cursor = tree.OpenCursor();
+        for (bool found = cursor.Seek([(byte)action]); found && keys.Count < limit; found = cursor.MoveNext())
+        {
+            ReadOnlySpan<byte> key = cursor.Key;
+            if (key[0] != (byte)action || TicksOf(key) > nowTicks)
+                break;
+            keys.Add(key.ToArray());
+        }
+
+        return keys;
+    }
+
+    /// <summary>A document has other times than before.</summary>
+    public void Move(ReadOnlySpan<byte> foldedId, DueTimes before, DueTimes after)
+    {
+        if (before == after)
+            return;
+        foreach (DueAction action in (ReadOnlySpan<DueAction>)[DueAction.Expire, DueAction.Refresh, DueAction.Archive])
+        {
+            (long old, long now) = (before[action], after[action]);
+            if (old == now)
+                continue;
+            if (old != 0)
+                Tree.Delete(Key(action, old, foldedId));
+            if (now != 0)
+                Tree.Put(Key(action, now, foldedId), default);
+        }
+    }
+
+    /// <summary>Drops an entry.</summary>
+    public void Delete(ReadOnlySpan<byte> key) => Tree.Delete(key);
+
+    /// <summary>Documents up to an etag were looked through.</summary>
+    public void SetScanned(long upToEtag)
+    {
+        byte[] value = new byte[sizeof(long)];
+        BinaryPrimitives.WriteInt64LittleEndian(value, upToEtag);
+        Tree.Put(s_progress, value);
+    }
+
+    public static ReadOnlySpan<byte> IdOf(ReadOnlySpan<byte> key) => key[PrefixBytes..];
+
+    public static long TicksOf(ReadOnlySpan<byte> key) => BinaryPrimitives.ReadInt64BigEndian(key[1..]);
+
+    private Tree Tree => make!(TreeNames.Due); // who writes has a transaction that makes it
+
+    private static byte[] Key(DueAction action, long ticks, ReadOnlySpan<byte> foldedId)
+    {
+        byte[] key = new byte[PrefixBytes + foldedId.Length];
+        key[0] = (byte)action;
+        BinaryPrimitives.WriteInt64BigEndian(key.AsSpan(1), ticks);
+        foldedId.CopyTo(key.AsSpan(PrefixBytes));
+        return key;
+    }
+}

@@ -1,0 +1,80 @@
+using System.Globalization;
+using System.Text.Json;
+using Treepie.Json;
+
+namespace Treepie.Store;
+
+/// <summary>When something is to be done with a document, as its metadata says: UTC ticks, 0 for never.</summary>
+/// <param name="Expires">It is deleted (<c>@expires</c>).</param>
+/// <param name="Refresh">It gets a new change vector, and the time goes from its metadata (<c>@refresh</c>).</param>
+/// <param name="Archive">It is marked as archived (<c>@archive-at</c>).</param>
+internal readonly record struct DueTimes(long Expires, long Refresh, long Archive)
+{
+    private const string Format = "yyyy-MM-dd'T'HH:mm:ss.FFFFFFFK";
+
+    private static readonly string[] s_formats = [Format, "yyyy-MM-dd"];
+
+    public bool IsNone => (Expires | Refresh | Archive) == 0;
+
+    public long this[DueAction action] => action switch
+    {
+        DueAction.Expire => Expires,
+        DueAction.Refresh => Refresh,
+        _ => Archive,
+    };
+
+    /// <summary>The member of the metadata that says when.</summary>
+    public static ReadOnlySpan<byte> MemberOf(DueAction action) => action switch
+    {
+        DueAction.Expire => "@expires"u8,
+        DueAction.Refresh => "@refresh"u8,
+        _ => "@archive-at"u8,
+    };
+
+    /// <summary>The times in minified metadata; what is no time counts as none.</summary>
+    public static DueTimes Of(ReadOnlySpan<byte> metadata) => Read(metadata, null);
+
+    /// <summary>Refuses metadata with times that are none.</summary>
+    /// <exception cref="InvalidDocumentException">It has one; the message names it.</exception>
+    public static void Check(string id, ReadOnlySpan<byte> metadata) => Read(metadata, id);
+
+    private static DueTimes Read(ReadOnlySpan<byte> metadata, string? strictId)
+    {
+        if (metadata.IsEmpty || (metadata.IndexOf("\"@expires\""u8) < 0 && metadata.IndexOf("\"@refresh\""u8) < 0 && metadata.IndexOf("\"@archive-at\""u8) < 0))
+            return default;
+
+        long expires = 0, refresh = 0, archive = 0;
+        var reader = new Utf8JsonReader(metadata, new JsonReaderOptions { MaxDepth = int.MaxValue });
+        reader.Read();
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            if (reader.ValueTextEquals(MemberOf(DueAction.Expire)))
+                expires = ReadTime(ref reader, strictId, "@expires");
+            else if (reader.ValueTextEquals(MemberOf(DueAction.Refresh)))
+                refresh = ReadTime(ref reader, strictId, "@refresh");
+            else if (reader.ValueTextEquals(MemberOf(DueAction.Archive)))
+                archive = ReadTime(ref reader, strictId, "@archive-at");
+            else
+                reader.Skip();
+        }
+
+        return new DueTimes(expires, refresh, archive);
+    }
+
+    private static long ReadTime(ref Utf8JsonReader reader, string? strictId, string member)
+    {
+        reader.Read();
+        if (reader.TokenType == JsonTokenType.Null)
+            return 0;
+        string? text = reader.TokenType == JsonTokenType.String ? reader.GetString() : null;
+        if (text is not null && DateTime.TryParseExact(
+                text, s_formats, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out DateTime time))
+            return Math.Max(1, time.Ticks);
+
+        reader.Skip();
+        return strictId is null
+            ? 0
+            : throw new InvalidDocumentException(
+                $"'{member}' in the metadata of document '{strictId}' is not a time. Nothing was changed. Write it like 2030-01-31T12:00:00.0000000Z.");
+    }
+}
