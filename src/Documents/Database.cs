@@ -7,6 +7,7 @@ using Treepie.Indexes.Definitions;
 using Treepie.Kinds;
 using Treepie.Lifecycle;
 using Treepie.Queries;
+using Treepie.Revisions;
 using Treepie.Sessions;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
@@ -52,7 +53,9 @@ public sealed class Database : IDocumentStore
             IndexesDirectory, new IndexingContext(BeginRead, _changes, options.TimeProvider, options.Analyzers, options.Indexing, options.Computing), new StaticDefinitions(environment), sealedDefinitions, new IndexSettingsStore(environment));
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options, Name);
         HiLoIds = new HiLoIds(NextHiLoRange);
-        Lifecycle = new DocumentLifecycle(new LifecycleHost(this));
+        var host = new RoomHost(this);
+        Revisions = new DocumentRevisions(host);
+        Lifecycle = new DocumentLifecycle(host);
     }
 
     /// <summary>The name; the directory's unless the options give one.</summary>
@@ -75,6 +78,9 @@ public sealed class Database : IDocumentStore
 
     /// <summary>What is done with documents at times that their metadata gives.</summary>
     public DocumentLifecycle Lifecycle { get; }
+
+    /// <summary>States that documents had.</summary>
+    public DocumentRevisions Revisions { get; }
 
     /// <summary>Etag of the last durable change, without a snapshot.</summary>
     public long LastEtag => _changes.LastEtag;
@@ -339,6 +345,7 @@ public sealed class Database : IDocumentStore
             AttachmentCount = snapshot.Kinds.Count(Kind.Attachment),
             UniqueAttachmentCount = snapshot.Kinds.ContentCount,
             CounterCount = snapshot.Kinds.Count(Kind.Counter),
+            RevisionCount = snapshot.Kinds.Count(Kind.Revision),
             IdentityCount = snapshot.IdentityCount,
             SizeOnDiskBytes = DatabaseFormat.SizeOnDiskBytes(DataDirectory),
             IsEncrypted = IsEncrypted,

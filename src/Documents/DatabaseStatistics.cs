@@ -26,6 +26,9 @@ public sealed record DatabaseStatistics
     /// <summary>Counters of all documents.</summary>
     public long CounterCount { get; init; }
 
+    /// <summary>Revisions of documents.</summary>
+    public long RevisionCount { get; init; }
+
     /// <summary>Identities.</summary>
     public long IdentityCount { get; init; }
 

@@ -22,7 +22,7 @@ public sealed class RoomOrderTests
         },
         {
             "Treepie",
-            ["Encryption", "Compression", "Json", "Store", "Kinds", "Computations", "Writes", "Lifecycle", "Indexes", "Rql", "Queries", "Linq", "Sessions", "Backups", "Schedules", "Destinations", "BackupTasks", "Catalogs"]
+            ["Encryption", "Compression", "Json", "Store", "Kinds", "Computations", "Writes", "Lifecycle", "Revisions", "Indexes", "Rql", "Queries", "Linq", "Sessions", "Backups", "Schedules", "Destinations", "BackupTasks", "Catalogs"]
         },
         {
             "Treepie.Server",

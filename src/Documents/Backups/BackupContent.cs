@@ -28,9 +28,12 @@ public enum BackupContent
     /// <summary>Attachments of documents; only together with these.</summary>
     Attachments = 64,
 
-    /// <summary>What is set of the database: expiration, refreshing, archival.</summary>
+    /// <summary>What is set of the database: expiration, refreshing, archival, revisions.</summary>
     Settings = 128,
 
+    /// <summary>Revisions of documents, and of such that are deleted.</summary>
+    RevisionDocuments = 256,
+
     /// <summary>All there is.</summary>
-    All = Documents | Tombstones | Identities | Indexes | CompareExchange | Counters | Attachments | Settings,
+    All = Documents | Tombstones | Identities | Indexes | CompareExchange | Counters | Attachments | Settings | RevisionDocuments,
 }

@@ -158,6 +158,8 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, Du
     {
         id = default;
         ReadOnlySpan<byte> owner = KindKey.OwnerOf(key);
+        if (KindKey.KindOf(key) == Kind.Revision && _collections is not null)
+            return _collections.Contains(System.Text.Encoding.UTF8.GetString(new RevisionRecord(snapshot.Kinds.RecordOf(key).Value).Collection));
         if (owner.IsEmpty)
             return true;
         Document document = snapshot.GetByFoldedId(owner);

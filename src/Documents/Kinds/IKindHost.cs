@@ -21,4 +21,7 @@ internal interface IKindHost
 
     /// <summary>The names of what a document has beside its body are others now: gives it a new etag, and its flags.</summary>
     void Touch(ReadOnlySpan<byte> foldedId);
+
+    /// <summary>As <see cref="Touch"/>, with a revision of it whatever is configured.</summary>
+    void AddRevision(ReadOnlySpan<byte> foldedId);
 }

@@ -76,6 +76,9 @@ internal sealed class KindWriter(WriteTransaction transaction, bool keepsUnusedC
             return false;
         byte[] name = existing.Name.ToArray();
         byte[]? released = KindKey.KindOf(key) == Kind.Attachment ? new AttachmentRecord(existing.Value).Hash.ToArray() : null;
+        if (KindKey.KindOf(key) == Kind.Revision)
+            HandOnBody(key, new RevisionRecord(existing.Value).IsShared);
+        TryGet(key, out existing); // where it is now
         RemoveFromLog(existing.Etag, existing.IsDeleted, key);
         Count((byte)KindKey.KindOf(key), -1);
         PutDeletion(key, name, etag, ticks);
@@ -139,6 +142,16 @@ internal sealed class KindWriter(WriteTransaction transaction, bool keepsUnusedC
         }
 
         _counts.Clear();
+    }
+
+    /// <summary>A revision goes: the one after it that has the same body keeps it.</summary>
+    private void HandOnBody(ReadOnlySpan<byte> key, bool isShared)
+    {
+        if (isShared || Items.RevisionAfter(key) is not { } next || !TryGet(next, out KindRecord after) || !new RevisionRecord(after.Value).IsShared)
+            return;
+        byte[] name = after.Name.ToArray(), value = new RevisionRecord(after.Value).WithBody(Items.RevisionBody(key));
+        (long etag, long ticks) = (after.Etag, after.Ticks);
+        value.CopyTo(KindRecord.Write(ItemTree.Reserve(next, KindRecord.SizeOf(name.Length, value.Length)), etag, ticks, isDeleted: false, name));
     }
 
     private void PutDeletion(ReadOnlySpan<byte> key, ReadOnlySpan<byte> name, long etag, long ticks)

@@ -9,6 +9,7 @@ internal readonly struct BesideMetadata(KindItems kinds)
     private static readonly (DocumentFlags Flag, byte[] Text)[] s_flags =
     [
         (DocumentFlags.HasAttachments, "HasAttachments"u8.ToArray()), (DocumentFlags.HasCounters, "HasCounters"u8.ToArray()),
+        (DocumentFlags.HasRevisions, "HasRevisions"u8.ToArray()),
     ];
 
     /// <summary>Writes it, each member with a comma before it.</summary>

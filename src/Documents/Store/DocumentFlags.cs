@@ -7,6 +7,7 @@ internal enum DocumentFlags : ushort
     None = 0,
     HasAttachments = 1,
     HasCounters = 2,
+    HasRevisions = 8,
 }
 
 /// <summary>Which kind is which flag.</summary>

@@ -7,6 +7,9 @@ internal enum Kind : byte
     Counter = 2,
     Attachment = 3,
 
+    /// <summary>A state that a document had; outlives it. Belongs to the database, with the document in its name.</summary>
+    Revision = 4,
+
     /// <summary>What is set of the database: of it as a whole, JSON under a name.</summary>
     Setting = 6,
 }

@@ -79,7 +79,75 @@ internal sealed class KindItems(Func<string, Tree?> find)
                 flags |= kind.Flag();
         }
 
+        if (LastRevision(foldedId) is not null)
+            flags |= DocumentFlags.HasRevisions;
+
         return flags;
+    }
+
+    /// <summary>Keys of a document's revisions, the oldest first.</summary>
+    public List<byte[]> Revisions(ReadOnlySpan<byte> foldedId)
+    {
+        var keys = new List<byte[]>();
+        using KindCursor cursor = Under(KindKey.RevisionPrefix(foldedId));
+        while (cursor.MoveNext())
+            keys.Add(cursor.Key.ToArray());
+        return keys;
+    }
+
+    /// <summary>The key of a document's newest revision; null where it has none.</summary>
+    public byte[]? LastRevision(ReadOnlySpan<byte> foldedId) => _items is null ? null : RevisionBefore(KindKey.OfRevision(foldedId, -1), KindKey.RevisionPrefix(foldedId));
+
+    /// <summary>The body of a revision, which an earlier one may have.</summary>
+    public ReadOnlySpan<byte> RevisionBody(ReadOnlySpan<byte> key)
+    {
+        byte[] prefix = key[..^TreeNames.EtagKeyBytes].ToArray();
+        for (byte[]? at = key.ToArray(); at is not null; at = RevisionBefore(at, prefix))
+            if (TryGet(at, out KindRecord record) && new RevisionRecord(record.Value) is { IsShared: false } revision)
+                return revision.Body;
+        throw new Storage.CorruptionException("The body of a revision is missing. Run a check of the database and restore a backup.");
+    }
+
+    /// <summary>The key of the revision after one, of the same document; null after the last.</summary>
+    public byte[]? RevisionAfter(ReadOnlySpan<byte> key)
+    {
+        using Cursor cursor = _items!.OpenCursor(); // there is a revision
+        ReadOnlySpan<byte> prefix = key[..^TreeNames.EtagKeyBytes];
+        for (bool found = cursor.Seek(key) && cursor.MoveNext(); found && cursor.Key.StartsWith(prefix); found = cursor.MoveNext())
+            if (!new KindRecord(cursor.Value).IsDeleted)
+                return cursor.Key.ToArray();
+        return null;
+    }
+
+    /// <summary>The folded ids of documents that have revisions, and of such that are deleted, in order.</summary>
+    public IEnumerable<byte[]> DocumentsWithRevisions()
+    {
+        byte[] from = KindKey.Prefix(Kind.Revision, default);
+        while (FirstRevisionFrom(from) is { } key)
+        {
+            byte[] folded = KindKey.DocumentOfRevision(key).ToArray();
+            yield return folded;
+            from = [.. KindKey.RevisionPrefix(folded)];
+            from[^1] = 1; // behind all of this one
+        }
+    }
+
+    private byte[]? FirstRevisionFrom(byte[] from)
+    {
+        using Cursor? cursor = _items?.OpenCursor();
+        for (bool found = cursor?.Seek(from) == true; found && KindKey.KindOf(cursor!.Key) == Kind.Revision; found = cursor.MoveNext())
+            if (!new KindRecord(cursor.Value).IsDeleted)
+                return cursor.Key.ToArray();
+        return null;
+    }
+
+    private byte[]? RevisionBefore(byte[] key, byte[] prefix)
+    {
+        using Cursor cursor = _items!.OpenCursor(); // asked only where there is something
+        for (bool found = cursor.SeekBefore(key); found && cursor.Key.StartsWith(prefix); found = cursor.MovePrevious())
+            if (!new KindRecord(cursor.Value).IsDeleted)
+                return cursor.Key.ToArray();
+        return null;
     }
 
     public static byte DeletedCountKey(Kind kind) => (byte)((byte)kind | 0x80);

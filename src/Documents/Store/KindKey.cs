@@ -40,6 +40,20 @@ internal static class KindKey
     /// <summary>What names of atomic guards begin with; the document's id follows.</summary>
     public static ReadOnlySpan<byte> GuardPrefix => "rvn-atomic/"u8;
 
+    /// <summary>The key of a document's revision of an etag: id and etag are its name.</summary>
+    public static byte[] OfRevision(ReadOnlySpan<byte> foldedId, long etag)
+    {
+        byte[] key = [.. RevisionPrefix(foldedId), .. new byte[TreeNames.EtagKeyBytes]];
+        TreeNames.WriteEtagKey(key.AsSpan(key.Length - TreeNames.EtagKeyBytes), etag);
+        return key;
+    }
+
+    /// <summary>What all revisions of a document begin with.</summary>
+    public static byte[] RevisionPrefix(ReadOnlySpan<byte> foldedId) => Of(Kind.Revision, default, [.. foldedId, 0]);
+
+    /// <summary>The folded id of the document that a revision is of.</summary>
+    public static ReadOnlySpan<byte> DocumentOfRevision(ReadOnlySpan<byte> key) => key[2..^(1 + TreeNames.EtagKeyBytes)];
+
     /// <summary>What all keys of a kind and document begin with.</summary>
     public static byte[] Prefix(Kind kind, ReadOnlySpan<byte> foldedId) => Of(kind, foldedId, default);
 

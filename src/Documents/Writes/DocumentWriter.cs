@@ -25,6 +25,7 @@ internal sealed class DocumentWriter : IKindHost
     private readonly Tree _meta;
     private readonly TombstoneWriter _tombstones;
     private readonly CollectionWriter _collections;
+    private RevisionWriter? _revisions;
     private long _lastEtag;
 
     /// <summary>A writer for one command at one time; without results it allocates nothing for a document.</summary>
@@ -59,6 +60,9 @@ internal sealed class DocumentWriter : IKindHost
 
     /// <summary>When something is to be done with documents.</summary>
     public DueIndex Due { get; }
+
+    /// <summary>Revisions; asked first by the first command, before which the batch may have configured them.</summary>
+    public RevisionWriter Revisions => _revisions ??= new RevisionWriter(this);
 
     /// <inheritdoc/>
     public long NowTicks => _now.Ticks;
@@ -152,15 +156,21 @@ internal sealed class DocumentWriter : IKindHost
             flags = existing.Flags;
             dueBefore = DueTimes.Of(existing.Metadata);
             RemoveFromLogs(existing.Etag, collection.Id);
+            if (command.ForcesRevision || (!Revisions.IsIdle && Revisions.RuleOf(collection.Name) is not null && !flags.HasFlag(DocumentFlags.HasRevisions)))
+                etag = AddOldRevision(folded, etag, collection.Name, ref flags);
         }
         else
         {
             Check(id, command.ExpectedChangeVector, actualEtag: 0);
             collection.DocumentCount++;
             _tombstones.IdIsBack(folded, collection.Id);
+            if (!Revisions.IsIdle && Kinds.Items.LastRevision(folded) is not null)
+                flags |= DocumentFlags.HasRevisions;
         }
 
         _lastEtag = etag;
+        if (!Revisions.IsIdle)
+            flags = AddRevision(folded, idUtf8, etag, collection.Name, MetadataMember.Without(command.Metadata.Span, MetadataKeys.Flags), command.Body.Span, flags, isForced: false);
         ReadOnlySpan<byte> metadata = flags == DocumentFlags.None ? command.Metadata.Span : MetadataMember.Without(command.Metadata.Span, MetadataKeys.Flags);
         int size = DocumentRecord.SizeOf(idUtf8.Length, metadata.Length, command.Body.Length);
         DocumentRecord.Write(_documents.Reserve(folded, size), etag, _now.Ticks, collection.Id, flags, idUtf8, metadata, command.Body.Span);
@@ -187,8 +197,11 @@ internal sealed class DocumentWriter : IKindHost
     /// <inheritdoc/>
     public void Touch(ReadOnlySpan<byte> foldedId) => Rewrite(foldedId, static metadata => metadata);
 
+    /// <inheritdoc/>
+    public void AddRevision(ReadOnlySpan<byte> foldedId) => Rewrite(foldedId, static metadata => metadata, forcesRevision: true);
+
     /// <summary>Gives a document a new etag, and other metadata; nothing where it does not exist.</summary>
-    public void Rewrite(ReadOnlySpan<byte> foldedId, Func<byte[], byte[]> change)
+    public void Rewrite(ReadOnlySpan<byte> foldedId, Func<byte[], byte[]> change, bool forcesRevision = false)
     {
         if (!_documents.TryGet(foldedId, out ReadOnlySpan<byte> value))
             return;
@@ -199,11 +212,14 @@ internal sealed class DocumentWriter : IKindHost
         (long etagBefore, int bytesBefore) = (existing.Etag, existing.ContentBytes);
         CollectionChange collection = _collections.Get(existing.CollectionId);
         collection.SizeBytes += metadata.Length + body.Length - bytesBefore;
-        collection.LastEtag = NextEtag();
+        long etag = NextEtag();
+        collection.LastEtag = etag;
         RemoveFromLogs(etagBefore, collection.Id);
+        if (forcesRevision || !Revisions.IsIdle)
+            AddRevision(foldedId, id, etag, collection.Name, metadata, body, DocumentFlags.None, forcesRevision);
         DocumentRecord.Write(
-            _documents.Reserve(foldedId, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), _lastEtag, _now.Ticks, collection.Id, Kinds.Items.FlagsOf(foldedId), id, metadata, body);
-        AddToLogs(_lastEtag, collection.Id, foldedId);
+            _documents.Reserve(foldedId, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), etag, _now.Ticks, collection.Id, Kinds.Items.FlagsOf(foldedId), id, metadata, body);
+        AddToLogs(etag, collection.Id, foldedId);
         Due.Move(foldedId, dueBefore, DueTimes.Of(metadata));
     }
 
@@ -215,6 +231,30 @@ internal sealed class DocumentWriter : IKindHost
         _transaction.UseReserve();
         Remove(foldedId, new DocumentRecord(value));
         return true;
+    }
+
+    /// <summary>Makes a revision of a document's new state where the rule of its collection says so; gives its flags with that of revisions as it is then.</summary>
+    private DocumentFlags AddRevision(
+        ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body, DocumentFlags flags, bool isForced)
+    {
+        if (!isForced && Revisions.RuleOf(collection) is null)
+            return flags;
+        Revisions.Add(folded, id, etag, collection, _now.Ticks, isDeletion: false, metadata, body);
+        return Kinds.Items.LastRevision(folded) is null ? flags & ~DocumentFlags.HasRevisions : flags | DocumentFlags.HasRevisions;
+    }
+
+    /// <summary>Makes a revision of what a document is now, which a put is about to change; gives the etag that is left for the put.</summary>
+    private long AddOldRevision(ReadOnlySpan<byte> folded, long etag, string collection, ref DocumentFlags flags)
+    {
+        _documents.TryGet(folded, out ReadOnlySpan<byte> value);
+        byte[] copy = value.ToArray();
+        var existing = new DocumentRecord(copy);
+        flags |= DocumentFlags.HasRevisions;
+        if (Kinds.TryGet(KindKey.OfRevision(folded, existing.Etag), out _))
+            return etag;
+        _lastEtag = etag;
+        Revisions.Add(folded, existing.Id, etag, collection, existing.LastModifiedTicks, isDeletion: false, MetadataMember.Without(existing.Metadata, MetadataKeys.Flags), existing.Body);
+        return _lastEtag + 1;
     }
 
     private WriteResult? Beside(KindCommand command)
@@ -277,13 +317,26 @@ internal sealed class DocumentWriter : IKindHost
         collection.SizeBytes -= contentBytes;
         if (flags != DocumentFlags.None)
             RemoveBeside(folded, flags);
-        collection.LastEtag = ++_lastEtag;
+        long etag = ++_lastEtag;
+        if (!Revisions.IsIdle)
+            AddDeletion(folded, id, etag, collection.Name, flags);
+        collection.LastEtag = etag;
         Debug.Assert(collection.DocumentCount >= 0 && collection.SizeBytes >= 0, "a collection never holds less than nothing");
 
         bool found = _documents.Delete(folded);
         Debug.Assert(found, "what is removed was there");
         RemoveFromLogs(oldEtag, collection.Id);
-        _tombstones.Add(_lastEtag, collection.Id, folded, id, _now.Ticks);
+        _tombstones.Add(etag, collection.Id, folded, id, _now.Ticks);
+    }
+
+    /// <summary>A document with revisions is deleted: they go too, or the deletion is one of them.</summary>
+    private void AddDeletion(ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, DocumentFlags flags)
+    {
+        RevisionsRule? rule = Revisions.RuleOf(collection);
+        if (rule is { PurgeOnDelete: true })
+            Revisions.Purge(folded);
+        else if (rule is not null || flags.HasFlag(DocumentFlags.HasRevisions))
+            Revisions.Add(folded, id, etag, collection, _now.Ticks, isDeletion: true, default, "{}"u8);
     }
 
     /// <summary>Deletes what a document has beside its body, each remembered: the document may come back without it.</summary>

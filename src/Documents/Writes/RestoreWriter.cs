@@ -124,7 +124,7 @@ internal sealed class RestoreWriter
             _kinds.RestoreDeletion(key, name, item.Etag, item.Ticks);
         else
             _kinds.Put(key, name, item.Value.Span, item.Etag, item.Ticks);
-        ReadOnlySpan<byte> owner = KindKey.OwnerOf(key);
+        ReadOnlySpan<byte> owner = KindKey.KindOf(key) == Kind.Revision ? KindKey.DocumentOfRevision(key) : KindKey.OwnerOf(key);
         if (!owner.IsEmpty)
             SetFlags(owner);
     }

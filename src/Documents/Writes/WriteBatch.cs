@@ -76,8 +76,11 @@ public sealed class WriteBatch : IDisposable
     /// <summary>As <see cref="Put(string?, ReadOnlyMemory{byte}, string?)"/>.</summary>
     public WriteBatch Put(string? id, ReadOnlySpan<byte> json, string? expectedChangeVector = null) => Put(id, json, expectedChangeVector, originalChangeVector: null);
 
-    /// <summary>As above; in a cluster-wide batch the original change vector, as it was read, says which guard is expected.</summary>
-    public WriteBatch Put(string? id, ReadOnlySpan<byte> json, string? expectedChangeVector, string? originalChangeVector)
+    /// <summary>
+    /// As above; in a cluster-wide batch the original change vector, as it was read, says which guard is expected. <paramref name="forceRevision"/>: a revision is made of what the document was before,
+    /// whatever is configured.
+    /// </summary>
+    public WriteBatch Put(string? id, ReadOnlySpan<byte> json, string? expectedChangeVector, string? originalChangeVector, bool forceRevision = false)
     {
         ObjectDisposedException.ThrowIf(_used, this);
         if (string.IsNullOrEmpty(id))
@@ -106,7 +109,7 @@ public sealed class WriteBatch : IDisposable
         Needs = (Math.Max(documentBytes, json.Length), Math.Max(depth, parsed.Depth), Math.Max(idBytes, idUtf8.Length));
         DocumentCount++;
         _commands.Add(new WriteCommand(
-            WriteKind.Put, id, idKind, idUtf8, foldedId, metadata, body, collection, expectedChangeVector, ExpectedGuard: AtomicGuard.IndexIn(originalChangeVector)));
+            WriteKind.Put, id, idKind, idUtf8, foldedId, metadata, body, collection, expectedChangeVector, ExpectedGuard: AtomicGuard.IndexIn(originalChangeVector), ForcesRevision: forceRevision));
         return this;
     }
 
@@ -227,6 +230,13 @@ public sealed class WriteBatch : IDisposable
 
     /// <summary>Puts a value that another database had, over what is here.</summary>
     internal WriteBatch Restore(RestoredKind item) => Beside(new RestoreKindCommand(item));
+
+    /// <summary>Makes a revision of a document as it is, whatever is configured; the result is a <see cref="RevisionResult"/>.</summary>
+    /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
+    public WriteBatch ForceRevision(string id) => Beside(new ForceRevisionCommand(id, CollectionName.Fold(DocumentId.Encode(id, Options.MaxIdBytes))));
+
+    /// <summary>Deletes revisions by their keys.</summary>
+    internal WriteBatch DeleteRevisions(byte[] foldedId, IReadOnlyList<byte[]> keys, int most) => Beside(new DeleteRevisionsCommand(foldedId, keys, most));
 
     /// <summary>Keeps something that is set of the database, or forgets it where that is null.</summary>
     internal WriteBatch Setting(string name, byte[]? json) => Beside(new SettingCommand(name, json));

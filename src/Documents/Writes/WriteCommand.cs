@@ -26,6 +26,7 @@ internal enum WriteKind : byte
 /// <param name="Beside">What is done beside documents; null for documents.</param>
 /// <param name="ExpectedGuard">In cluster-wide batches the index expected of the document's guard.</param>
 /// <param name="Patch">How a document is patched; null for others.</param>
+/// <param name="ForcesRevision">Whether a revision is made of what was there before.</param>
 internal readonly record struct WriteCommand(
     WriteKind Kind,
     string Id,
@@ -38,7 +39,8 @@ internal readonly record struct WriteCommand(
     string? ExpectedChangeVector,
     KindCommand? Beside = null,
     long ExpectedGuard = 0,
-    PatchCommand? Patch = null)
+    PatchCommand? Patch = null,
+    bool ForcesRevision = false)
 {
     /// <summary>Stands for a guard of any index: who deletes a document without having read it wants it gone as it is.</summary>
     public const long AnyGuard = -1;

@@ -28,6 +28,7 @@ internal static class AllEndpoints
         CountersEndpoints.Map(routes);
         AttachmentsEndpoints.Map(routes);
         LifecycleEndpoints.Map(routes);
+        RevisionsEndpoints.Map(routes);
         QueriesEndpoints.Map(routes);
         ExplainEndpoints.Map(routes);
         StreamsEndpoints.Map(routes);

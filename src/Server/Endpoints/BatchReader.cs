@@ -196,15 +196,12 @@ internal static class BatchReader
                 if (!command.DocumentIsObject)
                     throw WireException.BadRequest($"The PUT of '{id}' lacks 'Document', a JSON object. Nothing was changed.");
 
-                if (command.Revision is not (null or "None"))
-                    throw WireException.NotBuilt($"Revisions (forced for '{id}')");
-
                 int length = command.DocumentEnd - command.DocumentStart;
                 if (length > limits.MaxDocumentBytes)
                     throw WireException.TooLarge(
                         $"Document '{id}' has {length:N0} bytes; {limits.MaxDocumentBytes:N0} are allowed (MaxDocumentBytes). Nothing was changed.");
 
-                batch.Put(id, body.Span.Slice(command.DocumentStart, length), command.ChangeVector, command.OriginalChangeVector);
+                batch.Put(id, body.Span.Slice(command.DocumentStart, length), command.ChangeVector, command.OriginalChangeVector, forceRevision: command.Revision is "Before");
                 break;
 
             case "DELETE" when command.IsPrefix:
@@ -227,6 +224,10 @@ internal static class BatchReader
 
             case "AttachmentPUT" or "AttachmentDELETE" or "AttachmentCOPY" or "AttachmentMOVE":
                 AddAttachment(batch, command, id, contents);
+                break;
+
+            case "ForceRevisionCreation":
+                batch.ForceRevision(id);
                 break;
 
             case "Counters":

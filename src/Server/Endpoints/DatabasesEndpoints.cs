@@ -1,5 +1,6 @@
 using System.Collections.Frozen;
 using System.Text.Json;
+using Treepie.Kinds;
 using Treepie.Lifecycle;
 using Treepie.Server.Databases;
 using Treepie.Server.Http;
@@ -18,7 +19,7 @@ internal static class DatabasesEndpoints
 
     private static readonly FrozenSet<string> UnbuiltParts = FrozenSet.Create(
         StringComparer.Ordinal,
-        "Sharding", "Revisions", "Indexes", "PeriodicBackups", "ExternalReplications", "DocumentsCompression",
+        "Sharding", "Indexes", "PeriodicBackups", "ExternalReplications", "DocumentsCompression",
         "TimeSeries");
 
     public static void Map(Routes routes)
@@ -39,6 +40,9 @@ internal static class DatabasesEndpoints
         using JsonDocument? record = await ReadRecordAsync(request).ConfigureAwait(false);
         bool encrypted = record is not null && WireJson.Flag(record.RootElement, "Encrypted");
         IReadOnlyList<(LifecycleTask Task, LifecycleSettings Settings)> lifecycle = record is null ? [] : LifecycleEndpoints.ReadRecord(record.RootElement);
+        RevisionsConfiguration? revisions = record is not null && record.RootElement.TryGetProperty("Revisions", out JsonElement given) && given.ValueKind == JsonValueKind.Object
+            ? RevisionsConfiguration.Read(given)
+            : null;
         try
         {
             request.Server.Databases.Create(name, encrypted);
@@ -48,11 +52,13 @@ internal static class DatabasesEndpoints
             throw WireException.BadRequest(exception.Message, exception);
         }
 
-        if (lifecycle.Count > 0)
+        if (lifecycle.Count > 0 || revisions is not null)
         {
             using DatabaseLease lease = request.Server.Databases.Enter(name);
             foreach ((LifecycleTask task, LifecycleSettings settings) in lifecycle)
                 await lease.Database.Lifecycle.SetAsync(task, settings, request.Aborted).ConfigureAwait(false);
+            if (revisions is not null)
+                await lease.Database.Revisions.ConfigureAsync(revisions, request.Aborted).ConfigureAwait(false);
         }
 
         await request.JsonAsync((name, Url: TopologyEndpoints.BaseUrl(request, "/admin/databases")), static (json, state) =>
@@ -206,7 +212,11 @@ internal static class DatabasesEndpoints
         }
 
         if (state.database is not null)
+        {
             LifecycleEndpoints.WriteRecord(json, state.database);
+            RevisionsEndpoints.WriteRecord(json, state.database);
+        }
+
         json.WriteEndObject();
     });
 }

@@ -23,6 +23,15 @@ internal static class KindWire
                 WriteAttachmentResult(json, attachment);
                 break;
 
+            case RevisionResult revision:
+                json.WriteBoolean("RevisionCreated", revision.IsCreated);
+                json.WriteString("Type", "ForceRevisionCreation");
+                json.WriteString("@id", revision.DocumentId);
+                json.WriteString("@change-vector", revision.ChangeVector);
+                json.WriteString("@last-modified", WireTime.ToWire(result.LastModified));
+                json.WriteString("@flags", "HasRevisions");
+                break;
+
             case CountersResult counters:
                 json.WriteString("Id", counters.DocumentId);
                 json.WriteString("ChangeVector", result.ChangeVector);

@@ -116,6 +116,7 @@ internal static class MultiGetEndpoints
             ("POST", "/docs") => DocumentsEndpoints.Post,
             ("POST", "/queries") => QueriesEndpoints.Post,
             ("GET", "/cmpxchg") => CompareExchangeEndpoints.Get,
+            ("GET", "/revisions") => RevisionsEndpoints.Get,
             (_, "/docs" or "/queries") => throw WireException.RouteNotFound(request.Method, path),
             _ => throw WireException.NotBuilt($"{request.Method} {path} inside a multi_get"),
         };

@@ -28,7 +28,8 @@ internal static class StatisticsEndpoints
             json.WriteNumber("CountOfDocuments", statistics.DocumentCount);
             json.WriteNumber("CountOfIndexes", statistics.Indexes.Count);
             json.WriteNumber("CountOfTombstones", statistics.TombstoneCount);
-            foreach (string none in (ReadOnlySpan<string>)["CountOfConflicts", "CountOfDocumentsConflicts", "CountOfRevisionDocuments", "CountOfTimeSeriesSegments", "NumberOfTransactionMergerQueueOperations"])
+            json.WriteNumber("CountOfRevisionDocuments", statistics.RevisionCount);
+            foreach (string none in (ReadOnlySpan<string>)["CountOfConflicts", "CountOfDocumentsConflicts", "CountOfTimeSeriesSegments", "NumberOfTransactionMergerQueueOperations"])
                 json.WriteNumber(none, 0);
 
             json.WriteNumber("CountOfAttachments", statistics.AttachmentCount);

@@ -16,7 +16,7 @@ internal static class UnbuiltEndpoints
     [
         ("/attachments", "Attachments of revisions"), ("/attachments/{**rest}", "Other requests about attachments"), ("/admin/attachments/{**rest}", "Attachments kept elsewhere"),
         ("/timeseries", "Time series"), ("/timeseries/{**rest}", "Time series"), ("/admin/timeseries/{**rest}", "Time series"),
-        ("/revisions", "Revisions"), ("/revisions/{**rest}", "Revisions"), ("/admin/revisions/{**rest}", "Revisions"),
+        ("/revisions/{**rest}", "Other requests about revisions"), ("/admin/revisions/{**rest}", "Other requests about revisions"),
         ("/subscriptions", "Subscriptions"), ("/subscriptions/{**rest}", "Subscriptions"),
         ("/smuggler/{**rest}", "Other imports than of a dump"),
         ("/changes", "The changes API"), ("/info/tcp", "TCP connections"),

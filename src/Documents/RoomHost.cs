@@ -1,12 +1,15 @@
 using Treepie.Lifecycle;
+using Treepie.Revisions;
 using Treepie.Store;
 using Treepie.Writes;
 
 namespace Treepie;
 
-/// <summary>What <see cref="DocumentLifecycle"/> sees of a database.</summary>
-internal sealed class LifecycleHost(Database database) : ILifecycleHost
+/// <summary>What <see cref="DocumentLifecycle"/> and <see cref="DocumentRevisions"/> see of a database.</summary>
+internal sealed class RoomHost(Database database) : ILifecycleHost, IRevisionHost
 {
+    public DatabaseOptions Options => database.Options;
+
     public TimeProvider Clock => database.Options.TimeProvider;
 
     public DatabaseSnapshot BeginRead() => database.BeginRead();

@@ -1,0 +1,60 @@
+using System.Buffers;
+using System.Globalization;
+using System.Text;
+using Treepie.Json;
+using Treepie.Store;
+
+namespace Treepie.Kinds;
+
+/// <summary>A state that a document had, or its deletion.</summary>
+/// <param name="Id">Id of the document.</param>
+/// <param name="Etag">Etag of that state.</param>
+/// <param name="ChangeVector">Its change vector.</param>
+/// <param name="Collection">Its collection.</param>
+/// <param name="LastModified">When it was written (UTC).</param>
+/// <param name="IsDeletion">Whether the document was deleted then.</param>
+public sealed record Revision(string Id, long Etag, string ChangeVector, string Collection, DateTime LastModified, bool IsDeletion)
+{
+    /// <summary>Its metadata: a JSON object, minified UTF-8.</summary>
+    public ReadOnlyMemory<byte> Metadata { get; private init; }
+
+    /// <summary>Its body: a JSON object, minified UTF-8.</summary>
+    public ReadOnlyMemory<byte> Body { get; private init; }
+
+    /// <summary>Writes it as clients see it: its fields, then <c>@metadata</c>.</summary>
+    public void WriteTo(IBufferWriter<byte> output, bool metadataOnly = false)
+    {
+        ArgumentNullException.ThrowIfNull(output);
+        bool isAlone = metadataOnly || Body.Length <= 2;
+        if (!isAlone)
+            output.Write(Body.Span[..^1]);
+        output.Write(isAlone ? "{\"@metadata\":{"u8 : ",\"@metadata\":{"u8);
+        if (Metadata.Length > 2)
+        {
+            output.Write(Metadata.Span[1..^1]);
+            output.Write(","u8);
+        }
+
+        output.Write("\"@id\":"u8);
+        JsonStrings.Write(output, Encoding.UTF8.GetBytes(Id));
+        output.Write(",\"@collection\":"u8);
+        JsonStrings.Write(output, Encoding.UTF8.GetBytes(Collection));
+        output.Write(IsDeletion ? ",\"@flags\":\"HasRevisions, DeleteRevision\",\"@change-vector\":\""u8 : ",\"@flags\":\"HasRevisions, Revision\",\"@change-vector\":\""u8);
+        output.Write(Encoding.UTF8.GetBytes(ChangeVector));
+        output.Write("\",\"@last-modified\":\""u8);
+        output.Write(Encoding.UTF8.GetBytes(LastModified.ToString("O", CultureInfo.InvariantCulture)));
+        output.Write("\"}}"u8);
+    }
+
+    internal static Revision Read(ReadOnlySpan<byte> key, KindRecord record, KindItems items, ChangeVectors changeVectors, bool metadataOnly)
+    {
+        var revision = new RevisionRecord(record.Value);
+        long etag = TreeNames.EtagOfKey(key);
+        return new Revision(
+            Encoding.UTF8.GetString(record.Name), etag, changeVectors.Format(etag), Encoding.UTF8.GetString(revision.Collection), new DateTime(revision.Ticks, DateTimeKind.Utc), revision.IsDeletion)
+        {
+            Metadata = revision.Metadata.ToArray(),
+            Body = metadataOnly ? default : items.RevisionBody(key).ToArray(),
+        };
+    }
+}

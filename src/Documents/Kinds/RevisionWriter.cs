@@ -1,0 +1,71 @@
+using System.Text;
+using Treepie.Store;
+
+namespace Treepie.Kinds;
+
+/// <summary>
+/// Keeps revisions of documents in their commits. A revision has the etag, and so the change vector, of the document it is of; one that is made later of what was
+/// before there were any has an etag of its own.
+/// </summary>
+internal sealed class RevisionWriter
+{
+    private readonly IKindHost _host;
+    private readonly RevisionsConfiguration? _configuration;
+
+    public RevisionWriter(IKindHost host)
+    {
+        _host = host;
+        byte[] key = KindKey.Of(Kind.Setting, default, Encoding.UTF8.GetBytes(RevisionsConfiguration.SettingName));
+        if (host.Kinds.TryGet(key, out KindRecord record))
+            _configuration = RevisionsConfiguration.FromJson(record.Value.ToArray());
+        HasAny = host.Kinds.Items.Count(Kind.Revision) > 0;
+    }
+
+    /// <summary>Whether there is nothing to do for any document: none have revisions, and none are to be made.</summary>
+    public bool IsIdle => _configuration is null && !HasAny;
+
+    private bool HasAny { get; set; }
+
+    /// <summary>The rule of a collection; null where none are made.</summary>
+    public RevisionsRule? RuleOf(string collection) => _configuration?.RuleOf(collection);
+
+    /// <summary>Makes a revision of a state with its etag, and deletes what the rule does not keep.</summary>
+    public void Add(ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, long ticks, bool isDeletion, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+    {
+        KindItems items = _host.Kinds.Items;
+        byte[] key = KindKey.OfRevision(folded, etag);
+        int shared = 0;
+        if (items.LastRevision(folded) is { } last && items.TryGet(last, out KindRecord before) && new RevisionRecord(before.Value) is { IsDeletion: false, Shared: < RevisionRecord.MaxShared } revision
+            && !isDeletion && items.RevisionBody(last).SequenceEqual(body))
+            shared = revision.Shared + 1;
+        _host.Kinds.Put(key, id, RevisionRecord.Encode(collection, ticks, isDeletion, shared, metadata, body), etag, _host.NowTicks);
+        HasAny = true;
+        if (RuleOf(collection) is { HasLimit: true } rule)
+            Enforce(folded, rule, rule.MaxDeletesPerUpdate ?? RevisionsRule.DefaultDeletesPerUpdate);
+    }
+
+    /// <summary>Deletes revisions that a rule does not keep, the oldest first, at most so many; gives how many.</summary>
+    public int Enforce(ReadOnlySpan<byte> folded, RevisionsRule rule, long most)
+    {
+        List<byte[]> keys = _host.Kinds.Items.Revisions(folded);
+        long surplus = rule.MinimumToKeep is { } keep ? keys.Count - keep : keys.Count;
+        long youngest = rule.MinimumAgeToKeep is { } age ? _host.NowTicks - Math.Min(age.Ticks, _host.NowTicks) : long.MaxValue;
+        int deleted = 0;
+        foreach (byte[] key in keys)
+        {
+            if (deleted >= Math.Min(most, surplus) || !_host.Kinds.TryGet(key, out KindRecord record) || new RevisionRecord(record.Value).Ticks > youngest)
+                break;
+            _host.Kinds.Delete(key, _host.NextEtag(), _host.NowTicks);
+            deleted++;
+        }
+
+        return deleted;
+    }
+
+    /// <summary>Deletes all revisions of a document.</summary>
+    public void Purge(ReadOnlySpan<byte> folded)
+    {
+        foreach (byte[] key in _host.Kinds.Items.Revisions(folded))
+            _host.Kinds.Delete(key, _host.NextEtag(), _host.NowTicks);
+    }
+}

@@ -1,0 +1,80 @@
+using System.Buffers;
+using System.Text.Json;
+
+namespace Treepie.Kinds;
+
+/// <summary>Of which collections revisions are kept, and how many.</summary>
+public sealed record RevisionsConfiguration
+{
+    internal const string SettingName = "revisions";
+
+    /// <summary>For collections that are not named; null: none are kept of them.</summary>
+    public RevisionsRule? Default { get; init; }
+
+    /// <summary>By collection (compared without case).</summary>
+    public IReadOnlyDictionary<string, RevisionsRule> Collections { get; init; } = new Dictionary<string, RevisionsRule>(StringComparer.OrdinalIgnoreCase);
+
+    /// <summary>Reads it as clients send it.</summary>
+    /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
+    public static RevisionsConfiguration Read(JsonElement json)
+    {
+        var collections = new Dictionary<string, RevisionsRule>(StringComparer.OrdinalIgnoreCase);
+        if (json.TryGetProperty("Collections"u8, out JsonElement given) && given.ValueKind == JsonValueKind.Object)
+            foreach (JsonProperty collection in given.EnumerateObject())
+                collections[collection.Name] = RevisionsRule.Read(collection.Value, $"of '{collection.Name}'");
+        return new RevisionsConfiguration
+        {
+            Default = json.TryGetProperty("Default"u8, out JsonElement byDefault) && byDefault.ValueKind != JsonValueKind.Null ? RevisionsRule.Read(byDefault, "by default") : null,
+            Collections = collections,
+        };
+    }
+
+    /// <summary>Writes it as clients read it.</summary>
+    public void WriteTo(Utf8JsonWriter json)
+    {
+        ArgumentNullException.ThrowIfNull(json);
+        json.WriteStartObject();
+        json.WritePropertyName("Default"u8);
+        if (Default is null)
+            json.WriteNullValue();
+        else
+            Default.Write(json);
+        json.WriteStartObject("Collections"u8);
+        foreach ((string name, RevisionsRule rule) in Collections)
+        {
+            json.WritePropertyName(name);
+            rule.Write(json);
+        }
+
+        json.WriteEndObject();
+        json.WriteEndObject();
+    }
+
+    /// <summary>The rule of a collection; null where no revisions are made. What HiLo keeps has none unless it is named.</summary>
+    internal RevisionsRule? RuleOf(string collection)
+    {
+        if (!Collections.Any())
+            return Effective(collection);
+        foreach ((string name, RevisionsRule rule) in Collections)
+            if (string.Equals(name, collection, StringComparison.OrdinalIgnoreCase))
+                return rule.IsDisabled ? null : rule;
+        return Effective(collection);
+    }
+
+    internal byte[] ToJson()
+    {
+        var output = new ArrayBufferWriter<byte>();
+        using var json = new Utf8JsonWriter(output);
+        WriteTo(json);
+        json.Flush();
+        return output.WrittenSpan.ToArray();
+    }
+
+    internal static RevisionsConfiguration FromJson(ReadOnlyMemory<byte> bytes)
+    {
+        using var json = JsonDocument.Parse(bytes);
+        return Read(json.RootElement);
+    }
+
+    private RevisionsRule? Effective(string collection) => Default is { IsDisabled: false } && collection != "@hilo" ? Default : null;
+}

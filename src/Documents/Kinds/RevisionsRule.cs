@@ -1,0 +1,88 @@
+using System.Globalization;
+using System.Text.Json;
+
+namespace Treepie.Kinds;
+
+/// <summary>Which revisions of a document are kept.</summary>
+public sealed record RevisionsRule
+{
+    /// <summary>Most revisions that one update deletes where <see cref="MaxDeletesPerUpdate"/> says nothing.</summary>
+    public const long DefaultDeletesPerUpdate = 100;
+
+    /// <summary>No revisions are made.</summary>
+    public bool IsDisabled { get; init; }
+
+    /// <summary>As many of the newest are kept; null: no limit.</summary>
+    public long? MinimumToKeep { get; init; }
+
+    /// <summary>What is younger is kept too; null: age is not asked for.</summary>
+    public TimeSpan? MinimumAgeToKeep { get; init; }
+
+    /// <summary>Whether revisions go with their document.</summary>
+    public bool PurgeOnDelete { get; init; }
+
+    /// <summary>Most revisions that one update deletes; null: 100.</summary>
+    public long? MaxDeletesPerUpdate { get; init; }
+
+    internal bool HasLimit => MinimumToKeep is not null || MinimumAgeToKeep is not null;
+
+    /// <summary>Reads a rule as clients send it.</summary>
+    /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
+    internal static RevisionsRule Read(JsonElement json, string of)
+    {
+        if (json.ValueKind != JsonValueKind.Object)
+            throw Invalid(of, $"is a JSON {json.ValueKind}, expected is an object");
+        return new RevisionsRule
+        {
+            IsDisabled = Flag(json, "Disabled"),
+            PurgeOnDelete = Flag(json, "PurgeOnDelete"),
+            MinimumToKeep = Number(json, "MinimumRevisionsToKeep", of, 0),
+            MaxDeletesPerUpdate = Number(json, "MaximumRevisionsToDeleteUponDocumentUpdate", of, 1),
+            MinimumAgeToKeep = Age(json, of),
+        };
+    }
+
+    internal void Write(Utf8JsonWriter json)
+    {
+        json.WriteStartObject();
+        json.WriteBoolean("Disabled"u8, IsDisabled);
+        WriteNumber(json, "MinimumRevisionsToKeep", MinimumToKeep);
+        if (MinimumAgeToKeep is { } age)
+            json.WriteString("MinimumRevisionAgeToKeep"u8, age.ToString("c", CultureInfo.InvariantCulture));
+        else
+            json.WriteNull("MinimumRevisionAgeToKeep"u8);
+        json.WriteBoolean("PurgeOnDelete"u8, PurgeOnDelete);
+        WriteNumber(json, "MaximumRevisionsToDeleteUponDocumentUpdate", MaxDeletesPerUpdate);
+        json.WriteEndObject();
+    }
+
+    private static void WriteNumber(Utf8JsonWriter json, string name, long? number)
+    {
+        if (number is { } value)
+            json.WriteNumber(name, value);
+        else
+            json.WriteNull(name);
+    }
+
+    private static bool Flag(JsonElement json, string name) => json.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.True;
+
+    private static long? Number(JsonElement json, string name, string of, long least)
+    {
+        if (!json.TryGetProperty(name, out JsonElement value) || value.ValueKind == JsonValueKind.Null)
+            return null;
+        return value.ValueKind == JsonValueKind.Number && value.TryGetInt64(out long number) && number >= least
+            ? number
+            : throw Invalid(of, $"has '{name}' {value.GetRawText()}, expected is a whole number from {least} on");
+    }
+
+    private static TimeSpan? Age(JsonElement json, string of)
+    {
+        if (!json.TryGetProperty("MinimumRevisionAgeToKeep"u8, out JsonElement value) || value.ValueKind == JsonValueKind.Null)
+            return null;
+        return value.ValueKind == JsonValueKind.String && TimeSpan.TryParse(value.GetString(), CultureInfo.InvariantCulture, out TimeSpan age) && age >= TimeSpan.Zero
+            ? age
+            : throw Invalid(of, $"has 'MinimumRevisionAgeToKeep' {value.GetRawText()}, expected is a time span like 30.00:00:00");
+    }
+
+    private static InvalidDocumentException Invalid(string of, string what) => new($"The configuration of revisions {of} {what}. Nothing was changed.");
+}

@@ -1,0 +1,75 @@
+using System.Globalization;
+using System.Text;
+using Treepie.Store;
+
+namespace Treepie.Kinds;
+
+/// <summary>Reads revisions of documents from a snapshot.</summary>
+public static class SnapshotRevisions
+{
+    /// <summary>Revisions of a document (compared without case), also of one that was deleted; the newest first.</summary>
+    public static IEnumerable<Revision> Revisions(this DatabaseSnapshot snapshot, string documentId, bool metadataOnly = false)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        List<byte[]> keys = Keys(snapshot, documentId);
+        keys.Reverse();
+        return keys.Select(key => Read(snapshot, key, metadataOnly)).OfType<Revision>();
+    }
+
+    /// <summary>How many revisions a document has.</summary>
+    public static long RevisionCount(this DatabaseSnapshot snapshot, string documentId)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        return Keys(snapshot, documentId).Count;
+    }
+
+    /// <summary>The revision of a change vector; null where there is none.</summary>
+    public static Revision? RevisionOf(this DatabaseSnapshot snapshot, string changeVector, bool metadataOnly = false)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        ArgumentNullException.ThrowIfNull(changeVector);
+        int colon = changeVector.IndexOf(':', StringComparison.Ordinal), dash = changeVector.IndexOf('-', StringComparison.Ordinal);
+        if (colon < 0 || dash < colon || !long.TryParse(changeVector.AsSpan(colon + 1, dash - colon - 1), NumberStyles.None, CultureInfo.InvariantCulture, out long etag)
+            || !snapshot.ChangeVectors.Matches(changeVector, etag))
+            return null;
+
+        using LogReader log = snapshot.Kinds.Log(etag - 1);
+        return log.MoveNext() && log.Etag == etag && KindKey.KindOf(log.Value) == Kind.Revision ? Read(snapshot, log.Value.ToArray(), metadataOnly) : null;
+    }
+
+    /// <summary>The state that a document had at a time: its last revision of then or before; null where it had none.</summary>
+    public static Revision? RevisionBefore(this DatabaseSnapshot snapshot, string documentId, DateTime time, bool metadataOnly = false)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        List<byte[]> keys = Keys(snapshot, documentId);
+        for (int i = keys.Count - 1; i >= 0; i--)
+            if (snapshot.Kinds.TryGet(keys[i], out KindRecord record) && new RevisionRecord(record.Value).Ticks <= time.Ticks)
+                return Read(snapshot, keys[i], metadataOnly);
+        return null;
+    }
+
+    /// <summary>The deletions of documents that are deleted and have revisions: those that can be brought back.</summary>
+    public static IEnumerable<Revision> RevisionsBin(this DatabaseSnapshot snapshot)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        foreach (byte[] folded in snapshot.Kinds.DocumentsWithRevisions())
+            if (snapshot.Kinds.LastRevision(folded) is { } key && Read(snapshot, key, metadataOnly: true) is { IsDeletion: true } deletion)
+                yield return deletion;
+    }
+
+    /// <summary>Of which collections revisions are kept; null where nothing is configured.</summary>
+    public static RevisionsConfiguration? RevisionsConfiguration(this DatabaseSnapshot snapshot)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        return snapshot.Setting(Treepie.Kinds.RevisionsConfiguration.SettingName) is { } json ? Treepie.Kinds.RevisionsConfiguration.FromJson(json) : null;
+    }
+
+    private static List<byte[]> Keys(DatabaseSnapshot snapshot, string documentId)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(documentId);
+        return utf8.Length is > 0 and <= DocumentId.MaxBytes ? snapshot.Kinds.Revisions(CollectionName.Fold(utf8)) : [];
+    }
+
+    private static Revision? Read(DatabaseSnapshot snapshot, byte[] key, bool metadataOnly) =>
+        snapshot.Kinds.TryGet(key, out KindRecord record) ? Revision.Read(key, record, snapshot.Kinds, snapshot.ChangeVectors, metadataOnly) : null;
+}

@@ -1,0 +1,69 @@
+using System.Buffers.Binary;
+using System.Text;
+
+namespace Treepie.Store;
+
+/// <summary>
+/// A revision as the value of its key, which holds the etag of the document it is of. Little-endian.
+/// <code>
+/// OFFSET SIZE MEANING
+///      0    1 flags: 1 a deletion; 2 the body is that of the revision before
+///      1    1 how many revisions before, at most, have the body
+///      2    2 length of the collection's name in bytes (C)
+///      4    4 length of the metadata in bytes (M)
+///      8    8 time of the change, UTC ticks
+///     16    C the collection's name, UTF-8
+///   16+C    M metadata, minified JSON object
+/// 16+C+M    … body; nothing where it is that of the revision before
+/// </code>
+/// </summary>
+internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
+{
+    /// <summary>Revisions in a row that share a body: reading the last one looks at so many.</summary>
+    public const int MaxShared = 16;
+
+    private const int HeaderBytes = 16;
+    private const byte DeletionFlag = 1, SharedFlag = 2;
+
+    private readonly ReadOnlySpan<byte> _bytes = bytes;
+
+    public bool IsDeletion => (_bytes[0] & DeletionFlag) != 0;
+
+    public bool IsShared => (_bytes[0] & SharedFlag) != 0;
+
+    public int Shared => _bytes[1];
+
+    public long Ticks => BinaryPrimitives.ReadInt64LittleEndian(_bytes[8..]);
+
+    public ReadOnlySpan<byte> Collection => _bytes.Slice(HeaderBytes, CollectionLength);
+
+    public ReadOnlySpan<byte> Metadata => _bytes.Slice(HeaderBytes + CollectionLength, MetadataLength);
+
+    /// <summary>Its own body; empty where it is shared.</summary>
+    public ReadOnlySpan<byte> Body => _bytes[(HeaderBytes + CollectionLength + MetadataLength)..];
+
+    private int CollectionLength => BinaryPrimitives.ReadUInt16LittleEndian(_bytes[2..]);
+
+    private int MetadataLength => BinaryPrimitives.ReadInt32LittleEndian(_bytes[4..]);
+
+    /// <summary>A revision; shared is 0 where it has its own body.</summary>
+    public static byte[] Encode(string collection, long ticks, bool isDeletion, int shared, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+    {
+        byte[] name = Encoding.UTF8.GetBytes(collection);
+        if (shared > 0)
+            body = default;
+        byte[] bytes = new byte[HeaderBytes + name.Length + metadata.Length + body.Length];
+        bytes[0] = (byte)((isDeletion ? DeletionFlag : 0) | (shared > 0 ? SharedFlag : 0));
+        bytes[1] = (byte)shared;
+        BinaryPrimitives.WriteUInt16LittleEndian(bytes.AsSpan(2), (ushort)name.Length);
+        BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(4), metadata.Length);
+        BinaryPrimitives.WriteInt64LittleEndian(bytes.AsSpan(8), ticks);
+        name.CopyTo(bytes.AsSpan(HeaderBytes));
+        metadata.CopyTo(bytes.AsSpan(HeaderBytes + name.Length));
+        body.CopyTo(bytes.AsSpan(HeaderBytes + name.Length + metadata.Length));
+        return bytes;
+    }
+
+    /// <summary>The same with a body of its own.</summary>
+    public byte[] WithBody(ReadOnlySpan<byte> body) => Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, 0, Metadata, body);
+}

@@ -1,0 +1,180 @@
+using System.Globalization;
+using System.Text.Json;
+using Microsoft.Extensions.Primitives;
+using Treepie.Kinds;
+using Treepie.Server.Http;
+using Treepie.Server.Operations;
+using Treepie.Server.Security;
+using Treepie.Store;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>Revisions: configured, read by document, change vector or time, deleted, and documents put as they were.</summary>
+internal static class RevisionsEndpoints
+{
+    public static void Map(Routes routes)
+    {
+        routes.Database("GET", "/revisions", AccessLevel.DatabaseRead, Get);
+        routes.Database("GET", "/revisions/count", AccessLevel.DatabaseRead, Count);
+        routes.Database("GET", "/revisions/bin", AccessLevel.DatabaseRead, Bin);
+        routes.Database("GET", "/revisions/config", AccessLevel.DatabaseRead, GetConfiguration);
+        routes.Database("POST", "/admin/revisions/config", AccessLevel.DatabaseAdmin, Configure);
+        routes.Database("POST", "/revisions/revert/docs", AccessLevel.DatabaseReadWrite, Revert);
+        routes.Database("DELETE", "/admin/revisions", AccessLevel.DatabaseAdmin, Delete);
+    }
+
+    /// <summary>Writes a configuration into a record.</summary>
+    public static void WriteRecord(Utf8JsonWriter json, Database database)
+    {
+        if (database.Revisions.Configuration is not { } configuration)
+            return;
+        json.WritePropertyName("Revisions");
+        configuration.WriteTo(json);
+    }
+
+    /// <summary>Reads revisions of a document, of change vectors, or the one of a time.</summary>
+    public static async Task Get(ServerRequest request, Database database)
+    {
+        StringValues vectors = request.Parameters("changeVector");
+        bool metadataOnly = request.Flag("metadataOnly");
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        if (vectors.Count > 0)
+        {
+            List<Revision?> found = [.. vectors.Select(vector => snapshot.RevisionOf(vector ?? "", metadataOnly))];
+            if (found.Count == 1 && found[0] is null && !request.IsEmbedded)
+                request.EndEmpty(Microsoft.AspNetCore.Http.StatusCodes.Status404NotFound);
+            else
+                await WriteAsync(request, found, null, metadataOnly).ConfigureAwait(false);
+            return;
+        }
+
+        string id = request.RequiredParameter("id");
+        if (request.Parameter("before") is { Length: > 0 } before)
+        {
+            await WriteAsync(request, [snapshot.RevisionBefore(id, TimeOf(before), metadataOnly)], null, metadataOnly).ConfigureAwait(false);
+            return;
+        }
+
+        (long start, long size) = (request.Number("start", 0), request.Number("pageSize", int.MaxValue));
+        IEnumerable<Revision> page = snapshot.Revisions(id, metadataOnly).Skip((int)Math.Min(start, int.MaxValue)).Take((int)Math.Min(size, int.MaxValue));
+        await WriteAsync(request, page, snapshot.RevisionCount(id), metadataOnly).ConfigureAwait(false);
+    }
+
+    /// <summary>A time as clients write it.</summary>
+    public static DateTime TimeOf(string text) =>
+        DateTime.TryParse(text, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out DateTime time)
+            ? time
+            : throw WireException.BadRequest($"'{text}' is not a time; expected is one like 2030-01-31T12:00:00.0000000Z. Nothing was changed.");
+
+    private static Task Count(HttpServerRequest request, Database database)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return request.JsonAsync(snapshot.RevisionCount(request.RequiredParameter("id")), static (json, count) =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber("RevisionsCount", count);
+            json.WriteEndObject();
+        });
+    }
+
+    private static async Task Bin(HttpServerRequest request, Database database)
+    {
+        (long start, long size) = (request.Number("start", 0), request.Number("pageSize", 1024));
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        await WriteAsync(request, snapshot.RevisionsBin().Skip((int)Math.Min(start, int.MaxValue)).Take((int)Math.Min(size, int.MaxValue)), null, metadataOnly: true).ConfigureAwait(false);
+    }
+
+    private static Task GetConfiguration(HttpServerRequest request, Database database) => database.Revisions.Configuration is { } configuration
+        ? request.JsonAsync(configuration, static (json, configuration) => configuration.WriteTo(json))
+        : request.EmptyAsync(Microsoft.AspNetCore.Http.StatusCodes.Status404NotFound);
+
+    private static async Task Configure(HttpServerRequest request, Database database)
+    {
+        RevisionsConfiguration configuration;
+        using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
+        using (JsonDocument json = WireJson.ParseObject(body, "{\"Default\":{…},\"Collections\":{…}}"))
+            configuration = RevisionsConfiguration.Read(json.RootElement);
+        await database.Revisions.ConfigureAsync(configuration, request.Aborted).ConfigureAwait(false);
+        await request.JsonAsync(database.LastEtag, static (json, etag) =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber("RaftCommandIndex", etag);
+            json.WriteEndObject();
+        }).ConfigureAwait(false);
+    }
+
+    private static async Task Revert(HttpServerRequest request, Database database)
+    {
+        var vectors = new Dictionary<string, string>(StringComparer.OrdinalIgnoreCase);
+        using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
+        using (JsonDocument json = WireJson.ParseObject(body, "{\"IdToChangeVector\":{…}}"))
+        {
+            if (!json.RootElement.TryGetProperty("IdToChangeVector", out JsonElement given) || given.ValueKind != JsonValueKind.Object)
+                throw WireException.BadRequest("The request lacks 'IdToChangeVector', an object. Nothing was changed.");
+            foreach (JsonProperty property in given.EnumerateObject())
+                vectors[property.Name] = WireJson.Text(property.Value, property.Name) ?? "";
+        }
+
+        await database.Revisions.RevertAsync(vectors, request.Aborted).ConfigureAwait(false);
+        await request.EmptyAsync(Microsoft.AspNetCore.Http.StatusCodes.Status204NoContent).ConfigureAwait(false);
+    }
+
+    private static async Task Delete(HttpServerRequest request, Database database)
+    {
+        List<string> ids = [], vectors = [];
+        using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
+        using (JsonDocument json = WireJson.ParseObject(body, "{\"DocumentIds\":[…]}"))
+        {
+            ReadTexts(json.RootElement, "DocumentIds", ids);
+            ReadTexts(json.RootElement, "RevisionsChangeVectors", vectors);
+        }
+
+        if (ids.Count == 0 || (vectors.Count > 0 && ids.Count > 1))
+            throw WireException.BadRequest("The request needs 'DocumentIds', and exactly one of them with 'RevisionsChangeVectors'. Nothing was changed.");
+        long deleted = 0;
+        foreach (string id in ids)
+            deleted += await database.Revisions.DeleteAsync(id, vectors, request.Aborted).ConfigureAwait(false);
+        await request.JsonAsync(deleted, static (json, deleted) =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber("TotalDeletes", deleted);
+            json.WriteEndObject();
+        }).ConfigureAwait(false);
+    }
+
+    private static void ReadTexts(JsonElement json, string name, List<string> texts)
+    {
+        if (!json.TryGetProperty(name, out JsonElement given) || given.ValueKind == JsonValueKind.Null)
+            return;
+        if (given.ValueKind != JsonValueKind.Array)
+            throw WireException.BadRequest($"'{name}' is a JSON {given.ValueKind}; expected is an array of texts. Nothing was changed.");
+        texts.AddRange(given.EnumerateArray().Select(text => WireJson.Text(text, name) ?? ""));
+    }
+
+    private static async Task WriteAsync(ServerRequest request, IEnumerable<Revision?> revisions, long? total, bool metadataOnly)
+    {
+        ResponseBody output = request.BeginJsonBody();
+        output.Write("{\"Results\":["u8);
+        bool first = true;
+        foreach (Revision? revision in revisions)
+        {
+            if (!first)
+                output.Write(","u8);
+            first = false;
+            if (revision is null)
+                output.Write("null"u8);
+            else
+                revision.WriteTo(output, metadataOnly);
+            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+        }
+
+        output.Write("]"u8);
+        if (total is { } count)
+        {
+            output.Write(",\"TotalResults\":"u8);
+            output.WriteNumber(count);
+        }
+
+        output.Write("}"u8);
+    }
+}

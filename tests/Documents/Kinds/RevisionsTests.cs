@@ -1,0 +1,320 @@
+using System.Text;
+using Treepie.Backups;
+using Treepie.Documents.Tests.BackupTasks;
+using Treepie.Kinds;
+using Treepie.Storage;
+using Treepie.Store;
+using Treepie.Tests.Support;
+using Treepie.Writes;
+
+namespace Treepie.Documents.Tests.Kinds;
+
+public sealed class RevisionsTests : IDisposable
+{
+    private readonly TemporaryDirectory _directory = new();
+    private readonly ManualClock _clock = new();
+
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    public void Dispose() => _directory.Dispose();
+
+    [Fact]
+    public async Task Every_state_is_kept_and_found_by_id_change_vector_and_time()
+    {
+        await using Database database = Open();
+        await PutAsync(database, "d/1", 0);
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+        for (int i = 1; i < 4; i++)
+        {
+            _clock.Now += TimeSpan.FromMinutes(1);
+            await PutAsync(database, "d/1", i);
+        }
+
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+        {
+            Assert.Equal(["{\"n\":3}", "{\"n\":2}", "{\"n\":1}", "{\"n\":0}"], snapshot.Revisions("D/1").Select(Body)); // that of before they were configured too
+            Assert.Equal(4, snapshot.RevisionCount("d/1"));
+            Assert.True(snapshot.TryGet("d/1", out Document document));
+            Assert.Equal("{\"n\":3}", Body(snapshot.RevisionOf(document.ChangeVector)!));
+            Assert.Equal("{\"n\":2}", Body(snapshot.RevisionBefore("d/1", _clock.Now.UtcDateTime.AddSeconds(-1))!));
+            Assert.Null(snapshot.RevisionBefore("d/1", _clock.Now.UtcDateTime.AddDays(-1)));
+            Assert.Null(snapshot.RevisionOf("A:1-AAAAAAAAAAAAAAAAAAAAAA"));
+            var output = new System.Buffers.ArrayBufferWriter<byte>();
+            document.WriteTo(output);
+            Assert.Contains("\"@flags\":\"HasRevisions\"", Encoding.UTF8.GetString(output.WrittenSpan), StringComparison.Ordinal);
+        }
+
+        KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task A_deleted_document_is_in_the_bin_until_it_comes_back()
+    {
+        await using Database database = Open();
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+        await PutAsync(database, "d/1", 1);
+        await PutAsync(database, "d/10", 1);
+        await database.WriteAsync(new WriteBatch().Delete("D/1"), Cancel);
+        string before;
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+        {
+            Revision deletion = Assert.Single(snapshot.RevisionsBin());
+            Assert.Equal(("d/1", true), (deletion.Id, deletion.IsDeletion));
+            before = snapshot.Revisions("d/1").Last().ChangeVector;
+        }
+
+        KindInvariants.Check(database);
+        await database.Revisions.RevertAsync(new Dictionary<string, string> { ["d/1"] = before }, Cancel);
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+        {
+            Assert.Empty(snapshot.RevisionsBin());
+            Assert.Equal([false, true, false], snapshot.Revisions("d/1").Select(static revision => revision.IsDeletion));
+            Assert.True(snapshot.TryGet("d/1", out Document document));
+            Assert.Equal("{\"n\":1}", Encoding.UTF8.GetString(document.Body));
+        }
+
+        await Assert.ThrowsAsync<DocumentNotFoundException>(() => database.Revisions.RevertAsync(new Dictionary<string, string> { ["d/10"] = before }, Cancel));
+        KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task A_rule_says_how_many_stay_and_whether_they_go_with_the_document()
+    {
+        await using Database database = Open();
+        await database.Revisions.ConfigureAsync(
+            new RevisionsConfiguration { Collections = new Dictionary<string, RevisionsRule> { ["@EMPTY"] = new() { MinimumToKeep = 2, PurgeOnDelete = true } } }, Cancel);
+        for (int i = 0; i < 5; i++)
+            await PutAsync(database, "d/1", i);
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+            Assert.Equal(["{\"n\":4}", "{\"n\":3}"], snapshot.Revisions("d/1").Select(Body));
+        await database.WriteAsync(new WriteBatch().Put("o/1", "{\"@metadata\":{\"@collection\":\"Others\"}}"u8).Put("o/1", "{\"a\":1,\"@metadata\":{\"@collection\":\"Others\"}}"u8), Cancel);
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+            Assert.Empty(snapshot.Revisions("o/1"));
+        await database.WriteAsync(new WriteBatch().Delete("d/1"), Cancel);
+        Assert.Equal(0, database.GetStatistics().RevisionCount);
+        KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task Age_keeps_more_than_the_number_does_and_enforcing_deletes_the_rest()
+    {
+        await using Database database = Open();
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule { MinimumToKeep = 1, MinimumAgeToKeep = TimeSpan.FromMinutes(10) } }, Cancel);
+        for (int i = 0; i < 4; i++)
+        {
+            await PutAsync(database, "d/1", i);
+            _clock.Now += TimeSpan.FromMinutes(4);
+        }
+
+        Assert.Equal(3, Count(database, "d/1")); // the first was 12 minutes old when the last was written
+        Assert.Equal(1, await database.Revisions.EnforceAsync(Cancel));
+        await database.Revisions.ConfigureAsync(null, Cancel);
+        Assert.Equal(2, await database.Revisions.EnforceAsync(Cancel));
+        Assert.Equal(0, Count(database, "d/1"));
+        KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task A_body_that_did_not_change_is_kept_once()
+    {
+        await using Database database = Open();
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+        string body = $"{{\"text\":\"{new string('x', 100_000)}\"}}";
+        await database.WriteAsync(new WriteBatch().Put("d/1", Encoding.UTF8.GetBytes(body)), Cancel);
+        for (int i = 0; i < 40; i++)
+            await database.WriteAsync(new WriteBatch().IncrementCounter("d/1", $"c{i}"), Cancel);
+        List<byte[]> keys;
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+        {
+            keys = snapshot.Kinds.Revisions("d/1"u8);
+            Assert.Equal(41, keys.Count);
+            Assert.All(snapshot.Revisions("d/1"), revision => Assert.Equal(body, Body(revision)));
+            int copies = 0;
+            foreach (byte[] key in keys)
+                copies += snapshot.Kinds.TryGet(key, out KindRecord record) && record.Value.Length > 50_000 ? 1 : 0;
+            Assert.Equal(3, copies);
+        }
+
+        string[] vectors;
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+            vectors = [.. snapshot.Revisions("d/1", metadataOnly: true).Select(static revision => revision.ChangeVector)];
+        var random = new Random(Seed.Next());
+        random.Shuffle(vectors);
+        foreach (string vector in vectors[..35])
+        {
+            Assert.Equal(1, await database.Revisions.DeleteAsync("d/1", [vector], Cancel));
+            using DatabaseSnapshot snapshot = database.BeginRead();
+            Assert.All(snapshot.Revisions("d/1"), revision => Assert.Equal(body, Body(revision)));
+        }
+
+        KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task Forced_revisions_need_no_configuration()
+    {
+        await using Database database = Open();
+        await PutAsync(database, "d/1", 1);
+        IReadOnlyList<WriteResult> results = await database.WriteAsync(new WriteBatch().ForceRevision("D/1").ForceRevision("d/1"), Cancel);
+        Assert.Equal([true, false], results.Select(static result => ((RevisionResult)result.Beside!).IsCreated));
+        await database.WriteAsync(new WriteBatch().Put("d/1", "{\"n\":2}"u8, null, null, forceRevision: true), Cancel);
+        await database.WriteAsync(new WriteBatch().Put("d/1", "{\"n\":3}"u8, null, null, forceRevision: true), Cancel);
+        using (DatabaseSnapshot snapshot = database.BeginRead())
+            Assert.Equal(["{\"n\":2}", "{\"n\":1}"], snapshot.Revisions("d/1").Select(Body));
+        await Assert.ThrowsAsync<DocumentNotFoundException>(() => database.WriteAsync(new WriteBatch().ForceRevision("none"), Cancel));
+        KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task Random_work_agrees_with_lists_of_states()
+    {
+        var random = new Random(Seed.Next());
+        var states = new Dictionary<string, List<string?>>(StringComparer.Ordinal);
+        var current = new Dictionary<string, string>(StringComparer.Ordinal);
+        Database database = Open();
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+        for (int step = 0; step < 400; step++)
+        {
+            string id = $"d/{random.Next(12)}";
+            if (!states.TryGetValue(id, out List<string?>? known))
+                states[id] = known = [];
+            bool exists = current.TryGetValue(id, out string? body);
+            _clock.Now += TimeSpan.FromSeconds(1);
+            switch (random.Next(8))
+            {
+                case 0 when exists:
+                    await database.WriteAsync(new WriteBatch().Delete(id), Cancel);
+                    known.Add(null);
+                    current.Remove(id);
+                    break;
+                case 1 when exists:
+                    await database.WriteAsync(new WriteBatch().IncrementCounter(id, $"c{step}"), Cancel);
+                    known.Add(body);
+                    break;
+                case 2 when !exists:
+                    await database.Revisions.DeleteAsync(id, null, Cancel);
+                    known.Clear();
+                    break;
+                case 3 when known.Count > 1:
+                    int index = random.Next(known.Count);
+                    string vector;
+                    using (DatabaseSnapshot snapshot = database.BeginRead())
+                        vector = snapshot.Revisions(id).Reverse().ElementAt(index).ChangeVector;
+                    await database.Revisions.DeleteAsync(id, [vector], Cancel);
+                    known.RemoveAt(index);
+                    break;
+                case 4 when random.Next(5) == 0:
+                    await database.DisposeAsync();
+                    database = Open();
+                    break;
+                default:
+                    int value = random.Next(3);
+                    await PutAsync(database, id, value);
+                    known.Add(current[id] = $"{{\"n\":{value}}}");
+                    break;
+            }
+
+            if (step % 40 == 39)
+                Compare(database, states);
+        }
+
+        Compare(database, states);
+        KindInvariants.Check(database);
+        await database.DisposeAsync();
+    }
+
+    [Fact]
+    public async Task A_database_goes_back_to_what_it_was_at_a_time()
+    {
+        await using Database database = Open();
+        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+        await PutAsync(database, "d/1", 1);
+        await PutAsync(database, "d/2", 1);
+        await PutAsync(database, "d/3", 1);
+        DateTime then = _clock.Now.UtcDateTime;
+        _clock.Now += TimeSpan.FromMinutes(1);
+        await PutAsync(database, "d/1", 2);
+        await database.WriteAsync(new WriteBatch().Delete("d/2"), Cancel);
+        await PutAsync(database, "d/4", 1);
+        Assert.Equal(3, await database.Revisions.RevertToAsync(then, cancellationToken: Cancel));
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.Equal(3, snapshot.DocumentCount);
+        foreach (string id in (string[])["d/1", "d/2", "d/3"])
+        {
+            Assert.True(snapshot.TryGet(id, out Document document));
+            Assert.Equal("{\"n\":1}", Encoding.UTF8.GetString(document.Body));
+        }
+    }
+
+    [Fact]
+    public async Task Backups_and_their_increments_bring_revisions_back()
+    {
+        using MemoryStream full = new(), increment = new();
+        string data = Path.Combine(_directory.Path, "data"), restored = Path.Combine(_directory.Path, "restored");
+        List<string> expected;
+        await using (Database database = Open())
+        {
+            await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule { MinimumToKeep = 3 } }, Cancel);
+            for (int i = 0; i < 3; i++)
+                await PutAsync(database, "d/1", 1);
+            BackupReport report = await database.BackupAsync(full, cancellationToken: Cancel);
+            for (int i = 0; i < 2; i++)
+                await PutAsync(database, "d/1", 1); // the body's revision goes, those after it keep it
+            await PutAsync(database, "d/2", 5);
+            await database.WriteAsync(new WriteBatch().Delete("d/2"), Cancel);
+            await database.BackupAsync(increment, new BackupOptions { Since = report.Link }, cancellationToken: Cancel);
+            expected = All(database);
+        }
+
+        await Database.RestoreAsync([new BackupPart("full", _ => ValueTask.FromResult<Stream>(new MemoryStream(full.ToArray()))), new BackupPart("increment", _ => ValueTask.FromResult<Stream>(new MemoryStream(increment.ToArray())))], restored, cancellationToken: Cancel);
+        await using (Database database = Database.Open(restored))
+        {
+            Assert.Equal(expected, All(database));
+            Assert.Equal(3, database.Revisions.Configuration!.Default!.MinimumToKeep);
+            KindInvariants.Check(database);
+        }
+
+        full.Position = 0;
+        await using Database imported = Database.Open(Path.Combine(_directory.Path, "imported"));
+        await imported.ImportAsync(full, cancellationToken: Cancel);
+        Assert.Equal(3, Count(imported, "d/1"));
+        KindInvariants.Check(imported);
+    }
+
+    [Theory]
+    [InlineData("{\"Default\":5}")]
+    [InlineData("{\"Default\":{\"MinimumRevisionsToKeep\":-1}}")]
+    [InlineData("{\"Default\":{\"MinimumRevisionsToKeep\":\"a\"}}")]
+    [InlineData("{\"Collections\":{\"Orders\":{\"MinimumRevisionAgeToKeep\":\"-1.00:00:00\"}}}")]
+    [InlineData("{\"Collections\":{\"Orders\":{\"MaximumRevisionsToDeleteUponDocumentUpdate\":0}}}")]
+    public void A_configuration_that_cannot_be_is_refused(string json)
+    {
+        using var parsed = System.Text.Json.JsonDocument.Parse(json);
+        Assert.Contains("configuration of revisions", Assert.Throws<InvalidDocumentException>(() => RevisionsConfiguration.Read(parsed.RootElement)).Message, StringComparison.Ordinal);
+    }
+
+    private static List<string> All(Database database)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return [.. ((string[])["d/1", "d/2"]).SelectMany(id => snapshot.Revisions(id)).Select(static revision => $"{revision.Id} {revision.Etag} {revision.IsDeletion} {revision.LastModified:O} {Body(revision)}")];
+    }
+
+    private static void Compare(Database database, Dictionary<string, List<string?>> states)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        foreach ((string id, List<string?> known) in states)
+            Assert.Equal(known, snapshot.Revisions(id).Reverse().Select(static revision => revision.IsDeletion ? null : Body(revision)));
+    }
+
+    private static long Count(Database database, string id)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return snapshot.RevisionCount(id);
+    }
+
+    private static string Body(Revision revision) => Encoding.UTF8.GetString(revision.Body.Span);
+
+    private Database Open() => Database.Open(Path.Combine(_directory.Path, "data"), new DatabaseOptions { TimeProvider = _clock });
+
+    private static Task PutAsync(Database database, string id, int n) => database.WriteAsync(new WriteBatch().Put(id, Encoding.UTF8.GetBytes($"{{\"n\":{n}}}")), Cancel);
+}
