@@ -329,32 +329,7 @@ public sealed class Database : IDocumentStore
     public string? WritingFault => _environment.GetStatistics().WritingFault;
 
     /// <summary>Counts, sizes, etags and index states.</summary>
-    public DatabaseStatistics GetStatistics()
-    {
-        long decryptedBytes = DecryptedBytes; // before this reads
-        using DatabaseSnapshot snapshot = BeginRead();
-        StorageStatistics storage = _environment.GetStatistics();
-        return new DatabaseStatistics
-        {
-            DocumentCount = snapshot.DocumentCount,
-            TombstoneCount = snapshot.TombstoneCount,
-            LastEtag = snapshot.LastEtag,
-            ChangeVector = snapshot.ChangeVector,
-            CompareExchangeCount = snapshot.Kinds.Count(Kind.CompareExchange),
-            CompareExchangeTombstoneCount = snapshot.Kinds.DeletedCount(Kind.CompareExchange),
-            AttachmentCount = snapshot.Kinds.Count(Kind.Attachment),
-            UniqueAttachmentCount = snapshot.Kinds.ContentCount,
-            CounterCount = snapshot.Kinds.Count(Kind.Counter),
-            RevisionCount = snapshot.Kinds.Count(Kind.Revision),
-            IdentityCount = snapshot.IdentityCount,
-            SizeOnDiskBytes = DatabaseFormat.SizeOnDiskBytes(DataDirectory),
-            IsEncrypted = IsEncrypted,
-            DecryptedBytes = decryptedBytes,
-            OpenSnapshots = storage.OpenReaders - 1, // without this one
-            IsDecryptedMemoryLocked = storage.IsDecryptedMemoryLocked,
-            Indexes = Indexes.List(),
-        };
-    }
+    public DatabaseStatistics GetStatistics() => DatabaseStatistics.Of(this);
 
     /// <summary>Walks all documents' pages and gives every fault found; see <see cref="StorageEnvironment.Check(CancellationToken)"/>.</summary>
     public CheckReport Check(CancellationToken cancellationToken = default) => _environment.Check(cancellationToken);

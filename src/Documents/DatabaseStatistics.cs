@@ -1,4 +1,7 @@
 using Treepie.Indexes;
+using Treepie.Kinds;
+using Treepie.Storage;
+using Treepie.Store;
 
 namespace Treepie;
 
@@ -55,4 +58,31 @@ public sealed record DatabaseStatistics
 
     /// <summary>Indexes.</summary>
     public required IReadOnlyList<IndexStatistics> Indexes { get; init; }
+
+    internal static DatabaseStatistics Of(Database database)
+    {
+        long decryptedBytes = database.DecryptedBytes; // before this reads
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        StorageStatistics storage = database.Environment.GetStatistics();
+        return new DatabaseStatistics
+        {
+            DocumentCount = snapshot.DocumentCount,
+            TombstoneCount = snapshot.TombstoneCount,
+            LastEtag = snapshot.LastEtag,
+            ChangeVector = snapshot.ChangeVector,
+            CompareExchangeCount = snapshot.Kinds.Count(Kind.CompareExchange),
+            CompareExchangeTombstoneCount = snapshot.Kinds.DeletedCount(Kind.CompareExchange),
+            AttachmentCount = snapshot.Kinds.Count(Kind.Attachment),
+            UniqueAttachmentCount = snapshot.Kinds.ContentCount,
+            CounterCount = snapshot.Kinds.Count(Kind.Counter),
+            RevisionCount = snapshot.Kinds.Count(Kind.Revision),
+            IdentityCount = snapshot.IdentityCount,
+            SizeOnDiskBytes = DatabaseFormat.SizeOnDiskBytes(database.DataDirectory),
+            IsEncrypted = database.IsEncrypted,
+            DecryptedBytes = decryptedBytes,
+            OpenSnapshots = storage.OpenReaders - 1, // without this one
+            IsDecryptedMemoryLocked = storage.IsDecryptedMemoryLocked,
+            Indexes = database.Indexes.List(),
+        };
+    }
 }
