@@ -1,3 +1,4 @@
+using System.Collections.Frozen;
 using System.Globalization;
 using System.Linq.Expressions;
 using System.Reflection;
@@ -158,8 +159,8 @@ internal sealed class TextCompiler(TextSource source)
         _ => null,
     };
 
-    private static readonly HashSet<string> s_types =
-        ["string", "int", "long", "double", "decimal", "float", "bool", "char", "Math", "DateTime", "DateTimeOffset", "TimeSpan", "Convert", "Enumerable", "Regex", "StringComparison", "StringSplitOptions", "FieldIndexing", "FieldStorage", "NoTracking", "Guid", "Char", "Environment"];
+    private static readonly FrozenSet<string> s_types = FrozenSet.Create(
+        ["string", "int", "long", "double", "decimal", "float", "bool", "char", "Math", "DateTime", "DateTimeOffset", "TimeSpan", "Convert", "Enumerable", "Regex", "StringComparison", "StringSplitOptions", "FieldIndexing", "FieldStorage", "NoTracking", "Guid", "Char", "Environment"]);
 
     private static Value? StaticMember(string type, string name) => $"{type}.{name}" switch
     {

@@ -63,13 +63,13 @@ internal sealed class BatchCommit
         {
             commit.AssignIds();
             commit.ApplyKeys();
-            commit.ApplyErrors();
+            BatchErrors.Apply(transaction, batch);
             batch.Stored.Apply(transaction, commit.IdOf, commit.removals.Ids);
             commit.ApplyLists();
             foreach (int field in commit.ChangedFields())
                 commit.ApplyField(field);
             commit.AppendEntries(); // behind fields: they name words by the numbers these have got
-            commit.ApplyCompounds(); // last: their keys follow from entries and sort values
+            commit.compounds.Apply(commit.IdOf, cancellationToken); // last: their keys follow from entries and sort values
         }
 
         commit.state.Etag = etag;
@@ -90,7 +90,7 @@ internal sealed class BatchCommit
         {
             commit.isBackfill = true;
             commit.FindIds();
-            commit.AddErrors();
+            BatchErrors.Add(transaction, batch);
             commit.ApplyLists();
             foreach (int field in commit.ChangedFields())
                 commit.ApplyField(field);
@@ -138,31 +138,6 @@ internal sealed class BatchCommit
         }
 
         entries.Flush();
-    }
-
-    /// <summary>An error stands as long as its key has had no other fate.</summary>
-    private void ApplyErrors()
-    {
-        if (batch.Errors.Count == 0 && transaction.FindTree(TreeNames.Errors) is null or { Count: 0 })
-            return;
-
-        Tree errors = transaction.GetOrCreateTree(TreeNames.Errors);
-        foreach (int ordinal in batch.Keys.SortedOrdinals())
-            if (!batch.Errors.ContainsKey(ordinal))
-                errors.Delete(batch.Keys[ordinal]);
-        AddErrors();
-    }
-
-    private void AddErrors()
-    {
-        if (batch.Errors.Count == 0)
-            return;
-
-        Tree errors = transaction.GetOrCreateTree(TreeNames.Errors);
-        foreach (int ordinal in batch.Keys.SortedOrdinals())
-            if (batch.Errors.TryGetValue(ordinal, out EntryError? error))
-                errors.Put(batch.Keys[ordinal], ErrorRecord.Write(error));
-        ErrorRecord.Trim(errors);
     }
 
     private IEnumerable<int> ChangedFields() => batch.UsedFields.Union(removals.UsedFields).Order();
@@ -229,24 +204,6 @@ internal sealed class BatchCommit
         }
 
         entries.Flush();
-    }
-
-    private void ApplyCompounds()
-    {
-        if (!compounds.IsNeeded)
-            return;
-
-        var reader = new EntryReader(transaction.FindTree);
-        foreach (long id in IdOf)
-        {
-            if (id < 0)
-                continue;
-            if ((id & 1023) == 0)
-                cancellationToken.ThrowIfCancellationRequested();
-            compounds.Add(id, reader.Get(id), reader);
-        }
-
-        compounds.Apply();
     }
 
     private void ApplyLists()

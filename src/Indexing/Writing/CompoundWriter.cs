@@ -26,11 +26,27 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
     /// <summary>Notes an entry that will be removed; its values are still there.</summary>
     public void Remove(long id, EntryRecord record, EntryReader reader) => Collect(id, record, reader, removed);
 
-    /// <summary>Notes an entry that is there with all its values.</summary>
-    public void Add(long id, EntryRecord record, EntryReader reader) => Collect(id, record, reader, added);
+    /// <summary>Changes the trees: takes out what was noted, and adds entries that are there with all their values.</summary>
+    public void Apply(ReadOnlySpan<long> ids, CancellationToken cancellationToken)
+    {
+        if (!IsNeeded)
+            return;
 
-    /// <summary>Changes the trees, each in its order.</summary>
-    public void Apply()
+        var reader = new EntryReader(transaction.FindTree);
+        foreach (long id in ids)
+        {
+            if (id < 0)
+                continue;
+            if ((id & 1023) == 0)
+                cancellationToken.ThrowIfCancellationRequested();
+            Collect(id, reader.Get(id), reader, added);
+        }
+
+        Apply();
+    }
+
+    /// <summary>Changes each tree in its order.</summary>
+    private void Apply()
     {
         for (int i = 0; i < compounds.Count; i++)
         {
@@ -100,7 +116,7 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
             if ((next & 1023) == 0)
                 cancellationToken.ThrowIfCancellationRequested();
             if (reader.TryGet(next, out EntryRecord record))
-                writer.Add(next, record, reader);
+                writer.Collect(next, record, reader, writer.added);
         }
 
         writer.Apply();
