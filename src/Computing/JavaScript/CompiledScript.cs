@@ -67,7 +67,16 @@ internal sealed class CompiledScript : Script
             text.Append(TextOf(function)).Append('\n');
         try
         {
-            return Engine.PrepareScript(text.ToString(), strict: true);
+            Prepared<Acornima.Ast.Script> program = Engine.PrepareScript(text.ToString(), strict: true);
+            if (program.Program?.DescendantNodes().OfType<BigIntLiteral>().FirstOrDefault() is { } number)
+            {
+                (int line, int column) = PlaceOf(functions, number.Location.Start.Line, number.Location.Start.Column);
+                throw new ScriptException(
+                    $"The script cannot be read at line {line}, column {column}: numbers of any length ('1n') are not there, as one power of them takes as long as it likes.",
+                    line, column, isSyntax: true);
+            }
+
+            return program;
         }
         catch (Exception error) when ((error as ParseErrorException ?? error.InnerException as ParseErrorException) is { } syntax)
         {

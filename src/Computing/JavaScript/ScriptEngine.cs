@@ -26,6 +26,12 @@ internal sealed class ScriptEngine
         Object.freeze(globalThis);
         """;
 
+    private const string Remove = """
+        for (const name of ['BigInt', 'ArrayBuffer', 'SharedArrayBuffer', 'DataView', 'Atomics', 'BigInt64Array', 'BigUint64Array', 'Float16Array', 'Float32Array', 'Float64Array',
+            'Int8Array', 'Int16Array', 'Int32Array', 'Uint8Array', 'Uint8ClampedArray', 'Uint16Array', 'Uint32Array'])
+            delete globalThis[name];
+        """;
+
     private readonly Engine _engine;
     private readonly OperationDeadlineConstraint _deadline = new();
     private readonly ScriptLimits _limits;
@@ -47,6 +53,7 @@ internal sealed class ScriptEngine
             options.Host.StringCompilationAllowed = false;
         });
         _functions = new ScriptFunctions(_engine, limits);
+        _engine.Execute(Remove); // one call of these takes as much memory or time as it likes
         _engine.Execute(program);
         _engine.Execute(Freeze); // what one document's call leaves behind must not meet the next
     }
@@ -82,6 +89,7 @@ internal sealed class ScriptEngine
         System.Text.RegularExpressions.RegexMatchTimeoutException =>
             $"A regular expression of the script took more than {limits.MaxRegexTime.TotalMilliseconds:0} ms, the limit.",
         TimeoutException => $"The script took more than {limits.MaxTime.TotalMilliseconds:0} ms, the limit for one document.",
+        OutOfMemoryException => "The script made something longer than can be.",
         InsufficientExecutionStackException => "The script is nested too deep.",
         _ => null,
     };
