@@ -24,6 +24,7 @@ public sealed class MapReduceTests : IDisposable
         Define("Orders/ByCity", [Map], Reduce);
         Assert.Equal(["""{"City":"Bern","Count":2,"Total":7}""", """{"City":"Rome","Count":1,"Total":3}"""], await _run.AskAsync("from index 'Orders/ByCity' order by Total as long desc"));
         Assert.Equal(["""{"c":"Rome","Total":3}"""], await _run.AskAsync("from index 'Orders/ByCity' where Count < 2 select City as c, Total"));
+        Assert.Equal(["""{"C":"BERN","T":14}"""], await _run.AskAsync("from index 'Orders/ByCity' as r filter r.Total > 3 select { C: r.City.toUpperCase(), T: r.Total * 2 }"));
         Assert.StartsWith("""{"Name":"City","Values":[{"Range":"bern","Count":1},{"Range":"rome","Count":1}]""", Assert.Single(await _run.AskAsync("from index 'Orders/ByCity' select facet(City)")), StringComparison.Ordinal);
 
         await _run.PutAsync("orders/3", """{"City":"Rome","Freight":50}""", "Orders");

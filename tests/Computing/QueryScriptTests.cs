@@ -52,6 +52,11 @@ public sealed class QueryScriptTests : IAsyncLifetime
     [InlineData("from Orders where Freight < 100 order by Freight as double filter Company = 'companies/1' limit 2 offset 1", """["orders/3","orders/5"]""")]
     [InlineData("from Orders where Freight < 100 order by Freight as double filter Company = 'companies/1' limit 10 filter_limit 4", """["orders/1","orders/3"]""")]
     [InlineData("from Orders as o where o.Freight < 3 select distinct { C: o.Company }", """[{"C":"companies/0"},{"C":"companies/1"}]""")]
+    [InlineData("declare function f(o) { return o.Lines.map(l => ({ P: l.P })); } from Orders as o where o.Freight < 100 order by o.Freight as double select f(o) limit 1, 1", """[{"P":"p1"},{"P":"q"}]""")]
+    [InlineData("declare function f(o) { return o.Lines.map(l => ({ P: l.P })); } from Orders as o select f(o) limit 1, 1", """[{"P":"p1"},{"P":"q"}]""")]
+    [InlineData("declare function f(o) { return o.Freight > 1 ? { F: o.Freight } : null; } from Orders as o select f(o) limit 2", """[{"F":1.5}]""")]
+    [InlineData("from Orders as o where id() = 'orders/1' load o.Company as cs[] select { N: cs.map(c => c.Name) }", """[{"N":["Alfreds"]}]""")]
+    [InlineData("declare function f(o) { o.Tags = null; o.Lines = 1; return o; } from Orders as o where id() = 'orders/1' select f(o)", """[{"Company":"companies/1","Freight":1.5,"Tags":null,"Lines":1}]""")]
     [InlineData("from Orders as o where id() = 'orders/1' select { A: undefined, B: null, C: $by }", """[{"B":null,"C":10}]""")]
     public async Task A_query_computes_what_its_text_says(string text, string expected)
     {
@@ -78,10 +83,46 @@ public sealed class QueryScriptTests : IAsyncLifetime
             Assert.Equal(line, error is ScriptException script ? script.Line : ((InvalidQueryException)error).Line);
     }
 
+    [Theory]
+    [InlineData(1, null, 5)]
+    [InlineData(0, null, 5)]
+    [InlineData(1, 4, 2)]
+    public async Task A_filter_counts_what_passes_even_beyond_the_page(int take, int? limit, int total)
+    {
+        using QueryResults results = await QueryAsync($"from Orders filter Company = 'companies/1' limit {take}{(limit is null ? "" : $" filter_limit {limit}")}", default);
+        int given = 0;
+        while (results.MoveNext())
+            given++;
+        Assert.Equal((take, total, true), (given, results.TotalResults, results.IsTotalExact));
+    }
+
+    [Fact]
+    public async Task An_answer_of_a_script_is_not_that_of_another_time()
+    {
+        using QueryResults first = await QueryAsync("from Orders as o select { A: Math.random() }", default), second = await QueryAsync("from Orders as o select { A: Math.random() }", default);
+        Assert.NotEqual(first.ResultEtag, second.ResultEtag);
+    }
+
+    [Fact]
+    public async Task Timings_have_the_share_of_the_script()
+    {
+        using QueryResults results = await QueryAsync("from Orders as o select { A: 1 } include timings()", default);
+        while (results.MoveNext())
+        {
+        }
+
+        var json = new ArrayBufferWriter<byte>();
+        results.WriteTimings(json);
+        Assert.Contains("\"Script\"", Encoding.UTF8.GetString(json.WrittenSpan), StringComparison.Ordinal);
+    }
+
+    private Task<QueryResults> QueryAsync(string text, JsonElement parameters) =>
+        _database.QueryAsync(new QueryRequest { Text = text, Parameters = parameters, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience }, Cancel);
+
     private async Task<List<string>> AskAsync(string text)
     {
         using var parameters = JsonDocument.Parse("""{"by":10}""");
-        using QueryResults results = await _database.QueryAsync(new QueryRequest { Text = text, Parameters = parameters.RootElement, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience }, Cancel);
+        using QueryResults results = await QueryAsync(text, parameters.RootElement);
         var rows = new List<string>();
         while (results.MoveNext())
         {

@@ -13,6 +13,9 @@ internal sealed record QueryContext(QueryRequest Request, BoundQuery Query, Time
     /// <summary>Most rows that <c>distinct</c> tells apart.</summary>
     public int MaxDistinctResults { get; init; } = int.MaxValue;
 
+    /// <summary>Longest time that its scripts take together.</summary>
+    public TimeSpan MaxScriptTime { get; init; } = TimeSpan.MaxValue;
+
     /// <summary>How long its parts took.</summary>
     public QueryPhases Phases { get; init; } = new(TimeProvider, Started);
 }

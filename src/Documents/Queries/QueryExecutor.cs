@@ -57,7 +57,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             var phases = new QueryPhases(options.TimeProvider, started, span);
             BoundQuery query = Page(Bind(request, phases, end), request);
             phases.End("Bind");
-            var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken) { Phases = phases, MaxDistinctResults = options.MaxDistinctResults };
+            var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken) { Phases = phases, MaxDistinctResults = options.MaxDistinctResults, MaxScriptTime = options.MaxQueryTime };
             QueryResults results = query.Source is SourceKind.AutoIndex or SourceKind.NamedIndex
                 ? await ExecuteOnIndexAsync(context, end).ConfigureAwait(false)
                 : ExecuteOnStore(context, end);
@@ -99,7 +99,7 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
 
         RqlQuery parsed = _cache.Parsed(request.Text) ?? RqlParser.Parse(request.Text);
         if (request.IgnoresUpdate)
-            parsed = parsed with { Update = null, Declarations = [], Load = [] };
+            parsed = parsed.Filter is null ? parsed with { Update = null, Declarations = [], Load = [] } : parsed with { Update = null };
         phases.End("Parse");
         IndexMapping? named = parsed.From.IsIndex ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition : null;
         var names = new BindingContext
@@ -144,6 +144,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             return;
         if (query.Source is not (SourceKind.AutoIndex or SourceKind.NamedIndex) || query.IsComputed)
             throw new InvalidQueryException("Only documents that an index finds can be gone on with: give the query a condition or an order, or page with limit and offset.");
+        if (query.Script is { Filters: true })
+            throw new InvalidQueryException("A query with 'filter' cannot be gone on with, as hits are left out after they are found: page with limit and offset.");
         if (query.Distinct)
             throw new InvalidQueryException("A query with 'distinct' cannot be gone on with, as equal rows are left out after they are found: page with limit and offset.");
     }

@@ -12,6 +12,9 @@ internal sealed class QueryPhases(TimeProvider clock, long started, Activity? qu
     /// <summary>Parts that have ended.</summary>
     public IReadOnlyList<(string Name, TimeSpan Elapsed)> Ended => _phases;
 
+    /// <summary>Adds what a part of other parts took.</summary>
+    public void Add(string name, TimeSpan elapsed) => _phases.Add((name, elapsed));
+
     /// <summary>Ends a part; the next begins.</summary>
     public void End(string name)
     {

@@ -28,6 +28,8 @@ public sealed class QueryResults : IDisposable
     private readonly long _begun;
     private long _toSkip;
     private long _examined;
+    private long _passed;
+    private bool _isAllSeen;
     private long _remaining;
     private long _given;
     private int _tellingBytes;
@@ -45,7 +47,7 @@ public sealed class QueryResults : IDisposable
         _remaining = query.Take;
         if (query.Script is { } script)
         {
-            _script = new ScriptRows(script, context.Request.Parameters, found.Snapshot, context.TimeProvider, context.CancellationToken);
+            _script = new ScriptRows(script, context.Request.Parameters, found.Snapshot, context.TimeProvider, context.MaxScriptTime, context.CancellationToken);
             _toSkip = script.Filters ? query.Skip : 0;
         }
 
@@ -57,10 +59,10 @@ public sealed class QueryResults : IDisposable
     }
 
     /// <summary>Matches before paging; at least so many where <see cref="IsTotalExact"/> is false.</summary>
-    public long TotalResults => _found.ComputedRows?.Count ?? _source.TotalCount;
+    public long TotalResults => _found.ComputedRows?.Count ?? (Filters ? _passed : _source.TotalCount);
 
     /// <summary>Whether <see cref="TotalResults"/> is the number of matches; true wherever the request counts them.</summary>
-    public bool IsTotalExact => _found.ComputedRows is not null || (_source.IsTotalExact && _context.Query.Script is not { Filters: true });
+    public bool IsTotalExact => _found.ComputedRows is not null || (Filters ? _isAllSeen : _source.IsTotalExact);
 
     /// <summary>Duplicates left out by <c>distinct</c> so far.</summary>
     public long SkippedResults { get; private set; }
@@ -121,12 +123,12 @@ public sealed class QueryResults : IDisposable
         ObjectDisposedException.ThrowIf(_isDisposed, this);
         if (_found.ComputedRows is { } rows)
             return ++_row < rows.Count;
-        while (_remaining > 0)
+        while (_remaining > 0 || _script is { Waiting: > 0 })
         {
             _context.CancellationToken.ThrowIfCancellationRequested();
             _isCurrentProjected = false;
-            _found.Snapshot.ReleasePages();
-            _source.ReleasePages();
+            if (_script is not { Waiting: > 0 })
+                ReleasePages();
             if (!MoveSource())
                 break;
 
@@ -136,14 +138,56 @@ public sealed class QueryResults : IDisposable
                 continue;
             }
 
-            _includes?.Collect(_source.Current);
-            _found.Notes?.Add(_source.EntryId, _source.Current);
-            _remaining--;
+            if (!SelectsByScript)
+                TakeDocument();
             _given++;
             return true;
         }
 
         _remaining = 0;
+        CompleteTotal();
+        return false;
+    }
+
+    private bool Filters => _context.Query.Script is { Filters: true };
+
+    private void TakeDocument()
+    {
+        _includes?.Collect(_source.Current);
+        _found.Notes?.Add(_source.EntryId, _source.Current);
+        _remaining--;
+    }
+
+    private void ReleasePages()
+    {
+        _found.Snapshot.ReleasePages();
+        _source.ReleasePages();
+    }
+
+    /// <summary>How many documents pass a filter is known when it has looked at all.</summary>
+    private void CompleteTotal()
+    {
+        while (Filters && _context.Request.CountsResults && MoveToWanted())
+            ReleasePages();
+    }
+
+    /// <summary>Goes to the next document that the filter wants; false where there is none, or it has looked at as many as it may.</summary>
+    private bool MoveToWanted()
+    {
+        while (_examined < _context.Query.FilterLimit && _source.MoveNext())
+        {
+            _context.CancellationToken.ThrowIfCancellationRequested();
+            _examined++;
+            if (_script is null || _script.Wants(_source))
+            {
+                _passed++;
+                return true;
+            }
+
+            ReleasePages();
+        }
+
+        _isAllSeen = true;
         return false;
     }
 
@@ -156,22 +200,25 @@ public sealed class QueryResults : IDisposable
         {
             if (_script.MoveNext())
                 return true;
-            if (_examined == _context.Query.FilterLimit || !_source.MoveNext())
+            if (_remaining == 0 || !MoveToWanted())
                 return false;
-            _context.CancellationToken.ThrowIfCancellationRequested();
-            _examined++;
-            if (!_script.Wants(_source.Current) || (_toSkip > 0 && _toSkip-- > 0))
+            if (_toSkip > 0)
+            {
+                _toSkip--;
                 continue;
+            }
+
             if (!SelectsByScript)
                 return true;
-            _script.Begin(_source.Current);
+            TakeDocument(); // it may give no row or many; what is asked for is so many documents
+            _script.Begin(_source);
         }
     }
 
     /// <summary>Whether the current result is a projection, not a whole document.</summary>
-    public bool IsProjection => !_source.HasDocuments || ((_projection is not null || SelectsByScript) && !_context.Request.MetadataOnly) || _context.Request.IndexEntries;
+    public bool IsProjection => !_source.HasDocuments || (_projection is not null && !_context.Request.MetadataOnly) || SelectsByScript || _context.Request.IndexEntries;
 
-    private bool SelectsByScript => _context.Query.Script is { Selects: true };
+    private bool SelectsByScript => _context.Query.Script is { Selects: true } && _context.Request is { MetadataOnly: false, IndexEntries: false };
 
     /// <summary>The document of the current result; lives until the next move.</summary>
     public Document Current => _source.Current;
@@ -226,6 +273,8 @@ public sealed class QueryResults : IDisposable
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
         _context.Phases.End("Results");
+        if (_script is not null)
+            _context.Phases.Add("Script", _script.Elapsed); // of the times before
         using var json = new Utf8JsonWriter(output, new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping });
         PlanJson.WriteTimings(json, Duration, _context.Phases, Plan, Counters);
     }

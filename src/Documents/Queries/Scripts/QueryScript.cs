@@ -29,7 +29,7 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
 
         var expressions = new ExpressionText(query);
         var functions = new List<ScriptFunction>([.. ExpressionText.Helpers, .. QueryScripts.Functions(query)]);
-        string prologue = Prologue(query);
+        string prologue = Prologue(query, "$args");
         if (query.Filter is { } filter)
             functions.Add(new ScriptFunction(FilterFunction, ["$args"], $"{prologue}return {expressions.Condition(filter)};"));
         if (selects)
@@ -68,16 +68,27 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
     }
 
     /// <summary>Names for the document, for loaded ones and for parameters, on the line where the script begins.</summary>
-    private static string Prologue(RqlQuery query)
+    /// <param name="query">The query.</param>
+    /// <param name="arguments">What the script calls the object with the parameters.</param>
+    public static string Prologue(RqlQuery query, string arguments)
     {
         var text = new StringBuilder();
         foreach (string name in QueryScripts.ParametersOf(query))
-            text.Append($"const ${name} = $args[\"{name}\"];");
+            text.Append($"const ${name} = {arguments}[\"{name}\"];");
         if (query.From.Alias is { } alias)
-            text.Append($"const {alias} = this;");
+            text.Append($"const {Name(query, alias, query.From.Position)} = this;");
         var expressions = new ExpressionText(query);
         foreach (LoadItem load in query.Load)
-            text.Append($"const {load.Alias} = load({expressions.Value(load.Source)});");
+        {
+            string ids = expressions.Value(load.Source);
+            text.Append($"const {Name(query, load.Alias, load.Source.Position)} = load({(load.Many ? $"[].concat({ids} ?? [])" : ids)});");
+        }
+
         return text.ToString();
     }
+
+    private static string Name(RqlQuery query, string name, int position) =>
+        name.All(static c => char.IsAsciiLetterOrDigit(c) || c == '_') && !char.IsAsciiDigit(name[0])
+            ? name
+            : throw RqlErrors.At(query.Text, position, $"'{name}' cannot be a name in a script: letters, digits and '_' can.");
 }

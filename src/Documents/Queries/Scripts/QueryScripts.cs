@@ -40,17 +40,4 @@ internal static class QueryScripts
 
         return [.. names];
     }
-
-    /// <summary>A path of a query as an expression of a script.</summary>
-    /// <exception cref="InvalidQueryException">It is no plain path or parameter.</exception>
-    public static string PathOf(RqlQuery query, Expression source)
-    {
-        if (source is ParameterExpression parameter)
-            return "$" + parameter.Name;
-        if (source is not PathExpression path || path.Segments.Any(static segment => segment.Elements.Count > 0))
-            throw RqlErrors.At(query.Text, source.Position, "'load' takes the path of an id, or a parameter.");
-
-        bool isByAlias = query.From.Alias is { } alias && path.Segments.Count > 1 && path.Segments[0].Name == alias;
-        return "this" + string.Concat(path.Segments.Skip(isByAlias ? 1 : 0).Select(static segment => $"?.[\"{System.Text.Json.JsonEncodedText.Encode(segment.Name)}\"]"));
-    }
 }

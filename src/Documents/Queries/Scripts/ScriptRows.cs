@@ -2,12 +2,13 @@ using System.Buffers;
 using System.Diagnostics;
 using System.Text.Json;
 using Treepie.Computations;
+using Treepie.Queries.Sources;
 using Treepie.Store;
 
 namespace Treepie.Queries.Scripts;
 
 /// <summary>Runs the script of a query over its documents, one after the other. Not thread-safe.</summary>
-internal sealed class ScriptRows(QueryScript script, JsonElement parameters, DatabaseSnapshot snapshot, TimeProvider timeProvider, CancellationToken cancellationToken)
+internal sealed class ScriptRows(QueryScript script, JsonElement parameters, DatabaseSnapshot snapshot, TimeProvider timeProvider, TimeSpan longest, CancellationToken cancellationToken)
 {
     private static readonly JsonElement _none = JsonDocument.Parse("{}").RootElement;
 
@@ -27,19 +28,19 @@ internal sealed class ScriptRows(QueryScript script, JsonElement parameters, Dat
     public ReadOnlyMemory<byte> Current { get; private set; }
 
     /// <summary>Whether a document is wanted.</summary>
-    public bool Wants(Document document)
+    public bool Wants(ResultSource source)
     {
         if (!script.Filters)
             return true;
-        Call(QueryScript.FilterFunction, document);
+        Call(QueryScript.FilterFunction, source);
         return _result.WrittenSpan.SequenceEqual("true"u8);
     }
 
     /// <summary>Works out the rows of a document: one, or those of an array that the script gives, or none.</summary>
-    public void Begin(Document document)
+    public void Begin(ResultSource source)
     {
         Debug.Assert(_rows.Count == 0, "rows of a document are given before those of the next");
-        Call(QueryScript.SelectFunction, document);
+        Call(QueryScript.SelectFunction, source);
         if (_result.WrittenCount == 0)
             return;
         using var given = JsonDocument.Parse(_result.WrittenMemory, new JsonDocumentOptions { MaxDepth = 1_024 });
@@ -65,25 +66,36 @@ internal sealed class ScriptRows(QueryScript script, JsonElement parameters, Dat
     private void Add(JsonElement row)
     {
         // What is no object is the value of one.
-        if (row.ValueKind == JsonValueKind.Object)
+        if (row.ValueKind == JsonValueKind.Object && row.TryGetProperty("@metadata", out _))
+            _rows.Enqueue(WithoutMetadata(row));
+        else if (row.ValueKind == JsonValueKind.Object)
             _rows.Enqueue(System.Text.Encoding.UTF8.GetBytes(row.GetRawText())[1..^1]);
         else if (row.ValueKind != JsonValueKind.Null)
             _rows.Enqueue(System.Text.Encoding.UTF8.GetBytes($"\"Value\":{row.GetRawText()}"));
     }
 
-    private void Call(string function, Document document)
+    /// <summary>A result has metadata of its own.</summary>
+    private static byte[] WithoutMetadata(JsonElement row) => System.Text.Encoding.UTF8.GetBytes(string.Join(',', row.EnumerateObject()
+        .Where(static member => member.Name != "@metadata").Select(static member => $"\"{JsonEncodedText.Encode(member.Name)}\":{member.Value.GetRawText()}")));
+
+    private void Call(string function, ResultSource source)
     {
+        if (Elapsed > longest)
+            throw new TimeoutException($"The scripts of the query did not finish within {longest.TotalSeconds:0.#} seconds (MaxQueryTime). Narrow its condition, or give it a 'filter_limit'.");
         long began = timeProvider.GetTimestamp();
         _document.ResetWrittenCount();
         _result.ResetWrittenCount();
-        document.WriteTo(_document);
+        if (source.HasDocuments)
+            source.Current.WriteTo(_document);
+        else
+            _document.Write(source.Current.Body);
         try
         {
             script.Script.Call(function, new ScriptCall(_document.WrittenMemory, _arguments, ReturnsThis: false), _host, _result, cancellationToken);
         }
-        catch (ScriptException error)
+        catch (ScriptException error) when (source.HasDocuments)
         {
-            throw new ScriptException($"The query failed for document '{document.IdText()}'. {error.Message}", error.Line, error.Column, error.IsSyntax, error);
+            throw new ScriptException($"The query failed for document '{source.Current.IdText()}'. {error.Message}", error.Line, error.Column, error.IsSyntax, error);
         }
         finally
         {
