@@ -180,7 +180,7 @@ internal sealed class DocumentIndex
             Func<long> held = FillTail(searcher, batch, timeProvider, out Action<MappedChanges> add, out Action finish, cancellationToken);
             int count = 0;
             using MappedChanges feed = Changes(snapshot, searcher.LastEtag);
-            while (feed.MoveNext())
+            for (bool more = feed.MoveNext(); more || held() > MaxTailBytes; more = feed.MoveNext())
             {
                 if (count == MaxTailChanges || held() > MaxTailBytes)
                 {
@@ -217,16 +217,22 @@ internal sealed class DocumentIndex
         {
             var computed = new ComputedEntries(map, extractor, timeProvider, batch);
             var referrers = new Referrers(searcher.FindTree);
+            bool isTooMuch = false;
             add = feed =>
             {
                 if (feed.IsOwn)
                     computed.Add(feed);
-                if (feed.IsReferenced)
-                    foreach (byte[] referrer in referrers.Of(feed, []))
-                        computed.AddAgain(feed, referrer);
+                if (!feed.IsReferenced)
+                    return;
+                foreach (byte[] referrer in referrers.Of(feed, []))
+                {
+                    if (isTooMuch |= batch.Count > MaxTailChanges || batch.HeldBytes > MaxTailBytes)
+                        return; // a change may concern any number of documents
+                    computed.AddAgain(feed, referrer);
+                }
             };
             finish = () => computed.RemoveLeftOver(OutputCounts.Over(searcher.FindTree));
-            return () => batch.HeldBytes;
+            return () => isTooMuch ? long.MaxValue : batch.HeldBytes;
         }
 
         if (Definition.Reduction is not { } reduction)

@@ -1,0 +1,132 @@
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using Treepie.Indexes;
+using Treepie.Indexes.Computed;
+using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Fields;
+using Treepie.Indexing;
+using Treepie.Indexing.Queries;
+using Treepie.Storage;
+using Treepie.Storage.Files;
+using Treepie.Storage.Simulation;
+using Treepie.Store;
+using Treepie.Tests.Support;
+using Treepie.Writes;
+
+namespace Treepie.Computing.Tests;
+
+/// <summary>The power fails while an index with fan-out and references is built, at every operation of the disk; each time it goes on from what it finds. In the end it equals one that was built at once.</summary>
+public sealed class ComputedCrashTests
+{
+    private const string Text = "from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") let boss = LoadDocument(c.Boss, \"Companies\") from l in o.Lines select new { Line = l, Name = c.Name, Boss = boss.Name }";
+
+    [Fact]
+    public async Task An_index_that_lost_power_again_and_again_equals_one_built_at_once()
+    {
+        int seed = Seed.Next();
+        var random = new Random(seed);
+        using var run = new IndexRunner();
+        using JsonDocument json = JsonDocument.Parse($"{{\"Name\":\"X\",\"Maps\":[{JsonSerializer.Serialize(Text)}]}}");
+        StaticIndexMapping mapping = ComputedDefinition.Compile(IndexDefinition.FromJson(json.RootElement), new TextComputingEngine());
+        var disk = new SimulatedDisk(random) { MapsSeeWrites = random.Next(2) == 0 };
+        int crashes = 0;
+        for (int round = 0; round < 80; round++)
+        {
+            await ChangeAsync(run.Database, random, round);
+            disk.CrashAt = disk.Operations + random.Next(14);
+            try
+            {
+                using StorageEnvironment environment = Open(disk, random);
+                var writer = new IndexWriter(environment, mapping.Schema);
+                for (int step = random.Next(1, 6); step > 0; step--)
+                {
+                    Index(run.Database, mapping, writer, environment, random.Next(1, 60));
+                    if (random.Next(4) == 0)
+                        environment.Checkpoint();
+                }
+            }
+            catch (Exception) when (disk.HasCrashed)
+            {
+                crashes++;
+            }
+
+            if (disk.HasCrashed || random.Next(2) == 0)
+                disk.Crash();
+            else
+                disk.Resume();
+        }
+
+        Assert.True(crashes > 10, $"seed {seed}: only {crashes} crashes");
+        using StorageEnvironment last = Open(disk, random);
+        Finish(run.Database, mapping, last);
+        Assert.Empty(last.Check(TestContext.Current.CancellationToken).Problems);
+        using StorageEnvironment once = Open(new SimulatedDisk(random), random);
+        Finish(run.Database, mapping, once);
+        List<string> expected = Entries(once);
+        Assert.NotEmpty(expected);
+        Assert.True(expected.SequenceEqual(Entries(last)), $"seed {seed}");
+    }
+
+    private static StorageEnvironment Open(SimulatedDisk disk, Random random) => StorageEnvironment.Open(
+        new World(disk, new SimulatedClock(), random, IsBackgroundAllowed: false), new StorageOptions { Durability = Durability.Relaxed, ScratchBudgetBytes = 1 << 20 });
+
+    private static async Task ChangeAsync(Database database, Random random, int round)
+    {
+        var batch = new WriteBatch();
+        for (int i = random.Next(1, 30); i > 0; i--)
+        {
+            bool isOrder = random.Next(3) > 0;
+            string id = string.Create(CultureInfo.InvariantCulture, $"{(isOrder ? "orders" : "companies")}/{random.Next(isOrder ? 150 : 12)}");
+            string reference = string.Create(CultureInfo.InvariantCulture, $"companies/{random.Next(12)}");
+            if (random.Next(5) == 0)
+                batch.Delete(id);
+            else
+                batch.Put(id, Encoding.UTF8.GetBytes(isOrder
+                    ? $"{{\"Company\":\"{reference}\",\"Lines\":[{string.Join(',', Enumerable.Range(0, random.Next(5)).Select(_ => random.Next(9)))}],\"@metadata\":{{\"@collection\":\"Orders\"}}}}"
+                    : $"{{\"Name\":\"n{round}\",\"Boss\":\"{reference}\",\"@metadata\":{{\"@collection\":\"Companies\"}}}}"));
+        }
+
+        await database.WriteAsync(batch, TestContext.Current.CancellationToken);
+    }
+
+    /// <summary>Indexes some changes; false if there are no more.</summary>
+    private static bool Index(Database database, StaticIndexMapping mapping, IndexWriter writer, StorageEnvironment environment, int most)
+    {
+        var batch = new ComputedBatch(mapping.Map!, new ComputedEntries(mapping.Map!, new FieldExtractor(mapping), TimeProvider.System, writer.BeginBatch()), writer, environment); // it computes
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        using var feed = new MappedChanges(snapshot, mapping, writer.LastEtag);
+        long reached = writer.LastEtag;
+        bool more = feed.MoveNext();
+        for (int i = 0; more && i < most; i++)
+        {
+            if (!batch.Add(feed))
+                break;
+            reached = feed.Etag;
+            more = feed.MoveNext();
+        }
+
+        batch.Commit(more ? reached : snapshot.LastEtag, TestContext.Current.CancellationToken);
+        return more;
+    }
+
+    private static void Finish(Database database, StaticIndexMapping mapping, StorageEnvironment environment)
+    {
+        var writer = new IndexWriter(environment, mapping.Schema);
+        while (Index(database, mapping, writer, environment, 1_000))
+        {
+            // There are more.
+        }
+    }
+
+    private static List<string> Entries(StorageEnvironment environment)
+    {
+        var entries = new List<string>();
+        using var searcher = new IndexSearcher(environment);
+        using SearchResults hits = searcher.Search(new SearchRequest { Query = new MatchAllQuery(), Take = long.MaxValue }, TestContext.Current.CancellationToken);
+        while (hits.MoveNext())
+            entries.Add(Convert.ToHexString(hits.Key) + ": " + string.Join("; ", (searcher.Entry(hits.Key) ?? []).Select(field => $"{field.Field}={string.Join(',', field.Terms)}{(field.HasNull ? "null" : "")}")));
+        entries.Sort(StringComparer.Ordinal);
+        return entries;
+    }
+}
