@@ -77,8 +77,8 @@ public sealed class GroupOracleTests
             var batch = new WriteBatch();
             for (int i = 0; i < 400; i++)
             {
-                int id = random.Next(3_000);
-                bool isDeleted = random.Next(12) < round;
+                int id = random.Next(700);
+                bool isDeleted = random.Next(20) < (round % 6 < 3 ? 2 : 19);
                 if (isDeleted)
                 {
                     there.Remove(id);

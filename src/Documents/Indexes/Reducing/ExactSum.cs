@@ -1,5 +1,4 @@
 using System.Buffers;
-using System.Buffers.Text;
 using System.Globalization;
 using System.Numerics;
 using System.Text;
@@ -69,7 +68,9 @@ internal sealed class ExactSum
         BigInteger value;
         if (length <= DigitsOfLong)
         {
-            Utf8Parser.TryParse(digits[..length], out long small, out _);
+            long small = 0;
+            foreach (byte digit in digits[..length])
+                small = (small * 10) + digit - '0';
             value = small;
         }
         else

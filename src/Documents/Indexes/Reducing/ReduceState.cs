@@ -1,5 +1,5 @@
-using Treepie.Storage;
 using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
 
 namespace Treepie.Indexes.Reducing;
 
@@ -35,6 +35,6 @@ internal sealed class ReduceState
         new StoredStateTree(transaction.GetOrCreateTree(SourcesName)), new StoredStateTree(transaction.GetOrCreateTree(MappedName)), new StoredStateTree(transaction.GetOrCreateTree(GroupsName)));
 
     /// <summary>The state as a reader sees it, to be changed for that reader alone.</summary>
-    public static ReduceState Over(Func<string, Storage.Trees.Tree?> find) => new(
+    public static ReduceState Over(Func<string, Tree?> find) => new(
         new OverlaidStateTree(find(SourcesName)), new OverlaidStateTree(find(MappedName)), new OverlaidStateTree(find(GroupsName)));
 }
