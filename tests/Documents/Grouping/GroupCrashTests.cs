@@ -42,7 +42,7 @@ public sealed class GroupCrashTests
                         Change(random, round);
                     Index(writer, random.Next(1, 200));
                     if (random.Next(4) == 0)
-                        environment.Checkpoint();
+                        environment.Checkpoint(cancellationToken: TestContext.Current.CancellationToken);
                 }
             }
             catch (Exception) when (disk.HasCrashed)

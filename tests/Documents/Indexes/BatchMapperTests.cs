@@ -1,7 +1,6 @@
 using System.Text;
 using Treepie.Documents.Tests.BackupTasks;
 using Treepie.Indexes;
-using Treepie.Indexing;
 using Treepie.Indexing.Analysis;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
