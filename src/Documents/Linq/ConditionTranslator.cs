@@ -56,7 +56,7 @@ internal sealed class ConditionTranslator
     public Clause Equality(DocumentPath path, object? value, bool isEqual, Expression quoted)
     {
         if (path.IsId)
-            return OfId(path, value, isEqual, quoted);
+            return OfId(path, value, isEqual);
         if (path.IgnoresCase && value is string text && text.Any(char.IsLower) && text.Any(char.IsUpper)) // nothing in one case is equal to it
             return Clause.Of(!isEqual);
         if (path is { IsOfElements: true } && !isEqual)
@@ -72,14 +72,13 @@ internal sealed class ConditionTranslator
     }
 
     /// <summary>Values as members of a list.</summary>
-    public Clause In(DocumentPath path, System.Collections.IEnumerable values, Expression quoted)
+    public Clause In(DocumentPath path, System.Collections.IEnumerable values)
     {
         object?[] list = [.. values.Cast<object?>().Select(value => path.IsId ? Paths.Session.IdOf(Paths.DocumentType, value) : Typed(path, value))];
         if (path is { IsId: true } && Array.Exists(list, id => id is null))
             list = [.. list.Where(id => id is not null)];
         if (list.Length == 0)
             return Clause.Never;
-        _ = quoted;
         return new Clause($"{path.Text} in ({Parameters.Add(list)})");
     }
 
@@ -182,7 +181,7 @@ internal sealed class ConditionTranslator
         if (value is null)
             return Clause.Never; // nothing is less or greater than null
         if (kind.IsEnum)
-            return In(path, Ordered(kind, type, value), quoted);
+            return In(path, Ordered(kind, type, value));
         if (kind == typeof(TimeSpan))
             throw Refusal.Of(quoted, "Durations are stored as text, which sorts otherwise. Store the ticks or seconds as a number.");
         if (kind == typeof(bool))
@@ -221,11 +220,10 @@ internal sealed class ConditionTranslator
 
     private static long Number(object value) => value is Enum ? Convert.ToInt64(value, CultureInfo.InvariantCulture) : value is ulong big ? unchecked((long)big) : Convert.ToInt64(value, CultureInfo.InvariantCulture);
 
-    private Clause OfId(DocumentPath path, object? value, bool isEqual, Expression quoted)
+    private Clause OfId(DocumentPath path, object? value, bool isEqual)
     {
         if (value is not null && Paths.Session.IdOf(Paths.DocumentType, value) is { } id)
             return new Clause($"{path.Text} {(isEqual ? "=" : "!=")} {Parameters.Add(id)}");
-        _ = quoted;
         return Clause.Of(!isEqual); // every document has an id
     }
 
@@ -238,7 +236,7 @@ internal sealed class ConditionTranslator
         if (value is null || !path.Type.IsValueType || type != path.Type || type == typeof(Guid))
             throw Refusal.Of(quoted, "An index knows whether no element has a value, not whether some element has another. Write '!x.List.Any(e => e.Member == value)' if none may have it.");
         if (type.IsEnum)
-            return In(path, Enum.GetValuesAsUnderlyingType(type).Cast<object>().Select(each => Enum.ToObject(type, each)).Where(each => !Equals(each, Typed(path, value))), quoted);
+            return In(path, Enum.GetValuesAsUnderlyingType(type).Cast<object>().Select(each => Enum.ToObject(type, each)).Where(each => !Equals(each, Typed(path, value))));
         string name = Parameters.Add(value);
         return Clause.Or(new Clause($"{path.Text} < {name}"), new Clause($"{path.Text} > {name}"));
     }

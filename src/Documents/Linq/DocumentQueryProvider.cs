@@ -51,7 +51,7 @@ internal sealed class DocumentQueryProvider : IQueryProvider
     /// <summary>What to write instead of an operator that no query has.</summary>
     public static string AdviceFor(string name) => $"The query cannot translate '{name}'. " + name switch
     {
-        "GroupBy" => "Count and sum up groups with AggregateBy, or group what ToListAsync() gives.",
+        "GroupBy" => "Call it on IDocumentQueryable<T>, as session.Query<T>() gives it, with Select behind it; or count and sum up with AggregateBy.",
         "Join" or "GroupJoin" => "Load what documents refer to with Include, and Load in the same session.",
         "SelectMany" => "Select the list, and take it apart after ToListAsync().",
         "Sum" or "Min" or "Max" or "Average" => "Write AggregateBy(x => x.Group).SumOn(x => x.Member), or compute it of what ToListAsync() gives.",

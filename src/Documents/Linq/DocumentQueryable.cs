@@ -155,6 +155,8 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
 
     public IDocumentQueryable<T> WaitForNonStaleResults(TimeSpan? timeout = null) => With(Model with { Waits = true, WaitTimeout = timeout });
 
+    public GroupQuery<TKey, T> GroupBy<TKey>(Expression<Func<T, TKey>> key) => new(Model, Checked(key));
+
     public FacetQuery<T> AggregateBy(Expression<Func<T, object?>> member, string? name = null)
     {
         DocumentLambda path = Model.OnDocument(Checked(member));

@@ -91,6 +91,9 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     /// <summary>Waits until the index has seen every commit before it.</summary>
     IDocumentQueryable<T> WaitForNonStaleResults(TimeSpan? timeout = null);
 
+    /// <summary>Documents in groups, each of which becomes a row.</summary>
+    GroupQuery<TKey, T> GroupBy<TKey>(Expression<Func<T, TKey>> key);
+
     /// <summary>Counts results by the values of a member.</summary>
     FacetQuery<T> AggregateBy(Expression<Func<T, object?>> member, string? name = null);
 

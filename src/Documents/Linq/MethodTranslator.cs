@@ -230,7 +230,7 @@ internal sealed class MethodTranslator
             return _conditions.Equality(array with { Type = item.Type, IsOfElements = true }, Interpreter.ValueOf(item), isEqual: true, quoted);
         }
 
-        return _conditions.In(Paths.Of(item), Values(source, quoted), quoted);
+        return _conditions.In(Paths.Of(item), Values(source, quoted));
     }
 
     private static IEnumerable Values(Expression source, Expression quoted) => Interpreter.ValueOf(source) is IEnumerable and not string and var values
@@ -242,7 +242,7 @@ internal sealed class MethodTranslator
         DocumentPath path = Paths.Of(Unspanned(call.Arguments[0]));
         IEnumerable values = Values(Unspanned(call.Arguments[1]), call);
         if (call.Method.Name != nameof(LinqExtensions.ContainsAll))
-            return _conditions.In(path with { Type = ElementType(path) }, values, call);
+            return _conditions.In(path with { Type = ElementType(path) }, values);
         object?[] all = [.. values.Cast<object?>().Select(value => ConditionTranslator.Typed(path with { Type = ElementType(path) }, value))];
         return all.Length == 0 ? Clause.Always : new Clause($"{path.Text} all in ({_conditions.Parameters.Add(all)})");
     }

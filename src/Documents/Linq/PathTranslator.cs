@@ -10,6 +10,7 @@ namespace Treepie.Linq;
 internal sealed class PathTranslator(IQuerySession session, Type documentType)
 {
     private readonly Dictionary<ParameterExpression, DocumentPath> _scope = [];
+    private ParameterExpression? _group;
 
     public IQuerySession Session => session;
 
@@ -21,6 +22,13 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
 
     /// <summary>Says that a parameter stands for the document.</summary>
     public void EnterDocument(DocumentLambda lambda) => Enter(lambda.Parameter, new DocumentPath("", documentType));
+
+    /// <summary>Says what stands for the documents of a group.</summary>
+    public void EnterGroup(ParameterExpression group)
+    {
+        _group = group;
+        Enter(group, new DocumentPath("", documentType));
+    }
 
     /// <summary>The path that an expression names.</summary>
     /// <exception cref="NotSupportedException">It names none.</exception>
@@ -131,6 +139,8 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
             return null;
 
         Expression source = call.Arguments[0];
+        if (source == _group)
+            return OfGroup(call);
         return name switch
         {
             "First" or "FirstOrDefault" when call.Arguments.Count == 1 => OfElement(source, Expression.Constant(0), call.Type),
@@ -139,6 +149,21 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
             "Select" or "SelectMany" when call.Arguments is [_, LambdaExpression { Parameters.Count: 1 } lambda] => OfSelected(source, lambda, call.Type),
             _ => null,
         };
+    }
+
+    /// <summary>What is known of a group: how many documents it has, and sums.</summary>
+    private DocumentPath OfGroup(MethodCallExpression call)
+    {
+        switch (call.Method.Name)
+        {
+            case "Count" or "LongCount" when call.Arguments.Count == 1:
+                return new DocumentPath("count()", call.Type);
+            case "Sum" when call.Arguments is [_, LambdaExpression { Parameters.Count: 1 } lambda]:
+                Enter(lambda.Parameters[0], new DocumentPath("", documentType));
+                return new DocumentPath($"sum({Of(lambda.Body).Text})", call.Type);
+            default:
+                throw Refusal.Of(call, "Of a group there are Key, Count() and Sum(x => x.Member). Averages are a sum divided by a count; for least and greatest values see AggregateBy.");
+        }
     }
 
     private DocumentPath? OfKey(Expression dictionary, Expression key, Type type)

@@ -20,6 +20,12 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     /// <summary>What each document becomes; null: it stays what it is.</summary>
     public DocumentLambda? Projection { get; init; }
 
+    /// <summary>What documents are grouped by; null: they are not.</summary>
+    public DocumentLambda? GroupKey { get; init; }
+
+    /// <summary>What stands for the documents of a group in <see cref="Projection"/>.</summary>
+    public ParameterExpression? Group { get; init; }
+
     /// <summary>The class that results are read as, member by member; null: <see cref="Projection"/> says.</summary>
     public Type? Into { get; init; }
 
@@ -76,6 +82,17 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         return this with { Projection = OnDocument(selector) };
     }
 
+    /// <summary>Documents grouped by a key, and what each group becomes.</summary>
+    public QueryModel Select(LambdaExpression key, LambdaExpression selector)
+    {
+        RequireUnpaged("GroupBy");
+        if (Orders.Count > 0 || IndexName is not null)
+            throw new NotSupportedException(IndexName is null ? "OrderBy stands behind GroupBy and Select: groups are sorted, not documents." : "An index is asked as it is: it has its groups from its definition.");
+        DocumentLambda own = OnDocument(key);
+        Expression body = new GroupKeyInliner(selector.Parameters[0], own.Body).Visit(selector.Body);
+        return this with { GroupKey = own, Group = selector.Parameters[0], Projection = own with { Body = body } };
+    }
+
     public QueryModel ProjectInto(Type type) =>
         Projection is null && !IsDistinct ? this with { Into = type } : throw new NotSupportedException("ProjectInto stands in place of Select, not behind it.");
 
@@ -104,7 +121,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     /// <summary>The query as text.</summary>
     public TranslatedQuery Translate()
     {
-        using var translation = new Translation(Session, DocumentType);
+        using Translation translation = Begin();
         RowReader rows = RowReader.Of(this, translation.Paths);
         StringBuilder text = Beginning(translation);
         if (Orders.Count > 0)
@@ -125,7 +142,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     /// <summary>The query as text, with what stands behind the condition given by who asks.</summary>
     public RqlStatement Translate(Func<Translation, string> end)
     {
-        using var translation = new Translation(Session, DocumentType);
+        using Translation translation = Begin();
         string text = Beginning(translation).Append(end(translation)).ToString();
         return new RqlStatement(text, translation.Parameters.ToJson());
     }
@@ -146,10 +163,27 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         string collection = Session.CollectionOf(DocumentType);
         bool isPlain = collection.All(sign => char.IsAsciiLetterOrDigit(sign) || sign == '_') && char.IsAsciiLetter(collection[0]);
         text.Append(IndexName is null ? "from " : "from index ").Append(IndexName is null && isPlain ? collection : Quoted(IndexName ?? collection));
+        if (GroupKey is { } key)
+            text.Append(" group by ").AppendJoin(", ", KeysOf(key, translation));
         Clause where = Clause.And(Conditions.Select(condition => condition(translation)));
         if (where != Clause.Always)
             text.Append(" where ").Append(where.Whole);
         return text;
+    }
+
+    private Translation Begin()
+    {
+        var translation = new Translation(Session, DocumentType);
+        if (Group is { } group)
+            translation.Paths.EnterGroup(group);
+        return translation;
+    }
+
+    private static IEnumerable<string> KeysOf(DocumentLambda key, Translation translation)
+    {
+        translation.Paths.EnterDocument(key);
+        IEnumerable<Expression> members = key.Body is NewExpression made ? made.Arguments : [key.Body];
+        return members.Select(member => translation.Paths.Of(member).Text);
     }
 
     private static string Quoted(string name) => $"'{name.Replace("'", "''", StringComparison.Ordinal)}'";

@@ -18,10 +18,8 @@ internal static class QueryRun
         while (take > 0 && results.MoveNext())
         {
             cancellationToken.ThrowIfCancellationRequested();
-            object? row = query.Rows.Read(results);
-            bool isLeftOut = (row is null && model is { Projection: null, Into: null }) // deleted in this session
-                || (seen is not null && !seen.Add(row ?? DBNull.Value));
-            if (isLeftOut)
+            object? row = query.Rows.Read(results, out bool isLeftOut);
+            if (isLeftOut || (seen is not null && !seen.Add(row ?? DBNull.Value)))
                 continue;
             if (skip > 0)
             {

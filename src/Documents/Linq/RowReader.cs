@@ -11,12 +11,12 @@ internal sealed class RowReader
 {
     private readonly QueryModel _model;
     private readonly IReadOnlyList<Column> _columns;
+    private readonly bool _needsDocument;
     private readonly ArrayBufferWriter<byte> _buffer = new();
 
-    private RowReader(QueryModel model, IReadOnlyList<Column> columns, bool isComputed)
+    private RowReader(QueryModel model, IReadOnlyList<Column> columns, bool needsDocument, bool isComputed)
     {
-        _model = model;
-        _columns = columns;
+        (_model, _columns, _needsDocument) = (model, columns, needsDocument);
         IsComputed = isComputed;
     }
 
@@ -29,27 +29,39 @@ internal sealed class RowReader
     public static RowReader Of(QueryModel model, PathTranslator paths)
     {
         if (model.Into is { } into)
-            return new RowReader(model, MembersOf(into, model, paths), isComputed: false);
+            return new RowReader(model, MembersOf(into, model), needsDocument: false, isComputed: false);
         if (model.Projection is not { } projection)
-            return new RowReader(model, [], isComputed: false);
+            return new RowReader(model, [], needsDocument: true, isComputed: false);
         paths.EnterDocument(projection);
         var collector = new ColumnCollector(paths, projection);
         collector.Visit(projection.Body);
-        return new RowReader(model, collector.NeedsDocument ? [] : collector.Columns, collector.IsComputed);
+        return new RowReader(model, collector.NeedsDocument ? [] : collector.Columns, collector.NeedsDocument, collector.IsComputed);
     }
 
     /// <summary>The current row of an answer as an object.</summary>
-    public object? Read(QueryResults results)
+    /// <param name="results">The answer.</param>
+    /// <param name="isLeftOut">Whether there is none, because its document was deleted in this session.</param>
+    public object? Read(QueryResults results, out bool isLeftOut)
     {
-        if (_columns.Count == 0)
-            return _model.Projection is { } projection && (_columns.Count == 0) ? Compute(projection, results) : _model.Track(results.Current);
+        var values = new Dictionary<Expression, object?>(ReferenceEqualityComparer.Instance);
+        isLeftOut = false;
+        if (_needsDocument)
+        {
+            object? document = _model.Track(results.Current);
+            isLeftOut = document is null;
+            if (isLeftOut || _model.Projection is not { } whole)
+                return document;
+            values[whole.Parameter] = document;
+            return new Interpreter(values).Evaluate(whole.Body);
+        }
 
+        if (_columns.Count == 0 && _model.Projection is { } constant)
+            return new Interpreter(values).Evaluate(constant.Body);
         _buffer.ResetWrittenCount();
         results.WriteCurrent(_buffer);
         using JsonDocument json = JsonDocument.Parse(_buffer.WrittenMemory);
         if (_model.Into is { } into)
             return ReadInto(json.RootElement, into);
-        var values = new Dictionary<Expression, object?>(ReferenceEqualityComparer.Instance);
         foreach (Column column in _columns)
         {
             object? value = column.Read(json.RootElement, _model);
@@ -58,13 +70,6 @@ internal sealed class RowReader
         }
 
         return new Interpreter(values).Evaluate(_model.Projection!.Body); // columns without Into come of a projection
-    }
-
-    /// <summary>A projection that needs the object as a whole, or nothing of it.</summary>
-    private object? Compute(DocumentLambda projection, QueryResults results)
-    {
-        var values = new Dictionary<Expression, object?>(ReferenceEqualityComparer.Instance) { [projection.Parameter] = _model.Track(results.Current) };
-        return new Interpreter(values).Evaluate(projection.Body);
     }
 
     private object? ReadInto(JsonElement row, Type into)
@@ -79,7 +84,7 @@ internal sealed class RowReader
         }
     }
 
-    private static List<Column> MembersOf(Type into, QueryModel model, PathTranslator paths)
+    private static List<Column> MembersOf(Type into, QueryModel model)
     {
         JsonTypeInfo json = model.Session.Json.GetTypeInfo(into);
         var columns = new List<Column>();
@@ -90,7 +95,6 @@ internal sealed class RowReader
             columns.Add(new Column(property.Name, path, property.PropertyType, isId));
         }
 
-        _ = paths;
         return columns.Count > 0 ? columns : throw new NotSupportedException($"{into.Name} has no members that are read from JSON: nothing can be projected into it.");
     }
 }

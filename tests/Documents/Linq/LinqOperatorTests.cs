@@ -160,6 +160,17 @@ public sealed class LinqOperatorTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task What_was_deleted_in_the_session_is_no_result()
+    {
+        _session.Delete("books/1");
+        Assert.Equal(["books/2", "books/3"], (await Books.OrderBy(b => b.Price).ToListAsync(Token)).Select(b => b.Id));
+        Assert.Equal(["A red house in a red town!", "The blue fox!"], await Books.OrderBy(b => b.Price).Select(b => Shout(b)).ToListAsync(Token));
+        Assert.Equal([1, 1, 1], await Books.Select(b => 1).ToListAsync(Token));
+    }
+
+    private static string Shout(Book book) => book.Title + "!";
+
+    [Fact]
     public async Task An_interpolated_text_binds_its_holes_as_parameters()
     {
         string title = "x' or true or Title = 'x";

@@ -13,7 +13,7 @@ public sealed partial class PageExamplesTests : IDisposable
     public void Dispose() => _directory.Dispose();
 
     [Theory]
-    [InlineData("docs/howto/linq.md", 6)]
+    [InlineData("docs/howto/linq.md", 7)]
     [InlineData("docs/howto/coming-from.md", 1)]
     public void Every_example_of_the_page_stands_in_this_file(string page, int examples)
     {
@@ -67,6 +67,12 @@ public sealed partial class PageExamplesTests : IDisposable
             .OrderByDistance(o => o.ShipTo.Lat, o => o.ShipTo.Lng, 49.25, 4.03)
             .ToListAsync();
 
+        var perCompany = await session.Query<Order>()
+            .GroupBy(o => o.Company)
+            .Select(g => new { Company = g.Key, Count = g.Count(), Freight = g.Sum(o => o.Freight) })
+            .OrderByDescending(g => g.Freight)
+            .ToListAsync();
+
         IReadOnlyDictionary<string, FacetResult> facets = await session.Query<Order>()
             .Where(o => o.Freight > 1)
             .AggregateBy(o => o.Company).SumOn(o => o.Freight)
@@ -91,6 +97,7 @@ public sealed partial class PageExamplesTests : IDisposable
         Order stored = Assert.Single(orders);
         Assert.All([fragile, either, near, page, rql], found => Assert.Same(stored, Assert.Single(found)));
         Assert.Equal(2, (await query.SingleAsync(TestContext.Current.CancellationToken)).Total);
+        Assert.Equal(20, Assert.Single(perCompany).Freight);
         Assert.Equal(20, facets["Company"].Values.Single().Sum);
     }
 

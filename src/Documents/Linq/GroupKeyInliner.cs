@@ -1,0 +1,22 @@
+using System.Linq.Expressions;
+
+namespace Treepie.Linq;
+
+/// <summary>Puts what documents are grouped by in place of a group's key.</summary>
+internal sealed class GroupKeyInliner(ParameterExpression group, Expression key) : ExpressionVisitor
+{
+    protected override Expression VisitMember(MemberExpression node)
+    {
+        if (node.Expression == group && node.Member.Name == "Key")
+            return key;
+        Expression? owner = Visit(node.Expression);
+        if (owner is NewExpression { Members: { } members } made)
+        {
+            for (int i = 0; i < members.Count; i++)
+                if (members[i].Name == node.Member.Name)
+                    return made.Arguments[i];
+        }
+
+        return node.Update(owner);
+    }
+}
