@@ -1,7 +1,7 @@
 using System.Diagnostics.CodeAnalysis;
 using Treepie.Indexes;
-using Treepie.Writes;
 using Treepie.Sessions;
+using Treepie.Writes;
 
 namespace Treepie;
 
