@@ -155,8 +155,9 @@ internal sealed class DumpDocument
             bool isId = reader.ValueTextEquals("@id"u8), isChangeVector = reader.ValueTextEquals("@change-vector"u8);
             _parser.DropsFlags |= !_isForeign && MetadataKeys.IsBeside(reader.ValueSpan); // the flags beside it were given by the database
             bool isTime = reader.ValueTextEquals("@last-modified"u8), isType = reader.ValueTextEquals("@export-type"u8);
-            bool isAttachments = reader.ValueTextEquals("@attachments"u8);
+            bool isAttachments = reader.ValueTextEquals("@attachments"u8), isFlags = reader.ValueTextEquals(MetadataKeys.Flags);
             reader.Read();
+            _parser.DropsFlags |= !_isForeign && isFlags && reader.TokenType == JsonTokenType.String && reader.ValueTextEquals("HasRevisions"u8); // nothing stands beside this one
             if (isAttachments && reader.TokenType == JsonTokenType.StartArray)
                 ReadAttachments(ref reader);
             else if (reader.TokenType != JsonTokenType.String)

@@ -15,7 +15,7 @@ internal static class DocumentLoader
     private static readonly (string Parameter, string Feature)[] Unbuilt =
     [
         ("timeseries", "Including time series"), ("timeseriestime", "Including time series"),
-        ("timeseriescount", "Including time series"), ("revisions", "Including revisions"), ("revisionsBefore", "Including revisions"),
+        ("timeseriescount", "Including time series"),
     ];
 
     public static async Task LoadAsync(ServerRequest request, Database database, IReadOnlyList<string> ids)

@@ -2,6 +2,8 @@ using System.Globalization;
 using System.Text.Json;
 using Microsoft.Extensions.Primitives;
 using Treepie.Kinds;
+using Treepie.Revisions;
+using Treepie.Server.Databases;
 using Treepie.Server.Http;
 using Treepie.Server.Operations;
 using Treepie.Server.Security;
@@ -20,6 +22,8 @@ internal static class RevisionsEndpoints
         routes.Database("GET", "/revisions/config", AccessLevel.DatabaseRead, GetConfiguration);
         routes.Database("POST", "/admin/revisions/config", AccessLevel.DatabaseAdmin, Configure);
         routes.Database("POST", "/revisions/revert/docs", AccessLevel.DatabaseReadWrite, Revert);
+        routes.Database("POST", "/revisions/revert", AccessLevel.DatabaseAdmin, RevertDatabase);
+        routes.Database("POST", "/admin/revisions/config/enforce", AccessLevel.DatabaseAdmin, Enforce);
         routes.Database("DELETE", "/admin/revisions", AccessLevel.DatabaseAdmin, Delete);
     }
 
@@ -117,6 +121,42 @@ internal static class RevisionsEndpoints
 
         await database.Revisions.RevertAsync(vectors, request.Aborted).ConfigureAwait(false);
         await request.EmptyAsync(Microsoft.AspNetCore.Http.StatusCodes.Status204NoContent).ConfigureAwait(false);
+    }
+
+    private static async Task RevertDatabase(HttpServerRequest request, Database database)
+    {
+        DateTime time;
+        List<string> collections = [];
+        using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
+        using (JsonDocument json = WireJson.ParseObject(body, "{\"Time\":\"2030-01-31T12:00:00.0000000Z\"}"))
+        {
+            time = TimeOf(WireJson.Text(json.RootElement, "Time", required: true) ?? "");
+            ReadTexts(json.RootElement, "Collections", collections);
+        }
+
+        await StartAsync(request, database, "reverting", "RevertedDocuments", (revisions, stop) => revisions.RevertToAsync(time, collections, stop)).ConfigureAwait(false);
+    }
+
+    private static Task Enforce(HttpServerRequest request, Database database) =>
+        StartAsync(request, database, "enforcing revisions", "RemovedRevisions", static (revisions, stop) => revisions.EnforceAsync(stop));
+
+    /// <summary>Begins an operation that holds the database open for itself.</summary>
+    private static Task StartAsync(HttpServerRequest request, Database database, string what, string counted, Func<DocumentRevisions, CancellationToken, Task<long>> work)
+    {
+        DatabaseLease lease = request.Server.Databases.Enter(database.Name);
+        Operation operation = request.Server.Backups.Start(request.Server.Operations.Of(database.Name), what, async (_, stop) =>
+        {
+            using DatabaseLease inside = lease;
+            using var either = CancellationTokenSource.CreateLinkedTokenSource(stop, lease.Closing);
+            long count = await work(lease.Database.Revisions, either.Token).ConfigureAwait(false);
+            return json =>
+            {
+                json.WriteStartObject();
+                json.WriteNumber(counted, count);
+                json.WriteEndObject();
+            };
+        });
+        return OperationsEndpoints.WriteStartedAsync(request, operation);
     }
 
     private static async Task Delete(HttpServerRequest request, Database database)

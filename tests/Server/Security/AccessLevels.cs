@@ -46,7 +46,6 @@ internal static class AccessLevels
         * /databases/{database}/changes DatabaseRead
         * /databases/{database}/info/tcp DatabaseRead
         * /databases/{database}/replication/{**rest} DatabaseRead
-        * /databases/{database}/revisions DatabaseRead
         * /databases/{database}/revisions/{**rest} DatabaseRead
         * /databases/{database}/schema-validation/{**rest} DatabaseRead
         * /databases/{database}/smuggler/{**rest} DatabaseRead
@@ -61,6 +60,7 @@ internal static class AccessLevels
         DELETE /admin/certificates Operator
         DELETE /admin/databases Operator
         DELETE /admin/tokens Operator
+        DELETE /databases/{database}/admin/revisions DatabaseAdmin
         DELETE /databases/{database}/admin/tasks DatabaseAdmin
         DELETE /databases/{database}/attachments DatabaseReadWrite
         DELETE /databases/{database}/cmpxchg DatabaseReadWrite
@@ -107,6 +107,10 @@ internal static class AccessLevels
         GET /databases/{database}/operations/state DatabaseRead
         GET /databases/{database}/queries DatabaseRead
         GET /databases/{database}/refresh/config DatabaseRead
+        GET /databases/{database}/revisions DatabaseRead
+        GET /databases/{database}/revisions/bin DatabaseRead
+        GET /databases/{database}/revisions/config DatabaseRead
+        GET /databases/{database}/revisions/count DatabaseRead
         GET /databases/{database}/stats DatabaseRead
         GET /databases/{database}/stats/detailed DatabaseRead
         GET /databases/{database}/stats/essential DatabaseRead
@@ -149,6 +153,8 @@ internal static class AccessLevels
         POST /databases/{database}/admin/indexes/stop DatabaseAdmin
         POST /databases/{database}/admin/periodic-backup DatabaseAdmin
         POST /databases/{database}/admin/refresh/config DatabaseAdmin
+        POST /databases/{database}/admin/revisions/config DatabaseAdmin
+        POST /databases/{database}/admin/revisions/config/enforce DatabaseAdmin
         POST /databases/{database}/admin/tasks/state DatabaseAdmin
         POST /databases/{database}/bulk_docs DatabaseReadWrite
         POST /databases/{database}/bulk_insert DatabaseReadWrite
@@ -163,6 +169,8 @@ internal static class AccessLevels
         POST /databases/{database}/operations/kill DatabaseReadWrite
         POST /databases/{database}/queries DatabaseRead
         POST /databases/{database}/queries/explain DatabaseRead
+        POST /databases/{database}/revisions/revert DatabaseAdmin
+        POST /databases/{database}/revisions/revert/docs DatabaseReadWrite
         POST /databases/{database}/smuggler/export DatabaseRead
         POST /databases/{database}/smuggler/import DatabaseReadWrite
         POST /databases/{database}/streams/queries DatabaseRead

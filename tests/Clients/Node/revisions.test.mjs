@@ -1,0 +1,100 @@
+// Revisions, with the client as published.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+    ConfigureRevisionsOperation, EnforceRevisionsConfigurationOperation, GetDatabaseRecordOperation, GetRevisionsOperation, GetStatisticsOperation, RevisionsCollectionConfiguration, RevisionsConfiguration,
+} from "ravendb";
+import { User, seed, withDatabase } from "./support.mjs";
+
+async function configure(store, fields = {}) {
+    const configuration = new RevisionsConfiguration();
+    configuration.defaultConfig = Object.assign(new RevisionsCollectionConfiguration(), fields);
+    return await store.maintenance.send(new ConfigureRevisionsOperation(configuration));
+}
+
+async function change(store, id, age) {
+    const session = store.openSession();
+    (await session.load(id, User)).age = age;
+    await session.saveChanges();
+}
+
+test("a session reads the states of a document", () => withDatabase(async store => {
+    assert.ok((await configure(store)).raftCommandIndex > 0);
+    await seed(store, { "users/1": new User({ name: "Ada", age: 0 }) });
+    for (let age = 1; age < 4; age++)
+        await change(store, "users/1", age);
+    const session = store.openSession();
+    const all = await session.advanced.revisions.getFor("users/1", { documentType: User });
+    assert.deepEqual(all.map(user => user.age), [3, 2, 1, 0]);
+    const page = await session.advanced.revisions.getFor("users/1", { documentType: User, start: 1, pageSize: 2 });
+    assert.deepEqual(page.map(user => user.age), [2, 1]);
+    assert.equal(await session.advanced.revisions.getCountFor("users/1"), 4);
+    const metadata = await session.advanced.revisions.getMetadataFor("users/1");
+    assert.equal(metadata.length, 4);
+    assert.equal(metadata[0]["@flags"], "HasRevisions, Revision");
+    const vector = metadata[2]["@change-vector"];
+    assert.equal((await store.openSession().advanced.revisions.get(vector, User)).age, 1);
+    const several = await store.openSession().advanced.revisions.get([vector, metadata[0]["@change-vector"]], User);
+    assert.deepEqual(Object.values(several).map(user => user.age).sort(), [1, 3]);
+    const user = await session.load("users/1", User);
+    assert.equal(session.advanced.getMetadataFor(user)["@flags"], "HasRevisions");
+    const lazily = store.openSession().advanced.revisions.lazily.getFor("users/1", { documentType: User });
+    assert.equal((await lazily.getValue()).length, 4);
+    const found = await store.operations.send(new GetRevisionsOperation("users/1", { start: 0, pageSize: 10 }));
+    assert.deepEqual([found.totalResults, found.results.length], [4, 4]);
+    assert.equal((await store.maintenance.send(new GetStatisticsOperation())).countOfRevisionDocuments, 4);
+    assert.equal((await store.openSession().advanced.revisions.get("users/1", new Date(Date.now() + 60_000))).age, 3);
+}));
+
+test("a revision is forced, and one of before a change", () => withDatabase(async store => {
+    await seed(store, { "users/1": new User({ name: "Ada", age: 1 }) });
+    const session = store.openSession();
+    session.advanced.revisions.forceRevisionCreationFor("users/1");
+    await session.saveChanges();
+    assert.equal(await session.advanced.revisions.getCountFor("users/1"), 1);
+    const other = store.openSession();
+    const user = await other.load("users/1", User);
+    user.age = 2;
+    await other.saveChanges();
+    user.age = 3;
+    other.advanced.revisions.forceRevisionCreationFor(user, "Before");
+    await other.saveChanges();
+    const ages = (await store.openSession().advanced.revisions.getFor("users/1", { documentType: User })).map(state => state.age);
+    assert.deepEqual(ages, [2, 1]);
+}));
+
+test("deleted documents are in the bin, limits hold, and the record says so", () => withDatabase(async (store, name) => {
+    await configure(store, { minimumRevisionsToKeep: 2 });
+    await seed(store, { "users/1": new User({ age: 0 }), "users/2": new User({ age: 0 }) });
+    for (let age = 1; age < 4; age++)
+        await change(store, "users/1", age);
+    assert.equal(await store.openSession().advanced.revisions.getCountFor("users/1"), 2);
+    const session = store.openSession();
+    await session.delete("users/2");
+    await session.saveChanges();
+    const metadata = await store.openSession().advanced.revisions.getMetadataFor("users/2");
+    assert.equal(metadata[0]["@flags"], "HasRevisions, DeleteRevision");
+    const record = await store.maintenance.server.send(new GetDatabaseRecordOperation(name));
+    assert.equal(record.revisions.default.minimumRevisionsToKeep, 2);
+    await configure(store, { minimumRevisionsToKeep: 1 });
+    await store.maintenance.send(new EnforceRevisionsConfigurationOperation());
+    while (await store.openSession().advanced.revisions.getCountFor("users/1") > 1)
+        await new Promise(resolve => setTimeout(resolve, 20));
+    assert.equal(await store.openSession().advanced.revisions.getCountFor("users/1"), 1);
+    const response = await fetch(`${store.urls[0]}/databases/${name}/revisions/bin?start=0`);
+    assert.deepEqual((await response.json()).Results.map(document => document["@metadata"]["@id"]), ["users/2"]);
+}));
+
+test("revisions come along with a load", () => withDatabase(async store => {
+    await configure(store);
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    const session = store.openSession();
+    await session.load("users/1", { includes: builder => builder.includeRevisions(new Date(Date.now() + 60_000)) });
+    const requests = session.advanced.numberOfRequests;
+    assert.ok(await session.advanced.revisions.get("users/1", new Date(Date.now() + 60_000)) !== undefined);
+    assert.ok(session.advanced.numberOfRequests >= requests);
+}));
+
+test("what cannot be configured is refused", () => withDatabase(async store => {
+    await assert.rejects(configure(store, { minimumRevisionsToKeep: -1 }), /configuration of revisions/);
+}));
