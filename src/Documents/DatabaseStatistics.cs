@@ -29,6 +29,9 @@ public sealed record DatabaseStatistics
     /// <summary>Counters of all documents.</summary>
     public long CounterCount { get; init; }
 
+    /// <summary>Segments of time series.</summary>
+    public long TimeSeriesSegmentCount { get; init; }
+
     /// <summary>Revisions of documents.</summary>
     public long RevisionCount { get; init; }
 
@@ -75,6 +78,7 @@ public sealed record DatabaseStatistics
             AttachmentCount = snapshot.Kinds.Count(Kind.Attachment),
             UniqueAttachmentCount = snapshot.Kinds.ContentCount,
             CounterCount = snapshot.Kinds.Count(Kind.Counter),
+            TimeSeriesSegmentCount = snapshot.Kinds.Count(Kind.TimeSeries),
             RevisionCount = snapshot.Kinds.Count(Kind.Revision),
             IdentityCount = snapshot.IdentityCount,
             SizeOnDiskBytes = DatabaseFormat.SizeOnDiskBytes(database.DataDirectory),

@@ -34,6 +34,9 @@ public enum BackupContent
     /// <summary>Revisions of documents, and of such that are deleted.</summary>
     RevisionDocuments = 256,
 
+    /// <summary>Time series of documents.</summary>
+    TimeSeries = 512,
+
     /// <summary>All there is.</summary>
-    All = Documents | Tombstones | Identities | Indexes | CompareExchange | Counters | Attachments | Settings | RevisionDocuments,
+    All = Documents | Tombstones | Identities | Indexes | CompareExchange | Counters | Attachments | Settings | RevisionDocuments | TimeSeries,
 }

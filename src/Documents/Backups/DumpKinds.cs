@@ -16,7 +16,7 @@ internal static class DumpKinds
     [
         (Kind.CompareExchange, "CompareExchange", BackupContent.CompareExchange), (Kind.Counter, "CounterGroups", BackupContent.Counters),
         (Kind.Attachment, "TreepieAttachments", BackupContent.Attachments | BackupContent.Documents),
-        (Kind.Revision, "TreepieRevisions", BackupContent.RevisionDocuments), (Kind.Setting, "TreepieSettings", BackupContent.Settings),
+        (Kind.TimeSeries, "TreepieTimeSeries", BackupContent.TimeSeries), (Kind.Revision, "TreepieRevisions", BackupContent.RevisionDocuments), (Kind.Setting, "TreepieSettings", BackupContent.Settings),
     ];
 
     /// <summary>The kind of a section; null where it holds another.</summary>

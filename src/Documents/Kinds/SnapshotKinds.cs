@@ -70,6 +70,41 @@ public static class SnapshotKinds
         return snapshot.Kinds.Content(Convert.FromBase64String(attachment.Hash), offset);
     }
 
+    /// <summary>Entries of a time series of a document within a range, ends included, in order of their times.</summary>
+    public static IEnumerable<TimeSeriesPoint> TimeSeries(this DatabaseSnapshot snapshot, string documentId, string name, DateTime? from = null, DateTime? to = null)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        return TryFold(documentId, out byte[] owner) && Encoding.UTF8.GetByteCount(name) is > 0 and <= KindNames.MaxBytes
+            ? snapshot.Kinds.TimeSeries(owner, name, from ?? DateTime.MinValue, to ?? DateTime.MaxValue)
+            : [];
+    }
+
+    /// <summary>The time series of a document, in order of their names without case.</summary>
+    public static IReadOnlyList<TimeSeriesStatistics> TimeSeriesOf(this DatabaseSnapshot snapshot, string documentId)
+    {
+        ArgumentNullException.ThrowIfNull(snapshot);
+        var found = new List<TimeSeriesStatistics>();
+        if (!TryFold(documentId, out byte[] owner))
+            return found;
+        foreach (byte[] first in snapshot.Kinds.FirstSegments(owner))
+        {
+            long count = 0;
+            DateTime begin = default, end = default;
+            string name = Encoding.UTF8.GetString(snapshot.Kinds.RecordOf(first).Name);
+            foreach (byte[] key in snapshot.Kinds.Segments(first[..^TreeNames.EtagKeyBytes]))
+            {
+                var segment = new TimeSeriesSegment(snapshot.Kinds.RecordOf(key).Value);
+                begin = count == 0 ? new DateTime(segment.FirstTicks, DateTimeKind.Utc) : begin;
+                end = new DateTime(segment.LastTicks, DateTimeKind.Utc);
+                count += segment.Count;
+            }
+
+            found.Add(new TimeSeriesStatistics(name, count, begin, end));
+        }
+
+        return found;
+    }
+
     /// <summary>What is set of the database under a name; null where nothing is.</summary>
     internal static byte[]? Setting(this DatabaseSnapshot snapshot, string name) =>
         TryFold(name, out byte[] folded) && snapshot.Kinds.TryGet(KindKey.Of(Kind.Setting, default, folded), out KindRecord record) ? record.Value.ToArray() : null;

@@ -9,7 +9,7 @@ internal readonly struct BesideMetadata(KindItems kinds)
     private static readonly (DocumentFlags Flag, byte[] Text)[] s_flags =
     [
         (DocumentFlags.HasAttachments, "HasAttachments"u8.ToArray()), (DocumentFlags.HasCounters, "HasCounters"u8.ToArray()),
-        (DocumentFlags.HasRevisions, "HasRevisions"u8.ToArray()),
+        (DocumentFlags.HasRevisions, "HasRevisions"u8.ToArray()), (DocumentFlags.HasTimeSeries, "HasTimeSeries"u8.ToArray()),
     ];
 
     /// <summary>Writes it, each member with a comma before it.</summary>
@@ -31,6 +31,8 @@ internal readonly struct BesideMetadata(KindItems kinds)
             WriteList(output, ",\"@attachments\":["u8, KindKey.Prefix(Kind.Attachment, foldedId));
         if (flags.HasFlag(DocumentFlags.HasCounters))
             WriteList(output, ",\"@counters\":["u8, KindKey.Prefix(Kind.Counter, foldedId));
+        if (flags.HasFlag(DocumentFlags.HasTimeSeries))
+            WriteTimeSeries(output, foldedId);
     }
 
     private void WriteList(IBufferWriter<byte> output, ReadOnlySpan<byte> start, byte[] prefix)
@@ -45,6 +47,20 @@ internal readonly struct BesideMetadata(KindItems kinds)
                 AttachmentRecord.WriteJson(output, cursor.Record);
             else
                 JsonStrings.Write(output, cursor.Record.Name);
+        }
+
+        output.Write("]"u8);
+    }
+
+    private void WriteTimeSeries(IBufferWriter<byte> output, ReadOnlySpan<byte> foldedId)
+    {
+        output.Write(",\"@timeseries\":["u8);
+        bool first = true;
+        foreach (byte[] key in kinds.FirstSegments(foldedId.ToArray()))
+        {
+            output.Write(first ? ""u8 : ","u8);
+            first = false;
+            JsonStrings.Write(output, kinds.RecordOf(key).Name);
         }
 
         output.Write("]"u8);

@@ -96,13 +96,13 @@ internal sealed class KindItems(Func<string, Tree?> find)
     }
 
     /// <summary>The key of a document's newest revision; null where it has none.</summary>
-    public byte[]? LastRevision(ReadOnlySpan<byte> foldedId) => _items is null ? null : RevisionBefore(KindKey.OfRevision(foldedId, -1), KindKey.RevisionPrefix(foldedId));
+    public byte[]? LastRevision(ReadOnlySpan<byte> foldedId) => _items is null ? null : LastBefore(KindKey.OfRevision(foldedId, -1), KindKey.RevisionPrefix(foldedId));
 
     /// <summary>The body of a revision, which an earlier one may have.</summary>
     public ReadOnlySpan<byte> RevisionBody(ReadOnlySpan<byte> key)
     {
         byte[] prefix = key[..^TreeNames.EtagKeyBytes].ToArray();
-        for (byte[]? at = key.ToArray(); at is not null; at = RevisionBefore(at, prefix))
+        for (byte[]? at = key.ToArray(); at is not null; at = LastBefore(at, prefix))
             if (TryGet(at, out KindRecord record) && new RevisionRecord(record.Value) is { IsShared: false } revision)
                 return revision.Body;
         throw new Storage.CorruptionException("The body of a revision is missing. Run a check of the database and restore a backup.");
@@ -132,6 +132,60 @@ internal sealed class KindItems(Func<string, Tree?> find)
         }
     }
 
+    /// <summary>Keys of a time series' segments, in order of their times.</summary>
+    public List<byte[]> Segments(byte[] prefix)
+    {
+        var keys = new List<byte[]>();
+        using KindCursor cursor = Under(prefix);
+        while (cursor.MoveNext())
+            keys.Add(cursor.Key.ToArray());
+        return keys;
+    }
+
+    /// <summary>The segment that holds a time or would: the last that begins there or before, else the first; null where there is none.</summary>
+    public byte[]? SegmentAt(byte[] prefix, long ticks)
+    {
+        if (_items is null)
+            return null;
+        byte[] from = KindKey.OfSegment(prefix, ticks);
+        return LastBefore([.. from, 0], prefix) ?? SegmentAfter(prefix, -1);
+    }
+
+    /// <summary>The first segment that begins after a time; null where there is none.</summary>
+    public byte[]? SegmentAfter(byte[] prefix, long ticks)
+    {
+        using Cursor? cursor = _items?.OpenCursor();
+        for (bool found = cursor?.Seek(ticks < 0 ? prefix : [.. KindKey.OfSegment(prefix, ticks), 0]) == true; found && cursor!.Key.StartsWith(prefix); found = cursor.MoveNext())
+            if (!new KindRecord(cursor.Value).IsDeleted)
+                return cursor.Key.ToArray();
+        return null;
+    }
+
+    /// <summary>The first segment of each time series of a document, in order of their names.</summary>
+    public List<byte[]> FirstSegments(byte[] foldedId)
+    {
+        var keys = new List<byte[]>();
+        byte[] owner = KindKey.Prefix(Kind.TimeSeries, foldedId);
+        for (byte[]? key = SegmentAfter(owner, -1); key is not null;)
+        {
+            keys.Add(key);
+            byte[] next = key[..^TreeNames.EtagKeyBytes];
+            next[^1] = 1; // behind all of this one
+            key = FirstFrom(next, owner);
+        }
+
+        return keys;
+    }
+
+    private byte[]? FirstFrom(byte[] from, byte[] prefix)
+    {
+        using Cursor? cursor = _items?.OpenCursor();
+        for (bool found = cursor?.Seek(from) == true; found && cursor!.Key.StartsWith(prefix); found = cursor.MoveNext())
+            if (!new KindRecord(cursor.Value).IsDeleted)
+                return cursor.Key.ToArray();
+        return null;
+    }
+
     private byte[]? FirstRevisionFrom(byte[] from)
     {
         using Cursor? cursor = _items?.OpenCursor();
@@ -141,7 +195,7 @@ internal sealed class KindItems(Func<string, Tree?> find)
         return null;
     }
 
-    private byte[]? RevisionBefore(byte[] key, byte[] prefix)
+    private byte[]? LastBefore(byte[] key, byte[] prefix)
     {
         using Cursor cursor = _items!.OpenCursor(); // asked only where there is something
         for (bool found = cursor.SeekBefore(key); found && cursor.Key.StartsWith(prefix); found = cursor.MovePrevious())

@@ -231,6 +231,38 @@ public sealed class WriteBatch : IDisposable
     /// <summary>Puts a value that another database had, over what is here.</summary>
     internal WriteBatch Restore(RestoredKind item) => Beside(new RestoreKindCommand(item));
 
+    /// <summary>
+    /// Adds entries to a time series of a document, over those of the same times, made if it is new; before that deletes ranges, ends included. The result is a <see cref="TimeSeriesResult"/>.
+    /// </summary>
+    /// <param name="id">The document.</param>
+    /// <param name="name">1 to 512 bytes of UTF-8, compared without case. Where it begins with <c>INC:</c> values are added to those of the same time, else they take their place.</param>
+    /// <param name="points">In any order; of two of one time the last counts.</param>
+    /// <param name="deletes">Ranges of times.</param>
+    /// <exception cref="InvalidDocumentException">The id, name, an entry or a range cannot be one.</exception>
+    public WriteBatch TimeSeries(string id, string name, IReadOnlyList<TimeSeriesPoint> points, IReadOnlyList<(DateTime From, DateTime To)>? deletes = null)
+    {
+        ArgumentNullException.ThrowIfNull(points);
+        byte[] folded = CollectionName.Fold(DocumentId.Encode(id, Options.MaxIdBytes)), utf8 = KindNames.Encode("a time series", name);
+        if (name.Contains('\0', StringComparison.Ordinal))
+            throw new InvalidDocumentException($"The name of a time series of document '{id}' holds a character of value 0. Nothing was changed. Remove it.");
+        foreach (TimeSeriesPoint point in points)
+            point.Check(id, name);
+        foreach ((DateTime from, DateTime to) in deletes ?? [])
+            if (from > to)
+                throw new InvalidDocumentException($"The range from {from:O} to {to:O} of the time series '{name}' of document '{id}' ends before it begins. Nothing was changed. Turn it round.");
+        bool isIncrement = name.StartsWith("INC:", StringComparison.OrdinalIgnoreCase);
+        var sorted = new List<TimeSeriesPoint>(points.Count);
+        foreach (TimeSeriesPoint point in points.OrderBy(static point => point.Timestamp)) // stable
+        {
+            if (!isIncrement && sorted.Count > 0 && sorted[^1].Timestamp == point.Timestamp)
+                sorted.RemoveAt(sorted.Count - 1);
+            sorted.Add(point);
+            _besideBytes += sizeof(long) * (1 + point.Values.Count);
+        }
+
+        return Beside(new TimeSeriesCommand(id, folded, utf8, sorted, isIncrement, deletes ?? []));
+    }
+
     /// <summary>Makes a revision of a document as it is, whatever is configured; the result is a <see cref="RevisionResult"/>.</summary>
     /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
     public WriteBatch ForceRevision(string id) => Beside(new ForceRevisionCommand(id, CollectionName.Fold(DocumentId.Encode(id, Options.MaxIdBytes))));

@@ -27,6 +27,7 @@ internal static class AllEndpoints
         CompareExchangeEndpoints.Map(routes);
         CountersEndpoints.Map(routes);
         AttachmentsEndpoints.Map(routes);
+        TimeSeriesEndpoints.Map(routes);
         LifecycleEndpoints.Map(routes);
         RevisionsEndpoints.Map(routes);
         QueriesEndpoints.Map(routes);

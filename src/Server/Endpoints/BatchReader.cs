@@ -112,7 +112,7 @@ internal static class BatchReader
                 command.DestinationName = ReadText(ref reader, number, "DestinationName");
             else if (reader.ValueTextEquals("Index"u8))
                 command.Index = ReadNumber(ref reader, number, "Index");
-            else if (reader.ValueTextEquals("Counters"u8))
+            else if (reader.ValueTextEquals("Counters"u8) || reader.ValueTextEquals("TimeSeries"u8))
                 command.Detail = ReadRange(ref reader);
             else if (reader.ValueTextEquals("Patch"u8))
                 command.Patch = ReadRange(ref reader);
@@ -228,6 +228,10 @@ internal static class BatchReader
 
             case "ForceRevisionCreation":
                 batch.ForceRevision(id);
+                break;
+
+            case "TimeSeries" or "TimeSeriesWithIncrements":
+                TimeSeriesReader.Add(batch, id, body[command.Detail]);
                 break;
 
             case "Counters":

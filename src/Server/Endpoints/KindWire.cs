@@ -23,6 +23,14 @@ internal static class KindWire
                 WriteAttachmentResult(json, attachment);
                 break;
 
+            case TimeSeriesResult series:
+                json.WriteString("Id", series.DocumentId);
+                json.WriteString("ChangeVector", result.ChangeVector);
+                json.WriteString("Type", "TimeSeries");
+                if (series.DocumentChangeVector is not null)
+                    json.WriteString("DocumentChangeVector", series.DocumentChangeVector);
+                break;
+
             case RevisionResult revision:
                 json.WriteBoolean("RevisionCreated", revision.IsCreated);
                 json.WriteString("Type", "ForceRevisionCreation");

@@ -28,8 +28,9 @@ internal static class StatisticsEndpoints
             json.WriteNumber("CountOfDocuments", statistics.DocumentCount);
             json.WriteNumber("CountOfIndexes", statistics.Indexes.Count);
             json.WriteNumber("CountOfTombstones", statistics.TombstoneCount);
+            json.WriteNumber("CountOfTimeSeriesSegments", statistics.TimeSeriesSegmentCount);
             json.WriteNumber("CountOfRevisionDocuments", statistics.RevisionCount);
-            foreach (string none in (ReadOnlySpan<string>)["CountOfConflicts", "CountOfDocumentsConflicts", "CountOfTimeSeriesSegments", "NumberOfTransactionMergerQueueOperations"])
+            foreach (string none in (ReadOnlySpan<string>)["CountOfConflicts", "CountOfDocumentsConflicts", "NumberOfTransactionMergerQueueOperations"])
                 json.WriteNumber(none, 0);
 
             json.WriteNumber("CountOfAttachments", statistics.AttachmentCount);

@@ -15,7 +15,7 @@ internal static class UnbuiltEndpoints
     private static readonly (string Pattern, string Feature)[] OfDatabases =
     [
         ("/attachments", "Attachments of revisions"), ("/attachments/{**rest}", "Other requests about attachments"), ("/admin/attachments/{**rest}", "Attachments kept elsewhere"),
-        ("/timeseries", "Time series"), ("/timeseries/{**rest}", "Time series"), ("/admin/timeseries/{**rest}", "Time series"),
+        ("/timeseries/{**rest}", "Other requests about time series"), ("/admin/timeseries/{**rest}", "Policies of time series"),
         ("/revisions/{**rest}", "Other requests about revisions"), ("/admin/revisions/{**rest}", "Other requests about revisions"),
         ("/subscriptions", "Subscriptions"), ("/subscriptions/{**rest}", "Subscriptions"),
         ("/smuggler/{**rest}", "Other imports than of a dump"),

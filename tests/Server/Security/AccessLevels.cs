@@ -53,7 +53,6 @@ internal static class AccessLevels
         * /databases/{database}/subscriptions DatabaseRead
         * /databases/{database}/subscriptions/{**rest} DatabaseRead
         * /databases/{database}/tasks/{**rest} DatabaseRead
-        * /databases/{database}/timeseries DatabaseRead
         * /databases/{database}/timeseries/{**rest} DatabaseRead
         * /info/{**rest} ValidUser
         * /periodic-backup/{**rest} ValidUser
@@ -117,6 +116,9 @@ internal static class AccessLevels
         GET /databases/{database}/streams/docs DatabaseRead
         GET /databases/{database}/task DatabaseRead
         GET /databases/{database}/tasks DatabaseRead
+        GET /databases/{database}/timeseries DatabaseRead
+        GET /databases/{database}/timeseries/ranges DatabaseRead
+        GET /databases/{database}/timeseries/stats DatabaseRead
         GET /operations/state Operator
         GET /periodic-backup/status DatabaseRead of name=
         GET /healthz Anyone
@@ -174,6 +176,7 @@ internal static class AccessLevels
         POST /databases/{database}/smuggler/export DatabaseRead
         POST /databases/{database}/smuggler/import DatabaseReadWrite
         POST /databases/{database}/streams/queries DatabaseRead
+        POST /databases/{database}/timeseries DatabaseReadWrite
         PUT /admin/certificates Operator
         PUT /admin/databases Operator
         PUT /databases/{database}/admin/indexes DatabaseAdmin

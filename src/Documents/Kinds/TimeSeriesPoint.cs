@@ -1,0 +1,28 @@
+namespace Treepie.Kinds;
+
+/// <summary>An entry of a time series.</summary>
+/// <param name="Timestamp">When (UTC); one series has one entry at a time.</param>
+/// <param name="Values">1 to 32 finite numbers.</param>
+/// <param name="Tag">What it came from, usually the id of a document; null for nothing. At most 255 bytes of UTF-8.</param>
+public sealed record TimeSeriesPoint(DateTime Timestamp, IReadOnlyList<double> Values, string? Tag = null)
+{
+    /// <summary>Most values of an entry: 32.</summary>
+    public const int MaxValues = 32;
+
+    /// <summary>Longest tag in UTF-8 bytes: 255.</summary>
+    public const int MaxTagBytes = 255;
+
+    internal void Check(string documentId, string name)
+    {
+        if (Values.Count is 0 or > MaxValues)
+            throw Invalid(documentId, name, $"{Values.Count} values; 1 to {MaxValues} are allowed");
+        foreach (double value in Values)
+            if (!double.IsFinite(value))
+                throw Invalid(documentId, name, $"the value {value}; only finite numbers are allowed");
+        if (Tag is not null && System.Text.Encoding.UTF8.GetByteCount(Tag) > MaxTagBytes)
+            throw Invalid(documentId, name, $"a tag of more than {MaxTagBytes} bytes");
+    }
+
+    private InvalidDocumentException Invalid(string documentId, string name, string what) =>
+        new($"The entry at {Timestamp:O} of the time series '{name}' of document '{documentId}' has {what}. Nothing was changed. Correct it.");
+}

@@ -1,0 +1,280 @@
+using System.Buffers.Binary;
+using System.Numerics;
+using System.Text;
+using Treepie.Store;
+
+namespace Treepie.Kinds;
+
+/// <summary>
+/// Some entries of a time series that follow each other, packed: times by the difference of their differences, values by what differs from the one before in its bits
+/// (Pelkonen et al., Gorilla: A Fast, Scalable, In-Memory Time Series Database, VLDB 2015). Little-endian.
+/// <code>
+/// OFFSET SIZE MEANING
+///      0    1 1, the version
+///      1    1 most values of an entry (V)
+///      2    1 unit of times: 0 ticks, 1 milliseconds, 2 seconds
+///      3    1 tags (T)
+///      4    4 entries
+///      8    8 time of the first entry, UTC ticks
+///     16    8 time of the last
+///     24 44·V for each value: how many entries have it 4, minimum 8, maximum 8, sum 8, first 8, last 8
+///      …    … T tags: length 1, UTF-8
+///      …    … bits: of each entry the time, how many values where fewer, the values, the tag where it is another than before
+/// </code>
+/// </summary>
+internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
+{
+    /// <summary>Bits of a segment go to so many bytes: a segment is some 2 KiB, so that few fit into a page and one is packed anew quickly.</summary>
+    private const int MaxPackedBytes = 2048;
+
+    private const int HeaderBytes = 24, AggregateBytes = 44;
+
+    private static readonly long[] s_units = [1, TimeSpan.TicksPerMillisecond, TimeSpan.TicksPerSecond];
+
+    private readonly ReadOnlySpan<byte> _bytes = bytes;
+
+    public int Count => BinaryPrimitives.ReadInt32LittleEndian(_bytes[4..]);
+
+    public long FirstTicks => BinaryPrimitives.ReadInt64LittleEndian(_bytes[8..]);
+
+    public long LastTicks => BinaryPrimitives.ReadInt64LittleEndian(_bytes[16..]);
+
+    public int ValueCount => _bytes[1];
+
+    /// <summary>Count, minimum, maximum, sum, first and last of a value.</summary>
+    public (int Count, double Min, double Max, double Sum, double First, double Last) Aggregate(int value)
+    {
+        ReadOnlySpan<byte> at = _bytes.Slice(HeaderBytes + (value * AggregateBytes), AggregateBytes);
+        return (BinaryPrimitives.ReadInt32LittleEndian(at), Double(at[4..]), Double(at[12..]), Double(at[20..]), Double(at[28..]), Double(at[36..]));
+
+        static double Double(ReadOnlySpan<byte> bytes) => BinaryPrimitives.ReadDoubleLittleEndian(bytes);
+    }
+
+    /// <summary>Packs entries in the order of their times, as many as fit, at least one; gives how many those are.</summary>
+    public static byte[] Pack(IReadOnlyList<TimeSeriesPoint> points, int from, out int taken)
+    {
+        int unit = UnitOf(points, from), width = 0;
+        for (int i = from; i < points.Count && i < from + (MaxPackedBytes * 8); i++)
+            width = Math.Max(width, points[i].Values.Count);
+        var bits = new BitWriter();
+        var tags = new List<string>();
+        var columns = new Column[width];
+        long previous = 0, delta = 0;
+        string? tag = null;
+        int at = from;
+        for (; at < points.Count && bits.LengthBytes < MaxPackedBytes; at++)
+        {
+            TimeSeriesPoint point = points[at];
+            if (point.Tag is not null && tags.Count == byte.MaxValue && !tags.Contains(point.Tag))
+                break;
+            long time = point.Timestamp.Ticks / s_units[unit];
+            if (at == from)
+            {
+                bits.Write((ulong)point.Timestamp.Ticks, 64);
+            }
+            else
+            {
+                WriteTime(bits, time - previous - delta);
+                delta = time - previous;
+            }
+
+            previous = time;
+            bits.Write(point.Values.Count == width ? 1UL : 0, 1);
+            if (point.Values.Count != width)
+                bits.Write((ulong)point.Values.Count, 6);
+            for (int i = 0; i < point.Values.Count; i++)
+                columns[i].Write(bits, point.Values[i]);
+            bits.Write(point.Tag == tag ? 0UL : 1, 1);
+            if (point.Tag != tag)
+                bits.Write((ulong)TagNumber(tags, point.Tag), 8);
+            tag = point.Tag;
+        }
+
+        taken = at - from;
+        byte[][] tagBytes = [.. tags.Select(Encoding.UTF8.GetBytes)];
+        byte[] packed = new byte[HeaderBytes + (width * AggregateBytes) + tagBytes.Sum(static text => 1 + text.Length) + bits.LengthBytes];
+        packed[0] = 1;
+        packed[1] = (byte)width;
+        packed[2] = (byte)unit;
+        packed[3] = (byte)tags.Count;
+        BinaryPrimitives.WriteInt32LittleEndian(packed.AsSpan(4), taken);
+        BinaryPrimitives.WriteInt64LittleEndian(packed.AsSpan(8), points[from].Timestamp.Ticks);
+        BinaryPrimitives.WriteInt64LittleEndian(packed.AsSpan(16), points[at - 1].Timestamp.Ticks);
+        for (int i = 0; i < width; i++)
+            columns[i].WriteAggregate(packed.AsSpan(HeaderBytes + (i * AggregateBytes)));
+        int end = HeaderBytes + (width * AggregateBytes);
+        foreach (byte[] text in tagBytes)
+        {
+            packed[end++] = (byte)text.Length;
+            text.CopyTo(packed.AsSpan(end));
+            end += text.Length;
+        }
+
+        bits.Written.CopyTo(packed.AsSpan(end));
+        return packed;
+    }
+
+    /// <summary>All its entries.</summary>
+    public List<TimeSeriesPoint> Unpack()
+    {
+        int width = ValueCount, at = HeaderBytes + (width * AggregateBytes);
+        string[] tags = new string[_bytes[3]];
+        for (int i = 0; i < tags.Length; i++)
+        {
+            tags[i] = Encoding.UTF8.GetString(_bytes.Slice(at + 1, _bytes[at]));
+            at += 1 + _bytes[at];
+        }
+
+        var bits = new BitReader(_bytes[at..]);
+        var columns = new Column[width];
+        long unit = s_units[_bytes[2]], ticks = 0, delta = 0;
+        string? tag = null;
+        var points = new List<TimeSeriesPoint>(Count);
+        for (int i = 0; i < Count; i++)
+        {
+            if (i == 0)
+            {
+                ticks = (long)bits.Read(64);
+            }
+            else
+            {
+                delta += ReadTime(ref bits);
+                ticks += delta * unit;
+            }
+
+            double[] values = new double[bits.ReadFlag() ? width : (int)bits.Read(6)];
+            for (int value = 0; value < values.Length; value++)
+                values[value] = columns[value].Read(ref bits);
+            if (bits.ReadFlag())
+                tag = (int)bits.Read(8) is > 0 and var number ? tags[number - 1] : null;
+            points.Add(new TimeSeriesPoint(new DateTime(ticks, DateTimeKind.Utc), values, tag));
+        }
+
+        return points;
+    }
+
+    private static int TagNumber(List<string> tags, string? tag)
+    {
+        if (tag is null)
+            return 0;
+        int known = tags.IndexOf(tag);
+        if (known >= 0)
+            return known + 1;
+        tags.Add(tag);
+        return tags.Count;
+    }
+
+    private static int UnitOf(IReadOnlyList<TimeSeriesPoint> points, int from)
+    {
+        int unit = s_units.Length - 1;
+        for (int i = from; i < points.Count && i < from + (MaxPackedBytes * 8); i++)
+            while (points[i].Timestamp.Ticks % s_units[unit] != 0)
+                unit--;
+        return unit;
+    }
+
+    private static void WriteTime(BitWriter bits, long difference)
+    {
+        if (difference == 0)
+        {
+            bits.Write(0, 1);
+            return;
+        }
+
+        foreach ((ulong prefix, int prefixBits, int size) in (ReadOnlySpan<(ulong, int, int)>)[(0b10, 2, 7), (0b110, 3, 9), (0b1110, 4, 16)])
+        {
+            long half = 1L << (size - 1);
+            if (difference < -half || difference >= half)
+                continue;
+            bits.Write(prefix, prefixBits);
+            bits.Write((ulong)(difference + half), size);
+            return;
+        }
+
+        bits.Write(0b1111, 4);
+        bits.Write((ulong)difference, 64);
+    }
+
+    private static long ReadTime(ref BitReader bits)
+    {
+        if (!bits.ReadFlag())
+            return 0;
+        foreach (int size in (ReadOnlySpan<int>)[7, 9, 16])
+            if (!bits.ReadFlag())
+                return (long)bits.Read(size) - (1L << (size - 1));
+        return (long)bits.Read(64);
+    }
+
+    /// <summary>One value of the entries: the last one, the window of its bits that differed, and what is known of all.</summary>
+    private struct Column
+    {
+        private ulong _last;
+        private int _leading;
+        private int _length;
+        private int _count;
+        private double _min;
+        private double _max;
+        private double _sum;
+        private double _first;
+
+        public void Write(BitWriter bits, double value)
+        {
+            Count(value);
+            ulong now = BitConverter.DoubleToUInt64Bits(value), xor = now ^ _last;
+            _last = now;
+            if (xor == 0)
+            {
+                bits.Write(0, 1);
+                return;
+            }
+
+            int leading = Math.Min(31, BitOperations.LeadingZeroCount(xor)), trailing = BitOperations.TrailingZeroCount(xor);
+            if (_length > 0 && leading >= _leading && trailing >= 64 - _leading - _length)
+            {
+                bits.Write(0b10, 2);
+            }
+            else
+            {
+                (_leading, _length) = (leading, 64 - leading - trailing);
+                bits.Write(0b11, 2);
+                bits.Write((ulong)leading, 5);
+                bits.Write((ulong)(_length - 1), 6);
+            }
+
+            bits.Write(xor >> (64 - _leading - _length), _length);
+        }
+
+        public double Read(ref BitReader bits)
+        {
+            if (!bits.ReadFlag())
+                return BitConverter.UInt64BitsToDouble(_last);
+            if (bits.ReadFlag())
+            {
+                _leading = (int)bits.Read(5);
+                _length = (int)bits.Read(6) + 1;
+            }
+
+            _last ^= bits.Read(_length) << (64 - _leading - _length);
+            return BitConverter.UInt64BitsToDouble(_last);
+        }
+
+        public readonly void WriteAggregate(Span<byte> at)
+        {
+            BinaryPrimitives.WriteInt32LittleEndian(at, _count);
+            BinaryPrimitives.WriteDoubleLittleEndian(at[4..], _min);
+            BinaryPrimitives.WriteDoubleLittleEndian(at[12..], _max);
+            BinaryPrimitives.WriteDoubleLittleEndian(at[20..], _sum);
+            BinaryPrimitives.WriteDoubleLittleEndian(at[28..], _first);
+            BinaryPrimitives.WriteDoubleLittleEndian(at[36..], BitConverter.UInt64BitsToDouble(_last));
+        }
+
+        private void Count(double value)
+        {
+            if (_count++ == 0)
+                _min = _max = _first = value;
+            _min = Math.Min(_min, value);
+            _max = Math.Max(_max, value);
+            _sum += value;
+        }
+    }
+}

@@ -1,0 +1,141 @@
+using System.Text.Json;
+using Microsoft.AspNetCore.Http;
+using Microsoft.Extensions.Primitives;
+using Treepie.Kinds;
+using Treepie.Server.BulkInsert;
+using Treepie.Server.Http;
+using Treepie.Server.Security;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>Time series of documents: a range of one, ranges of several, what there is, and changes of one.</summary>
+internal static class TimeSeriesEndpoints
+{
+    public static void Map(Routes routes)
+    {
+        routes.Database("GET", "/timeseries", AccessLevel.DatabaseRead, Get);
+        routes.Database("GET", "/timeseries/ranges", AccessLevel.DatabaseRead, Ranges);
+        routes.Database("GET", "/timeseries/stats", AccessLevel.DatabaseRead, Statistics);
+        routes.Database("POST", "/timeseries", AccessLevel.DatabaseReadWrite, Post);
+    }
+
+    private static Task Get(HttpServerRequest request, Database database)
+    {
+        (string id, string name) = (request.RequiredParameter("docId"), request.RequiredParameter("name"));
+        Range range = RangeOf(request.Parameter("from"), request.Parameter("to"), name, request.Number("start", 0), request.Number("pageSize", int.MaxValue));
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        if (!snapshot.TimeSeriesOf(id).Any(series => string.Equals(series.Name, name, StringComparison.OrdinalIgnoreCase)))
+        {
+            request.EndEmpty(StatusCodes.Status404NotFound);
+            return Task.CompletedTask;
+        }
+
+        return request.JsonAsync((snapshot, id, range), static (json, state) => Write(json, state.snapshot, state.id, state.range));
+    }
+
+    private static Task Ranges(HttpServerRequest request, Database database)
+    {
+        string id = request.RequiredParameter("docId");
+        StringValues names = request.Parameters("name"), from = request.Parameters("from"), to = request.Parameters("to");
+        if (names.Count != from.Count || names.Count != to.Count)
+            throw WireException.BadRequest("Each 'name' needs a 'from' and a 'to', which may be empty.");
+        List<Range> ranges = [.. Enumerable.Range(0, names.Count).Select(i => RangeOf(from[i], to[i], names[i] ?? "", request.Number("start", 0), request.Number("pageSize", int.MaxValue)))];
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return request.JsonAsync((snapshot, id, ranges), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteString("Id", state.id);
+            json.WriteStartObject("Values");
+            foreach (IGrouping<string, Range> series in state.ranges.GroupBy(static range => range.Name, StringComparer.OrdinalIgnoreCase))
+            {
+                json.WriteStartArray(series.Key);
+                foreach (Range range in series)
+                    Write(json, state.snapshot, state.id, range);
+                json.WriteEndArray();
+            }
+
+            json.WriteEndObject();
+            json.WriteEndObject();
+        });
+    }
+
+    private static Task Statistics(HttpServerRequest request, Database database)
+    {
+        string id = request.RequiredParameter("docId");
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        if (!snapshot.TryGet(id, out Document _))
+        {
+            request.EndEmpty(StatusCodes.Status404NotFound);
+            return Task.CompletedTask;
+        }
+
+        return request.JsonAsync((id, Series: snapshot.TimeSeriesOf(id)), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteString("DocumentId", state.id);
+            json.WriteStartArray("TimeSeries");
+            foreach (TimeSeriesStatistics series in state.Series)
+            {
+                json.WriteStartObject();
+                json.WriteString("Name", series.Name);
+                json.WriteNumber("NumberOfEntries", series.Count);
+                json.WriteString("StartDate", WireTime.ToWire(series.First));
+                json.WriteString("EndDate", WireTime.ToWire(series.Last));
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
+            json.WriteEndObject();
+        });
+    }
+
+    private static async Task Post(HttpServerRequest request, Database database)
+    {
+        string id = request.RequiredParameter("docId");
+        using var batch = new WriteBatch(database.Options);
+        using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
+        using (JsonDocument json = WireJson.ParseObject(body, "{\"Name\":…,\"Appends\":[…]}"))
+            TimeSeriesReader.Add(batch, id, json.RootElement);
+        await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
+        await request.NoContentAsync().ConfigureAwait(false);
+    }
+
+    private static Range RangeOf(string? from, string? to, string name, long start, long size)
+    {
+        var range = new Range(
+            name, string.IsNullOrEmpty(from) ? DateTime.MinValue : RevisionsEndpoints.TimeOf(from), string.IsNullOrEmpty(to) ? DateTime.MaxValue : RevisionsEndpoints.TimeOf(to),
+            (int)Math.Clamp(start, 0, int.MaxValue), (int)Math.Clamp(size, 0, int.MaxValue));
+        return range.From <= range.To ? range : throw WireException.BadRequest($"The range of the time series '{name}' ends before it begins.");
+    }
+
+    private static void Write(Utf8JsonWriter json, DatabaseSnapshot snapshot, string id, Range range)
+    {
+        bool isWhole = range.From == DateTime.MinValue && range.To == DateTime.MaxValue;
+        json.WriteStartObject();
+        json.WriteString("From", WireTime.ToWire(range.From));
+        json.WriteString("To", WireTime.ToWire(range.To));
+        if (isWhole)
+            json.WriteNumber("TotalResults", snapshot.TimeSeriesOf(id).FirstOrDefault(series => string.Equals(series.Name, range.Name, StringComparison.OrdinalIgnoreCase))?.Count ?? 0);
+        json.WriteStartArray("Entries");
+        foreach (TimeSeriesPoint point in snapshot.TimeSeries(id, range.Name, range.From, range.To).Skip(range.Start).Take(range.Size))
+        {
+            json.WriteStartObject();
+            json.WriteString("Timestamp", WireTime.ToWire(point.Timestamp));
+            json.WriteString("Tag", point.Tag);
+            json.WriteStartArray("Values");
+            foreach (double value in point.Values)
+                json.WriteNumberValue(value);
+            json.WriteEndArray();
+            json.WriteBoolean("IsRollup", false);
+            json.WriteEndObject();
+        }
+
+        json.WriteEndArray();
+        json.WriteEndObject();
+    }
+
+    /// <summary>What is asked of a series.</summary>
+    private readonly record struct Range(string Name, DateTime From, DateTime To, int Start, int Size);
+}
