@@ -1,5 +1,3 @@
-using Treepie.Store;
-
 namespace Treepie.Kinds;
 
 /// <summary>Deletes revisions of a document: those of some etags, or those a rule does not keep.</summary>

@@ -1,6 +1,5 @@
 using System.Globalization;
 using System.Text.Json;
-using Treepie.Json;
 
 namespace Treepie.Store;
 

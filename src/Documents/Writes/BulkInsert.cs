@@ -50,6 +50,16 @@ public sealed class BulkInsert : IAsyncDisposable
         return CommitIfFullAsync(cancellationToken);
     }
 
+    /// <summary>Adds entries to a time series of a document, which may be one that was stored before.</summary>
+    /// <exception cref="InvalidDocumentException">The id, the name or an entry cannot be one; the insert may go on.</exception>
+    /// <exception cref="TreepieException">An earlier batch could not be committed; the insert is over.</exception>
+    public ValueTask TimeSeriesAsync(string id, string name, IReadOnlyList<TimeSeriesPoint> points, CancellationToken cancellationToken = default)
+    {
+        ObjectDisposedException.ThrowIf(_completed, this);
+        _batch.TimeSeries(id, name, points);
+        return CommitIfFullAsync(cancellationToken);
+    }
+
     /// <summary>Adds an attachment of a document, which may be one that was stored before. The upload may be disposed when this completes.</summary>
     /// <exception cref="InvalidDocumentException">The id, name or type cannot be one; the insert may go on.</exception>
     /// <exception cref="TreepieException">An earlier batch could not be committed; the insert is over.</exception>

@@ -60,6 +60,9 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
     /// <summary>Whether <see cref="Document"/> is no document, but operations on counters of it.</summary>
     public bool IsCounters { get; private set; }
 
+    /// <summary>Whether it is entries of a time series of a document.</summary>
+    public bool IsTimeSeries { get; private set; }
+
     /// <summary>The attachment whose content follows: <see cref="RawBytes"/> bytes that are for others to take; null where none does.</summary>
     public (string Name, string? ContentType)? Attachment { get; private set; }
 
@@ -215,7 +218,7 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         {
             bool isId = reader.ValueTextEquals("Id"u8);
             bool isType = reader.ValueTextEquals("Type"u8);
-            bool isDocument = reader.ValueTextEquals("Document"u8) || reader.ValueTextEquals("Counters"u8);
+            bool isDocument = reader.ValueTextEquals("Document"u8) || reader.ValueTextEquals("Counters"u8) || reader.ValueTextEquals("TimeSeries"u8);
             bool isName = reader.ValueTextEquals("Name"u8), isContentType = reader.ValueTextEquals("ContentType"u8), isLength = reader.ValueTextEquals("ContentLength"u8);
             reader.Read();
             if (isName)
@@ -246,19 +249,20 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         {
             if (string.IsNullOrEmpty(id) || name is null || contentLength < 0)
                 throw WireException.BadRequest($"Item {items} of the bulk insert lacks 'Id', 'Name' or 'ContentLength', a whole number from 0 on.");
-            (DocumentId, Attachment, RawBytes, IsCounters) = (id, (name, contentType), contentLength, false);
+            (DocumentId, Attachment, RawBytes, IsCounters, IsTimeSeries) = (id, (name, contentType), contentLength, false, false);
             return;
         }
 
         Check(id, type, documentStart, documentLength);
         DocumentId = id;
         IsCounters = type == "Counters";
+        IsTimeSeries = type == "TimeSeriesBulkInsert";
         Document = item.AsMemory(documentStart, documentLength);
     }
 
     private void Check(string? id, string? type, int documentStart, int documentLength)
     {
-        if (type is not ("PUT" or "Counters"))
+        if (type is not ("PUT" or "Counters" or "TimeSeriesBulkInsert"))
             throw type is null
                 ? WireException.BadRequest($"Item {items} of the bulk insert lacks 'Type'.")
                 : WireException.NotBuilt($"The bulk insert item {type} (item {items}, document '{id}')");

@@ -148,6 +148,8 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
                 }
                 else if (Parser.IsCounters)
                     await StoreCountersAsync(id, insert, cancellationToken).ConfigureAwait(false);
+                else if (Parser.IsTimeSeries)
+                    await StoreTimeSeriesAsync(id, insert, cancellationToken).ConfigureAwait(false);
                 else
                     await insert.StoreAsync(id, Parser.Document, cancellationToken).ConfigureAwait(false);
             }
@@ -180,6 +182,13 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         using var json = System.Text.Json.JsonDocument.Parse(Parser.Document);
         (string document, List<Kinds.CounterOperation> operations) = CounterReader.Read(json.RootElement, id);
         return insert.CountersAsync(document, operations, cancellationToken);
+    }
+
+    private ValueTask StoreTimeSeriesAsync(string id, Writes.BulkInsert insert, CancellationToken cancellationToken)
+    {
+        using var json = System.Text.Json.JsonDocument.Parse(Parser.Document);
+        (string name, List<Kinds.TimeSeriesPoint> points, _) = TimeSeriesReader.Read(id, json.RootElement);
+        return insert.TimeSeriesAsync(id, name, points, cancellationToken);
     }
 
     private void Report(BulkInsertProgress progress)

@@ -23,6 +23,13 @@ internal static class TimeSeriesReader
     /// <summary>Adds them to a batch.</summary>
     public static void Add(WriteBatch batch, string id, JsonElement json)
     {
+        (string name, List<TimeSeriesPoint> points, List<(DateTime From, DateTime To)> deletes) = Read(id, json);
+        batch.TimeSeries(id, name, points, deletes);
+    }
+
+    /// <summary>Reads them.</summary>
+    public static (string Name, List<TimeSeriesPoint> Points, List<(DateTime From, DateTime To)> Deletes) Read(string id, JsonElement json)
+    {
         if (json.ValueKind != JsonValueKind.Object)
             throw WireException.BadRequest($"The operation on a time series of document '{id}' is a JSON {json.ValueKind}; expected is an object. Nothing was changed.");
         string name = WireJson.Text(json, "Name", required: true) ?? "";
@@ -43,7 +50,7 @@ internal static class TimeSeriesReader
         }
 
         List<(DateTime, DateTime)> deletes = [.. Items(json, "Deletes", id, name).Select(range => (Time(range, "From") ?? DateTime.MinValue, Time(range, "To") ?? DateTime.MaxValue))];
-        batch.TimeSeries(id, name, points, deletes);
+        return (name, points, deletes);
     }
 
     private static IEnumerable<JsonElement> Items(JsonElement json, string member, string id, string name)

@@ -1,0 +1,80 @@
+// Time series, with the client as published.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+    GetMultipleTimeSeriesOperation, GetTimeSeriesOperation, GetTimeSeriesStatisticsOperation, TimeSeriesBatchOperation, TimeSeriesOperation, AppendOperation,
+} from "ravendb";
+import { User, seed, withDatabase } from "./support.mjs";
+
+const start = Date.UTC(2026, 0, 31, 12);
+const at = minutes => new Date(start + minutes * 60_000);
+
+test("a session appends, reads and deletes", () => withDatabase(async store => {
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    const session = store.openSession();
+    const series = session.timeSeriesFor("users/1", "Heartrate");
+    for (let i = 0; i < 100; i++)
+        series.append(at(i), [60 + i, i / 3], i % 2 ? "watches/fitbit" : null);
+    await session.saveChanges();
+    const other = store.openSession();
+    const entries = await other.timeSeriesFor("users/1", "heartrate").get();
+    assert.equal(entries.length, 100);
+    assert.deepEqual([entries[3].timestamp.getTime(), entries[3].values, entries[3].tag], [at(3).getTime(), [63, 1], "watches/fitbit"]);
+    const some = await store.openSession().timeSeriesFor("users/1", "Heartrate").get(at(10), at(19));
+    assert.deepEqual(some.map(entry => entry.values[0]), [70, 71, 72, 73, 74, 75, 76, 77, 78, 79]);
+    other.timeSeriesFor("users/1", "Heartrate").deleteAt(at(5));
+    other.timeSeriesFor("users/1", "Heartrate").delete(at(50), at(99));
+    await other.saveChanges();
+    assert.equal((await store.openSession().timeSeriesFor("users/1", "Heartrate").get()).length, 49);
+    const last = store.openSession();
+    const user = await last.load("users/1", User);
+    const metadata = last.advanced.getMetadataFor(user);
+    assert.deepEqual([metadata["@flags"], metadata["@timeseries"]], ["HasTimeSeries", ["Heartrate"]]);
+    assert.deepEqual(last.advanced.getTimeSeriesFor(user), ["Heartrate"]);
+}));
+
+test("operations read, count and change", () => withDatabase(async store => {
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    for (const name of ["A", "B"]) {
+        const operation = new TimeSeriesOperation(name);
+        for (let i = 0; i < 10; i++)
+            operation.append(new AppendOperation(at(i), [i]));
+        await store.operations.send(new TimeSeriesBatchOperation("users/1", operation));
+    }
+    const range = await store.operations.send(new GetTimeSeriesOperation("users/1", "A", at(2), at(8), 1, 3));
+    assert.deepEqual(range.entries.map(entry => entry.values[0]), [3, 4, 5]);
+    const several = await store.operations.send(new GetMultipleTimeSeriesOperation("users/1", [{ name: "A", from: at(0), to: at(1) }, { name: "B", from: at(8), to: at(20) }]));
+    assert.deepEqual([...several.values.get("A")[0].entries.map(entry => entry.values[0]), ...several.values.get("B")[0].entries.map(entry => entry.values[0])], [0, 1, 8, 9]);
+    const statistics = await store.operations.send(new GetTimeSeriesStatisticsOperation("users/1"));
+    assert.deepEqual(statistics.timeSeries.map(series => [series.name, series.numberOfEntries]), [["A", 10], ["B", 10]]);
+    assert.equal(await store.openSession().timeSeriesFor("users/1", "none").get(), null);
+}));
+
+test("increments add up", () => withDatabase(async store => {
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    for (let i = 0; i < 3; i++) {
+        const session = store.openSession();
+        session.incrementalTimeSeriesFor("users/1", "INC:Steps").increment(at(0), 5);
+        await session.saveChanges();
+    }
+    const entries = await store.openSession().incrementalTimeSeriesFor("users/1", "INC:Steps").get();
+    assert.deepEqual(entries.map(entry => entry.value), [15]);
+}));
+
+test("a bulk insert appends", () => withDatabase(async store => {
+    const insert = store.bulkInsert();
+    await insert.store(new User({ name: "Ada" }), "users/1");
+    const series = insert.timeSeriesFor("users/1", "Stocks");
+    for (let i = 0; i < 2000; i++)
+        await series.append(at(i), [i, i * 2], "tag");
+    series.dispose();
+    await insert.finish();
+    const entries = await store.openSession().timeSeriesFor("users/1", "Stocks").get();
+    assert.deepEqual([entries.length, entries[1999].values, entries[1999].tag], [2000, [1999, 3998], "tag"]);
+}));
+
+test("what cannot be is refused", () => withDatabase(async store => {
+    const session = store.openSession();
+    session.timeSeriesFor("users/none", "A").append(at(0), 1);
+    await assert.rejects(session.saveChanges(), /users\/none/);
+}));
