@@ -24,7 +24,7 @@ internal sealed class CallCompiler(TextCompiler compiler, TextSource source, Par
         };
     }
 
-    private Expression Method(InvocationExpressionSyntax call, Expression self, SimpleNameSyntax name, Scope scope)
+    private MethodCallExpression Method(InvocationExpressionSyntax call, Expression self, SimpleNameSyntax name, Scope scope)
     {
         List<Expression> arguments = Arguments(call, scope, out string form);
         if (name is GenericNameSyntax generic)
@@ -65,7 +65,7 @@ internal sealed class CallCompiler(TextCompiler compiler, TextSource source, Par
         return TextCompiler.Call(typeof(IndexFunctions), nameof(IndexFunctions.LoadDocument), run, compiler.Visit(id.Expression, scope), Expression.Constant(Value.Of(collection)));
     }
 
-    private Expression Find(FrozenDictionary<string, MethodInfo> words, SimpleNameSyntax name, string form, Expression[] arguments, string? word = null)
+    private MethodCallExpression Find(FrozenDictionary<string, MethodInfo> words, SimpleNameSyntax name, string form, Expression[] arguments, string? word = null)
     {
         word ??= name.Identifier.ValueText;
         if (words.TryGetValue(Vocabulary.Key(word, form), out MethodInfo? method))

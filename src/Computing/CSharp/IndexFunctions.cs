@@ -1,5 +1,4 @@
 using System.Globalization;
-using Treepie.Computations;
 using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;

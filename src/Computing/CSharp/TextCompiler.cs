@@ -184,7 +184,7 @@ internal sealed class TextCompiler(TextSource source)
         _ => null,
     };
 
-    private Expression Literal(LiteralExpressionSyntax literal) => literal.Token.Value switch
+    private ConstantExpression Literal(LiteralExpressionSyntax literal) => literal.Token.Value switch
     {
         null when literal.IsKind(SyntaxKind.NullLiteralExpression) || literal.IsKind(SyntaxKind.DefaultLiteralExpression) => Expression.Constant(Value.Null),
         bool flag => Expression.Constant(Value.Of(flag)),
@@ -272,7 +272,7 @@ internal sealed class TextCompiler(TextSource source)
         };
     }
 
-    private Expression IsOf(Expression value, TypeSyntax type)
+    private BinaryExpression IsOf(Expression value, TypeSyntax type)
     {
         string name = TypeName(type);
         if (Conversions.Is(name, Value.Null) is null)
@@ -280,7 +280,7 @@ internal sealed class TextCompiler(TextSource source)
         return Expression.Equal(Expression.Convert(Call(typeof(Conversions), nameof(Conversions.Is), Expression.Constant(name), value), typeof(bool)), Expression.Constant(true));
     }
 
-    private Expression Pattern(Expression value, PatternSyntax pattern, Scope scope)
+    private BlockExpression Pattern(Expression value, PatternSyntax pattern, Scope scope)
     {
         ParameterExpression held = Expression.Variable(typeof(Value));
         return Expression.Block([held], Expression.Assign(held, value), Flag(Match(held, pattern, scope)));

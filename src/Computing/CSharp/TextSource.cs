@@ -104,10 +104,10 @@ internal sealed class TextSource
             Collections.Add(collection);
     }
 
-    private static IEnumerable<ExpressionSyntax> Elements(ExpressionSyntax node) => node switch
+    private static ExpressionSyntax[] Elements(ExpressionSyntax node) => node switch
     {
-        ImplicitArrayCreationExpressionSyntax array => array.Initializer.Expressions,
-        ArrayCreationExpressionSyntax { Initializer: { } initializer } => initializer.Expressions,
+        ImplicitArrayCreationExpressionSyntax array => [.. array.Initializer.Expressions],
+        ArrayCreationExpressionSyntax { Initializer: { } initializer } => [.. initializer.Expressions],
         _ => [node],
     };
 

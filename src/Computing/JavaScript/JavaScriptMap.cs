@@ -2,7 +2,6 @@ using System.Collections.Concurrent;
 using System.Text;
 using Acornima.Ast;
 using Jint;
-using Jint.Runtime;
 using Treepie.Computations;
 using Treepie.Store;
 

@@ -1,9 +1,6 @@
-using System.Buffers;
 using System.Collections.Concurrent;
 using System.Text;
-using Acornima.Ast;
 using Jint;
-using Jint.Runtime;
 using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;

@@ -1,5 +1,4 @@
 using System.Text;
-using Acornima.Ast;
 using Jint;
 using Jint.Native;
 using Jint.Native.Json;
@@ -9,7 +8,7 @@ using Treepie.Computations;
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>An engine with the scripts of one map or reduce. One thread at a time.</summary>
-internal sealed class MapEngine
+internal sealed class MapEngine : IDisposable
 {
     private const int MaxStatements = 100_000;
     private const int MaxRecursion = 64;
@@ -89,6 +88,8 @@ internal sealed class MapEngine
             _host = null;
         }
     }
+
+    public void Dispose() => _engine.Dispose();
 
     private void Add(JsValue value, List<string> results)
     {

@@ -1,8 +1,6 @@
-using System.Buffers;
 using System.Text;
 using Acornima;
 using Jint;
-using Jint.Runtime;
 using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
