@@ -1,4 +1,3 @@
-using Microsoft.AspNetCore.Mvc;
 using Treepie;
 using Treepie.Linq;
 

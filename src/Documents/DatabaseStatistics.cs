@@ -1,5 +1,4 @@
 using Treepie.Indexes;
-using Treepie.Kinds;
 using Treepie.Storage;
 using Treepie.Store;
 

@@ -43,7 +43,7 @@ public sealed class ComputedCrashTests
                 {
                     Index(run.Database, mapping, writer, environment, random.Next(1, 60));
                     if (random.Next(4) == 0)
-                        environment.Checkpoint();
+                        environment.Checkpoint(TestContext.Current.CancellationToken);
                 }
             }
             catch (Exception) when (disk.HasCrashed)

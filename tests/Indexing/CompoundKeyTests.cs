@@ -75,9 +75,9 @@ public sealed class CompoundKeyTests
         var request = new SearchRequest { Query = new TermQuery("city", FieldValue.Of("even")), Sort = [new SortKey("name", SortKind.Text, true)], Take = 10 };
         using (var searcher = new IndexSearcher(store.Environment))
         {
-            using SearchResults results = searcher.Search(request);
+            using SearchResults results = searcher.Search(request, TestContext.Current.CancellationToken);
             Assert.Equal(Keys[0], results.MissingCompound);
-            using SearchResults all = searcher.Search(request with { Take = long.MaxValue });
+            using SearchResults all = searcher.Search(request with { Take = long.MaxValue }, TestContext.Current.CancellationToken);
             Assert.Null(all.MissingCompound);
         }
 

@@ -1,11 +1,9 @@
 using System.Buffers;
 using System.Collections.Concurrent;
 using System.Text;
-using System.Text.Json;
 using Acornima;
 using Acornima.Ast;
 using Jint;
-using Jint.Native;
 using Jint.Runtime;
 using Treepie.Computations;
 using Script = Treepie.Computations.Script;
@@ -42,9 +40,12 @@ internal sealed class CompiledScript : Script
     {
         if (!_idle.TryTake(out ScriptEngine? engine))
             engine = new ScriptEngine(_program, _limits);
+        // One that fails may be left in the middle of something: only others are used again.
+        bool reusable = false;
         try
         {
             engine.Call(function, call, host, output, cancellationToken);
+            reusable = _idle.Count < Environment.ProcessorCount;
         }
         catch (JavaScriptException error)
         {
@@ -54,10 +55,13 @@ internal sealed class CompiledScript : Script
         {
             throw new ScriptException(limit, error);
         }
-
-        // One that failed may have been left in the middle of something: only others are used again.
-        if (_idle.Count < Environment.ProcessorCount)
-            _idle.Add(engine);
+        finally
+        {
+            if (reusable)
+                _idle.Add(engine);
+            else
+                engine.Dispose();
+        }
     }
 
     private static Prepared<Acornima.Ast.Script> Prepare(IReadOnlyList<ScriptFunction> functions)

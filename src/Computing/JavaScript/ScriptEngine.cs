@@ -3,14 +3,13 @@ using System.Text.Json;
 using Jint;
 using Jint.Constraints;
 using Jint.Native;
-using Jint.Native.Object;
 using Jint.Runtime;
 using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>One engine with one script in it, for one caller at a time.</summary>
-internal sealed class ScriptEngine
+internal sealed class ScriptEngine : IDisposable
 {
     /// <summary>Longest result, in bytes: the longest document that a database takes by default.</summary>
     private const int MaxResultBytes = 32 << 20;
@@ -57,6 +56,8 @@ internal sealed class ScriptEngine
         _engine.Execute(program);
         _engine.Execute(Freeze); // what one document's call leaves behind must not meet the next
     }
+
+    public void Dispose() => _engine.Dispose();
 
     public void Call(string function, in ScriptCall call, IScriptHost host, IBufferWriter<byte> output, CancellationToken cancellationToken)
     {

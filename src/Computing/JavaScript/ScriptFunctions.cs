@@ -92,7 +92,7 @@ internal sealed class ScriptFunctions
         return what.IsNull() || what.IsUndefined() ? JsValue.Null : Parse(Host.Load(Text(what, "load", "the id")));
     }
 
-    private JsValue Put(JsValue[] arguments)
+    private JsString Put(JsValue[] arguments)
     {
         string id = arguments.At(0).IsNull() || arguments.At(0).IsUndefined() ? "" : Text(arguments.At(0), "put", "the id");
         if (arguments.At(1) is not ObjectInstance document || document is JsArray)

@@ -53,10 +53,10 @@ internal static class TimeSeriesReader
         return (name, points, deletes);
     }
 
-    private static IEnumerable<JsonElement> Items(JsonElement json, string member, string id, string name)
+    private static JsonElement.ArrayEnumerator Items(JsonElement json, string member, string id, string name)
     {
         if (!json.TryGetProperty(member, out JsonElement given) || given.ValueKind == JsonValueKind.Null)
-            return [];
+            return default;
         return given.ValueKind == JsonValueKind.Array
             ? given.EnumerateArray()
             : throw WireException.BadRequest($"'{member}' of the time series '{name}' of document '{id}' is a JSON {given.ValueKind}; expected is an array. Nothing was changed.");

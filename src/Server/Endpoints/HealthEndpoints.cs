@@ -1,4 +1,3 @@
-using System.Text.Json;
 using Treepie.Server.Health;
 using Treepie.Server.Http;
 using Treepie.Server.Security;

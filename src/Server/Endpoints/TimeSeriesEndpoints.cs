@@ -1,5 +1,4 @@
 using System.Text.Json;
-using Microsoft.AspNetCore.Http;
 using Microsoft.Extensions.Primitives;
 using Treepie.Kinds;
 using Treepie.Server.BulkInsert;

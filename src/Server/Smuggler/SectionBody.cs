@@ -1,4 +1,3 @@
-using Treepie.Server.Http;
 
 namespace Treepie.Server.Smuggler;
 

@@ -106,7 +106,7 @@ public sealed class PatchTests : IAsyncDisposable
     public void Without_an_engine_a_patch_is_refused_by_name() =>
         Assert.Contains("Treepie.Computing", Assert.Throws<ScriptException>(() => Patch.Compile("", new DatabaseOptions())).Message, StringComparison.Ordinal);
 
-    private Task PutAsync(string id, string json) => _database.WriteAsync(new WriteBatch(_options).Put(id, Encoding.UTF8.GetBytes(json)), Cancel);
+    private Task<IReadOnlyList<WriteResult>> PutAsync(string id, string json) => _database.WriteAsync(new WriteBatch(_options).Put(id, Encoding.UTF8.GetBytes(json)), Cancel);
 
     private async Task<WriteResult> PatchAsync(string id, string script, string? arguments = null, PatchOptions? options = null)
     {

@@ -2,7 +2,6 @@ using System.Text;
 using Treepie.Backups;
 using Treepie.Documents.Tests.BackupTasks;
 using Treepie.Kinds;
-using Treepie.Storage;
 using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
@@ -316,5 +315,5 @@ public sealed class RevisionsTests : IDisposable
 
     private Database Open() => Database.Open(Path.Combine(_directory.Path, "data"), new DatabaseOptions { TimeProvider = _clock });
 
-    private static Task PutAsync(Database database, string id, int n) => database.WriteAsync(new WriteBatch().Put(id, Encoding.UTF8.GetBytes($"{{\"n\":{n}}}")), Cancel);
+    private static Task<IReadOnlyList<WriteResult>> PutAsync(Database database, string id, int n) => database.WriteAsync(new WriteBatch().Put(id, Encoding.UTF8.GetBytes($"{{\"n\":{n}}}")), Cancel);
 }

@@ -1,7 +1,5 @@
 using System.Text;
-using Treepie.Backups;
 using Treepie.Kinds;
-using Treepie.Storage;
 using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;

@@ -1,10 +1,8 @@
 using System.Globalization;
 using System.Text;
-using Treepie.Backups;
 using Treepie.Documents.Tests.BackupTasks;
 using Treepie.Documents.Tests.Kinds;
 using Treepie.Lifecycle;
-using Treepie.Storage;
 using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
@@ -95,7 +93,7 @@ public sealed class DocumentLifecycleTests : IDisposable
                 await database.WriteAsync(batch, Cancel);
             }
 
-            database.Environment.Write(static transaction => transaction.DropTree(TreeNames.Due)); // as an older version left it
+            database.Environment.Write(static transaction => transaction.DropTree(TreeNames.Due), Cancel); // as an older version left it
         }
 
         await using Database reopened = Open();
@@ -215,7 +213,7 @@ public sealed class DocumentLifecycleTests : IDisposable
 
     private static byte[] Json(string metadata) => Encoding.UTF8.GetBytes($"{{\"@metadata\":{{{metadata}}}}}");
 
-    private Task PutAsync(Database database, string id, string member, int minutes) => database.WriteAsync(
+    private Task<IReadOnlyList<WriteResult>> PutAsync(Database database, string id, string member, int minutes) => database.WriteAsync(
         new WriteBatch().Put(id, Json(string.Create(CultureInfo.InvariantCulture, $"\"{member}\":\"{_clock.Now.UtcDateTime.AddMinutes(minutes):O}\""))), Cancel);
 
     private static List<string> Ids(Database database)

@@ -1,4 +1,3 @@
-using Treepie.Indexes.Fields;
 using Treepie.Indexes.Grouping;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text;
 using Treepie.Computations;
 using Treepie.Rql;
@@ -21,7 +22,7 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
             return null;
         if (engine is null)
         {
-            int position = query.Filter?.Position ?? query.Select?.Script?.Position ?? query.Declarations.FirstOrDefault()?.Position ?? query.Load[0].Source.Position;
+            int position = query.Filter?.Position ?? query.Select?.Script?.Position ?? (query.Declarations is [var first, ..] ? first.Position : query.Load[0].Source.Position);
             throw RqlErrors.At(
                 query.Text, position,
                 "JavaScript, 'filter' and 'load' need an engine that compiles them: add the package Treepie.Computing, and set DatabaseOptions.Computing = new TextComputingEngine().");
@@ -61,7 +62,7 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
         foreach (AliasedExpression item in select.Items)
         {
             string name = item.Alias ?? (item.Value is PathExpression path ? path.Segments[^1].Name : query.Text[item.Value.Position..].Split([',', ' ', '(', '\n'], 2)[0]);
-            members.Append($"\"{System.Text.Json.JsonEncodedText.Encode(name)}\": {expressions.Value(item.Value)} ?? null,");
+            members.Append(CultureInfo.InvariantCulture, $"\"{System.Text.Json.JsonEncodedText.Encode(name)}\": {expressions.Value(item.Value)} ?? null,");
         }
 
         return new ScriptFunction(SelectFunction, ["$args"], $"{prologue}return {{{members}}};");
@@ -74,14 +75,14 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
     {
         var text = new StringBuilder();
         foreach (string name in QueryScripts.ParametersOf(query))
-            text.Append($"const ${name} = {arguments}[\"{name}\"];");
+            text.Append(CultureInfo.InvariantCulture, $"const ${name} = {arguments}[\"{name}\"];");
         if (query.From.Alias is { } alias)
-            text.Append($"const {Name(query, alias, query.From.Position)} = this;");
+            text.Append(CultureInfo.InvariantCulture, $"const {Name(query, alias, query.From.Position)} = this;");
         var expressions = new ExpressionText(query);
         foreach (LoadItem load in query.Load)
         {
             string ids = expressions.Value(load.Source);
-            text.Append($"const {Name(query, load.Alias, load.Source.Position)} = load({(load.Many ? $"[].concat({ids} ?? [])" : ids)});");
+            text.Append(CultureInfo.InvariantCulture, $"const {Name(query, load.Alias, load.Source.Position)} = load({(load.Many ? $"[].concat({ids} ?? [])" : ids)});");
         }
 
         return text.ToString();
