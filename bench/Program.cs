@@ -25,7 +25,8 @@ switch (args)
         return 0;
     case [FdbProfile.Verb, string engine, string work, string seconds, string rows]:
         FdbProfile.Run(
-            engine, int.Parse(work, CultureInfo.InvariantCulture), double.Parse(seconds, CultureInfo.InvariantCulture), int.Parse(rows, CultureInfo.InvariantCulture));
+            engine, int.Parse(work, CultureInfo.InvariantCulture), double.Parse(seconds, CultureInfo.InvariantCulture),
+            int.Parse(rows, CultureInfo.InvariantCulture));
         return 0;
     case [SearchProcess.IndexVerb, string engine, string folder, string file, string batch]:
         SearchProcess.RunIndex(engine, folder, file, int.Parse(batch, CultureInfo.InvariantCulture));
@@ -53,21 +54,26 @@ switch (args)
         return 0;
     case [BackupProfile.Verb, string set, string kind, string compression, string megabytes, string times, .. string[] file]:
         await BackupProfile.RunAsync(
-            set, Enum.Parse<BackupKind>(kind), Enum.Parse<BackupCompression>(compression), int.Parse(megabytes, CultureInfo.InvariantCulture), int.Parse(times, CultureInfo.InvariantCulture), file.FirstOrDefault());
+            set, Enum.Parse<BackupKind>(kind), Enum.Parse<BackupCompression>(compression),
+            int.Parse(megabytes, CultureInfo.InvariantCulture), int.Parse(times, CultureInfo.InvariantCulture),
+            file.FirstOrDefault());
         return 0;
     case [IndexingProfile.Verb, string documents, string questions, string batch, string thread]:
         IndexingProfile.Run(
-            int.Parse(documents, CultureInfo.InvariantCulture), int.Parse(questions, CultureInfo.InvariantCulture), int.Parse(batch, CultureInfo.InvariantCulture), isQuiet: thread == "quiet");
+            int.Parse(documents, CultureInfo.InvariantCulture), int.Parse(questions, CultureInfo.InvariantCulture),
+            int.Parse(batch, CultureInfo.InvariantCulture), isQuiet: thread == "quiet");
         return 0;
     case [IndexingProfile.SearchVerb, string folder, string documents, string file, string seconds]:
         IndexingProfile.RunSearch(folder, documents, file, double.Parse(seconds, CultureInfo.InvariantCulture));
         return 0;
     case [DirectUpload.Verb, string megabytes, string rounds]:
-        await DirectUpload.PrintAsync(int.Parse(megabytes, CultureInfo.InvariantCulture), int.Parse(rounds, CultureInfo.InvariantCulture));
+        await DirectUpload.PrintAsync(
+            int.Parse(megabytes, CultureInfo.InvariantCulture), int.Parse(rounds, CultureInfo.InvariantCulture));
         return 0;
     case [WritersMeanwhile.Verb, string megabytes, string seconds, string rounds, .. string[] percents]:
         await WritersMeanwhile.PrintAsync(
-            int.Parse(megabytes, CultureInfo.InvariantCulture), double.Parse(seconds, CultureInfo.InvariantCulture), int.Parse(rounds, CultureInfo.InvariantCulture),
+            int.Parse(megabytes, CultureInfo.InvariantCulture), double.Parse(seconds, CultureInfo.InvariantCulture),
+            int.Parse(rounds, CultureInfo.InvariantCulture),
             [.. percents.Select(static percent => int.Parse(percent, CultureInfo.InvariantCulture))]);
         return 0;
     case [SearchCosts.Verb, string folder, string word, string other]:
@@ -75,13 +81,15 @@ switch (args)
         return 0;
     case [MapProfile.Verb, string maps, string work, string skew, string threads, string seconds, string keys]:
         MapProfile.Run(
-            maps, work, skew, int.Parse(threads, CultureInfo.InvariantCulture), double.Parse(seconds, CultureInfo.InvariantCulture), long.Parse(keys, CultureInfo.InvariantCulture));
+            maps, work, skew, int.Parse(threads, CultureInfo.InvariantCulture),
+            double.Parse(seconds, CultureInfo.InvariantCulture), long.Parse(keys, CultureInfo.InvariantCulture));
         return 0;
 }
 
 ISuite[] suites =
 [
-    new IngestSuite(), new ReadSuite(), new StartSuite(), new FdbSuite(), new FilterSuite(), new LocatorSuite(), new OpenSuite(), new FasterSuite(), new DiskMapSuite(), new EncryptedSuite(), new EncryptedSearchSuite(),
+    new IngestSuite(), new ReadSuite(), new StartSuite(), new FdbSuite(), new FilterSuite(), new LocatorSuite(), new OpenSuite(),
+    new FasterSuite(), new DiskMapSuite(), new EncryptedSuite(), new EncryptedSearchSuite(),
     new BackupSuite(), SearchSuite.OfVerses, SearchSuite.OfMadeTexts, new IndexingSuite(), new NearSuite(), new ComputingSuite(),
 ];
 
@@ -98,7 +106,9 @@ int jsonAt = Array.IndexOf(args, "--json");
 ISuite[] chosen = [.. suites.Where(suite => wanted == "all" || suite.Name == wanted)];
 if (chosen.Length == 0)
 {
-    Console.Error.WriteLine($"Which suite? all, {string.Join(", ", suites.Select(suite => suite.Name))}. Options: --quick, --json <file>, --no-docs, --list.");
+    Console.Error.WriteLine(
+        $"Which suite? all, {string.Join(", ", suites.Select(suite => suite.Name))}. Options: --quick, --json <file>, --no-docs, "
+            + $"--list.");
     return 2;
 }
 

@@ -32,7 +32,8 @@ var countries = new Dictionary<string, string>
     ["Argentina"] = "AR", ["Australia"] = "AU", ["Austria"] = "AT", ["Belgium"] = "BE", ["Brazil"] = "BR", ["Canada"] = "CA",
     ["Denmark"] = "DK", ["Finland"] = "FI", ["France"] = "FR", ["Germany"] = "DE", ["Ireland"] = "IE", ["Italy"] = "IT",
     ["Japan"] = "JP", ["Mexico"] = "MX", ["Netherlands"] = "NL", ["Norway"] = "NO", ["Poland"] = "PL", ["Portugal"] = "PT",
-    ["Singapore"] = "SG", ["Spain"] = "ES", ["Sweden"] = "SE", ["Switzerland"] = "CH", ["UK"] = "GB", ["USA"] = "US", ["Venezuela"] = "VE",
+    ["Singapore"] = "SG", ["Spain"] = "ES", ["Sweden"] = "SE", ["Switzerland"] = "CH", ["UK"] = "GB", ["USA"] = "US",
+    ["Venezuela"] = "VE",
 };
 
 // Names that the city list spells differently.
@@ -84,7 +85,12 @@ void WriteNorthwind()
     Write("regions", "Regions", from r in Read("regions") select Document(Id(r["id"]), "Regions", new()
     {
         ["Name"] = Copy(r["name"]),
-        ["Territories"] = Array(from t in r["territories"]!.AsArray() select new JsonObject { ["Code"] = Copy(t!["code"]), ["Name"] = Copy(t["name"]) }),
+        ["Territories"] = Array(
+            from t in r["territories"]!.AsArray() select new JsonObject
+            {
+                ["Code"] = Copy(t!["code"]),
+                ["Name"] = Copy(t["name"])
+            }),
     }));
     Write("shippers", "Shippers", from s in Read("shippers") select Document(Id(s["id"]), "Shippers", new()
     {
@@ -135,7 +141,8 @@ void WriteNorthwind()
         ["ShipVia"] = Id(o["ship_via"]), ["Freight"] = Number(o["freight"]),
         ["Lines"] = Array(from l in o["lines"]!.AsArray() select new JsonObject
         {
-            ["Product"] = Id(l!["product"]), ["ProductName"] = Copy(l["product_name"]), ["PricePerUnit"] = Number(l["price_per_unit"]),
+            ["Product"] = Id(l!["product"]), ["ProductName"] = Copy(l["product_name"]),
+            ["PricePerUnit"] = Number(l["price_per_unit"]),
             ["Quantity"] = Copy(l["quantity"]), ["Discount"] = Number(l["discount"]),
         }),
     }));
@@ -152,7 +159,13 @@ void WriteMovies()
 
 static JsonObject Movie(JsonObject m, int year)
 {
-    var movie = new JsonObject { ["Title"] = Copy(m["title"]), ["Year"] = year, ["Cast"] = Copy(m["cast"]), ["Genres"] = Copy(m["genres"]) };
+    var movie = new JsonObject
+    {
+        ["Title"] = Copy(m["title"]),
+        ["Year"] = year,
+        ["Cast"] = Copy(m["cast"]),
+        ["Genres"] = Copy(m["genres"])
+    };
     if (m["href"] is { } article)
         movie["Article"] = "https://en.wikipedia.org/wiki/" + Text(article); // where the extract is from, and by whom
     if (m["extract"] is { } extract)
@@ -166,7 +179,8 @@ JsonObject Address(JsonObject a, string line, bool required)
     string[] lines = a[line]?.GetValue<string>().Split(["\\n", "\n"], 2, StringSplitOptions.TrimEntries) ?? [];
     var address = new JsonObject
     {
-        ["Line1"] = lines.Length > 0 ? lines[0] : null, ["Line2"] = lines.Length > 1 ? lines[1] : null, ["City"] = city, ["Region"] = Copy(a["region"]),
+        ["Line1"] = lines.Length > 0 ? lines[0] : null, ["Line2"] = lines.Length > 1 ? lines[1] : null, ["City"] = city,
+        ["Region"] = Copy(a["region"]),
         ["PostalCode"] = Copy(a["postal_code"]), ["Country"] = country,
     };
     if (Locate(city, country, a["region"]?.GetValue<string>()) is { } location)
@@ -240,7 +254,9 @@ IEnumerable<JsonObject> Read(string name) => Lines(Path.Combine(source, "northwi
 static IEnumerable<JsonObject> Lines(string path)
 {
     using Stream file = File.OpenRead(path);
-    using Stream content = path.EndsWith(".gz", StringComparison.Ordinal) ? new GZipStream(file, CompressionMode.Decompress) : file;
+    using Stream content = path.EndsWith(".gz", StringComparison.Ordinal)
+        ? new GZipStream(file, CompressionMode.Decompress)
+        : file;
     using var reader = new StreamReader(content, Encoding.UTF8);
     while (reader.ReadLine() is { Length: > 0 } line)
         yield return JsonNode.Parse(line)!.AsObject();
@@ -253,8 +269,12 @@ static Dictionary<(string, string), List<City>> ReadCities(string path)
     {
         string country = Text(c["country"]);
         var city = new City(
-            c["admin1"]?.GetValue<string>(), c["population"]!.GetValue<long>(), c["location"]!["lat"]!.GetValue<double>(), c["location"]!["lng"]!.GetValue<double>());
-        IEnumerable<string> names = c["alternate_names"]!.AsArray().Select(n => Text(n)).Append(Text(c["name"])).Append(Text(c["ascii_name"]));
+            c["admin1"]?.GetValue<string>(), c["population"]!.GetValue<long>(), c["location"]!["lat"]!.GetValue<double>(),
+            c["location"]!["lng"]!.GetValue<double>());
+        IEnumerable<string> names = c["alternate_names"]!.AsArray()
+            .Select(n => Text(n))
+            .Append(Text(c["name"]))
+            .Append(Text(c["ascii_name"]));
         foreach (string name in names.Select(n => n.ToUpperInvariant()).Distinct())
         {
             if (!byName.TryGetValue((name, country), out List<City>? list))

@@ -115,14 +115,18 @@ internal static class BenchReport
     /// <summary>The commit that this program was built from.</summary>
     private static string Commit()
     {
-        string version = typeof(BenchReport).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion ?? "";
-        return version.Split('+') is [_, { Length: > 0 } commit] ? "commit " + commit[..Math.Min(commit.Length, 10)] : "commit unknown";
+        string version =
+            typeof(BenchReport).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion ?? "";
+        return version.Split('+') is [_, { Length: > 0 } commit]
+            ? "commit " + commit[..Math.Min(commit.Length, 10)]
+            : "commit unknown";
     }
 
     private static string Machine()
     {
         string model = File.Exists("/proc/cpuinfo")
-            ? File.ReadLines("/proc/cpuinfo").FirstOrDefault(line => line.StartsWith("model name", StringComparison.Ordinal))?.Split(':')[1].Trim() ?? ""
+            ? File.ReadLines("/proc/cpuinfo")
+                .FirstOrDefault(line => line.StartsWith("model name", StringComparison.Ordinal))?.Split(':')[1].Trim() ?? ""
             : "";
         return $"{Environment.ProcessorCount} cores {model}, {RuntimeInformation.OSDescription}, .NET {Environment.Version}";
     }
@@ -137,5 +141,6 @@ internal static class BenchReport
         _ => value.ToString("0.###", CultureInfo.InvariantCulture),
     };
 
-    private static void Line(StringBuilder text, IEnumerable<string> cells) => text.AppendLine("| " + string.Join(" | ", cells) + " |");
+    private static void Line(StringBuilder text, IEnumerable<string> cells) =>
+        text.AppendLine("| " + string.Join(" | ", cells) + " |");
 }

@@ -5,8 +5,8 @@ using System.Text;
 namespace Treepie.Bench.Measuring;
 
 /// <summary>
-/// Reads the data sets of a run: from the folder that <c>TREEPIE_DATA</c> names, else from <c>samples/datasets</c> in the repository,
-/// which holds small sets whole and a part of large ones.
+/// Reads the data sets of a run: from the folder that <c>TREEPIE_DATA</c> names, else from <c>samples/datasets</c> in the
+/// repository, which holds small sets whole and a part of large ones.
 /// </summary>
 internal static class Corpus
 {
@@ -17,7 +17,9 @@ internal static class Corpus
 
     /// <summary>Path of a file among the data sets.</summary>
     public static string PathOf(string file) =>
-        Environment.GetEnvironmentVariable(FolderVariable) is { Length: > 0 } folder && Path.Combine(folder, file) is var path && File.Exists(path)
+        Environment.GetEnvironmentVariable(FolderVariable) is { Length: > 0 } folder
+            && Path.Combine(folder, file) is var path
+            && File.Exists(path)
             ? path
             : Path.Combine(RepositoryRoot, "samples", "datasets", file);
 
@@ -31,7 +33,8 @@ internal static class Corpus
         int wanted = Math.Min(most, set.Documents);
         if (documents.Count < wanted)
             throw new IncompleteDataSetException(
-                $"This needs {wanted:N0} documents of '{set.File}', and {PathOf(set.File)} has {documents.Count:N0}. Put the whole set "
+                $"This needs {wanted:N0} documents of '{set.File}', and {PathOf(set.File)} has {documents.Count:N0}. Put the "
+                + $"whole set "
                 + $"({set.Origin}) into a folder and name that in {FolderVariable}; '-- data' checks it.");
         return documents;
     }
@@ -52,7 +55,9 @@ internal static class Corpus
 
             bool isWhole = Convert.ToHexStringLower(hash.GetHashAndReset()) == set.Sha256;
             areWhole &= isWhole;
-            string state = isWhole ? "whole" : count < set.Documents ? $"{count:N0} of {set.Documents:N0} documents" : "not the expected content";
+            string state = isWhole
+                ? "whole"
+                : count < set.Documents ? $"{count:N0} of {set.Documents:N0} documents" : "not the expected content";
             output.WriteLine($"{set.File}: {state}, {PathOf(set.File)}");
             output.WriteLine($"    from {set.Origin}; SHA-256 of its lines {set.Sha256}");
         }
@@ -76,6 +81,7 @@ internal static class Corpus
             if (File.Exists(Path.Combine(folder.FullName, "Engine.sln")))
                 return folder.FullName;
 
-        throw new InvalidOperationException($"No Engine.sln above {AppContext.BaseDirectory}: run the benchmarks from a checkout.");
+        throw new InvalidOperationException(
+            $"No Engine.sln above {AppContext.BaseDirectory}: run the benchmarks from a checkout.");
     }
 }

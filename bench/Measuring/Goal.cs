@@ -30,7 +30,9 @@ public sealed record Goal(double Ratio, string? Against = null, bool IsLimit = f
 
     private double? Peer(BenchRow row)
     {
-        double[] values = [.. row.Peers.Where(peer => Against is null || peer.Key.StartsWith(Against, StringComparison.Ordinal)).Select(peer => peer.Value)];
+        double[] values = [
+            .. row.Peers.Where(peer => Against is null || peer.Key.StartsWith(Against, StringComparison.Ordinal))
+                .Select(peer => peer.Value)];
         return values.Length == 0 ? null : row.HigherIsBetter ? values.Max() : values.Min();
     }
 }

@@ -15,14 +15,16 @@ internal sealed class HttpDatabase(HttpClient client, string name)
     public async Task CreateAsync(CancellationToken cancellationToken)
     {
         using var body = new StringContent($$"""{"DatabaseName":"{{name}}"}""", Json);
-        using HttpResponseMessage answer = await client.PutAsync($"/admin/databases?name={name}&replicationFactor=1", body, cancellationToken);
+        using HttpResponseMessage answer = await client.PutAsync(
+            $"/admin/databases?name={name}&replicationFactor=1", body, cancellationToken);
         await ExpectSuccessAsync(answer);
     }
 
     /// <summary>Puts all films in one bulk insert request.</summary>
     public async Task BulkInsertAsync(Movie[] films, CancellationToken cancellationToken)
     {
-        using HttpResponseMessage next = await client.GetAsync($"/databases/{name}/operations/next-operation-id", cancellationToken);
+        using HttpResponseMessage next = await client.GetAsync(
+            $"/databases/{name}/operations/next-operation-id", cancellationToken);
         await ExpectSuccessAsync(next);
         using JsonDocument parsed = JsonDocument.Parse(await next.Content.ReadAsByteArrayAsync(cancellationToken));
         long operation = parsed.RootElement.GetProperty("Id").GetInt64();
@@ -66,7 +68,8 @@ internal sealed class HttpDatabase(HttpClient client, string name)
     private static async Task ExpectSuccessAsync(HttpResponseMessage answer)
     {
         if (!answer.IsSuccessStatusCode)
-            throw new InvalidOperationException($"{answer.RequestMessage?.RequestUri}: {(int)answer.StatusCode} {await answer.Content.ReadAsStringAsync()}");
+            throw new InvalidOperationException(
+                $"{answer.RequestMessage?.RequestUri}: {(int)answer.StatusCode} {await answer.Content.ReadAsStringAsync()}");
     }
 
     /// <summary>A request body written as it is sent.</summary>

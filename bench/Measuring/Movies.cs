@@ -11,7 +11,10 @@ internal sealed class Movies
     /// <summary>The whole set, or 2,000 of all years.</summary>
     public Movies(bool quick)
     {
-        Documents = [.. Corpus.Load(DataSet.Movies, int.MaxValue).Where((_, position) => !quick || position % QuickStep == 0).Select(Parse)];
+        Documents = [
+            .. Corpus.Load(DataSet.Movies, int.MaxValue)
+                .Where((_, position) => !quick || position % QuickStep == 0)
+                .Select(Parse)];
         Years = [.. Documents.Select(movie => movie.Year).Distinct().Order()];
     }
 

@@ -8,7 +8,9 @@ internal static class PageCache
 {
     private const int DontNeed = 4;
 
-    /// <summary>Has the system forget the files of a folder, as far as nobody maps them; where it cannot be told, nothing happens.</summary>
+    /// <summary>
+    /// Has the system forget the files of a folder, as far as nobody maps them; where it cannot be told, nothing happens.
+    /// </summary>
     public static void Drop(string folder)
     {
         if (!OperatingSystem.IsLinux())

@@ -2,11 +2,13 @@ using System.Globalization;
 
 namespace Treepie.Bench.Measuring;
 
-/// <summary>What was used so far: processor time, bytes written by the disk, managed memory. Zero where the system does not tell.</summary>
+/// <summary>
+/// What was used so far: processor time, bytes written by the disk, managed memory. Zero where the system does not tell.
+/// </summary>
 /// <param name="CpuSeconds">User and kernel time of all threads.</param>
 /// <param name="DiskBytes">
-/// Bytes written by the device of the temporary files, whoever wrote them: a quiet machine is assumed. The kernel's figure for a process would count a
-/// whole folio, up to a megabyte, where 4 KB of it were written.
+/// Bytes written by the device of the temporary files, whoever wrote them: a quiet machine is assumed. The kernel's figure for a
+/// process would count a whole folio, up to a megabyte, where 4 KB of it were written.
 /// </param>
 /// <param name="AllocatedBytes">Managed bytes allocated by all threads.</param>
 internal readonly record struct ProcessCounters(double CpuSeconds, double DiskBytes, double AllocatedBytes)
@@ -32,17 +34,24 @@ internal readonly record struct ProcessCounters(double CpuSeconds, double DiskBy
     {
         string path = $"/sys/dev/block/{Device.Value}/stat";
         return Device.Value.Length > 0 && File.Exists(path)
-            ? double.Parse(File.ReadAllText(path).Split(' ', StringSplitOptions.RemoveEmptyEntries)[6], CultureInfo.InvariantCulture) * SectorBytes
+            ? double.Parse(
+                File.ReadAllText(path).Split(' ', StringSplitOptions.RemoveEmptyEntries)[6],
+                CultureInfo.InvariantCulture) * SectorBytes
             : 0;
     }
 
-    /// <summary>Major and minor number of the device: the third field of the mount whose place, the fifth, is the longest beginning of the path.</summary>
+    /// <summary>
+    /// Major and minor number of the device: the third field of the mount whose place, the fifth, is the longest beginning of the
+    /// path.
+    /// </summary>
     private static string FindDevice()
     {
         const string Mounts = "/proc/self/mountinfo";
         string temporary = Path.GetTempPath();
         return File.Exists(Mounts)
-            ? File.ReadLines(Mounts).Select(line => line.Split(' ')).Where(fields => temporary.StartsWith(fields[4], StringComparison.Ordinal))
+            ? File.ReadLines(Mounts)
+                .Select(line => line.Split(' '))
+                .Where(fields => temporary.StartsWith(fields[4], StringComparison.Ordinal))
                 .MaxBy(fields => fields[4].Length)?[2] ?? ""
             : "";
     }
@@ -53,6 +62,8 @@ internal readonly record struct ProcessCounters(double CpuSeconds, double DiskBy
             return 0;
 
         string? line = File.ReadLines(path).FirstOrDefault(text => text.StartsWith(key, StringComparison.Ordinal));
-        return line is null ? 0 : double.Parse(line.Split([' ', '\t'], StringSplitOptions.RemoveEmptyEntries)[1], CultureInfo.InvariantCulture);
+        return line is null
+            ? 0
+            : double.Parse(line.Split([' ', '\t'], StringSplitOptions.RemoveEmptyEntries)[1], CultureInfo.InvariantCulture);
     }
 }

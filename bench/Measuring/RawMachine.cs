@@ -10,8 +10,9 @@ internal static unsafe class RawMachine
     private const int OpenReadWrite = 0x2, OpenDirect = 0x4000, OpenDataSync = 0x1000;
 
     /// <summary>
-    /// Microseconds of writes of 4 KB to a preallocated, zero-filled file, each durable when it returns. Direct: past the page cache with
-    /// <c>O_DSYNC</c>, the fastest durable write there is; otherwise a buffered write and <c>fdatasync</c>. Empty where the system has neither.
+    /// Microseconds of writes of 4 KB to a preallocated, zero-filled file, each durable when it returns. Direct: past the page
+    /// cache with <c>O_DSYNC</c>, the fastest durable write there is; otherwise a buffered write and <c>fdatasync</c>. Empty
+    /// where the system has neither.
     /// </summary>
     public static double[] SyncedWrites(string directory, bool isDirect, TimeSpan duration)
     {
@@ -63,7 +64,10 @@ internal static unsafe class RawMachine
         });
     }
 
-    /// <summary>Cache lines per second that so many threads read from so many bytes of memory, each place known only when the one before was read.</summary>
+    /// <summary>
+    /// Cache lines per second that so many threads read from so many bytes of memory, each place known only when the one before
+    /// was read.
+    /// </summary>
     public static double DependentReads(int threads, long memoryBytes, TimeSpan duration)
     {
         const int WordsPerLine = 16;

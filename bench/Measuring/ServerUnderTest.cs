@@ -33,7 +33,9 @@ internal sealed class ServerUnderTest : IAsyncDisposable
         Path.Combine(Corpus.RepositoryRoot, "src", "Server", "bin", Configuration, "net10.0", "Treepie.Server.dll"),
         "--data", data, "--urls", "http://127.0.0.1:0");
 
-    /// <summary>Starts a Kestrel that answers every request with the same bytes from memory: what the transport alone can do.</summary>
+    /// <summary>
+    /// Starts a Kestrel that answers every request with the same bytes from memory: what the transport alone can do.
+    /// </summary>
     public static Task<ServerUnderTest> StartLimitAsync(int answerBytes) => LaunchAsync(
         typeof(ServerUnderTest).Assembly.Location, LimitServer.Verb, answerBytes.ToString(CultureInfo.InvariantCulture));
 
@@ -51,7 +53,11 @@ internal sealed class ServerUnderTest : IAsyncDisposable
 
     private static async Task<ServerUnderTest> LaunchAsync(string assembly, params string[] arguments)
     {
-        var start = new ProcessStartInfo("dotnet", [assembly, .. arguments]) { RedirectStandardInput = true, RedirectStandardOutput = true };
+        var start = new ProcessStartInfo("dotnet", [assembly, .. arguments])
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true
+        };
         long began = Stopwatch.GetTimestamp();
         Process process = Process.Start(start) ?? throw new InvalidOperationException($"Could not start {assembly}.");
         while (await process.StandardOutput.ReadLineAsync() is { } line)
@@ -69,6 +75,7 @@ internal sealed class ServerUnderTest : IAsyncDisposable
     private double ReadStatus(string key)
     {
         string line = File.ReadLines($"/proc/{process.Id}/status").First(text => text.StartsWith(key, StringComparison.Ordinal));
-        return double.Parse(line.Split([' ', '\t'], StringSplitOptions.RemoveEmptyEntries)[1], CultureInfo.InvariantCulture) / 1024;
+        return double.Parse(line.Split([' ', '\t'], StringSplitOptions.RemoveEmptyEntries)[1], CultureInfo.InvariantCulture)
+            / 1024;
     }
 }

@@ -4,8 +4,9 @@ using Treepie.Bench.Suites.Faster;
 namespace Treepie.Bench.Peers;
 
 /// <summary>
-/// FASTER through its unsafe context (a session enters its epoch once for a thousand operations), its log in memory as a whole and its index with room for all
-/// keys; durable: the log on a local device, and a fold-over checkpoint of the log after each call, which is how it makes a thousand upserts durable.
+/// FASTER through its unsafe context (a session enters its epoch once for a thousand operations), its log in memory as a whole
+/// and its index with room for all keys; durable: the log on a local device, and a fold-over checkpoint of the log after each
+/// call, which is how it makes a thousand upserts durable.
 /// </summary>
 internal sealed class FasterMap : IMapUnderTest
 {
@@ -17,10 +18,15 @@ internal sealed class FasterMap : IMapUnderTest
     public FasterMap(long keys, string? directory)
     {
         _isDurable = directory is not null;
-        _device = directory is null ? new NullDevice() : Devices.CreateLogDevice(Path.Combine(directory, "log"), preallocateFile: false, deleteOnClose: false);
+        _device = directory is null
+            ? new NullDevice()
+            : Devices.CreateLogDevice(Path.Combine(directory, "log"), preallocateFile: false, deleteOnClose: false);
         const int recordBytes = 24, keysPerBucket = 2, bucketBytes = 64;
-        const int roomForUpdates = 4, roomForDurableUpdates = 64; // a fold-over checkpoint makes every later update a record of its own
-        long log = (long)System.Numerics.BitOperations.RoundUpToPowerOf2((ulong)(keys * recordBytes * (_isDurable ? roomForDurableUpdates : roomForUpdates)));
+        // a fold-over checkpoint makes every later update a record of its own
+        const int roomForUpdates = 4, roomForDurableUpdates = 64;
+        long log =
+            (long)System.Numerics.BitOperations.RoundUpToPowerOf2(
+                (ulong)(keys * recordBytes * (_isDurable ? roomForDurableUpdates : roomForUpdates)));
         _settings = new FasterKVSettings<long, long>
         {
             LogDevice = _device,

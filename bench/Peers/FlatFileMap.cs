@@ -4,8 +4,9 @@ using Treepie.Bench.Stores;
 namespace Treepie.Bench.Peers;
 
 /// <summary>
-/// The map that is built first: a file of slots with open addressing, mapped into memory, and a file of records that the slots point to. Full to three quarters, it is written
-/// anew twice as large while everyone waits. No transactions: what a crash leaves is what the system happened to write.
+/// The map that is built first: a file of slots with open addressing, mapped into memory, and a file of records that the slots
+/// point to. Full to three quarters, it is written anew twice as large while everyone waits. No transactions: what a crash leaves
+/// is what the system happened to write.
 /// </summary>
 internal sealed unsafe class FlatFileMap : IKeyValueStore
 {
@@ -30,7 +31,8 @@ internal sealed unsafe class FlatFileMap : IKeyValueStore
     }
 
     /// <summary>How it is opened.</summary>
-    public static StoreEngine Engine { get; } = new("flat file", IsPresent: true, (path, settings) => new FlatFileMap(path, settings));
+    public static StoreEngine Engine { get; } = new(
+        "flat file", IsPresent: true, (path, settings) => new FlatFileMap(path, settings));
 
     public IKeyValueSession OpenSession() => new Session(this);
 
@@ -61,7 +63,8 @@ internal sealed unsafe class FlatFileMap : IKeyValueStore
         }
     }
 
-    private ReadOnlySpan<byte> KeyAt(long offset) => new(_records.Start + offset + HeadBytes, *(ushort*)(_records.Start + offset));
+    private ReadOnlySpan<byte> KeyAt(long offset) =>
+        new(_records.Start + offset + HeadBytes, *(ushort*)(_records.Start + offset));
 
     private ReadOnlySpan<byte> ValueAt(long offset) =>
         new(_records.Start + offset + HeadBytes + *(ushort*)(_records.Start + offset), *(ushort*)(_records.Start + offset + 2));

@@ -4,8 +4,8 @@ using Treepie.Bench.Stores;
 namespace Treepie.Bench.Peers;
 
 /// <summary>
-/// LMDB as its makers advise: one map for everything, its default two syncs per commit (<c>MDB_NOSYNC</c> where not durable), read
-/// transactions reset and renewed instead of begun, cursors renewed with them.
+/// LMDB as its makers advise: one map for everything, its default two syncs per commit (<c>MDB_NOSYNC</c> where not durable),
+/// read transactions reset and renewed instead of begun, cursors renewed with them.
 /// </summary>
 internal sealed unsafe class Lmdb : IKeyValueStore
 {
@@ -32,7 +32,8 @@ internal sealed unsafe class Lmdb : IKeyValueStore
 
     /// <summary>Name and version, and whether it is on this machine.</summary>
     public static StoreEngine Engine { get; } = new(
-        PeerLibrary.IsPresent(PeerLibrary.Lmdb) ? $"LMDB {Version()}" : "LMDB", PeerLibrary.IsPresent(PeerLibrary.Lmdb), (path, settings) => new Lmdb(path, settings));
+        PeerLibrary.IsPresent(PeerLibrary.Lmdb) ? $"LMDB {Version()}" : "LMDB", PeerLibrary.IsPresent(PeerLibrary.Lmdb),
+        (path, settings) => new Lmdb(path, settings));
 
     public IKeyValueSession OpenSession() => new Session(this);
 
@@ -166,7 +167,8 @@ internal sealed unsafe class Lmdb : IKeyValueStore
     private static extern int mdb_env_set_maxreaders(nint environment, uint readers);
 
     [DllImport(PeerLibrary.Lmdb)]
-    private static extern int mdb_env_open(nint environment, [MarshalAs(UnmanagedType.LPUTF8Str)] string path, uint flags, uint mode);
+    private static extern int mdb_env_open(
+        nint environment, [MarshalAs(UnmanagedType.LPUTF8Str)] string path, uint flags, uint mode);
 
     [DllImport(PeerLibrary.Lmdb)]
     private static extern void mdb_env_close(nint environment);
@@ -192,7 +194,8 @@ internal sealed unsafe class Lmdb : IKeyValueStore
     [DllImport(PeerLibrary.Lmdb)]
     private static extern void mdb_cursor_close(nint cursor);
 
-    // Short calls that never wait need no change of the thread's state: the binding costs LMDB nothing that a C program would not pay.
+    // Short calls that never wait need no change of the thread's state: the binding costs LMDB nothing that a C program would not
+    // pay.
     [DllImport(PeerLibrary.Lmdb), SuppressGCTransition]
     private static extern int mdb_txn_renew(nint transaction);
 

@@ -6,8 +6,8 @@ using Treepie.Bench.Measuring;
 namespace Treepie.Bench.Peers;
 
 /// <summary>
-/// Lucene 8 in a Java process of its own (<c>Peers/Lucene/LuceneServer.java</c>, run from its source). It is asked over pipes and takes its times itself.
-/// Where Java or the library is missing, rows of it are left out: <see cref="Absence"/> says what is.
+/// Lucene 8 in a Java process of its own (<c>Peers/Lucene/LuceneServer.java</c>, run from its source). It is asked over pipes and
+/// takes its times itself. Where Java or the library is missing, rows of it are left out: <see cref="Absence"/> says what is.
 /// </summary>
 internal sealed class LuceneProcess : IDisposable
 {
@@ -21,7 +21,13 @@ internal sealed class LuceneProcess : IDisposable
     public LuceneProcess(string heap = "1g")
     {
         string[] arguments = [$"-Xmx{heap}", "-cp", Libraries, Source];
-        process = Process.Start(new ProcessStartInfo("java", arguments) { RedirectStandardInput = true, RedirectStandardOutput = true, RedirectStandardError = true })
+        process = Process.Start(
+            new ProcessStartInfo("java", arguments)
+            {
+                RedirectStandardInput = true,
+                RedirectStandardOutput = true,
+                RedirectStandardError = true
+            })
             ?? throw new InvalidOperationException("Could not start java.");
         process.ErrorDataReceived += (_, line) =>
         {
@@ -39,13 +45,18 @@ internal sealed class LuceneProcess : IDisposable
             if (Jar("core") is null || Jar("analyzers-common") is null)
                 return $"no lucene-core-8*.jar and lucene-analyzers-common-8*.jar in {Jars} (Debian: liblucene8-java)";
 
-            bool hasJava = (Environment.GetEnvironmentVariable("PATH") ?? "").Split(Path.PathSeparator).Any(folder => File.Exists(Path.Combine(folder, "java")));
+            bool hasJava = (Environment.GetEnvironmentVariable("PATH") ?? "")
+                .Split(Path.PathSeparator)
+                .Any(folder => File.Exists(Path.Combine(folder, "java")));
             return hasJava ? null : "no java in the PATH (Debian: default-jdk-headless)";
         }
     }
 
     /// <summary>The library's version, from the name of its file.</summary>
-    public static string Version => Jar("core") is { } jar ? Path.GetFileNameWithoutExtension(jar)[(Path.GetFileNameWithoutExtension(jar).LastIndexOf('-') + 1)..] : "";
+    public static string Version =>
+        Jar("core") is { } jar
+            ? Path.GetFileNameWithoutExtension(jar)[(Path.GetFileNameWithoutExtension(jar).LastIndexOf('-') + 1)..]
+            : "";
 
     private static string Source => Path.Combine(Corpus.RepositoryRoot, "bench", "Peers", "Lucene", "LuceneServer.java");
 
@@ -73,7 +84,11 @@ internal sealed class LuceneProcess : IDisposable
     public static double First(string classes, string index, string question)
     {
         long began = Stopwatch.GetTimestamp();
-        var start = new ProcessStartInfo("java", ["-cp", $"{Libraries}:{classes}", "LuceneServer"]) { RedirectStandardInput = true, RedirectStandardOutput = true };
+        var start = new ProcessStartInfo("java", ["-cp", $"{Libraries}:{classes}", "LuceneServer"])
+        {
+            RedirectStandardInput = true,
+            RedirectStandardOutput = true
+        };
         using Process process = Process.Start(start) ?? throw new InvalidOperationException("Could not start java.");
         process.StandardInput.WriteLine($"cold\t{index}\t{question}");
         process.StandardInput.Flush();
@@ -94,7 +109,8 @@ internal sealed class LuceneProcess : IDisposable
     /// <summary>Sends a command; the answer is read by <see cref="Read"/>.</summary>
     public void Send(params object[] command)
     {
-        process.StandardInput.WriteLine(string.Join('\t', command.Select(part => Convert.ToString(part, CultureInfo.InvariantCulture))));
+        process.StandardInput.WriteLine(
+            string.Join('\t', command.Select(part => Convert.ToString(part, CultureInfo.InvariantCulture))));
         process.StandardInput.Flush();
     }
 
@@ -132,5 +148,7 @@ internal sealed class LuceneProcess : IDisposable
     }
 
     private static string? Jar(string part) =>
-        Directory.Exists(Jars) ? Directory.EnumerateFiles(Jars, $"lucene-{part}-8*.jar").Order(StringComparer.Ordinal).LastOrDefault() : null;
+        Directory.Exists(Jars)
+            ? Directory.EnumerateFiles(Jars, $"lucene-{part}-8*.jar").Order(StringComparer.Ordinal).LastOrDefault()
+            : null;
 }

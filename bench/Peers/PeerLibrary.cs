@@ -4,7 +4,10 @@ using System.Runtime.InteropServices;
 
 namespace Treepie.Bench.Peers;
 
-/// <summary>Finds the libraries of other engines under the names that systems give them. One that is absent makes a row "absent", not an error.</summary>
+/// <summary>
+/// Finds the libraries of other engines under the names that systems give them. One that is absent makes a row "absent", not an
+/// error.
+/// </summary>
 internal static class PeerLibrary
 {
     public const string Lmdb = "lmdb";
@@ -42,7 +45,8 @@ internal static class PeerLibrary
     private static string[] Candidates(string library) => library switch
     {
         Lmdb => ["liblmdb.so.0", "liblmdb.so", "liblmdb.dylib", "lmdb.dll"],
-        RocksDb => ["librocksdb.so.7.8", "librocksdb.so", "librocksdb.so.8", "librocksdb.so.9", "librocksdb.dylib", "rocksdb.dll"],
+        RocksDb =>
+            ["librocksdb.so.7.8", "librocksdb.so", "librocksdb.so.8", "librocksdb.so.9", "librocksdb.dylib", "rocksdb.dll"],
         Sqlite => ["libsqlite3.so.0", "libsqlite3.so", "libsqlite3.dylib", "sqlite3.dll"],
         _ => [],
     };

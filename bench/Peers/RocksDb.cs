@@ -4,8 +4,9 @@ using Treepie.Bench.Stores;
 namespace Treepie.Bench.Peers;
 
 /// <summary>
-/// RocksDB through its C interface: <c>sync</c> writes with its own group commit, a block cache that holds everything, bloom filters of ten bits, log
-/// files recycled (which spares it a change of the file system's records at each sync), no compression (the values are random).
+/// RocksDB through its C interface: <c>sync</c> writes with its own group commit, a block cache that holds everything, bloom
+/// filters of ten bits, log files recycled (which spares it a change of the file system's records at each sync), no compression
+/// (the values are random).
 /// </summary>
 internal sealed unsafe class RocksDb : IKeyValueStore
 {
@@ -38,7 +39,8 @@ internal sealed unsafe class RocksDb : IKeyValueStore
 
     /// <summary>Name and version, and whether it is on this machine.</summary>
     public static StoreEngine Engine { get; } = new(
-        $"RocksDB {PeerLibrary.VersionOfFile(PeerLibrary.RocksDb)}".TrimEnd(), PeerLibrary.IsPresent(PeerLibrary.RocksDb), (path, settings) => new RocksDb(path, settings));
+        $"RocksDB {PeerLibrary.VersionOfFile(PeerLibrary.RocksDb)}".TrimEnd(), PeerLibrary.IsPresent(PeerLibrary.RocksDb),
+        (path, settings) => new RocksDb(path, settings));
 
     public IKeyValueSession OpenSession() => new Session(this);
 
@@ -69,7 +71,8 @@ internal sealed unsafe class RocksDb : IKeyValueStore
             for (int i = 0; i < entries.Count; i++)
             {
                 ReadOnlySpan<byte> key = entries.Key(i), value = entries.Value(i);
-                rocksdb_writebatch_put(_batch, entries.AddressOf(key), (nuint)key.Length, entries.AddressOf(value), (nuint)value.Length);
+                rocksdb_writebatch_put(
+                    _batch, entries.AddressOf(key), (nuint)key.Length, entries.AddressOf(value), (nuint)value.Length);
             }
 
             rocksdb_write(owner._database, owner._writeOptions, _batch, out nint error);
@@ -86,7 +89,8 @@ internal sealed unsafe class RocksDb : IKeyValueStore
             {
                 ReadOnlySpan<byte> key = entries.Key(i), value = entries.Value(i);
                 byte* found = rocksdb_writebatch_wi_get_from_batch_and_db(
-                    _indexed, owner._database, owner._readOptions, entries.AddressOf(key), (nuint)key.Length, out _, out nint error);
+                    _indexed, owner._database, owner._readOptions, entries.AddressOf(key), (nuint)key.Length, out _,
+                    out nint error);
                 Check(error);
                 if (found != null)
                 {
@@ -94,7 +98,8 @@ internal sealed unsafe class RocksDb : IKeyValueStore
                     continue;
                 }
 
-                rocksdb_writebatch_wi_put(_indexed, entries.AddressOf(key), (nuint)key.Length, entries.AddressOf(value), (nuint)value.Length);
+                rocksdb_writebatch_wi_put(
+                    _indexed, entries.AddressOf(key), (nuint)key.Length, entries.AddressOf(value), (nuint)value.Length);
                 added++;
             }
 

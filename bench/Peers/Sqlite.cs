@@ -4,7 +4,8 @@ using System.Text;
 namespace Treepie.Bench.Peers;
 
 /// <summary>
-/// A connection to a SQLite database, in WAL mode with full syncs unless told otherwise. The machine's own library, called directly.
+/// A connection to a SQLite database, in WAL mode with full syncs unless told otherwise. The machine's own library, called
+/// directly.
 /// </summary>
 internal sealed class Sqlite : IDisposable
 {
@@ -15,7 +16,9 @@ internal sealed class Sqlite : IDisposable
     private static readonly nint Transient = -1;
     private readonly nint connection;
 
-    /// <summary>Opens or creates a database file; a connection that is not shared belongs to one thread at a time and takes no lock.</summary>
+    /// <summary>
+    /// Opens or creates a database file; a connection that is not shared belongs to one thread at a time and takes no lock.
+    /// </summary>
     public Sqlite(string path, bool isShared = true)
     {
         Check(sqlite3_open_v2(path, out connection, ReadWriteCreate | (isShared ? FullMutex : NoMutex), 0));
@@ -124,7 +127,8 @@ internal sealed class Sqlite : IDisposable
 
 #pragma warning disable SYSLIB1054, CA2101 // the runtime's own marshalling is as fast here and shorter to read
     [DllImport(Library)]
-    private static extern int sqlite3_open_v2([MarshalAs(UnmanagedType.LPUTF8Str)] string path, out nint connection, int flags, nint files);
+    private static extern int sqlite3_open_v2(
+        [MarshalAs(UnmanagedType.LPUTF8Str)] string path, out nint connection, int flags, nint files);
 
     [DllImport(Library)]
     private static extern int sqlite3_busy_timeout(nint connection, int milliseconds);
@@ -136,7 +140,8 @@ internal sealed class Sqlite : IDisposable
     private static extern int sqlite3_close_v2(nint connection);
 
     [DllImport(Library)]
-    private static extern int sqlite3_exec(nint connection, [MarshalAs(UnmanagedType.LPUTF8Str)] string sql, nint callback, nint state, nint error);
+    private static extern int sqlite3_exec(
+        nint connection, [MarshalAs(UnmanagedType.LPUTF8Str)] string sql, nint callback, nint state, nint error);
 
     [DllImport(Library)]
     private static extern int sqlite3_prepare_v2(

@@ -2,7 +2,9 @@ using Treepie.Bench.Measuring;
 
 namespace Treepie.Bench.Peers;
 
-/// <summary>The films in SQLite: the JSON in a table, and, if asked, the same fields searchable as Treepie's automatic index makes them.</summary>
+/// <summary>
+/// The films in SQLite: the JSON in a table, and, if asked, the same fields searchable as Treepie's automatic index makes them.
+/// </summary>
 internal sealed class SqliteMovies : IDisposable
 {
     private readonly Sqlite database;

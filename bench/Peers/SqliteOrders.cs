@@ -6,7 +6,9 @@ namespace Treepie.Bench.Peers;
 /// <summary>Orders in SQLite: their JSON in a table, and groups of them in another.</summary>
 internal sealed class SqliteOrders : IDisposable
 {
-    private const string Grouped = "select json_extract(json, '$.City') city, count(*) n, sum(json_extract(json, '$.Freight')) freight from orders group by 1";
+    private const string Grouped =
+        "select json_extract(json, '$.City') city, count(*) n, sum(json_extract(json, '$.Freight')) freight from orders group by "
+            + "1";
 
     private readonly Sqlite database;
 
@@ -18,7 +20,9 @@ internal sealed class SqliteOrders : IDisposable
         using Sqlite.Statement insert = database.Prepare("insert into orders(n, json) values (?, ?)");
         database.Execute("begin");
         for (int i = 0; i < orders; i++)
-            insert.Bind(1, i).Bind(2, $$"""{"City":"{{city(i)}}","Freight":{{freight(i)}},"Company":"companies/{{i % 91}}"}""").Step();
+            insert.Bind(1, i)
+                .Bind(2, $$"""{"City":"{{city(i)}}","Freight":{{freight(i)}},"Company":"companies/{{i % 91}}"}""")
+                .Step();
         database.Execute("commit");
     }
 

@@ -3,8 +3,9 @@ using Treepie.Bench.Stores;
 namespace Treepie.Bench.Peers;
 
 /// <summary>
-/// SQLite as a key/value store: one table without row ids, WAL, <c>synchronous=full</c> (<c>off</c> where not durable), prepared statements, the
-/// file mapped so that a hundred connections need no hundred caches. Writers queue in the application, which spares them SQLite's sleeping.
+/// SQLite as a key/value store: one table without row ids, WAL, <c>synchronous=full</c> (<c>off</c> where not durable), prepared
+/// statements, the file mapped so that a hundred connections need no hundred caches. Writers queue in the application, which
+/// spares them SQLite's sleeping.
 /// </summary>
 internal sealed class SqliteStore : IKeyValueStore
 {
@@ -23,7 +24,8 @@ internal sealed class SqliteStore : IKeyValueStore
 
     /// <summary>Name and version, and whether it is on this machine.</summary>
     public static StoreEngine Engine { get; } = new(
-        Sqlite.IsPresent ? $"SQLite {Sqlite.Version}" : "SQLite", Sqlite.IsPresent, (path, settings) => new SqliteStore(path, settings));
+        Sqlite.IsPresent ? $"SQLite {Sqlite.Version}" : "SQLite", Sqlite.IsPresent,
+        (path, settings) => new SqliteStore(path, settings));
 
     public IKeyValueSession OpenSession() => new Session(this);
 
@@ -105,7 +107,10 @@ internal sealed class SqliteStore : IKeyValueStore
 
         public void Dispose()
         {
-            foreach (Sqlite.Statement statement in (ReadOnlySpan<Sqlite.Statement>)[_begin, _beginWrite, _commit, _put, _putNew, _get, _range])
+            foreach (Sqlite.Statement statement in (ReadOnlySpan<Sqlite.Statement>)
+            [
+                _begin, _beginWrite, _commit, _put, _putNew, _get, _range
+            ])
                 statement.Dispose();
             _connection.Dispose();
         }

@@ -54,7 +54,9 @@ internal sealed class Entries
 
     public ReadOnlySpan<byte> Value(int index) => _bytes.AsSpan(_places[index].Value.._places[index].End);
 
-    /// <summary>Where a span of this array lies, until the next <see cref="Add(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>.</summary>
+    /// <summary>
+    /// Where a span of this array lies, until the next <see cref="Add(ReadOnlySpan{byte}, ReadOnlySpan{byte})"/>.
+    /// </summary>
     [SuppressMessage("Performance", "CA1822", Justification = "Only spans of a pinned array have an address.")]
     public unsafe byte* AddressOf(ReadOnlySpan<byte> own) =>
         (byte*)System.Runtime.CompilerServices.Unsafe.AsPointer(ref MemoryMarshal.GetReference(own));

@@ -1,6 +1,9 @@
 namespace Treepie.Bench.Stores;
 
-/// <summary>An ordered store of bytes under measurement, ours or a peer. Any thread may open sessions; a session belongs to one thread at a time.</summary>
+/// <summary>
+/// An ordered store of bytes under measurement, ours or a peer. Any thread may open sessions; a session belongs to one thread at
+/// a time.
+/// </summary>
 internal interface IKeyValueStore : IDisposable
 {
     /// <summary>Opens what one client works through: a connection, reusable transactions, buffers.</summary>
@@ -19,12 +22,16 @@ internal interface IKeyValueSession : IDisposable
     /// <summary>Reads every key of the entries from one snapshot; returns the <see cref="Digest"/> of what was found.</summary>
     ulong Read(Entries keys);
 
-    /// <summary>Reads so many entries in order, from the first key that is not below <paramref name="from"/>; returns their <see cref="Digest"/>.</summary>
+    /// <summary>
+    /// Reads so many entries in order, from the first key that is not below <paramref name="from"/>; returns their
+    /// <see cref="Digest"/>.
+    /// </summary>
     ulong ReadRange(ReadOnlySpan<byte> from, int count);
 }
 
 /// <summary>How a store is opened, alike for all.</summary>
-/// <param name="IsDurable">Whether a transaction is on the disk when it returns; otherwise the engine writes whenever it likes.</param>
+/// <param name="IsDurable">Whether a transaction is on the disk when it returns; otherwise the engine writes whenever it
+/// likes.</param>
 /// <param name="MemoryBytes">Memory for caches: enough for all data of the run.</param>
 internal sealed record StoreSettings(bool IsDurable, long MemoryBytes);
 

@@ -1,8 +1,8 @@
 namespace Treepie.Bench.Stores;
 
 /// <summary>
-/// A store whose application merges the transactions that wait into one: what a user of an engine without group commit can build in
-/// front of it. Who gets the lock writes for all that queued meanwhile. The engine stays open when this ends.
+/// A store whose application merges the transactions that wait into one: what a user of an engine without group commit can build
+/// in front of it. Who gets the lock writes for all that queued meanwhile. The engine stays open when this ends.
 /// </summary>
 internal sealed class MergedStore(IKeyValueStore inner) : IKeyValueStore
 {
@@ -39,7 +39,8 @@ internal sealed class MergedStore(IKeyValueStore inner) : IKeyValueStore
 
         public void Dispose() => reader.Dispose();
 
-        public Entries Take() => Interlocked.Exchange(ref _entries, null) ?? throw new InvalidOperationException("Who waits has entries.");
+        public Entries Take() =>
+            Interlocked.Exchange(ref _entries, null) ?? throw new InvalidOperationException("Who waits has entries.");
     }
 
     private void WriteWaiting()

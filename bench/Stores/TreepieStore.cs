@@ -13,12 +13,18 @@ internal sealed class TreepieStore : IKeyValueStore
     public TreepieStore(string directory, StoreSettings settings, EncryptionKey? key = null)
     {
         _environment = StorageEnvironment.Open(
-            directory, new StorageOptions { Durability = settings.IsDurable ? Durability.Durable : Durability.Relaxed, EncryptionKey = key });
+            directory,
+            new StorageOptions
+            {
+                Durability = settings.IsDurable ? Durability.Durable : Durability.Relaxed,
+                EncryptionKey = key
+            });
         _environment.Write(static transaction => transaction.GetOrCreateTree(TreeName).Count);
     }
 
     /// <summary>How it is opened.</summary>
-    public static StoreEngine Engine { get; } = new("Treepie", IsPresent: true, (path, settings) => new TreepieStore(path, settings));
+    public static StoreEngine Engine { get; } = new(
+        "Treepie", IsPresent: true, (path, settings) => new TreepieStore(path, settings));
 
     /// <summary>Its figures.</summary>
     public StorageStatistics Statistics => _environment.GetStatistics();

@@ -5,7 +5,10 @@ using Treepie.Bench.Suites.Backups;
 
 namespace Treepie.Bench.Suites;
 
-/// <summary>How fast a database is backed up and restored, by kind and compression, to disk and to S3, and what that costs those who write meanwhile.</summary>
+/// <summary>
+/// How fast a database is backed up and restored, by kind and compression, to disk and to S3, and what that costs those who write
+/// meanwhile.
+/// </summary>
 internal sealed class BackupSuite : ISuite
 {
     private static readonly BackupOptions _snapshot = new() { Kind = BackupKind.Snapshot };
@@ -29,8 +32,10 @@ internal sealed class BackupSuite : ISuite
         await progress.WriteLineAsync("backup: fill");
         int documents = await BackupData.FillOrdersAsync(database, BackupData.WantedBytes(quick), cancellationToken);
         var rows = new List<BenchRow>();
-        rows.AddRange(await new BackupForms(database, BackupKind.Logical, folder.Path).RowsAsync(rounds, progress, cancellationToken));
-        rows.AddRange(await new BackupForms(database, BackupKind.Snapshot, folder.Path).RowsAsync(rounds, progress, cancellationToken));
+        rows.AddRange(
+            await new BackupForms(database, BackupKind.Logical, folder.Path).RowsAsync(rounds, progress, cancellationToken));
+        rows.AddRange(
+            await new BackupForms(database, BackupKind.Snapshot, folder.Path).RowsAsync(rounds, progress, cancellationToken));
         rows.AddRange(await BackupSizes.RowsAsync(quick, progress, cancellationToken));
         await progress.WriteLineAsync("backup: direct to S3");
         rows.AddRange(await DirectUpload.RowsAsync(database, folder.Path, rounds, cancellationToken));
@@ -40,13 +45,18 @@ internal sealed class BackupSuite : ISuite
         await progress.WriteLineAsync("backup: increments");
         rows.AddRange(await IncrementsAsync(database, documents, cancellationToken));
         await progress.WriteLineAsync("backup: memory and writers");
-        foreach (BackupOptions options in (BackupOptions[])[new BackupOptions(), new BackupOptions { Compression = BackupCompression.ZstdOptimal }, _snapshot])
+        foreach (BackupOptions options in (BackupOptions[])
+        [
+            new BackupOptions(), new BackupOptions { Compression = BackupCompression.ZstdOptimal }, _snapshot
+        ])
             rows.Add(await BackupMemory.RowAsync(database, options, cancellationToken));
-        rows.AddRange(await WritersMeanwhile.RowsAsync(database, quick ? 1 : 3, TimeSpan.FromSeconds(quick ? 0.3 : 4), cancellationToken));
+        rows.AddRange(
+            await WritersMeanwhile.RowsAsync(database, quick ? 1 : 3, TimeSpan.FromSeconds(quick ? 0.3 : 4), cancellationToken));
         return rows;
     }
 
-    private static async Task<BenchRow> RestoreAsync(Database database, BackupOptions options, string folder, CancellationToken cancellationToken)
+    private static async Task<BenchRow> RestoreAsync(
+        Database database, BackupOptions options, string folder, CancellationToken cancellationToken)
     {
         string path = Path.Combine(folder, "backup"), target = Path.Combine(folder, "restored");
         BackupReport report = await database.BackupAsync(path, options, null, cancellationToken);
@@ -59,7 +69,8 @@ internal sealed class BackupSuite : ISuite
     }
 
     /// <summary>An increment costs what has changed, whatever the database holds.</summary>
-    private static async Task<IReadOnlyList<BenchRow>> IncrementsAsync(Database database, int documents, CancellationToken cancellationToken)
+    private static async Task<IReadOnlyList<BenchRow>> IncrementsAsync(
+        Database database, int documents, CancellationToken cancellationToken)
     {
         const int Share = 100;
         BackupOptions[] kinds = [new(), _snapshot];
@@ -71,15 +82,22 @@ internal sealed class BackupSuite : ISuite
             await using (Writes.BulkInsert bulk = database.BulkInsert())
             {
                 for (int number = Share; number <= documents; number += Share)
-                    await bulk.StoreAsync(string.Create(CultureInfo.InvariantCulture, $"orders/{number}-A"), orders.Make(number + 1), cancellationToken);
+                    await bulk.StoreAsync(
+                        string.Create(CultureInfo.InvariantCulture, $"orders/{number}-A"), orders.Make(number + 1),
+                        cancellationToken);
                 await bulk.CompleteAsync(cancellationToken);
             }
 
             BackupReport? report = null;
-            double seconds = await Timing.SecondsAsync(async () => report = await database.BackupAsync(Stream.Null, full with { Since = before.Link }, null, cancellationToken));
+            double seconds = await Timing.SecondsAsync(
+                async () => report = await database.BackupAsync(
+                    Stream.Null, full with { Since = before.Link }, null, cancellationToken));
             rows.Add(new BenchRow($"{full.Kind}, ZstdFastest, increment", "documents/s", true, documents / seconds)
             {
-                Note = string.Create(CultureInfo.InvariantCulture, $"{100.0 * report!.StoredBytes / before.StoredBytes:0.0} % of the bytes of the full backup"), // it was set by the work that was timed
+                // it was set by the work that was timed
+                Note = string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{100.0 * report!.StoredBytes / before.StoredBytes:0.0} % of the bytes of the full backup"),
             });
         }
 

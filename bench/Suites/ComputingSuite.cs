@@ -15,5 +15,6 @@ internal sealed class ComputingSuite : ISuite
         waits for it. An answer: the ten largest groups; SQLite groups the table of documents for it.
         """.ReplaceLineEndings("\n");
 
-    public Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken) => GroupMeasurements.RunAsync(quick, progress, cancellationToken);
+    public Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken) =>
+        GroupMeasurements.RunAsync(quick, progress, cancellationToken);
 }

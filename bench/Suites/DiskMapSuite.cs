@@ -31,7 +31,8 @@ internal sealed class DiskMapSuite : ISuite
         int puts = quick ? FullPuts / 10 : FullPuts, words = quick ? FullWords / 10 : FullWords;
         long[] drawn = MapKeys.ZipfNumbers(1, words, puts);
         StoreEngine memory = new("Treepie in memory", IsPresent: true, (_, _) => new MemoryWords());
-        StoreEngine[] engines = [DiskWords.Engine, memory, FlatFileMap.Engine, .. StoreEngines.Peers.Where(engine => engine.IsPresent)];
+        StoreEngine[] engines =
+            [DiskWords.Engine, memory, FlatFileMap.Engine, .. StoreEngines.Peers.Where(engine => engine.IsPresent)];
         var perSecond = new Dictionary<string, List<double>>();
         var sizes = new Dictionary<string, double>();
         int? expected = null;
@@ -45,7 +46,8 @@ internal sealed class DiskMapSuite : ISuite
                 using var folder = new Scratch();
                 (double seconds, int distinct, ulong read, double bytes) = Run(engine, folder, drawn);
                 if ((expected ??= distinct) != distinct || (digest ??= read) != read)
-                    throw new InvalidOperationException($"{engine.Name} found {distinct} words, the first {expected}; or reads other values.");
+                    throw new InvalidOperationException(
+                        $"{engine.Name} found {distinct} words, the first {expected}; or reads other values.");
                 if (!perSecond.TryGetValue(engine.Name, out List<double>? rounds))
                     perSecond.Add(engine.Name, rounds = []);
                 rounds.Add(puts / seconds);
@@ -70,17 +72,22 @@ internal sealed class DiskMapSuite : ISuite
             Peers = perSecond.Where(entry => !entry.Key.StartsWith("Treepie", StringComparison.Ordinal))
                 .ToDictionary(entry => entry.Key, entry => Statistics.Median(entry.Value)),
             Goals = [new Goal(4.7, "flat file"), new Goal(1, "LMDB"), new Goal(1, "RocksDB"), new Goal(1, "SQLite")],
-            Reason = "slots and records of the flat file (some 80 MB) lie in memory as a whole, most of what Zipf's law asks for even in the processor's caches, so a put costs it two accesses and no transaction; the original's ratio is of a run forty times as long, which this is not",
+            Reason =
+                "slots and records of the flat file (some 80 MB) lie in memory as a whole, most of what Zipf's law asks for even "
+                    + "in the processor's caches, so a put costs it two accesses and no transaction; the original's ratio is of "
+                    + "a run forty times as long, which this is not",
         };
 
-    private static (double Seconds, int Distinct, ulong Digest, double FileBytes) Run(StoreEngine engine, Scratch folder, long[] drawn)
+    private static (double Seconds, int Distinct, ulong Digest, double FileBytes) Run(
+        StoreEngine engine, Scratch folder, long[] drawn)
     {
         var entries = new Entries();
         var text = new byte[32];
         double seconds = 0;
         int distinct = 0;
         ulong digest;
-        using (IKeyValueStore store = engine.Open(Path.Combine(folder.Path, "words"), new StoreSettings(IsDurable: false, MemoryBytes: 2L << 30)))
+        using (IKeyValueStore store = engine.Open(
+            Path.Combine(folder.Path, "words"), new StoreSettings(IsDurable: false, MemoryBytes: 2L << 30)))
         {
             using IKeyValueSession session = store.OpenSession();
             for (int at = 0; at < drawn.Length; at += WordsPerTransaction)
@@ -105,7 +112,9 @@ internal sealed class DiskMapSuite : ISuite
             entries.Add(Word(number, text), BitConverter.GetBytes(number));
     }
 
-    /// <summary>A word for each number: a hash of it in letters, with 4 to 16 bytes, ten on average; the number itself makes it unique.</summary>
+    /// <summary>
+    /// A word for each number: a hash of it in letters, with 4 to 16 bytes, ten on average; the number itself makes it unique.
+    /// </summary>
     private static ReadOnlySpan<byte> Word(long number, byte[] text)
     {
         number.TryFormat(text, out int length, "X", CultureInfo.InvariantCulture);
@@ -119,7 +128,8 @@ internal sealed class DiskMapSuite : ISuite
     /// <summary>Bytes that the files really take: the flat file is sparse.</summary>
     private static double Blocks(string directory)
     {
-        using Process process = Process.Start(new ProcessStartInfo("du", ["-s", "-B1", directory]) { RedirectStandardOutput = true })
+        using Process process = Process.Start(
+            new ProcessStartInfo("du", ["-s", "-B1", directory]) { RedirectStandardOutput = true })
             ?? throw new InvalidOperationException("du could not be started.");
         string text = process.StandardOutput.ReadToEnd();
         process.WaitForExit();

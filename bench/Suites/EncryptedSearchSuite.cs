@@ -16,7 +16,8 @@ internal sealed class EncryptedSearchSuite : ISuite
     private const string Files = "file-shaped, encrypted";
     private const int PerSecond = 500;
 
-    private static readonly (string Name, double Share)[] _shares = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
+    private static readonly (string Name, double Share)[] _shares =
+        [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
 
     public string Name => "encrypted-search";
 
@@ -35,7 +36,8 @@ internal sealed class EncryptedSearchSuite : ISuite
         using EncryptionKey key = EncryptionKey.Generate();
         using Scratch hiddenFolder = new(), plainFolder = new();
         await progress.WriteLineAsync("encrypted-search: load");
-        await using Database hidden = await LoadAsync(hiddenFolder, movies, key, cancellationToken), plain = await LoadAsync(plainFolder, movies, null, cancellationToken);
+        await using Database hidden = await LoadAsync(hiddenFolder, movies, key, cancellationToken),
+            plain = await LoadAsync(plainFolder, movies, null, cancellationToken);
         using var files = new SealedColumns(movies);
         Func<long, Task<int>>[] targets =
         [
@@ -59,22 +61,30 @@ internal sealed class EncryptedSearchSuite : ISuite
                 int target = (round + turn) % targets.Length;
                 var random = new Random(round);
                 long[] years = [.. Enumerable.Range(0, queries).Select(_ => movies.Years[random.Next(movies.Years.Length)])];
-                waits[target].AddRange(FixedRate.Run(PerSecond, queries, i => targets[target](years[i]).GetAwaiter().GetResult(), cancellationToken));
+                waits[target].AddRange(
+                    FixedRate.Run(
+                        PerSecond, queries, i => targets[target](years[i]).GetAwaiter().GetResult(), cancellationToken));
             }
         }
 
         return
         [
-            .. _shares.Select(share => new BenchRow($"query, {share.Name}", "µs", false, Statistics.Percentile(waits[0], share.Share))
+            .. _shares.Select(share => new BenchRow(
+                $"query, {share.Name}", "µs", false, Statistics.Percentile(waits[0], share.Share))
             {
-                Peers = new Dictionary<string, double> { [Plain] = Statistics.Percentile(waits[1], share.Share), [Files] = Statistics.Percentile(waits[2], share.Share) },
+                Peers = new Dictionary<string, double>
+                {
+                    [Plain] = Statistics.Percentile(waits[1], share.Share),
+                    [Files] = Statistics.Percentile(waits[2], share.Share)
+                },
                 Goals = share.Share > 0.999 ? [new Goal(0.5, Plain)] : [],
             }),
             new BenchRow("decrypted by each query of the file-shaped index", "bytes", false, files.SealedBytes),
         ];
     }
 
-    private static async Task<Database> LoadAsync(Scratch folder, Movies movies, EncryptionKey? key, CancellationToken cancellationToken)
+    private static async Task<Database> LoadAsync(
+        Scratch folder, Movies movies, EncryptionKey? key, CancellationToken cancellationToken)
     {
         Database database = Database.Open(folder.Path, new DatabaseOptions { EncryptionKey = key });
         foreach (Movie[] films in movies.Batches(1_000))
@@ -94,7 +104,12 @@ internal sealed class EncryptedSearchSuite : ISuite
     {
         var output = new ArrayBufferWriter<byte>(64 * 1024);
         using QueryResults results = await database.QueryAsync(
-            new QueryRequest { Text = $"from Movies where year = {year} order by title limit {SealedColumns.First}", WaitForNonStaleResults = wait, WaitTimeout = TimeSpan.FromMinutes(5) }, cancellationToken);
+            new QueryRequest
+            {
+                Text = $"from Movies where year = {year} order by title limit {SealedColumns.First}",
+                WaitForNonStaleResults = wait,
+                WaitTimeout = TimeSpan.FromMinutes(5)
+            }, cancellationToken);
         int films = 0;
         while (results.MoveNext())
         {

@@ -40,10 +40,15 @@ internal sealed class EncryptedSuite : ISuite
         var works = _works.ToDictionary(entry => entry.Work, _ => new Pair());
         await progress.WriteLineAsync("encrypted: load");
         for (int round = 0; round < Math.Min(3, rounds); round++)
-            load.Measure(round, isHidden => Load(data, isHidden ? hidden : plain, isHidden ? key : null, isKept: round == Math.Min(3, rounds) - 1));
+            load.Measure(
+                round,
+                isHidden => Load(
+                    data, isHidden ? hidden : plain, isHidden ? key : null, isKept: round == Math.Min(3, rounds) - 1));
 
         FdbStore[] stores = [.. new[] { (hidden, (EncryptionKey?)key), (plain, null) }.Select(entry =>
-            new FdbStore(entry.Item2 is null ? Plain : "encrypted", new TreepieStore(PathOf(entry.Item1), FdbLoad.Settings, entry.Item2), data, new uint[rows]))];
+            new FdbStore(
+                entry.Item2 is null ? Plain : "encrypted", new TreepieStore(PathOf(entry.Item1), FdbLoad.Settings, entry.Item2),
+                data, new uint[rows]))];
         try
         {
             for (int round = 0; round < rounds; round++)
@@ -122,10 +127,11 @@ internal sealed class EncryptedSuite : ISuite
             }
         }
 
-        public BenchRow Row(string row, string unit, bool higherIsBetter, Goal? goal) => BenchRow.Of(row, unit, higherIsBetter, _hidden) with
-        {
-            Peers = new Dictionary<string, double> { [Plain] = Statistics.Median(_plain) },
-            Goals = goal is null ? [] : [goal],
-        };
+        public BenchRow Row(string row, string unit, bool higherIsBetter, Goal? goal) =>
+            BenchRow.Of(row, unit, higherIsBetter, _hidden) with
+            {
+                Peers = new Dictionary<string, double> { [Plain] = Statistics.Median(_plain) },
+                Goals = goal is null ? [] : [goal],
+            };
     }
 }

@@ -5,7 +5,10 @@ using Treepie.Bench.Suites.Faster;
 
 namespace Treepie.Bench.Suites;
 
-/// <summary>Hash maps of 8-byte keys and values in the shape of YCSB: ours beside FASTER and ConcurrentDictionary, and the durable forms beside each other.</summary>
+/// <summary>
+/// Hash maps of 8-byte keys and values in the shape of YCSB: ours beside FASTER and ConcurrentDictionary, and the durable forms
+/// beside each other.
+/// </summary>
 internal sealed class FasterSuite : ISuite
 {
     private const int DrawnKeys = 4_000_000;
@@ -45,7 +48,8 @@ internal sealed class FasterSuite : ISuite
     ];
 
     private static void InMemory(
-        long keys, IReadOnlyList<long[]>[] drawn, bool quick, MapFigures figures, TextWriter progress, CancellationToken cancellationToken)
+        long keys, IReadOnlyList<long[]>[] drawn, bool quick, MapFigures figures, TextWriter progress,
+        CancellationToken cancellationToken)
     {
         var ours = new MemoryMapUnderTest();
         IMapUnderTest[] maps = [ours, new FasterMap(keys, directory: null), new DictionaryUnderTest((int)keys)];
@@ -72,9 +76,13 @@ internal sealed class FasterSuite : ISuite
                         for (int threads = 1; threads <= 2; threads++)
                         {
                             foreach (IMapUnderTest map in maps)
-                                figures.Add(skew, work, threads, isDurable: false, map.Name, MapRun.Run(map.Open, work, drawn[skew], threads, duration));
+                                figures.Add(
+                                    skew, work, threads, isDurable: false, map.Name,
+                                    MapRun.Run(map.Open, work, drawn[skew], threads, duration));
                             if (work != MapWork.Mix)
-                                figures.Add(skew, work, threads, isDurable: false, MapFigures.Batched, MapRun.Run(ours.OpenBatched, work, drawn[skew], threads, duration));
+                                figures.Add(
+                                    skew, work, threads, isDurable: false, MapFigures.Batched,
+                                    MapRun.Run(ours.OpenBatched, work, drawn[skew], threads, duration));
                         }
                     }
                 }
@@ -90,7 +98,8 @@ internal sealed class FasterSuite : ISuite
     }
 
     private static void Durable(
-        long keys, IReadOnlyList<long[]>[] drawn, bool quick, MapFigures figures, TextWriter progress, CancellationToken cancellationToken)
+        long keys, IReadOnlyList<long[]>[] drawn, bool quick, MapFigures figures, TextWriter progress,
+        CancellationToken cancellationToken)
     {
         using var folder = new Scratch();
         List<IMapUnderTest> maps = [new DiskMapUnderTest(Path.Combine(folder.Path, "treepie"), keys)];
@@ -115,7 +124,9 @@ internal sealed class FasterSuite : ISuite
                     foreach (MapWork work in Enum.GetValues<MapWork>())
                     {
                         foreach (IMapUnderTest map in maps)
-                            figures.Add(skew, work, threads: 1, isDurable: true, map.Name, MapRun.Run(map.Open, work, drawn[skew], 1, duration));
+                            figures.Add(
+                                skew, work, threads: 1, isDurable: true, map.Name,
+                                MapRun.Run(map.Open, work, drawn[skew], 1, duration));
                     }
                 }
             }

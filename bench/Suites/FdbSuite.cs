@@ -35,7 +35,10 @@ internal sealed class FdbSuite : ISuite
         }
 
         var data = new FdbData(rows);
-        FdbStore[] stores = [.. engines.Select(engine => new FdbStore(engine.Name, engine.Open(PathOf(folder, engine), FdbLoad.Settings), data, new uint[rows]))];
+        FdbStore[] stores = [
+            .. engines.Select(
+                engine => new FdbStore(
+                    engine.Name, engine.Open(PathOf(folder, engine), FdbLoad.Settings), data, new uint[rows]))];
         try
         {
             CompareRanges(stores);
@@ -78,10 +81,14 @@ internal sealed class FdbSuite : ISuite
 
     private static async Task RoundAsync(FdbStore[] stores, FdbTable table, Scratch folder, bool quick, uint version)
     {
-        TimeSpan writing = TimeSpan.FromSeconds(quick ? 0.25 : 1.2), reading = TimeSpan.FromSeconds(quick ? 0.15 : 0.8), limit = reading / 2;
+        TimeSpan writing = TimeSpan.FromSeconds(quick ? 0.25 : 1.2),
+            reading = TimeSpan.FromSeconds(quick ? 0.15 : 0.8),
+            limit = reading / 2;
         table.AddLimits(
-            RawMachine.SyncedWrites(folder.Path, isDirect: true, limit), RawMachine.SyncedWrites(folder.Path, isDirect: false, limit),
-            RawMachine.DependentReads(Environment.ProcessorCount, quick ? 16 << 20 : 128 << 20, limit), RawMachine.SequentialReads(Environment.ProcessorCount, limit));
+            RawMachine.SyncedWrites(folder.Path, isDirect: true, limit),
+            RawMachine.SyncedWrites(folder.Path, isDirect: false, limit),
+            RawMachine.DependentReads(Environment.ProcessorCount, quick ? 16 << 20 : 128 << 20, limit),
+            RawMachine.SequentialReads(Environment.ProcessorCount, limit));
         foreach (FdbWork work in FdbWork.All)
         {
             version += 1 << 20;

@@ -7,7 +7,9 @@ using Treepie.Storage.Kernels;
 
 namespace Treepie.Bench.Suites;
 
-/// <summary>The kernels: negative numbers removed in place beside plainer ways and memmove; sets of sorted numbers beside a merge.</summary>
+/// <summary>
+/// The kernels: negative numbers removed in place beside plainer ways and memmove; sets of sorted numbers beside a merge.
+/// </summary>
 internal sealed class FilterSuite : ISuite
 {
     private const string Chosen = "chosen";
@@ -48,10 +50,17 @@ internal sealed class FilterSuite : ISuite
         foreach (int size in quick ? _sizes[..3] : _sizes)
         {
             progress.WriteLine($"filter: {size} numbers");
-            foreach ((string name, double share) in new[] { ("0.5 % negative", 0.005), ("5 % negative", 0.05), ("15 % negative", 0.15), ("only the first negative", -1) })
+            foreach ((
+                string name,
+                double share) in new[]
+                {
+                    ("0.5 % negative", 0.005), ("5 % negative", 0.05), ("15 % negative", 0.15), ("only the first negative", -1)
+                })
             {
                 cancellationToken.ThrowIfCancellationRequested();
-                AddRows(rows, string.Create(CultureInfo.InvariantCulture, $"{size:N0}, {name}"), size, Measure(forms, size, share, quick));
+                AddRows(
+                    rows, string.Create(CultureInfo.InvariantCulture, $"{size:N0}, {name}"), size,
+                    Measure(forms, size, share, quick));
             }
         }
 
@@ -65,7 +74,8 @@ internal sealed class FilterSuite : ISuite
         double limit = medians["memmove"];
         rows.Add(BenchRow.Of(name, "ns", false, times[Chosen]) with
         {
-            Peers = medians.Where(time => time.Key is not (Chosen or "memmove")).ToDictionary(time => time.Key, time => time.Value),
+            Peers = medians.Where(time => time.Key is not (Chosen or "memmove"))
+                .ToDictionary(time => time.Key, time => time.Value),
             Limit = limit,
             Goals = [new Goal(1, "scalar")],
         });
@@ -77,7 +87,9 @@ internal sealed class FilterSuite : ISuite
                 Limit = limit,
                 Goals = name.Contains('%', StringComparison.Ordinal) ? [new Goal(1 / 0.43, "scalar")] : [],
                 Reason = string.Create(
-                    CultureInfo.InvariantCulture, $"scalar guesses nearly all of it right, and memory decides for both: memmove alone takes {limit / medians["scalar"]:0.00} of scalar's time, so nothing can be below that"),
+                    CultureInfo.InvariantCulture,
+                    $"scalar guesses nearly all of it right, and memory decides for both: memmove alone takes "
+                        + $"{limit / medians["scalar"]:0.00} of scalar's time, so nothing can be below that"),
             });
         }
 
@@ -88,7 +100,9 @@ internal sealed class FilterSuite : ISuite
                 Peers = new Dictionary<string, double> { ["scalar"] = medians["scalar"] },
                 Limit = limit,
                 Goals = [Goal.AtMost(1 / 0.9)],
-                Reason = "a compress takes two turns of the one port that has it, and every store begins where the last one ended, so most touch two lines; memmove aligns its stores and computes nothing",
+                Reason =
+                    "a compress takes two turns of the one port that has it, and every store begins where the last one ended, so "
+                        + "most touch two lines; memmove aligns its stores and computes nothing",
             });
         }
     }
@@ -107,7 +121,8 @@ internal sealed class FilterSuite : ISuite
         Dictionary<string, ulong> digests = [];
 
         // Until the compiler is done with all of them.
-        for (long began = Stopwatch.GetTimestamp(); !quick && size < 10_000 && Stopwatch.GetElapsedTime(began) < TimeSpan.FromSeconds(0.5);)
+        for (long began = Stopwatch.GetTimestamp();
+             !quick && size < 10_000 && Stopwatch.GetElapsedTime(began) < TimeSpan.FromSeconds(0.5);)
         {
             foreach (Form form in forms.Values)
             {

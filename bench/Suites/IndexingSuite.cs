@@ -30,7 +30,8 @@ internal sealed class IndexingSuite : ISuite
     {
         SearchDocument[] documents = SearchCorpus.Verses(SearchSuite.MostDocuments ?? (quick ? 5_000 : Verses)).Documents;
         using var folder = new Scratch();
-        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed, IsBackgroundQuiet = true });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            folder.Path, new StorageOptions { Durability = Durability.Relaxed, IsBackgroundQuiet = true });
         using var load = new IndexingLoad(environment, documents, BatchSize);
         progress.WriteLine($"indexing: {documents.Length:N0} documents");
         ProcessCounters before = ProcessCounters.Now;
@@ -47,7 +48,10 @@ internal sealed class IndexingSuite : ISuite
         List<BenchRow> rows =
         [
             new("documents indexed", "documents/s", true, documents.Length / seconds),
-            new("documents indexed, by processor time", "documents/CPU s", true, documents.Length / used.CpuSeconds) { Note = "one thread; durable two seconds later at most" },
+            new("documents indexed, by processor time", "documents/CPU s", true, documents.Length / used.CpuSeconds)
+            {
+                Note = "one thread; durable two seconds later at most"
+            },
             new("garbage made", "bytes a document", false, used.AllocatedBytes / documents.Length),
             new("tidied", "documents/s", true, documents.Length / tidying),
             new("file before it was tidied", "MB", false, untidy),
@@ -56,7 +60,11 @@ internal sealed class IndexingSuite : ISuite
         using (var searcher = new IndexSearcher(environment))
         {
             foreach (IndexStructureSize size in searcher.MeasureStructures(cancellationToken).Take(16))
-                rows.Add(new BenchRow($"of it {size.Structure}{(size.Field is null ? "" : $" of {size.Field}")}", "MB", false, size.SizeBytes / MB) { Note = $"{100.0 * size.UsedBytes / size.SizeBytes:0} % in use" });
+                rows.Add(
+                    new BenchRow(
+                        $"of it {size.Structure}{(size.Field is null ? "" : $" of {size.Field}")}", "MB", false,
+                        size.SizeBytes / MB)
+                    { Note = $"{100.0 * size.UsedBytes / size.SizeBytes:0} % in use" });
         }
 
         progress.WriteLine("indexing: queries");

@@ -28,7 +28,8 @@ internal sealed class IngestSuite : ISuite
         var movies = new Movies(quick);
         int rounds = quick ? 1 : 5;
         Dictionary<string, List<double>> figures = [];
-        void Note(string figure, double value) => (figures.TryGetValue(figure, out List<double>? list) ? list : figures[figure] = []).Add(value);
+        void Note(string figure, double value) =>
+            (figures.TryGetValue(figure, out List<double>? list) ? list : figures[figure] = []).Add(value);
 
         for (int round = 0; round < rounds; round++)
         {
@@ -36,20 +37,25 @@ internal sealed class IngestSuite : ISuite
             foreach (bool indexed in new[] { false, true })
             {
                 string kind = indexed ? "indexed" : "stored";
-                Note($"embedded {kind}", await EmbeddedAsync(movies, indexed, bytes => Note($"disk {kind}", bytes), cancellationToken));
-                await HttpAsync(movies, indexed, rate => Note($"http {kind}", rate), rate => Note($"warm {kind}", rate), mib => Note($"memory {kind}", mib), cancellationToken);
+                Note(
+                    $"embedded {kind}",
+                    await EmbeddedAsync(movies, indexed, bytes => Note($"disk {kind}", bytes), cancellationToken));
+                await HttpAsync(
+                    movies, indexed, rate => Note($"http {kind}", rate), rate => Note($"warm {kind}", rate),
+                    mib => Note($"memory {kind}", mib), cancellationToken);
                 if (Sqlite.IsPresent)
                     Note($"sqlite {kind}", SqliteRun(movies, indexed, bytes => Note($"sqlite disk {kind}", bytes)));
             }
         }
 
         string sqlite = $"SQLite {Sqlite.Version}";
-        BenchRow Row(string title, string unit, bool higher, string figure, string? peer) => BenchRow.Of(title, unit, higher, figures[figure]) with
-        {
-            Peers = peer is not null && figures.TryGetValue(peer, out List<double>? values)
-                ? new Dictionary<string, double> { [sqlite] = Statistics.Median(values) }
-                : new Dictionary<string, double>(),
-        };
+        BenchRow Row(string title, string unit, bool higher, string figure, string? peer) =>
+            BenchRow.Of(title, unit, higher, figures[figure]) with
+            {
+                Peers = peer is not null && figures.TryGetValue(peer, out List<double>? values)
+                    ? new Dictionary<string, double> { [sqlite] = Statistics.Median(values) }
+                    : new Dictionary<string, double>(),
+            };
         return
         [
             Row("in process, stored", "documents/s", true, "embedded stored", "sqlite stored"),
@@ -65,7 +71,8 @@ internal sealed class IngestSuite : ISuite
         ];
     }
 
-    private static async Task<double> EmbeddedAsync(Movies movies, bool indexed, Action<double> disk, CancellationToken cancellationToken)
+    private static async Task<double> EmbeddedAsync(
+        Movies movies, bool indexed, Action<double> disk, CancellationToken cancellationToken)
     {
         using var folder = new Scratch();
         double seconds;
@@ -91,14 +98,16 @@ internal sealed class IngestSuite : ISuite
     private static async Task FindAsync(Database database, CancellationToken cancellationToken)
     {
         using QueryResults results = await database.QueryAsync(
-            new QueryRequest { Text = IndexedQuery, WaitForNonStaleResults = true, WaitTimeout = TimeSpan.FromMinutes(5) }, cancellationToken);
+            new QueryRequest { Text = IndexedQuery, WaitForNonStaleResults = true, WaitTimeout = TimeSpan.FromMinutes(5) },
+            cancellationToken);
         while (results.MoveNext())
         {
         }
     }
 
     private static async Task HttpAsync(
-        Movies movies, bool indexed, Action<double> first, Action<double> second, Action<double> memory, CancellationToken cancellationToken)
+        Movies movies, bool indexed, Action<double> first, Action<double> second, Action<double> memory,
+        CancellationToken cancellationToken)
     {
         using var folder = new Scratch();
         await using ServerUnderTest server = await ServerUnderTest.StartAsync(folder.Path);

@@ -30,8 +30,10 @@ internal sealed class LocatorSuite : ISuite
     {
         progress.WriteLine("locator: a transaction of 10,000 pages");
         using var folder = new Scratch();
-        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed });
-        IReadOnlyList<BenchRow> rows = environment.Write(transaction => Measure(environment, transaction, quick), cancellationToken);
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            folder.Path, new StorageOptions { Durability = Durability.Relaxed });
+        IReadOnlyList<BenchRow> rows = environment.Write(
+            transaction => Measure(environment, transaction, quick), cancellationToken);
         return Task.FromResult(rows);
     }
 
@@ -47,7 +49,8 @@ internal sealed class LocatorSuite : ISuite
         }
 
         PageStore store = environment.State.Store;
-        long[] pages = [.. transaction.Batch.Pages.Written.Where(page => page.Number >= 0).Select(page => page.Number).Take(Pages)];
+        long[] pages =
+            [.. transaction.Batch.Pages.Written.Where(page => page.Number >= 0).Select(page => page.Number).Take(Pages)];
         var rows = new List<BenchRow>();
         foreach ((string pattern, Func<int, int> pick) in new (string, Func<int, int>)[]
         {
@@ -58,7 +61,10 @@ internal sealed class LocatorSuite : ISuite
         {
             long[] asked = [.. Enumerable.Range(0, Asked).Select(i => pages[pick(i)])];
             foreach (PageQuestion question in Enum.GetValues<PageQuestion>())
-                rows.Add(GetRow($"Get, {question.ToString().ToLowerInvariant()} transaction, {pattern}", new LocatorRun(store, asked, question), question, quick));
+                rows.Add(
+                    GetRow(
+                        $"Get, {question.ToString().ToLowerInvariant()} transaction, {pattern}",
+                        new LocatorRun(store, asked, question), question, quick));
         }
 
         rows.Add(ResetRow(pages, quick));
@@ -82,10 +88,16 @@ internal sealed class LocatorSuite : ISuite
 
         return BenchRow.Of(name, "ns", false, locator) with
         {
-            Peers = new Dictionary<string, double> { ["flat table"] = Statistics.Median(flat), ["dictionary"] = Statistics.Median(dictionary) },
+            Peers = new Dictionary<string, double>
+            {
+                ["flat table"] = Statistics.Median(flat),
+                ["dictionary"] = Statistics.Median(dictionary)
+            },
             Goals = question == PageQuestion.Read ? [] : [new Goal(1, "flat table")],
             Note = question == PageQuestion.Read ? "readers use the table directly" : null,
-            Reason = "the table and the frame record are so near that a hit saves no more than its comparison costs, and the first question for each page pays for both",
+            Reason =
+                "the table and the frame record are so near that a hit saves no more than its comparison costs, and the first "
+                    + "question for each page pays for both",
         };
     }
 
@@ -126,7 +138,11 @@ internal sealed class LocatorSuite : ISuite
 
         return BenchRow.Of("Reset", "ns", false, stamps) with
         {
-            Peers = new Dictionary<string, double> { ["without stamps"] = Statistics.Median(cleared), ["dictionary"] = Statistics.Median(emptied) },
+            Peers = new Dictionary<string, double>
+            {
+                ["without stamps"] = Statistics.Median(cleared),
+                ["dictionary"] = Statistics.Median(emptied)
+            },
             Goals = [new Goal(10, "without stamps")],
             Note = "the clear once in 65,535 times is in it",
         };

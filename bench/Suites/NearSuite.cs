@@ -36,13 +36,15 @@ internal sealed class NearSuite : ISuite
         using var files = new Scratch();
         using var index = new CityIndex(files.Path, CityIndex.Load(quick ? 2_000 : int.MaxValue), cancellationToken);
         var random = new Random(3);
-        GeoPoint[] centres = [.. Enumerable.Range(0, quick ? 3 : Questions).Select(_ => index.Cities[random.Next(index.Cities.Length)])];
+        GeoPoint[] centres =
+            [.. Enumerable.Range(0, quick ? 3 : Questions).Select(_ => index.Cities[random.Next(index.Cities.Length)])];
         foreach (double radius in (double[])[20, 200, 2_000])
         {
             foreach (GeoPoint centre in centres)
                 Require(index.CountWithin(Geometry.Around(centre, radius)), index.LoopWithin(centre, radius), 0.5);
             rows.Add(Row(
-                string.Create(CultureInfo.InvariantCulture, $"count within {radius} km"), Mean(centres, quick, centre => index.CountWithin(Geometry.Around(centre, radius))), Loop,
+                string.Create(CultureInfo.InvariantCulture, $"count within {radius} km"),
+                Mean(centres, quick, centre => index.CountWithin(Geometry.Around(centre, radius))), Loop,
                 Mean(centres, quick, centre => index.LoopWithin(centre, radius))));
         }
 
@@ -50,7 +52,10 @@ internal sealed class NearSuite : ISuite
             Require(index.TenthDistance(centre, null), index.LoopTenth(centre), 1e-4);
         double loop = Mean(centres, quick, index.LoopTenth);
         rows.Add(Row("nearest 10", Mean(centres, quick, centre => index.TenthDistance(centre, null)), Loop, loop));
-        rows.Add(Row("nearest 10 within 200 km", Mean(centres, quick, centre => index.TenthDistance(centre, Geometry.Around(centre, 200))), Loop, loop));
+        rows.Add(
+            Row(
+                "nearest 10 within 200 km",
+                Mean(centres, quick, centre => index.TenthDistance(centre, Geometry.Around(centre, 200))), Loop, loop));
     }
 
     private static void AddVectors(List<BenchRow> rows, bool quick, TextWriter progress, CancellationToken cancellationToken)
@@ -61,12 +66,25 @@ internal sealed class NearSuite : ISuite
         long began = Stopwatch.GetTimestamp();
         using var index = new EmbeddingIndex(files.Path, count, cancellationToken);
         rows.Add(new BenchRow("vectors indexed", "vectors/s", true, count / Stopwatch.GetElapsedTime(began).TotalSeconds));
-        rows.Add(new BenchRow("size of the index of vectors", "MB", false, files.SizeBytes / 1e6) { Limit = (long)count * EmbeddingIndex.Dimensions * sizeof(float) / 1e6 });
+        rows.Add(
+            new BenchRow("size of the index of vectors", "MB", false, files.SizeBytes / 1e6)
+            {
+                Limit = (long)count * EmbeddingIndex.Dimensions * sizeof(float) / 1e6
+            });
         float[][] wanted = [.. Enumerable.Range(0, quick ? 5 : Questions).Select(_ => index.Draw())];
-        foreach ((string? kind, string name) in ((string?, string)[])[(null, "nearest 10 vectors"), ("few", "nearest 10 of a tenth"), ("rare", "nearest 10 of a hundredth")])
+        foreach ((
+            string? kind,
+            string name) in ((string?, string)[])
+            [
+                (null, "nearest 10 vectors"), ("few", "nearest 10 of a tenth"), ("rare", "nearest 10 of a hundredth")
+            ])
         {
-            double recall = wanted.Average(vector => index.Nearest(vector, kind, exact: false).Intersect(index.Nearest(vector, kind, exact: true)).Count() / 10.0);
-            BenchRow row = Row(name, Mean(wanted, quick, vector => index.Nearest(vector, kind, exact: false)), Exact, Mean(wanted, quick, vector => index.Nearest(vector, kind, exact: true)));
+            double recall = wanted.Average(
+                vector => index.Nearest(vector, kind, exact: false).Intersect(index.Nearest(vector, kind, exact: true)).Count()
+                    / 10.0);
+            BenchRow row = Row(
+                name, Mean(wanted, quick, vector => index.Nearest(vector, kind, exact: false)), Exact,
+                Mean(wanted, quick, vector => index.Nearest(vector, kind, exact: true)));
             rows.Add(row with { Note = string.Create(CultureInfo.InvariantCulture, $"recall {recall:0.000}") });
         }
     }

@@ -54,13 +54,18 @@ internal sealed class OpenSuite : ISuite
         Dictionary<string, double> open = [], read = [];
         BenchRow? ourOpen = null, ourRead = null;
         ulong? digest = null;
-        foreach (StoreEngine engine in (StoreEngine[])[StoreEngines.Ours, .. StoreEngines.Peers.Where(engine => engine.IsPresent)])
+        foreach (StoreEngine engine in (StoreEngine[])
+        [
+            StoreEngines.Ours, .. StoreEngines.Peers.Where(engine => engine.IsPresent)
+        ])
         {
             cancellationToken.ThrowIfCancellationRequested();
             using var folder = new Scratch();
             string path = Path.Combine(folder.Path, "store");
             Load(engine, path, keys);
-            (List<double> opened, List<double> first, ulong found) = engine == StoreEngines.Ours ? Measure(path, keys, rounds) : Measure(engine, path, keys, rounds);
+            (List<double> opened, List<double> first, ulong found) = engine == StoreEngines.Ours
+                ? Measure(path, keys, rounds)
+                : Measure(engine, path, keys, rounds);
             if ((digest ??= found) != found)
                 throw new InvalidOperationException($"{engine.Name} reads another value than the others.");
             if (engine == StoreEngines.Ours)
@@ -106,7 +111,10 @@ internal sealed class OpenSuite : ISuite
                 open.Add(Stopwatch.GetElapsedTime(began).TotalMilliseconds);
         }
 
-        return BenchRow.Of($"open, journal tail of {mebibytes} MiB", "ms", false, open) with { Note = $"{tail / 1024.0 / 1024:0.0} MiB of frames" };
+        return BenchRow.Of($"open, journal tail of {mebibytes} MiB", "ms", false, open) with
+        {
+            Note = $"{tail / 1024.0 / 1024:0.0} MiB of frames"
+        };
     }
 
     private static (List<double> Open, List<double> Read, ulong Digest) Measure(string path, long keys, int rounds)
@@ -136,7 +144,8 @@ internal sealed class OpenSuite : ISuite
         return (open, read, found);
     }
 
-    private static (List<double> Open, List<double> Read, ulong Digest) Measure(StoreEngine engine, string path, long keys, int rounds)
+    private static (List<double> Open, List<double> Read, ulong Digest) Measure(
+        StoreEngine engine, string path, long keys, int rounds)
     {
         List<double> open = [], read = [];
         var wanted = new Entries();
@@ -190,5 +199,6 @@ internal sealed class OpenSuite : ISuite
         return true;
     });
 
-    private static byte[] Key(long number) => [.. BitConverter.GetBytes((ulong)number * 0x9E3779B97F4A7C15), .. BitConverter.GetBytes(number)];
+    private static byte[] Key(long number) =>
+        [.. BitConverter.GetBytes((ulong)number * 0x9E3779B97F4A7C15), .. BitConverter.GetBytes(number)];
 }

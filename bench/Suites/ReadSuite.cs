@@ -52,7 +52,9 @@ internal sealed class ReadSuite : ISuite
         }
 
         await QueryAsync(database, years[0], wait: true, cancellationToken);
-        using SqliteMovies? sqlite = Sqlite.IsPresent ? new SqliteMovies(Path.Combine(folder.Path, "peer.sqlite"), indexed: true) : null;
+        using SqliteMovies? sqlite = Sqlite.IsPresent
+            ? new SqliteMovies(Path.Combine(folder.Path, "peer.sqlite"), indexed: true)
+            : null;
         int last = 0;
         foreach (Movie[] films in movies.Batches(1_000))
             sqlite?.Insert(films, ref last);
@@ -71,7 +73,9 @@ internal sealed class ReadSuite : ISuite
                 document.WriteTo(output);
                 return ValueTask.CompletedTask;
             }));
-            queries.Add(await Timing.LatenciesAsync(years.Length, async i => await QueryAsync(database, years[i], wait: false, cancellationToken)));
+            queries.Add(
+                await Timing.LatenciesAsync(
+                    years.Length, async i => await QueryAsync(database, years[i], wait: false, cancellationToken)));
             if (sqlite is null)
                 continue;
             loads.AddPeer(await Timing.LatenciesAsync(ids.Length, i =>
@@ -95,7 +99,8 @@ internal sealed class ReadSuite : ISuite
     {
         var output = new ArrayBufferWriter<byte>(64 * 1024);
         using QueryResults results = await database.QueryAsync(
-            new QueryRequest { Text = Rql(year), WaitForNonStaleResults = wait, WaitTimeout = TimeSpan.FromMinutes(5) }, cancellationToken);
+            new QueryRequest { Text = Rql(year), WaitForNonStaleResults = wait, WaitTimeout = TimeSpan.FromMinutes(5) },
+            cancellationToken);
         while (results.MoveNext())
             results.WriteCurrent(output);
     }
@@ -121,19 +126,34 @@ internal sealed class ReadSuite : ISuite
         for (int round = 0; round < rounds; round++)
         {
             loads.Add(await Timing.LatenciesAsync(calls, async i => await films.LoadAsync(ids[i], cancellationToken)));
-            queries.Add(await Timing.LatenciesAsync(calls, async i => await films.QueryAsync(Rql(years[i]), wait: false, cancellationToken)));
-            double[] transport = await Timing.LatenciesAsync(calls, async i => await nothing.LoadAsync(ids[i], cancellationToken));
+            queries.Add(
+                await Timing.LatenciesAsync(
+                    calls, async i => await films.QueryAsync(Rql(years[i]), wait: false, cancellationToken)));
+            double[] transport = await Timing.LatenciesAsync(
+                calls, async i => await nothing.LoadAsync(ids[i], cancellationToken));
             loads.AddLimit(transport);
             queries.AddLimit(transport);
-            loadRates.Add(await Timing.ThroughputAsync(16, ids.Length, async i => await films.LoadAsync(ids[i], cancellationToken)));
-            queryRates.Add(await Timing.ThroughputAsync(16, years.Length, async i => await films.QueryAsync(Rql(years[i]), wait: false, cancellationToken)));
-            limitRates.Add(await Timing.ThroughputAsync(16, ids.Length, async i => await nothing.LoadAsync(ids[i], cancellationToken)));
+            loadRates.Add(
+                await Timing.ThroughputAsync(16, ids.Length, async i => await films.LoadAsync(ids[i], cancellationToken)));
+            queryRates.Add(
+                await Timing.ThroughputAsync(
+                    16, years.Length, async i => await films.QueryAsync(Rql(years[i]), wait: false, cancellationToken)));
+            limitRates.Add(
+                await Timing.ThroughputAsync(16, ids.Length, async i => await nothing.LoadAsync(ids[i], cancellationToken)));
         }
 
         rows.AddRange(loads.Rows("load by id, over HTTP", ""));
         rows.AddRange(queries.Rows("query year, sorted, first 10, over HTTP", ""));
-        rows.Add(BenchRow.Of("loads over HTTP, 16 connections", "requests/s", true, loadRates) with { Limit = Statistics.Median(limitRates) });
-        rows.Add(BenchRow.Of("queries over HTTP, 16 connections", "requests/s", true, queryRates) with { Limit = Statistics.Median(limitRates) });
+        rows.Add(
+            BenchRow.Of("loads over HTTP, 16 connections", "requests/s", true, loadRates) with
+            {
+                Limit = Statistics.Median(limitRates)
+            });
+        rows.Add(
+            BenchRow.Of("queries over HTTP, 16 connections", "requests/s", true, queryRates) with
+            {
+                Limit = Statistics.Median(limitRates)
+            });
         rows.Add(new BenchRow("server's greatest resident memory of this run", "MiB", false, server.PeakResidentMiB));
     }
 
@@ -148,14 +168,17 @@ internal sealed class ReadSuite : ISuite
 
         public void AddLimit(double[] round) => limit.Add(round);
 
-        public IEnumerable<BenchRow> Rows(string title, string peerName) => new[] { (0.5, "p50"), (0.99, "p99") }.Select(at => At(title, at.Item1, at.Item2, peerName));
+        public IEnumerable<BenchRow> Rows(string title, string peerName) =>
+            new[] { (0.5, "p50"), (0.99, "p99") }.Select(at => At(title, at.Item1, at.Item2, peerName));
 
         private BenchRow At(string title, double share, string label, string peerName)
         {
             double[] Each(List<double[]> rounds) => [.. rounds.Select(round => Statistics.Percentile(round, share))];
             return BenchRow.Of($"{title}, {label}", "µs", false, Each(ours)) with
             {
-                Peers = peer.Count == 0 ? new Dictionary<string, double>() : new Dictionary<string, double> { [peerName] = Statistics.Median(Each(peer)) },
+                Peers = peer.Count == 0
+                    ? new Dictionary<string, double>()
+                    : new Dictionary<string, double> { [peerName] = Statistics.Median(Each(peer)) },
                 Limit = limit.Count == 0 ? null : Statistics.Median(Each(limit)),
             };
         }

@@ -5,7 +5,9 @@ using Treepie.Bench.Suites.Search;
 
 namespace Treepie.Bench.Suites;
 
-/// <summary>Full-text search beside Lucene 8 and SQLite: questions of 23 kinds over one corpus, indexing, memory. Answers must be equal.</summary>
+/// <summary>
+/// Full-text search beside Lucene 8 and SQLite: questions of 23 kinds over one corpus, indexing, memory. Answers must be equal.
+/// </summary>
 internal sealed class SearchSuite : ISuite
 {
     /// <summary>Takes so many documents of each corpus instead of all: for a look in passing.</summary>
@@ -36,13 +38,16 @@ internal sealed class SearchSuite : ISuite
     }
 
     /// <summary>Over 631,996 English verses.</summary>
-    public static SearchSuite OfVerses { get; } = new("search", "631,996 English verses", most => SearchCorpus.Verses(Math.Min(most, 632_000)));
+    public static SearchSuite OfVerses { get; } = new(
+        "search", "631,996 English verses", most => SearchCorpus.Verses(Math.Min(most, 632_000)));
 
     /// <summary>Over a million made texts.</summary>
-    public static SearchSuite OfMadeTexts { get; } = new("search-made", "a million made texts with words by Zipf's law", most => SearchCorpus.Zipf(Math.Min(most, 1_000_000)));
+    public static SearchSuite OfMadeTexts { get; } = new(
+        "search-made", "a million made texts with words by Zipf's law", most => SearchCorpus.Zipf(Math.Min(most, 1_000_000)));
 
     /// <summary>How many documents of each corpus are wanted; null: as the suite says.</summary>
-    public static int? MostDocuments => Environment.GetEnvironmentVariable(CountVariable) is { } text ? int.Parse(text, CultureInfo.InvariantCulture) : null;
+    public static int? MostDocuments =>
+        Environment.GetEnvironmentVariable(CountVariable) is { } text ? int.Parse(text, CultureInfo.InvariantCulture) : null;
 
     public string Name { get; }
 
@@ -57,14 +62,17 @@ internal sealed class SearchSuite : ISuite
         return Task.FromResult<IReadOnlyList<BenchRow>>(Measure(corpus(most), lucene, quick, progress, cancellationToken));
     }
 
-    private static BenchRow[] Measure(SearchCorpus corpus, LuceneProcess? lucene, bool quick, TextWriter progress, CancellationToken cancellationToken)
+    private static BenchRow[] Measure(
+        SearchCorpus corpus, LuceneProcess? lucene, bool quick, TextWriter progress, CancellationToken cancellationToken)
     {
         using var indexes = SearchIndexes.Make(corpus, lucene, withSqlite: true, progress);
         IReadOnlyList<SearchQuestion> questions = SearchQuestions.Make(corpus, quick ? 4 : QuestionsOfAKind);
         List<BenchRow> kinds = KindRows.Measure(indexes, questions, quick, progress, cancellationToken);
         SearchQuestion[] otherwise =
         [
-            .. questions.Where(question => question.IsScored && (question.Form == SearchForm.Phrase || question.Kind.Contains("hh", StringComparison.Ordinal)))
+            .. questions.Where(
+                question => question.IsScored
+                    && (question.Form == SearchForm.Phrase || question.Kind.Contains("hh", StringComparison.Ordinal)))
                 .Select(question => question with { Kind = question.Kind + ", hits not counted", Counts = false }),
             .. questions.Where(question => question.Form is SearchForm.RangeByNumber or SearchForm.TermRangeByNumber)
                 .Select(question => question with { Kind = question.Kind + ", hits counted", CountsRange = true }),

@@ -41,7 +41,8 @@ internal sealed class StartSuite : ISuite
             }
 
             using QueryResults results = await database.QueryAsync(
-                new QueryRequest { Text = Rql, WaitForNonStaleResults = true, WaitTimeout = TimeSpan.FromMinutes(5) }, cancellationToken);
+                new QueryRequest { Text = Rql, WaitForNonStaleResults = true, WaitTimeout = TimeSpan.FromMinutes(5) },
+                cancellationToken);
         }
 
         List<double> server = [], limit = [], firstAnswer = [], open = [], openAndQuery = [];
@@ -51,7 +52,10 @@ internal sealed class StartSuite : ISuite
             await using (ServerUnderTest started = await ServerUnderTest.StartAsync(folder.Path))
             {
                 server.Add(started.StartTime.TotalMilliseconds);
-                firstAnswer.Add(1000 * await Timing.SecondsAsync(() => new HttpDatabase(started.Client, "bench").QueryAsync(Rql, wait: false, cancellationToken)));
+                firstAnswer.Add(
+                    1000
+                        * await Timing.SecondsAsync(
+                            () => new HttpDatabase(started.Client, "bench").QueryAsync(Rql, wait: false, cancellationToken)));
             }
 
             await using (ServerUnderTest started = await ServerUnderTest.StartLimitAsync(100))
@@ -88,7 +92,10 @@ internal sealed class StartSuite : ISuite
 
     private static async Task<double[]> OpenInNewProcessAsync(string path, CancellationToken cancellationToken)
     {
-        var start = new ProcessStartInfo("dotnet", [typeof(StartSuite).Assembly.Location, OpenVerb, path]) { RedirectStandardOutput = true };
+        var start = new ProcessStartInfo("dotnet", [typeof(StartSuite).Assembly.Location, OpenVerb, path])
+        {
+            RedirectStandardOutput = true
+        };
         using Process process = Process.Start(start) ?? throw new InvalidOperationException("Could not start a process.");
         string line = await process.StandardOutput.ReadToEndAsync(cancellationToken);
         await process.WaitForExitAsync(cancellationToken);

@@ -38,8 +38,11 @@ IEnumerable<string> Words()
         JsonElement synset = parsed.RootElement;
         string id = synset.GetProperty("id").GetString()!["synsets/".Length..]; // every synset has an id
         lines.Add(id, line);
-        hypernyms[id] = synset.TryGetProperty("hypernym", out JsonElement above) ? [.. above.EnumerateArray().Select(value => value.GetString()!)] : [];
-        if (topics.Contains(synset.GetProperty("topic").GetString()) || synset.GetProperty("partOfSpeech").GetString() is "v" or "r")
+        hypernyms[id] = synset.TryGetProperty("hypernym", out JsonElement above)
+            ? [.. above.EnumerateArray().Select(value => value.GetString()!)]
+            : [];
+        if (topics.Contains(synset.GetProperty("topic").GetString())
+            || synset.GetProperty("partOfSpeech").GetString() is "v" or "r")
             wanted.Enqueue(id);
     }
 

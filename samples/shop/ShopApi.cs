@@ -10,7 +10,11 @@ public static class ShopApi
 
     public static void MapShop(this IEndpointRouteBuilder routes)
     {
-        routes.MapGet("/products/{id:int}", (int id, IDocumentSession session) => session.Load<Product>(id) is { } product ? Results.Ok(product) : Results.NotFound());
+        routes.MapGet(
+            "/products/{id:int}",
+            (int id, IDocumentSession session) => session.Load<Product>(id) is { } product
+                ? Results.Ok(product)
+                : Results.NotFound());
         routes.MapGet("/products", FindAsync);
         routes.MapGet("/categories", CategoriesAsync);
         routes.MapPost("/products", AddAsync);
@@ -19,11 +23,14 @@ public static class ShopApi
     }
 
     /// <summary>Full-text search, or all by name.</summary>
-    private static async Task<IReadOnlyList<Product>> FindAsync(IAsyncDocumentSession session, string? search, decimal? atMost, int page, CancellationToken cancellationToken)
+    private static async Task<IReadOnlyList<Product>> FindAsync(
+        IAsyncDocumentSession session, string? search, decimal? atMost, int page, CancellationToken cancellationToken)
     {
         IDocumentQueryable<Product> products = session.Query<Product>();
         if (!string.IsNullOrWhiteSpace(search))
-            products = products.Where(product => RqlMethods.Boost(RqlMethods.Search(product.Name, search, false), 3) || RqlMethods.Search(product.Description, search, false));
+            products = products.Where(
+                product => RqlMethods.Boost(RqlMethods.Search(product.Name, search, false), 3)
+                    || RqlMethods.Search(product.Description, search, false));
         if (atMost is { } limit)
             products = products.Where(product => product.Price <= limit);
         if (string.IsNullOrWhiteSpace(search))
@@ -32,20 +39,26 @@ public static class ShopApi
     }
 
     /// <summary>How many products each category has.</summary>
-    private static async Task<IReadOnlyDictionary<string, long>> CategoriesAsync(IAsyncDocumentSession session, CancellationToken cancellationToken)
+    private static async Task<IReadOnlyDictionary<string, long>> CategoriesAsync(
+        IAsyncDocumentSession session, CancellationToken cancellationToken)
     {
-        IReadOnlyDictionary<string, FacetResult> facets = await session.Query<Product>().AggregateBy(product => product.Category).ExecuteAsync(cancellationToken);
+        IReadOnlyDictionary<string, FacetResult> facets = await session.Query<Product>()
+            .AggregateBy(product => product.Category)
+            .ExecuteAsync(cancellationToken);
         return facets["Category"].Values.ToDictionary(value => value.Range, value => value.Count);
     }
 
-    private static async Task<IResult> AddAsync(Product product, IAsyncDocumentSession session, CancellationToken cancellationToken)
+    private static async Task<IResult> AddAsync(
+        Product product, IAsyncDocumentSession session, CancellationToken cancellationToken)
     {
         await session.StoreAsync(product, cancellationToken: cancellationToken);
         await session.SaveChangesAsync(cancellationToken);
         return Results.Created($"/products/{product.Id}", product);
     }
 
-    /// <summary>Takes what is bought from the stock; somebody who bought the last one in between is noticed by the save.</summary>
+    /// <summary>
+    /// Takes what is bought from the stock; somebody who bought the last one in between is noticed by the save.
+    /// </summary>
     private static async Task<IResult> BuyAsync(
         PurchaseRequest request,
         IDocumentSession products,

@@ -19,7 +19,8 @@ public static class ShopProgram
         bool inMemory = settings.GetValue<bool>("InMemory");
         string data = settings["Data"] ?? "data";
         builder.Services.AddTreepieDatabase(options => (options.Path, options.InMemory) = (Path.Combine(data, "shop"), inMemory));
-        builder.Services.AddKeyedTreepieDatabase("orders", options => (options.Path, options.InMemory) = (Path.Combine(data, "orders"), inMemory));
+        builder.Services.AddKeyedTreepieDatabase(
+            "orders", options => (options.Path, options.InMemory) = (Path.Combine(data, "orders"), inMemory));
         builder.Services.AddHealthChecks().AddTreepie().AddTreepie("orders", "orders");
         builder.Services.AddSingleton(TimeProvider.System);
 

@@ -6,7 +6,9 @@ internal static class ExitCode
     /// <summary>Done, all of it.</summary>
     public const int Ok = 0;
 
-    /// <summary>The server, a file or a document stood in the way; standard error says which. Lines skipped by an import count as well.</summary>
+    /// <summary>
+    /// The server, a file or a document stood in the way; standard error says which. Lines skipped by an import count as well.
+    /// </summary>
     public const int Failure = 1;
 
     /// <summary>The command line itself is wrong; nothing was done.</summary>

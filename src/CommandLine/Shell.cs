@@ -4,8 +4,8 @@ using Spectre.Console;
 namespace Treepie.CommandLine;
 
 /// <summary>
-/// Where a command writes. Results go to standard output and nothing else does, so that scripts can read it; everything meant for the
-/// person in front of it (progress, summaries, errors) goes to standard error.
+/// Where a command writes. Results go to standard output and nothing else does, so that scripts can read it; everything meant for
+/// the person in front of it (progress, summaries, errors) goes to standard error.
 /// </summary>
 internal sealed class Shell
 {

@@ -1,6 +1,9 @@
 namespace Treepie.Computing;
 
-/// <summary>What a script may use, each time it is called for a document; over a limit it fails, and what it was part of changes nothing. Immutable.</summary>
+/// <summary>
+/// What a script may use, each time it is called for a document; over a limit it fails, and what it was part of changes nothing.
+/// Immutable.
+/// </summary>
 public sealed record ScriptLimits
 {
     /// <summary>Most statements. Default 100,000.</summary>

@@ -6,8 +6,8 @@ using Treepie.Computing.JavaScript;
 namespace Treepie.Computing;
 
 /// <summary>
-/// Compiles JavaScript (by Jint) and C# texts (by Roslyn's parser; they are never run as C#) for a database: give it to <see cref="DatabaseOptions.Computing"/>.
-/// Thread-safe; one serves any number of databases.
+/// Compiles JavaScript (by Jint) and C# texts (by Roslyn's parser; they are never run as C#) for a database: give it to
+/// <see cref="DatabaseOptions.Computing"/>. Thread-safe; one serves any number of databases.
 /// </summary>
 public sealed class TextComputingEngine : ComputingEngine
 {
@@ -34,7 +34,8 @@ public sealed class TextComputingEngine : ComputingEngine
     internal override Script CompileScript(IReadOnlyList<ScriptFunction> functions)
     {
         // Clients send the same texts again and again, and engines are kept with what was compiled.
-        string key = string.Join('\0', functions.Select(static one => $"{one.Name}({string.Join(',', one.Parameters)}){one.Body}"));
+        string key = string.Join(
+            '\0', functions.Select(static one => $"{one.Name}({string.Join(',', one.Parameters)}){one.Body}"));
         if (_scripts.TryGetValue(key, out CompiledScript? known))
             return known;
 
@@ -45,7 +46,8 @@ public sealed class TextComputingEngine : ComputingEngine
         return compiled;
     }
 
-    internal override IndexMap CompileMap(IndexTexts index, string text) => IsJavaScript(text) ? JavaScriptMap.Compile(index, text) : CSharpMap.Compile(RequireNoSources(index), text);
+    internal override IndexMap CompileMap(IndexTexts index, string text) =>
+        IsJavaScript(text) ? JavaScriptMap.Compile(index, text) : CSharpMap.Compile(RequireNoSources(index), text);
 
     internal override IndexReduce CompileReduce(IndexTexts index, string text) => text.AsSpan().TrimStart().StartsWith("groupBy")
         ? JavaScriptReduce.Compile(index, text)
@@ -55,10 +57,16 @@ public sealed class TextComputingEngine : ComputingEngine
     private static bool IsJavaScript(string text)
     {
         ReadOnlySpan<char> start = text.AsSpan().TrimStart();
-        return !start.StartsWith("from ") && !start.StartsWith("docs") && start.Contains("map", StringComparison.Ordinal) && start.Contains('(');
+        return !start.StartsWith("from ")
+            && !start.StartsWith("docs")
+            && start.Contains("map", StringComparison.Ordinal)
+            && start.Contains('(');
     }
 
     private static IndexTexts RequireNoSources(IndexTexts index) => index.AdditionalSources.Count == 0
         ? index
-        : throw new InvalidIndexDefinitionException(index.IndexName, "AdditionalSources", "its maps are C#, and further C# ('AdditionalSources') would be the code of others, which is not run here. Say it in the maps, or write the maps in JavaScript, whose sources are taken.");
+        : throw new InvalidIndexDefinitionException(
+            index.IndexName, "AdditionalSources",
+            "its maps are C#, and further C# ('AdditionalSources') would be the code of others, which is not run here. Say it in "
+                + "the maps, or write the maps in JavaScript, whose sources are taken.");
 }

@@ -1,6 +1,9 @@
 namespace Treepie;
 
-/// <summary>Several folders of a catalogue claim the name of one database, because their names differ by case alone. The message names them; none is opened, changed or deleted.</summary>
+/// <summary>
+/// Several folders of a catalogue claim the name of one database, because their names differ by case alone. The message names
+/// them; none is opened, changed or deleted.
+/// </summary>
 public sealed class AmbiguousDatabaseException : TreepieException
 {
     /// <summary>Creates the error.</summary>

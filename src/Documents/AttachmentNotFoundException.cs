@@ -5,7 +5,9 @@ public sealed class AttachmentNotFoundException : TreepieException
 {
     /// <summary>Creates the error.</summary>
     public AttachmentNotFoundException(string documentId, string name)
-        : base($"Document '{documentId}' has no attachment '{name}'. Nothing of the batch was written. Name one that its @attachments lists.")
+        : base(
+            $"Document '{documentId}' has no attachment '{name}'. Nothing of the batch was written. Name one that its "
+                + $"@attachments lists.")
     {
         DocumentId = documentId;
         Name = name;

@@ -12,7 +12,9 @@ public sealed class BackupException : TreepieException
     /// <summary>What is wrong.</summary>
     public BackupFault Fault { get; }
 
-    /// <summary>The same said of the backup, where an error is about its key or its seal; null where it is about something else.</summary>
+    /// <summary>
+    /// The same said of the backup, where an error is about its key or its seal; null where it is about something else.
+    /// </summary>
     public static BackupException? From(Exception error) => error switch
     {
         BackupException backup => backup,
@@ -20,7 +22,8 @@ public sealed class BackupException : TreepieException
         SealedStreamException { Fault: SealedFault.CutOff } => new BackupException(BackupFault.CutOff, error.Message, error),
         SealedStreamException { Fault: SealedFault.Newer } => new BackupException(BackupFault.Newer, error.Message, error),
         BackupPartException part => new BackupException(FaultOf(part.Fault), error.Message, error),
-        InvalidDataException => new BackupException(BackupFault.Damaged, $"The backup cannot be decompressed: {error.Message} Take another copy.", error),
+        InvalidDataException => new BackupException(
+            BackupFault.Damaged, $"The backup cannot be decompressed: {error.Message} Take another copy.", error),
         SealedStreamException => new BackupException(BackupFault.Damaged, error.Message, error),
         _ => null,
     };
@@ -67,7 +70,9 @@ public enum BackupFault
     /// <summary>What was restored is not what the backup holds; nothing was kept.</summary>
     RestoredOtherwise,
 
-    /// <summary>The database is encrypted, and neither a key for its backup was given nor permission to make a plain one.</summary>
+    /// <summary>
+    /// The database is encrypted, and neither a key for its backup was given nor permission to make a plain one.
+    /// </summary>
     PlainNotAllowed,
 
     /// <summary>It is part of a chain, and a part before it is not there.</summary>
@@ -79,7 +84,10 @@ public enum BackupFault
     /// <summary>Parts of a chain come in another order than they were taken.</summary>
     OutOfOrder,
 
-    /// <summary>The log does not go on from where it was archived up to: the database keeps none, or it grew over its budget. The next increment closes the gap.</summary>
+    /// <summary>
+    /// The log does not go on from where it was archived up to: the database keeps none, or it grew over its budget. The next
+    /// increment closes the gap.
+    /// </summary>
     LogGap,
 
     /// <summary>The point to stop at lies before the snapshot, or behind all that is there.</summary>

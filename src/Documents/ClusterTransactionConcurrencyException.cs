@@ -1,8 +1,11 @@
+using System.Globalization;
 using Treepie.Kinds;
 
 namespace Treepie;
 
-/// <summary>A cluster-wide batch met documents or compare-exchange values that others have changed. Nothing of it was written.</summary>
+/// <summary>
+/// A cluster-wide batch met documents or compare-exchange values that others have changed. Nothing of it was written.
+/// </summary>
 public sealed class ClusterTransactionConcurrencyException : TreepieException
 {
     /// <summary>Creates the error.</summary>
@@ -20,8 +23,12 @@ public sealed class ClusterTransactionConcurrencyException : TreepieException
         ArgumentNullException.ThrowIfNull(conflicts);
         const int Shown = 10;
         IEnumerable<string> each = conflicts.Take(Shown).Select(static conflict =>
-            FormattableString.Invariant($"{(conflict.IsDocument ? "document" : "compare-exchange value")} '{conflict.Id}' was expected with index {conflict.Expected}, and has {conflict.Actual}"));
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"{(conflict.IsDocument ? "document" : "compare-exchange value")} '{conflict.Id}' was expected with index "
+                        + $"{conflict.Expected}, and has {conflict.Actual}"));
         string more = conflicts.Count > Shown ? FormattableString.Invariant($"; and {conflicts.Count - Shown} more") : "";
-        return $"The cluster-wide batch is refused: {string.Join("; ", each)}{more} (0 means that there is none). Nothing of the batch was written. Load them again, and apply the change to what is there now.";
+        return $"The cluster-wide batch is refused: {string.Join("; ", each)}{more} (0 means that there is none). Nothing of the "
+            + $"batch was written. Load them again, and apply the change to what is there now.";
     }
 }

@@ -1,10 +1,13 @@
 namespace Treepie;
 
-/// <summary>Somebody else was first: a document, or a database, is not in the state the caller expected. Nothing was changed.</summary>
+/// <summary>
+/// Somebody else was first: a document, or a database, is not in the state the caller expected. Nothing was changed.
+/// </summary>
 public sealed class ConcurrencyException : TreepieException
 {
     /// <summary>Creates the error.</summary>
-    public ConcurrencyException(string message, string? id = null, string? expectedChangeVector = null, string? actualChangeVector = null)
+    public ConcurrencyException(
+        string message, string? id = null, string? expectedChangeVector = null, string? actualChangeVector = null)
         : base(message)
     {
         Id = id;

@@ -45,12 +45,18 @@ public sealed class Database : IDocumentStore
         Log = new DatabaseLog(environment, TaskStore.LogNeeds);
         Log.Resume();
         _changeVectors = new ChangeVectors(Id);
-        _writes = new DatabaseWrites(environment, _changeVectors, _changes, BeginRead, () => Imports.KeepsUnused, Name, options.TimeProvider);
+        _writes = new DatabaseWrites(
+            environment, _changeVectors, _changes, BeginRead, () => Imports.KeepsUnused, Name, options.TimeProvider);
         using (DatabaseSnapshot snapshot = BeginRead())
             _changes.Publish(snapshot.LastEtag);
-        SealedDefinitions? sealedDefinitions = environment.IsEncrypted ? new SealedDefinitions(environment, options.DecryptedBudgetBytes) : null;
+        SealedDefinitions? sealedDefinitions = environment.IsEncrypted
+            ? new SealedDefinitions(environment, options.DecryptedBudgetBytes)
+            : null;
         Indexes = IndexCatalogue.Open(
-            IndexesDirectory, new IndexingContext(BeginRead, _changes, options.TimeProvider, options.Analyzers, options.Indexing, options.Computing), new StaticDefinitions(environment), sealedDefinitions, new IndexSettingsStore(environment));
+            IndexesDirectory,
+            new IndexingContext(
+                BeginRead, _changes, options.TimeProvider, options.Analyzers, options.Indexing, options.Computing),
+            new StaticDefinitions(environment), sealedDefinitions, new IndexSettingsStore(environment));
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options, Name);
         HiLoIds = new HiLoIds(NextHiLoRange);
         var host = new RoomHost(this);
@@ -108,7 +114,8 @@ public sealed class Database : IDocumentStore
     /// <summary>Opens or creates the database in a directory.</summary>
     /// <exception cref="ForeignDataException">The directory holds something else.</exception>
     /// <exception cref="EnvironmentLockedException">Another process has it open.</exception>
-    /// <exception cref="EncryptionKeyException">It is encrypted and the key is missing or wrong, or it is not and a key was given; nothing was changed.</exception>
+    /// <exception cref="EncryptionKeyException">It is encrypted and the key is missing or wrong, or it is not and a key was
+    /// given; nothing was changed.</exception>
     /// <exception cref="StorageException">Its files cannot be read or written; the message says which and why.</exception>
     public static Database Open(string path, DatabaseOptions? options = null)
     {
@@ -122,7 +129,8 @@ public sealed class Database : IDocumentStore
             {
                 EncryptionKey = options.EncryptionKey,
                 DecryptedBudgetBytes = options.DecryptedBudgetBytes,
-                MemoryBudgetBytes = Math.Max(StorageOptions.DefaultMemoryBudgetBytes, options.EncryptionKey is null ? 0 : options.DecryptedBudgetBytes),
+                MemoryBudgetBytes = Math.Max(
+                    StorageOptions.DefaultMemoryBudgetBytes, options.EncryptionKey is null ? 0 : options.DecryptedBudgetBytes),
             });
         try
         {
@@ -136,8 +144,8 @@ public sealed class Database : IDocumentStore
     }
 
     /// <summary>
-    /// A new database that is gone when it is disposed, for tests: in shared memory where the system has it (Linux), else among the temporary files. It behaves as any other; what a
-    /// process that was killed leaves behind is a folder <c>treepie-…</c>.
+    /// A new database that is gone when it is disposed, for tests: in shared memory where the system has it (Linux), else among
+    /// the temporary files. It behaves as any other; what a process that was killed leaves behind is a folder <c>treepie-…</c>.
     /// </summary>
     public static Database OpenInMemory(DatabaseOptions? options = null)
     {
@@ -164,7 +172,8 @@ public sealed class Database : IDocumentStore
     }
 
     /// <summary>A view of what somebody else reads, who ends it.</summary>
-    internal DatabaseSnapshot ReadOf(ReadTransaction transaction) => new(transaction, _collectionNames, _changeVectors, ownsTransaction: false);
+    internal DatabaseSnapshot ReadOf(ReadTransaction transaction) =>
+        new(transaction, _collectionNames, _changeVectors, ownsTransaction: false);
 
     /// <summary>Applies all commands of the batch or none; completes when they are durable.</summary>
     /// <exception cref="ConcurrencyException">A document's change vector is not the expected one.</exception>
@@ -180,19 +189,24 @@ public sealed class Database : IDocumentStore
     /// <param name="neverStale">Whether what it has not seen of the documents is looked at too, as if it had.</param>
     /// <exception cref="IndexNotFoundException">There is no such index.</exception>
     public IndexContent LookInto(string indexName, bool neverStale = false) =>
-        new(Indexes.Find(indexName) ?? throw new IndexNotFoundException(indexName), Options.TimeProvider, neverStale ? BeginRead : null);
+        new(
+            Indexes.Find(indexName) ?? throw new IndexNotFoundException(indexName), Options.TimeProvider,
+            neverStale ? BeginRead : null);
 
     /// <summary>Runs a query. See <see cref="QueryResults"/> for how results are read.</summary>
     /// <exception cref="InvalidQueryException">The text is not valid; names line and column.</exception>
     /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>
-    /// <exception cref="TimeoutException">It took longer than <see cref="DatabaseOptions.MaxQueryTime"/> to find the results.</exception>
+    /// <exception cref="TimeoutException">It took longer than <see cref="DatabaseOptions.MaxQueryTime"/> to find the
+    /// results.</exception>
     public Task<QueryResults> QueryAsync(QueryRequest request, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
         return _queries.ExecuteAsync(request, cancellationToken);
     }
 
-    /// <summary>Which index would answer a query, first, and why others would not. The query is not run, and no index is made for it.</summary>
+    /// <summary>
+    /// Which index would answer a query, first, and why others would not. The query is not run, and no index is made for it.
+    /// </summary>
     /// <exception cref="InvalidQueryException">The text is not valid; names line and column.</exception>
     /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>
     public IReadOnlyList<IndexChoice> IndexChoices(QueryRequest request, CancellationToken cancellationToken = default)
@@ -202,9 +216,13 @@ public sealed class Database : IDocumentStore
     }
 
     /// <summary>A unit of work over C# objects, read and written by reflection over their public properties.</summary>
-    /// <remarks>In trimmed or natively compiled programs use <see cref="OpenSession(SessionOptions)"/> with a source-generated context.</remarks>
-    [RequiresUnreferencedCode("Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
-    [RequiresDynamicCode("Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
+    /// <remarks>
+    /// In trimmed or natively compiled programs use <see cref="OpenSession(SessionOptions)"/> with a source-generated context.
+    /// </remarks>
+    [RequiresUnreferencedCode(
+        "Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresDynamicCode(
+        "Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
     public DocumentSession OpenSession() => OpenSession(DefaultSession);
 
     /// <summary>The options of sessions that are opened without.</summary>
@@ -224,22 +242,27 @@ public sealed class Database : IDocumentStore
     }
 
     /// <summary>As <see cref="OpenSession()"/>, as the interface whose calls are awaited.</summary>
-    [RequiresUnreferencedCode("Serializes objects by reflection. Give OpenAsyncSession options with a source-generated JsonSerializerContext instead.")]
-    [RequiresDynamicCode("Serializes objects by reflection. Give OpenAsyncSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresUnreferencedCode(
+        "Serializes objects by reflection. Give OpenAsyncSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresDynamicCode(
+        "Serializes objects by reflection. Give OpenAsyncSession options with a source-generated JsonSerializerContext instead.")]
     public IAsyncDocumentSession OpenAsyncSession() => OpenSession();
 
     /// <summary>As <see cref="OpenSession(SessionOptions)"/>, as the interface whose calls are awaited.</summary>
     public IAsyncDocumentSession OpenAsyncSession(SessionOptions options) => OpenSession(options);
 
-    [RequiresUnreferencedCode("Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
-    [RequiresDynamicCode("Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresUnreferencedCode(
+        "Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresDynamicCode(
+        "Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
     IDocumentSession IDocumentStore.OpenSession() => OpenSession();
 
     IDocumentSession IDocumentStore.OpenSession(SessionOptions options) => OpenSession(options);
 
     /// <summary>Completes when a change later than <paramref name="afterEtag"/> is durable; at once if one is.</summary>
     /// <exception cref="ObjectDisposedException">The database was closed while waiting.</exception>
-    public Task WaitForChangeAsync(long afterEtag, CancellationToken cancellationToken = default) => _changes.WaitAsync(afterEtag, cancellationToken);
+    public Task WaitForChangeAsync(long afterEtag, CancellationToken cancellationToken = default) =>
+        _changes.WaitAsync(afterEtag, cancellationToken);
 
     /// <summary>The next range of ids for a tag, as HiLo clients ask for it.</summary>
     /// <exception cref="InvalidDocumentException">The tag cannot be part of an id.</exception>
@@ -266,14 +289,16 @@ public sealed class Database : IDocumentStore
 
     /// <summary>Sets the last number of an identity, backwards only if forced; gives the number it has then.</summary>
     /// <exception cref="InvalidDocumentException">The name cannot be part of an id.</exception>
-    public Task<long> SeedIdentityAsync(string name, long value, bool force = false, CancellationToken cancellationToken = default)
+    public Task<long> SeedIdentityAsync(
+        string name, long value, bool force = false, CancellationToken cancellationToken = default)
     {
         string identity = IdMaker.IdentityName(name, Options.MaxIdBytes);
         return WriteAsync((writer, _) => writer.Ids.SeedIdentity(identity, value, force), cancellationToken);
     }
 
     /// <summary>
-    /// Forgets tombstones up to an etag that everybody who follows changes has seen, a limited number in each durable step. Gives how many.
+    /// Forgets tombstones up to an etag that everybody who follows changes has seen, a limited number in each durable step. Gives
+    /// how many.
     /// </summary>
     public async Task<long> PurgeTombstonesAsync(long upToEtag, CancellationToken cancellationToken = default)
     {
@@ -282,7 +307,8 @@ public sealed class Database : IDocumentStore
         int inStep;
         do
         {
-            inStep = await _environment.WriteAsync(transaction => new TombstoneWriter(transaction).Purge(upToEtag, Step), cancellationToken).ConfigureAwait(false);
+            inStep = await _environment.WriteAsync(
+                transaction => new TombstoneWriter(transaction).Purge(upToEtag, Step), cancellationToken).ConfigureAwait(false);
             purged += inStep;
         }
         while (inStep == Step);
@@ -290,9 +316,10 @@ public sealed class Database : IDocumentStore
     }
 
     /// <summary>
-    /// Gives an encrypted database another key: the next opening needs it, and the old one opens it no more. Rewrites one block, whatever its size; durable when this
-    /// returns. Killed in the middle, either the old key opens it or the new one. Who has the old key and an old copy of that block still has the data key:
-    /// where a key was betrayed, see <see cref="RotateEncryptionDataKey"/>.
+    /// Gives an encrypted database another key: the next opening needs it, and the old one opens it no more. Rewrites one block,
+    /// whatever its size; durable when this returns. Killed in the middle, either the old key opens it or the new one. Who has
+    /// the old key and an old copy of that block still has the data key: where a key was betrayed, see
+    /// <see cref="RotateEncryptionDataKey"/>.
     /// </summary>
     /// <exception cref="InvalidOperationException">It is not encrypted.</exception>
     public void ChangeEncryptionKey(EncryptionKey next)
@@ -303,8 +330,8 @@ public sealed class Database : IDocumentStore
     }
 
     /// <summary>
-    /// Encrypts everything anew with data keys drawn now, documents and indexes, while reads and writes go on. Takes as long as writing all of it. Cancelled or killed
-    /// half way, the database is whole and opens as before; run it again.
+    /// Encrypts everything anew with data keys drawn now, documents and indexes, while reads and writes go on. Takes as long as
+    /// writing all of it. Cancelled or killed half way, the database is whole and opens as before; run it again.
     /// </summary>
     /// <param name="key">The user's key in force, which wraps the new data key.</param>
     /// <param name="progress">Told after each step, on the calling thread.</param>
@@ -312,12 +339,15 @@ public sealed class Database : IDocumentStore
     /// <exception cref="EncryptionKeyException">The key is not the one in force.</exception>
     /// <exception cref="InvalidOperationException">It is not encrypted.</exception>
     /// <exception cref="OperationCanceledException">Cancelled.</exception>
-    public EncryptionReport RotateEncryptionDataKey(EncryptionKey key, IProgress<EncryptionProgress>? progress = null, CancellationToken cancellationToken = default)
+    public EncryptionReport RotateEncryptionDataKey(
+        EncryptionKey key, IProgress<EncryptionProgress>? progress = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(key);
         RequireEncryption();
         var steps = new KeyRotationSteps(progress);
-        steps.Add(DatabaseFormat.DocumentsFolder, _environment.RotateDataKey(key, steps.Of(DatabaseFormat.DocumentsFolder), cancellationToken));
+        steps.Add(
+            DatabaseFormat.DocumentsFolder,
+            _environment.RotateDataKey(key, steps.Of(DatabaseFormat.DocumentsFolder), cancellationToken));
         Indexes.RotateDataKeys(steps, cancellationToken);
         return steps.Report;
     }
@@ -325,105 +355,139 @@ public sealed class Database : IDocumentStore
     /// <summary>Bytes of pages that are decrypted in memory now; asking for them reads none.</summary>
     internal long DecryptedBytes => _environment.GetStatistics().DecryptedBytes + Indexes.DecryptedBytes();
 
-    /// <summary>Why nothing can be written, until the database is opened again or its disk works again; null where writing goes on.</summary>
+    /// <summary>
+    /// Why nothing can be written, until the database is opened again or its disk works again; null where writing goes on.
+    /// </summary>
     public string? WritingFault => _environment.GetStatistics().WritingFault;
 
     /// <summary>Counts, sizes, etags and index states.</summary>
     public DatabaseStatistics GetStatistics() => DatabaseStatistics.Of(this);
 
-    /// <summary>Walks all documents' pages and gives every fault found; see <see cref="StorageEnvironment.Check(CancellationToken)"/>.</summary>
+    /// <summary>
+    /// Walks all documents' pages and gives every fault found; see <see cref="StorageEnvironment.Check(CancellationToken)"/>.
+    /// </summary>
     public CheckReport Check(CancellationToken cancellationToken = default) => _environment.Check(cancellationToken);
 
     /// <summary>
-    /// Writes a backup of one snapshot while writers go on: documents with their change vectors and times, tombstones, identities, definitions of indexes. Not a byte goes
-    /// to the disk of this process but what <paramref name="destination"/> puts there, which stays open.
+    /// Writes a backup of one snapshot while writers go on: documents with their change vectors and times, tombstones,
+    /// identities, definitions of indexes. Not a byte goes to the disk of this process but what <paramref name="destination"/>
+    /// puts there, which stays open.
     /// </summary>
-    /// <exception cref="BackupException">The database is encrypted and neither a key nor permission for a plain backup was given; or zstd is not on this system.</exception>
+    /// <exception cref="BackupException">The database is encrypted and neither a key nor permission for a plain backup was given;
+    /// or zstd is not on this system.</exception>
     public async Task<BackupReport> BackupAsync(
-        Stream destination, BackupOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+        Stream destination, BackupOptions? options = null, IProgress<BackupProgress>? progress = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(destination);
-        return await DatabaseBackup.WriteAsync(this, destination, options ?? new BackupOptions(), progress, cancellationToken).ConfigureAwait(false);
+        return await DatabaseBackup.WriteAsync(this, destination, options ?? new BackupOptions(), progress, cancellationToken)
+            .ConfigureAwait(false);
     }
 
-    /// <summary>As <see cref="BackupAsync(Stream, BackupOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, to a file, which takes its name, and the place of a file of that name, when it is whole and durable.</summary>
+    /// <summary>
+    /// As <see cref="BackupAsync(Stream, BackupOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, to a file, which
+    /// takes its name, and the place of a file of that name, when it is whole and durable.
+    /// </summary>
     public Task<BackupReport> BackupAsync(
-        string path, BackupOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+        string path, BackupOptions? options = null, IProgress<BackupProgress>? progress = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(path);
         return DatabaseBackup.WriteFileAsync(this, path, options ?? new BackupOptions(), progress, cancellationToken);
     }
 
     /// <summary>
-    /// Restores a backup, or a dump of RavenDB, to a new directory: the same documents, change vectors, times, tombstones, identities and indexes, the same
-    /// <see cref="Id"/>. All is compared with the backup's counts and content hash before the directory takes its name; after an error, or a kill, nothing is there.
+    /// Restores a backup, or a dump of RavenDB, to a new directory: the same documents, change vectors, times, tombstones,
+    /// identities and indexes, the same <see cref="Id"/>. All is compared with the backup's counts and content hash before the
+    /// directory takes its name; after an error, or a kill, nothing is there.
     /// </summary>
-    /// <exception cref="BackupException">It is damaged, cut off, of a newer format, or something is at <paramref name="directory"/>.</exception>
-    /// <exception cref="EncryptionKeyException">It is sealed and the key is missing or wrong, or it is plain and a key was given.</exception>
+    /// <exception cref="BackupException">It is damaged, cut off, of a newer format, or something is at
+    /// <paramref name="directory"/>.</exception>
+    /// <exception cref="EncryptionKeyException">It is sealed and the key is missing or wrong, or it is plain and a key was
+    /// given.</exception>
     /// <exception cref="SealedStreamException">Its seal is broken.</exception>
     /// <exception cref="DiskFullException">There is no room.</exception>
     public static Task<BackupReport> RestoreAsync(
-        Stream source, string directory, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+        Stream source, string directory, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(source);
         ArgumentException.ThrowIfNullOrWhiteSpace(directory);
         return DatabaseBackup.RestoreAsync(source, directory, options ?? new RestoreOptions(), progress, cancellationToken);
     }
 
-    /// <summary>Reads a whole backup: seal, compression, JSON, every document, counts and content hash; restores nothing.</summary>
+    /// <summary>
+    /// Reads a whole backup: seal, compression, JSON, every document, counts and content hash; restores nothing.
+    /// </summary>
     /// <exception cref="BackupException">It is not whole.</exception>
-    /// <exception cref="EncryptionKeyException">It is sealed and the key is missing or wrong, or it is plain and a key was given.</exception>
+    /// <exception cref="EncryptionKeyException">It is sealed and the key is missing or wrong, or it is plain and a key was
+    /// given.</exception>
     /// <exception cref="SealedStreamException">Its seal is broken.</exception>
     public static Task<BackupReport> VerifyBackupAsync(
-        Stream source, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+        Stream source, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(source);
         return DatabaseBackup.VerifyAsync(source, options ?? new RestoreOptions(), progress, cancellationToken);
     }
 
     /// <summary>
-    /// As <see cref="RestoreAsync(Stream, string, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, of a chain: a snapshot, the increments to it, and the log, in the order they were
-    /// taken. Lands on the last commit there is, or on the last one up to where <see cref="RestoreOptions.StopAtCommit"/> or <see cref="RestoreOptions.StopAtTime"/> says.
+    /// As <see cref="RestoreAsync(Stream, string, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, of a chain:
+    /// a snapshot, the increments to it, and the log, in the order they were taken. Lands on the last commit there is, or on the
+    /// last one up to where <see cref="RestoreOptions.StopAtCommit"/> or <see cref="RestoreOptions.StopAtTime"/> says.
     /// </summary>
-    /// <exception cref="BackupException">As there; or a part is missing, of another database, or not in its place. The message names it.</exception>
+    /// <exception cref="BackupException">As there; or a part is missing, of another database, or not in its place. The message
+    /// names it.</exception>
     public static Task<BackupReport> RestoreAsync(
-        IReadOnlyList<BackupPart> parts, string directory, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+        IReadOnlyList<BackupPart> parts, string directory, RestoreOptions? options = null,
+        IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(parts);
         ArgumentException.ThrowIfNullOrWhiteSpace(directory);
         return DatabaseBackup.RestoreAsync(parts, directory, options ?? new RestoreOptions(), progress, cancellationToken);
     }
 
-    /// <summary>As <see cref="VerifyBackupAsync(Stream, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, of a chain: each part, that each follows the one before, and that all pages are there.</summary>
+    /// <summary>
+    /// As <see cref="VerifyBackupAsync(Stream, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, of a chain:
+    /// each part, that each follows the one before, and that all pages are there.
+    /// </summary>
     /// <exception cref="BackupException">It is not whole; the message names the part.</exception>
     public static Task<BackupReport> VerifyBackupAsync(
-        IReadOnlyList<BackupPart> parts, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+        IReadOnlyList<BackupPart> parts, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(parts);
         return DatabaseBackup.VerifyAsync(parts, options ?? new RestoreOptions(), progress, cancellationToken);
     }
 
     /// <summary>
-    /// Keeps the log of commits until everybody who archives it (<see cref="BackupOptions.LogReader"/>, tasks) has taken it, from now on and through reopening: files of the journal are not used again before. Beyond
-    /// <paramref name="budgetBytes"/> the oldest are nevertheless: the log then has a gap (<see cref="BackupFault.LogGap"/>), which the next increment closes. Writers never wait for it.
+    /// Keeps the log of commits until everybody who archives it (<see cref="BackupOptions.LogReader"/>, tasks) has taken it, from
+    /// now on and through reopening: files of the journal are not used again before. Beyond <paramref name="budgetBytes"/> the
+    /// oldest are nevertheless: the log then has a gap (<see cref="BackupFault.LogGap"/>), which the next increment closes.
+    /// Writers never wait for it.
     /// </summary>
-    /// <param name="budgetBytes">Most bytes that wait on the disk; at least 1 MiB. 0: not kept but for tasks that archive it.</param>
+    /// <param name="budgetBytes">Most bytes that wait on the disk; at least 1 MiB. 0: not kept but for tasks that archive
+    /// it.</param>
     /// <param name="cancellationToken">Cancels the wait for its turn.</param>
-    public Task KeepLogAsync(long budgetBytes, CancellationToken cancellationToken = default) => Log.SetAsync(budgetBytes, cancellationToken);
+    public Task KeepLogAsync(long budgetBytes, CancellationToken cancellationToken = default) =>
+        Log.SetAsync(budgetBytes, cancellationToken);
 
     /// <summary>How much of the log waits to be archived, and whether some of it is lost.</summary>
     public LogStatus GetLogStatus() => Log.Describe();
 
     /// <summary>
-    /// Brings the content of a backup, or of a dump of RavenDB, into this database: documents over those of the same ids, identities and ranges of ids never backwards, and
-    /// auto-indexes. In durable batches: after an error what came before it stays.
+    /// Brings the content of a backup, or of a dump of RavenDB, into this database: documents over those of the same ids,
+    /// identities and ranges of ids never backwards, and auto-indexes. In durable batches: after an error what came before it
+    /// stays.
     /// </summary>
     /// <exception cref="BackupException">It is damaged, cut off, or holds a document that this database refuses.</exception>
     public async Task<BackupReport> ImportAsync(
-        Stream source, ImportOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+        Stream source, ImportOptions? options = null, IProgress<BackupProgress>? progress = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(source);
-        BackupReport report = await DatabaseBackup.ImportAsync(this, source, options ?? new ImportOptions(), progress, cancellationToken).ConfigureAwait(false);
+        BackupReport report = await DatabaseBackup.ImportAsync(
+            this, source, options ?? new ImportOptions(), progress, cancellationToken).ConfigureAwait(false);
         Lifecycle.Apply(); // settings came with it
         return report;
     }
@@ -452,8 +516,11 @@ public sealed class Database : IDocumentStore
         _place?.Dispose();
     }
 
-    /// <summary>As <see cref="WriteAsync(WriteBatch, CancellationToken)"/>, for who needs no results: nothing is allocated for a document.</summary>
-    internal Task WriteWithoutResultsAsync(WriteBatch batch, CancellationToken cancellationToken) => WriteAsync(batch, wantsResults: false, cancellationToken);
+    /// <summary>
+    /// As <see cref="WriteAsync(WriteBatch, CancellationToken)"/>, for who needs no results: nothing is allocated for a document.
+    /// </summary>
+    internal Task WriteWithoutResultsAsync(WriteBatch batch, CancellationToken cancellationToken) =>
+        WriteAsync(batch, wantsResults: false, cancellationToken);
 
     /// <summary>The next range of ids, for callers that are not asynchronous.</summary>
     internal HiLoRange NextHiLoRange(HiLoRequest request)
@@ -467,20 +534,26 @@ public sealed class Database : IDocumentStore
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         if (!IsEncrypted)
-            throw new InvalidOperationException($"The database '{Name}' is not encrypted, so it has no key to change. Encryption is chosen when a database is made: make an encrypted one and copy everything to it, for instance with a backup.");
+            throw new InvalidOperationException(
+                $"The database '{Name}' is not encrypted, so it has no key to change. Encryption is chosen when a database is "
+                    + $"made: make an encrypted one and copy everything to it, for instance with a backup.");
     }
 
     private async Task<WriteResult[]> WriteAsync(WriteBatch batch, bool wantsResults, CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(batch);
         batch.BeginWrite(Options);
-        WriteResult[] results = batch.Count == 0 ? [] : await TrialEndedException.ResultsAsync(WriteAsync((writer, _) => writer.Apply(batch), cancellationToken, wantsResults)).ConfigureAwait(false);
+        WriteResult[] results = batch.Count == 0
+            ? []
+            : await TrialEndedException.ResultsAsync(
+                WriteAsync((writer, _) => writer.Apply(batch), cancellationToken, wantsResults)).ConfigureAwait(false);
         batch.Dispose(); // not where the write failed or was given up: the storage may still read from it
         return results;
     }
 
     /// <summary>Runs a command in a durable step of its own.</summary>
-    internal Task<TResult> WriteAsync<TResult>(Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
+    internal Task<TResult> WriteAsync<TResult>(
+        Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         return _writes.RunAsync(command, cancellationToken, wantsResults);
@@ -488,5 +561,6 @@ public sealed class Database : IDocumentStore
 
     [RequiresUnreferencedCode("Serializes by reflection.")]
     [RequiresDynamicCode("Serializes by reflection.")]
-    private SessionOptions ReflectionOptions() => new() { Json = Options.Json ?? EntityJsonOptions.ByReflection(Options.MaxDocumentDepth) };
+    private SessionOptions ReflectionOptions() =>
+        new() { Json = Options.Json ?? EntityJsonOptions.ByReflection(Options.MaxDocumentDepth) };
 }

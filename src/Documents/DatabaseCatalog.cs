@@ -7,12 +7,13 @@ using Treepie.Storage;
 namespace Treepie;
 
 /// <summary>
-/// Many databases below one directory, by (case-insensitive) name, each in <c>databases/{name}</c>. Thread-safe. A database that cannot be
-/// opened raises its own error whenever it is asked for, and leaves the others alone.
+/// Many databases below one directory, by (case-insensitive) name, each in <c>databases/{name}</c>. Thread-safe. A database that
+/// cannot be opened raises its own error whenever it is asked for, and leaves the others alone.
 /// </summary>
 /// <remarks>
-/// Each encrypted database has a key of its own: from a source set for it, or given with <see cref="GiveKey"/> and kept in the catalogue's <see cref="SecretStore"/>, which
-/// the master key encrypts. A database whose key is not there is listed, answers with <see cref="DatabaseLockedException"/>, and opens as soon as its key is given.
+/// Each encrypted database has a key of its own: from a source set for it, or given with <see cref="GiveKey"/> and kept in the
+/// catalogue's <see cref="SecretStore"/>, which the master key encrypts. A database whose key is not there is listed, answers
+/// with <see cref="DatabaseLockedException"/>, and opens as soon as its key is given.
 /// </remarks>
 public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
 {
@@ -26,10 +27,13 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
 
     /// <summary>Opens the directory, made if it is absent; databases themselves are opened at first use.</summary>
     /// <param name="directory">The directory.</param>
-    /// <param name="options">Settings of all databases; null: the defaults. Without <see cref="DatabaseOptions.EncryptionKey"/>: each database has its own.</param>
+    /// <param name="options">Settings of all databases; null: the defaults. Without <see cref="DatabaseOptions.EncryptionKey"/>:
+    /// each database has its own.</param>
     /// <param name="keys">Where keys come from; null: they are given with <see cref="GiveKey"/> after each opening.</param>
-    /// <exception cref="EnvironmentLockedException">Another catalog, in this process or another, has the directory open.</exception>
-    /// <exception cref="KeySourceException">The master key is not there, or not the one the secrets were encrypted with.</exception>
+    /// <exception cref="EnvironmentLockedException">Another catalog, in this process or another, has the directory
+    /// open.</exception>
+    /// <exception cref="KeySourceException">The master key is not there, or not the one the secrets were encrypted
+    /// with.</exception>
     /// <exception cref="StorageException">The directory cannot be read or written.</exception>
     public DatabaseCatalog(string directory, DatabaseOptions? options = null, DatabaseKeySources? keys = null)
     {
@@ -37,7 +41,10 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         _options = options ?? new DatabaseOptions();
         _options.Validate();
         if (_options.EncryptionKey is not null)
-            throw new ArgumentException("Each encrypted database of a catalogue has a key of its own: set where they come from, or give them with GiveKey, instead of one EncryptionKey for all.", nameof(options));
+            throw new ArgumentException(
+                "Each encrypted database of a catalogue has a key of its own: set where they come from, or give them with "
+                    + "GiveKey, instead of one EncryptionKey for all.",
+                nameof(options));
 
         DataDirectory = Path.TrimEndingDirectorySeparator(Path.GetFullPath(directory));
         _folder = new CatalogFolder(DataDirectory);
@@ -70,7 +77,8 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     /// <summary>Creates a database and opens it; an encrypted one with the key that is set or was given for its name.</summary>
     /// <exception cref="ArgumentException">The name is not usable.</exception>
     /// <exception cref="ConcurrencyException">A database of that name exists.</exception>
-    /// <exception cref="DatabaseLockedException">It is to be encrypted, and there is no key for it; nothing was created.</exception>
+    /// <exception cref="DatabaseLockedException">It is to be encrypted, and there is no key for it; nothing was
+    /// created.</exception>
     public Database Create(string name, bool encrypted)
     {
         DatabaseName.Check(name);
@@ -81,7 +89,9 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             {
                 ObjectDisposedException.ThrowIf(_disposed, this);
                 if (!_entries.TryAdd(name, entry))
-                    throw new ConcurrencyException($"A database named '{_entries[name].Name}' exists already. Choose another name, or delete that one first.");
+                    throw new ConcurrencyException(
+                        $"A database named '{_entries[name].Name}' exists already. Choose another name, or delete that one "
+                            + $"first.");
             }
 
             try
@@ -120,8 +130,8 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
 
     /// <summary>Closes and forgets a database, and deletes its files if asked; false if there is none.</summary>
     /// <remarks>
-    /// Files that are kept keep their name: the catalog finds the database again when it is opened the next time. With the files goes the key that was
-    /// given for it.
+    /// Files that are kept keep their name: the catalog finds the database again when it is opened the next time. With the files
+    /// goes the key that was given for it.
     /// </remarks>
     public bool Delete(string name, bool deleteFiles)
     {
@@ -150,21 +160,28 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// Gives the key of a database: one that is there and locked opens with it; for one that is still to be made it is kept until then. A key that does not open its database is refused.
+    /// Gives the key of a database: one that is there and locked opens with it; for one that is still to be made it is kept until
+    /// then. A key that does not open its database is refused.
     /// </summary>
     /// <param name="name">Name of the database.</param>
-    /// <param name="key">32 bytes, or their base64 or hexadecimal digits as UTF-8 text; copied, to be zeroed by the caller.</param>
-    /// <param name="keep">Whether to keep it in the <see cref="SecretStore"/>, durably; else it is held until the catalogue is closed.</param>
-    /// <param name="overwrite">Whether it takes the place of another one given before for a database that is not made yet.</param>
+    /// <param name="key">32 bytes, or their base64 or hexadecimal digits as UTF-8 text; copied, to be zeroed by the
+    /// caller.</param>
+    /// <param name="keep">Whether to keep it in the <see cref="SecretStore"/>, durably; else it is held until the catalogue is
+    /// closed.</param>
+    /// <param name="overwrite">Whether it takes the place of another one given before for a database that is not made
+    /// yet.</param>
     /// <exception cref="ArgumentException">The name is not usable.</exception>
-    /// <exception cref="KeySourceException">It is no key; or there is no master key to keep it with; or the key of this database comes from a source of its own.</exception>
+    /// <exception cref="KeySourceException">It is no key; or there is no master key to keep it with; or the key of this database
+    /// comes from a source of its own.</exception>
     /// <exception cref="DatabaseLockedException">It does not open the database.</exception>
     /// <exception cref="ConcurrencyException">Another key was given for that name.</exception>
     public void GiveKey(string name, ReadOnlySpan<byte> key, bool keep = true, bool overwrite = false)
     {
         DatabaseName.Check(name);
         if (_keys.TryGetSource(name, out KeySource? source))
-            throw new KeySourceException($"The key of database '{name}' comes from where it was set to be: {source.Description}. None can be given beside it.");
+            throw new KeySourceException(
+                $"The key of database '{name}' comes from where it was set to be: {source.Description}. None can be given beside "
+                    + $"it.");
         if (keep)
             _keys.ThrowIfCannotKeep(name);
 
@@ -183,12 +200,13 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// Gives an encrypted database another key, and keeps or holds it where the old one was; see <see cref="Database.ChangeEncryptionKey"/>. Whenever it is interrupted, the
-    /// database opens with what is kept.
+    /// Gives an encrypted database another key, and keeps or holds it where the old one was; see
+    /// <see cref="Database.ChangeEncryptionKey"/>. Whenever it is interrupted, the database opens with what is kept.
     /// </summary>
     /// <param name="name">Name of the database.</param>
     /// <param name="key">The next key, as in <see cref="GiveKey"/>.</param>
-    /// <exception cref="KeySourceException">It is no key; or the old one comes from a source, which would then give the wrong one.</exception>
+    /// <exception cref="KeySourceException">It is no key; or the old one comes from a source, which would then give the wrong
+    /// one.</exception>
     /// <exception cref="DatabaseLockedException">The database is not open and cannot be opened.</exception>
     /// <exception cref="InvalidOperationException">It is not encrypted, or not there.</exception>
     public void ChangeKey(string name, ReadOnlySpan<byte> key)
@@ -196,7 +214,9 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         if (_keys.TryGetSource(name, out KeySource? source))
         {
             throw new KeySourceException(
-                $"The key of database '{name}' comes from where it was set to be: {source.Description}, which would give the old one at the next start. Stop the program, run 'treepie key change' on its directory, and put the new key there.");
+                $"The key of database '{name}' comes from where it was set to be: {source.Description}, which would give the old "
+                    + $"one at the next start. Stop the program, run 'treepie key change' on its directory, and put the new key "
+                    + $"there.");
         }
 
         using EncryptionKey next = KeyText.ReadKey(key, "What was given");
@@ -213,11 +233,14 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         }
     }
 
-    /// <summary>Encrypts a database anew with data keys drawn now, while it is used; see <see cref="Database.RotateEncryptionDataKey"/>.</summary>
+    /// <summary>
+    /// Encrypts a database anew with data keys drawn now, while it is used; see <see cref="Database.RotateEncryptionDataKey"/>.
+    /// </summary>
     /// <exception cref="DatabaseLockedException">The database cannot be opened.</exception>
     /// <exception cref="InvalidOperationException">It is not encrypted, or not there.</exception>
     /// <exception cref="OperationCanceledException">Cancelled.</exception>
-    public EncryptionReport RotateDataKey(string name, IProgress<EncryptionProgress>? progress = null, CancellationToken cancellationToken = default)
+    public EncryptionReport RotateDataKey(
+        string name, IProgress<EncryptionProgress>? progress = null, CancellationToken cancellationToken = default)
     {
         CatalogEntry entry = FindEntry(name) ?? throw NotThere(name);
         Database database;
@@ -233,69 +256,97 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             return database.RotateEncryptionDataKey(key, progress, cancellationToken);
     }
 
-    /// <summary>As <see cref="Database.BackupAsync(Stream, BackupOptions?, IProgress{BackupProgress}?, CancellationToken)"/>; an encrypted database is sealed with its own key unless another is given or a plain backup allowed.</summary>
+    /// <summary>
+    /// As <see cref="Database.BackupAsync(Stream, BackupOptions?, IProgress{BackupProgress}?, CancellationToken)"/>; an encrypted
+    /// database is sealed with its own key unless another is given or a plain backup allowed.
+    /// </summary>
     /// <exception cref="InvalidOperationException">There is no such database.</exception>
     public async Task<BackupReport> BackupAsync(
-        string name, Stream destination, BackupOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+        string name, Stream destination, BackupOptions? options = null, IProgress<BackupProgress>? progress = null,
+        CancellationToken cancellationToken = default)
     {
         options ??= new BackupOptions();
-        (Database database, EncryptionKey? own) = OpenWithKey(name, needsKey: options is { EncryptionKey: null, AllowPlain: false });
+        (Database database, EncryptionKey? own) = OpenWithKey(
+            name, needsKey: options is { EncryptionKey: null, AllowPlain: false });
         using (own)
-            return await database.BackupAsync(destination, options with { EncryptionKey = options.EncryptionKey ?? own }, progress, cancellationToken).ConfigureAwait(false);
+            return await database.BackupAsync(
+                destination, options with { EncryptionKey = options.EncryptionKey ?? own }, progress,
+                cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>As the verification of <see cref="Database"/>, of one part or of several; a sealed backup for which no key is given is tried with that of the database of this name.</summary>
+    /// <summary>
+    /// As the verification of <see cref="Database"/>, of one part or of several; a sealed backup for which no key is given is
+    /// tried with that of the database of this name.
+    /// </summary>
     /// <exception cref="InvalidOperationException">There is no such database.</exception>
     public async Task<BackupReport> VerifyBackupAsync(
-        string name, IReadOnlyList<BackupPart> parts, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+        string name, IReadOnlyList<BackupPart> parts, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(parts);
         options ??= new RestoreOptions();
         (_, EncryptionKey? own) = OpenWithKey(name, needsKey: options.BackupKey is null);
         using (own)
-            return await BackupParts.VerifyAsync(parts, options with { Database = options.Database ?? _options, OwnKey = own }, progress, cancellationToken).ConfigureAwait(false);
+            return await BackupParts.VerifyAsync(
+                parts, options with { Database = options.Database ?? _options, OwnKey = own }, progress,
+                cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Whether a database may have backup tasks, found out without opening it.</summary>
-    internal bool MayHaveBackupTasks(string name) => FindEntry(name) is { IsCreated: true, SameNames.Count: 0 } entry && BackupTaskStore.MayHaveTasks(entry.Path);
+    internal bool MayHaveBackupTasks(string name) =>
+        FindEntry(name) is { IsCreated: true, SameNames.Count: 0 } entry && BackupTaskStore.MayHaveTasks(entry.Path);
 
-    /// <summary>As <see cref="Database.ImportAsync"/>; a sealed backup for which no key is given is tried with the database's own.</summary>
+    /// <summary>
+    /// As <see cref="Database.ImportAsync"/>; a sealed backup for which no key is given is tried with the database's own.
+    /// </summary>
     /// <exception cref="InvalidOperationException">There is no such database.</exception>
     public async Task<BackupReport> ImportAsync(
-        string name, Stream source, ImportOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+        string name, Stream source, ImportOptions? options = null, IProgress<BackupProgress>? progress = null,
+        CancellationToken cancellationToken = default)
     {
         options ??= new ImportOptions();
         (Database database, EncryptionKey? own) = OpenWithKey(name, needsKey: options.BackupKey is null);
         using (own)
-            return await database.ImportAsync(source, options with { OwnKey = own }, progress, cancellationToken).ConfigureAwait(false);
+            return await database.ImportAsync(source, options with { OwnKey = own }, progress, cancellationToken)
+                .ConfigureAwait(false);
     }
 
     /// <summary>
-    /// As <see cref="Database.RestoreAsync(Stream, string, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, to a database of a new name, which nobody finds before all of it is there and compared. Settings are the catalogue's. An
-    /// encrypted one, whatever the old one was, gets the key that is set or was given for its name; a sealed backup for which no key is given is tried with that.
+    /// As <see cref="Database.RestoreAsync(Stream, string, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, to
+    /// a database of a new name, which nobody finds before all of it is there and compared. Settings are the catalogue's. An
+    /// encrypted one, whatever the old one was, gets the key that is set or was given for its name; a sealed backup for which no
+    /// key is given is tried with that.
     /// </summary>
     /// <exception cref="ArgumentException">The name is not usable.</exception>
     /// <exception cref="ConcurrencyException">A database of that name exists, or is being made.</exception>
     /// <exception cref="DatabaseLockedException">It is to be encrypted, and there is no key for it.</exception>
     public Task<BackupReport> RestoreAsync(
-        string name, Stream source, bool encrypted, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+        string name, Stream source, bool encrypted, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(source);
-        return RestoreAsync(name, encrypted, options, (path, all) => DatabaseBackup.RestoreToAsync(source, path, all, progress, cancellationToken));
+        return RestoreAsync(
+            name, encrypted, options,
+            (path, all) => DatabaseBackup.RestoreToAsync(source, path, all, progress, cancellationToken));
     }
 
     /// <summary>
-    /// As <see cref="RestoreAsync(string, Stream, bool, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, of a chain: see
+    /// As <see cref="RestoreAsync(string, Stream, bool, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, of a
+    /// chain: see
     /// <see cref="Database.RestoreAsync(IReadOnlyList{BackupPart}, string, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>.
     /// </summary>
     public Task<BackupReport> RestoreAsync(
-        string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
+        string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions? options = null,
+        IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(parts);
-        return RestoreAsync(name, encrypted, options, (path, all) => DatabaseBackup.RestoreToAsync(parts, path, all, progress, cancellationToken));
+        return RestoreAsync(
+            name, encrypted, options,
+            (path, all) => DatabaseBackup.RestoreToAsync(parts, path, all, progress, cancellationToken));
     }
 
-    private async Task<BackupReport> RestoreAsync(string name, bool encrypted, RestoreOptions? options, Func<string, RestoreOptions, Task<BackupReport>> restore)
+    private async Task<BackupReport> RestoreAsync(
+        string name, bool encrypted, RestoreOptions? options, Func<string, RestoreOptions, Task<BackupReport>> restore)
     {
         DatabaseName.Check(name);
         var entry = new CatalogEntry(name, _folder.PathOf(name));
@@ -303,7 +354,9 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
             if (!_entries.TryAdd(name, entry))
-                throw new ConcurrencyException($"A database named '{_entries[name].Name}' exists already, and a backup is restored to a new one only. Choose another name, or delete that one first.");
+                throw new ConcurrencyException(
+                    $"A database named '{_entries[name].Name}' exists already, and a backup is restored to a new one only. "
+                        + $"Choose another name, or delete that one first.");
         }
 
         try
@@ -311,7 +364,11 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             _folder.RefuseKept(entry.Name);
             using EncryptionKey? key = encrypted ? _opener.KeyOfNew(name) : null;
             string unfinished = _folder.UnfinishedPathOf(name);
-            RestoreOptions all = (options ?? new RestoreOptions()) with { Database = _options with { Name = name, EncryptionKey = key }, OwnKey = key };
+            RestoreOptions all = (options ?? new RestoreOptions()) with
+            {
+                Database = _options with { Name = name, EncryptionKey = key },
+                OwnKey = key
+            };
             BackupReport report = await restore(unfinished, all).ConfigureAwait(false);
             lock (entry.Gate)
             {
@@ -384,7 +441,9 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         lock (_lock)
         {
             ObjectDisposedException.ThrowIf(_disposed, this);
-            return [.. _entries.Values.Where(entry => entry.IsCreated).OrderBy(entry => entry.Name, StringComparer.OrdinalIgnoreCase)];
+            return [
+                .. _entries.Values.Where(entry => entry.IsCreated)
+                    .OrderBy(entry => entry.Name, StringComparer.OrdinalIgnoreCase)];
         }
     }
 

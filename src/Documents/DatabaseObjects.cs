@@ -15,7 +15,8 @@ public static class DatabaseObjects
 
     /// <summary>Begins to store many objects in durable batches; to be disposed.</summary>
     /// <param name="database">Where.</param>
-    /// <param name="session">How objects become documents: collections, ids and JSON are those of sessions with these options.</param>
+    /// <param name="session">How objects become documents: collections, ids and JSON are those of sessions with these
+    /// options.</param>
     /// <param name="options">How documents are grouped.</param>
     public static ObjectInsert BulkInsert(this Database database, SessionOptions session, BulkInsertOptions? options = null)
     {
@@ -24,9 +25,14 @@ public static class DatabaseObjects
         return new ObjectInsert(database, session, options ?? new BulkInsertOptions());
     }
 
-    /// <summary>As <see cref="BulkInsert(Database, SessionOptions, BulkInsertOptions?)"/>, objects written by reflection, or as the database's options say.</summary>
-    [RequiresUnreferencedCode("Serializes objects by reflection. Give SessionOptions with a source-generated JsonSerializerContext instead.")]
-    [RequiresDynamicCode("Serializes objects by reflection. Give SessionOptions with a source-generated JsonSerializerContext instead.")]
+    /// <summary>
+    /// As <see cref="BulkInsert(Database, SessionOptions, BulkInsertOptions?)"/>, objects written by reflection, or as the
+    /// database's options say.
+    /// </summary>
+    [RequiresUnreferencedCode(
+        "Serializes objects by reflection. Give SessionOptions with a source-generated JsonSerializerContext instead.")]
+    [RequiresDynamicCode(
+        "Serializes objects by reflection. Give SessionOptions with a source-generated JsonSerializerContext instead.")]
     public static ObjectInsert BulkInsertObjects(this Database database, BulkInsertOptions? options = null)
     {
         ArgumentNullException.ThrowIfNull(database);
@@ -34,23 +40,30 @@ public static class DatabaseObjects
     }
 
     /// <summary>
-    /// Deletes the documents of a type for which a condition holds, as it holds when this is called; gives how many. In durable batches, so that what was deleted
-    /// before an error stays deleted. A document that is changed meanwhile stays.
+    /// Deletes the documents of a type for which a condition holds, as it holds when this is called; gives how many. In durable
+    /// batches, so that what was deleted before an error stays deleted. A document that is changed meanwhile stays.
     /// </summary>
     /// <exception cref="NotSupportedException">The condition has no RQL of the same meaning; nothing was deleted.</exception>
-    [RequiresUnreferencedCode("Reads the type by reflection. Give SessionOptions with a source-generated JsonSerializerContext instead.")]
-    [RequiresDynamicCode("Reads the type by reflection. Give SessionOptions with a source-generated JsonSerializerContext instead.")]
-    public static Task<long> DeleteByQueryAsync<T>(this Database database, Expression<Func<T, bool>> where, CancellationToken cancellationToken = default)
+    [RequiresUnreferencedCode(
+        "Reads the type by reflection. Give SessionOptions with a source-generated JsonSerializerContext instead.")]
+    [RequiresDynamicCode(
+        "Reads the type by reflection. Give SessionOptions with a source-generated JsonSerializerContext instead.")]
+    public static Task<long> DeleteByQueryAsync<T>(
+        this Database database, Expression<Func<T, bool>> where, CancellationToken cancellationToken = default)
         where T : class
     {
         ArgumentNullException.ThrowIfNull(database);
         return database.DeleteByQueryAsync(where, database.DefaultSession, cancellationToken);
     }
 
-    /// <summary>As <see cref="DeleteByQueryAsync{T}(Database, Expression{Func{T, bool}}, CancellationToken)"/>, with the options that the type's documents are read with.</summary>
+    /// <summary>
+    /// As <see cref="DeleteByQueryAsync{T}(Database, Expression{Func{T, bool}}, CancellationToken)"/>, with the options that the
+    /// type's documents are read with.
+    /// </summary>
     /// <exception cref="NotSupportedException">The condition has no RQL of the same meaning; nothing was deleted.</exception>
     public static async Task<long> DeleteByQueryAsync<T>(
-        this Database database, Expression<Func<T, bool>> where, SessionOptions options, CancellationToken cancellationToken = default)
+        this Database database, Expression<Func<T, bool>> where, SessionOptions options,
+        CancellationToken cancellationToken = default)
         where T : class
     {
         ArgumentNullException.ThrowIfNull(database);
@@ -72,7 +85,8 @@ public static class DatabaseObjects
         return deleted + await DeleteAsync(database, found, cancellationToken).ConfigureAwait(false);
     }
 
-    private static async Task<long> DeleteAsync(Database database, List<(string Id, string ChangeVector)> found, CancellationToken cancellationToken)
+    private static async Task<long> DeleteAsync(
+        Database database, List<(string Id, string ChangeVector)> found, CancellationToken cancellationToken)
     {
         long deleted = 0;
         try

@@ -15,7 +15,9 @@ public sealed record DatabaseOptions
     /// <summary>Highest value of <see cref="MaxDocumentBytes"/>: 1 GiB.</summary>
     public const int MostDocumentBytes = 1 << 30;
 
-    /// <summary>Highest value of <see cref="MaxDocumentDepth"/>: 1,000. What reads documents for indexes and queries goes little deeper.</summary>
+    /// <summary>
+    /// Highest value of <see cref="MaxDocumentDepth"/>: 1,000. What reads documents for indexes and queries goes little deeper.
+    /// </summary>
     public const int MostDocumentDepth = 1_000;
 
     /// <summary>Highest value of <see cref="MaxIdBytes"/>, the file format's: 512.</summary>
@@ -30,7 +32,10 @@ public sealed record DatabaseOptions
     /// <summary>Longest document, in bytes of JSON as given. Default 32 MiB, at most 1 GiB.</summary>
     public int MaxDocumentBytes { get; init; } = 32 * 1024 * 1024;
 
-    /// <summary>Deepest nesting of a document. Default 128, at most 1,000. Readers of documents need a depth limit of one more, for <c>@metadata</c>.</summary>
+    /// <summary>
+    /// Deepest nesting of a document. Default 128, at most 1,000. Readers of documents need a depth limit of one more, for
+    /// <c>@metadata</c>.
+    /// </summary>
     public int MaxDocumentDepth { get; init; } = 128;
 
     /// <summary>Longest document id in UTF-8 bytes. 512 is the format's limit.</summary>
@@ -62,20 +67,22 @@ public sealed record DatabaseOptions
     public IReadOnlyDictionary<string, ICustomOrder> CustomOrders { get; init; } = new Dictionary<string, ICustomOrder>();
 
     /// <summary>
-    /// The key of an encrypted database; null for a plain one. A new database is encrypted, with all its indexes, if and only if one is given. It is used while opening
-    /// and may be disposed afterwards. Who loses it loses the database. See <see cref="Encryption.KeySource"/> for keys from files, variables and commands.
+    /// The key of an encrypted database; null for a plain one. A new database is encrypted, with all its indexes, if and only if
+    /// one is given. It is used while opening and may be disposed afterwards. Who loses it loses the database. See
+    /// <see cref="Encryption.KeySource"/> for keys from files, variables and commands.
     /// </summary>
     public EncryptionKey? EncryptionKey { get; init; }
 
     /// <summary>
-    /// The analyzers that fields of indexes can name: those built in, and a program's own (<see cref="AnalyzerSet.With"/>). An index whose analyzer is missing is kept as it is and
-    /// answers nothing until the database is opened with it.
+    /// The analyzers that fields of indexes can name: those built in, and a program's own (<see cref="AnalyzerSet.With"/>). An
+    /// index whose analyzer is missing is kept as it is and answers nothing until the database is opened with it.
     /// </summary>
     public AnalyzerSet Analyzers { get; init; } = AnalyzerSet.BuiltIn;
 
     /// <summary>
-    /// Bytes of decrypted pages that an encrypted database keeps in memory, and as many for each of its indexes; beyond, those that were not used longest go first. Pages
-    /// that are not in the file yet share them. What running transactions hold is beside it. Default 64 MiB, at least 1 MiB. Plain databases have none.
+    /// Bytes of decrypted pages that an encrypted database keeps in memory, and as many for each of its indexes; beyond, those
+    /// that were not used longest go first. Pages that are not in the file yet share them. What running transactions hold is
+    /// beside it. Default 64 MiB, at least 1 MiB. Plain databases have none.
     /// </summary>
     public long DecryptedBudgetBytes { get; init; } = StorageOptions.DefaultMemoryBudgetBytes;
 
@@ -83,18 +90,23 @@ public sealed record DatabaseOptions
     public IndexingOptions Indexing { get; init; } = new();
 
     /// <summary>
-    /// How sessions that say nothing else write objects; null: by reflection over public properties, with enumerations by name. Trimmed and natively compiled programs give the options of a
-    /// source-generated context.
+    /// How sessions that say nothing else write objects; null: by reflection over public properties, with enumerations by name.
+    /// Trimmed and natively compiled programs give the options of a source-generated context.
     /// </summary>
     public JsonSerializerOptions? Json { get; init; }
 
-    /// <summary>What compiles scripts and maps that compute; null: texts that need it are refused. The package Treepie.Computing has one.</summary>
+    /// <summary>
+    /// What compiles scripts and maps that compute; null: texts that need it are refused. The package Treepie.Computing has one.
+    /// </summary>
     public ComputingEngine? Computing { get; init; }
 
     /// <summary>The clock.</summary>
     public TimeProvider TimeProvider { get; init; } = TimeProvider.System;
 
-    /// <summary>Whether they are those of a database that is open and encrypted: then batches leave nothing in memory that others will use.</summary>
+    /// <summary>
+    /// Whether they are those of a database that is open and encrypted: then batches leave nothing in memory that others will
+    /// use.
+    /// </summary>
     internal bool IsEncrypted { get; init; }
 
     internal void Validate()
@@ -107,7 +119,9 @@ public sealed record DatabaseOptions
         ArgumentOutOfRangeException.ThrowIfLessThan(MaxAttachmentBytes, 1, nameof(MaxAttachmentBytes));
         Indexing.Validate();
         if (DecryptedBudgetBytes < LeastDecryptedBudgetBytes)
-            throw new ArgumentOutOfRangeException(nameof(DecryptedBudgetBytes), DecryptedBudgetBytes, $"{nameof(DecryptedBudgetBytes)} must be at least {LeastDecryptedBudgetBytes:N0}.");
+            throw new ArgumentOutOfRangeException(
+                nameof(DecryptedBudgetBytes), DecryptedBudgetBytes,
+                $"{nameof(DecryptedBudgetBytes)} must be at least {LeastDecryptedBudgetBytes:N0}.");
     }
 
     private static void Range(int value, int least, int most, string option)

@@ -52,10 +52,15 @@ public sealed record DatabaseStatistics
     /// <summary>Bytes of decrypted pages in memory now, of documents and indexes; 0 in a plain database.</summary>
     public long DecryptedBytes { get; init; }
 
-    /// <summary>Whether the system keeps decrypted pages out of swap; in a plain database false. Where it does not, raise the limit of locked memory (<c>ulimit -l</c>).</summary>
+    /// <summary>
+    /// Whether the system keeps decrypted pages out of swap; in a plain database false. Where it does not, raise the limit of
+    /// locked memory (<c>ulimit -l</c>).
+    /// </summary>
     public bool IsDecryptedMemoryLocked { get; init; }
 
-    /// <summary>Snapshots that somebody has open: requests, cursors, backups. Each keeps the pages it sees from being used again.</summary>
+    /// <summary>
+    /// Snapshots that somebody has open: requests, cursors, backups. Each keeps the pages it sees from being used again.
+    /// </summary>
     public int OpenSnapshots { get; init; }
 
     /// <summary>Indexes.</summary>

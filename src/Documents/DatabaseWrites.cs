@@ -5,7 +5,10 @@ using Treepie.Writes;
 
 namespace Treepie;
 
-/// <summary>Runs the writes of a database: each in a transaction that others join, measured, traced, and told to those who wait for changes.</summary>
+/// <summary>
+/// Runs the writes of a database: each in a transaction that others join, measured, traced, and told to those who wait for
+/// changes.
+/// </summary>
 internal sealed class DatabaseWrites(
     StorageEnvironment environment,
     ChangeVectors changeVectors,
@@ -16,14 +19,18 @@ internal sealed class DatabaseWrites(
     TimeProvider timeProvider)
 {
     /// <summary>Runs a command; completes when it is durable.</summary>
-    public async Task<TResult> RunAsync<TResult>(Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
+    public async Task<TResult> RunAsync<TResult>(
+        Func<DocumentWriter, DateTime, TResult> command, CancellationToken cancellationToken, bool wantsResults = true)
     {
         try
         {
             long began = DatabaseTelemetry.CountsWrites ? timeProvider.GetTimestamp() : 0;
             (TResult result, long etag) = DatabaseTelemetry.IsTraced
-                ? await DatabaseTelemetry.TraceWriteAsync(environment, name, transaction => Run(transaction, command, wantsResults), cancellationToken).ConfigureAwait(false)
-                : await environment.WriteAsync(transaction => Run(transaction, command, wantsResults), cancellationToken).ConfigureAwait(false);
+                ? await DatabaseTelemetry.TraceWriteAsync(
+                    environment, name, transaction => Run(transaction, command, wantsResults),
+                    cancellationToken).ConfigureAwait(false)
+                : await environment.WriteAsync(transaction => Run(transaction, command, wantsResults), cancellationToken)
+                    .ConfigureAwait(false);
             if (began != 0)
                 DatabaseTelemetry.Written(name, timeProvider.GetElapsedTime(began));
             changes.Publish(etag);
@@ -44,7 +51,8 @@ internal sealed class DatabaseWrites(
         return result;
     }
 
-    private (TResult Result, long Etag) Run<TResult>(WriteTransaction transaction, Func<DocumentWriter, DateTime, TResult> command, bool wantsResults)
+    private (TResult Result, long Etag) Run<TResult>(
+        WriteTransaction transaction, Func<DocumentWriter, DateTime, TResult> command, bool wantsResults)
     {
         DateTime now = timeProvider.GetUtcNow().UtcDateTime;
         var writer = new DocumentWriter(transaction, changeVectors, now, wantsResults, keepsUnused());

@@ -1,6 +1,8 @@
 namespace Treepie;
 
-/// <summary>A place for backups cannot be used. The message says which place, what happened, and what to do; never a key.</summary>
+/// <summary>
+/// A place for backups cannot be used. The message says which place, what happened, and what to do; never a key.
+/// </summary>
 public sealed class DestinationException : TreepieException
 {
     /// <summary>Creates the error.</summary>

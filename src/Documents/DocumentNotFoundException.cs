@@ -5,7 +5,9 @@ public sealed class DocumentNotFoundException : TreepieException
 {
     /// <summary>Creates the error.</summary>
     public DocumentNotFoundException(string id, string consequence)
-        : base($"Document '{id}' does not exist, so it {consequence}. Nothing of the batch was written. Put the document first, in the same batch if you like.")
+        : base(
+            $"Document '{id}' does not exist, so it {consequence}. Nothing of the batch was written. Put the document first, in "
+                + $"the same batch if you like.")
     {
         Id = id;
     }

@@ -4,7 +4,10 @@ using Treepie.Sessions;
 
 namespace Treepie;
 
-/// <summary>A unit of work over C# objects whose calls are awaited: see <see cref="DocumentSession"/>. In process reads complete at once. Not thread-safe; used by two threads at once it says so.</summary>
+/// <summary>
+/// A unit of work over C# objects whose calls are awaited: see <see cref="DocumentSession"/>. In process reads complete at once.
+/// Not thread-safe; used by two threads at once it says so.
+/// </summary>
 public interface IAsyncDocumentSession : IDisposable, IAsyncDisposable
 {
     /// <summary>What is needed less often: changes, metadata, streams, attachments, counters.</summary>
@@ -15,7 +18,8 @@ public interface IAsyncDocumentSession : IDisposable, IAsyncDisposable
         where T : class;
 
     /// <summary>The objects of several documents, by the ids as given, from one snapshot.</summary>
-    ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(IEnumerable<string> ids, CancellationToken cancellationToken = default)
+    ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(
+        IEnumerable<string> ids, CancellationToken cancellationToken = default)
         where T : class;
 
     /// <summary>Loads documents with those whose ids a member of them has.</summary>
@@ -23,7 +27,8 @@ public interface IAsyncDocumentSession : IDisposable, IAsyncDisposable
         where T : class;
 
     /// <summary>Stores an object with the next save.</summary>
-    ValueTask StoreAsync(object entity, string? id = null, string? changeVector = null, CancellationToken cancellationToken = default);
+    ValueTask StoreAsync(
+        object entity, string? id = null, string? changeVector = null, CancellationToken cancellationToken = default);
 
     /// <summary>Deletes the document of an object with the next save.</summary>
     void Delete(object entity);

@@ -4,7 +4,10 @@ using Treepie.Sessions;
 
 namespace Treepie;
 
-/// <summary>A unit of work over C# objects whose calls block: see <see cref="DocumentSession"/>. Not thread-safe; used by two threads at once it says so.</summary>
+/// <summary>
+/// A unit of work over C# objects whose calls block: see <see cref="DocumentSession"/>. Not thread-safe; used by two threads at
+/// once it says so.
+/// </summary>
 public interface IDocumentSession : IDisposable
 {
     /// <summary>What is needed less often: changes, metadata, streams, attachments, counters.</summary>

@@ -5,7 +5,9 @@ using Treepie.Writes;
 
 namespace Treepie;
 
-/// <summary>Where sessions come from: <see cref="Database"/>, in this process. Thread-safe; a program has one for each database.</summary>
+/// <summary>
+/// Where sessions come from: <see cref="Database"/>, in this process. Thread-safe; a program has one for each database.
+/// </summary>
 public interface IDocumentStore : IDisposable, IAsyncDisposable
 {
     /// <summary>The name of the database.</summary>
@@ -15,16 +17,20 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     IndexCatalogue Indexes { get; }
 
     /// <summary>A unit of work over C# objects, read and written by reflection, or as the store's options say.</summary>
-    [RequiresUnreferencedCode("Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
-    [RequiresDynamicCode("Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresUnreferencedCode(
+        "Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresDynamicCode(
+        "Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
     IDocumentSession OpenSession();
 
     /// <summary>A unit of work over C# objects.</summary>
     IDocumentSession OpenSession(SessionOptions options);
 
     /// <summary>As <see cref="OpenSession()"/>, whose calls are awaited.</summary>
-    [RequiresUnreferencedCode("Serializes objects by reflection. Give OpenAsyncSession options with a source-generated JsonSerializerContext instead.")]
-    [RequiresDynamicCode("Serializes objects by reflection. Give OpenAsyncSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresUnreferencedCode(
+        "Serializes objects by reflection. Give OpenAsyncSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresDynamicCode(
+        "Serializes objects by reflection. Give OpenAsyncSession options with a source-generated JsonSerializerContext instead.")]
     IAsyncDocumentSession OpenAsyncSession();
 
     /// <summary>As <see cref="OpenSession(SessionOptions)"/>, whose calls are awaited.</summary>

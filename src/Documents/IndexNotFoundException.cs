@@ -5,7 +5,9 @@ public sealed class IndexNotFoundException : TreepieException
 {
     /// <summary>Creates the error.</summary>
     public IndexNotFoundException(string indexName)
-        : base($"There is no index '{indexName}' in this database. Names are case-insensitive; a query without 'from index' creates the index it needs.") =>
+        : base(
+            $"There is no index '{indexName}' in this database. Names are case-insensitive; a query without 'from index' creates "
+                + $"the index it needs.") =>
         IndexName = indexName;
 
     /// <summary>The name asked for.</summary>

@@ -14,7 +14,9 @@ internal sealed class RoomHost(Database database) : ILifecycleHost, IRevisionHos
 
     public DatabaseSnapshot BeginRead() => database.BeginRead();
 
-    public Task<T> WriteAsync<T>(Func<DocumentWriter, T> command, CancellationToken cancellationToken) => database.WriteAsync((writer, _) => command(writer), cancellationToken, wantsResults: false);
+    public Task<T> WriteAsync<T>(Func<DocumentWriter, T> command, CancellationToken cancellationToken) =>
+        database.WriteAsync((writer, _) => command(writer), cancellationToken, wantsResults: false);
 
-    public Task WriteAsync(WriteBatch batch, CancellationToken cancellationToken) => database.WriteWithoutResultsAsync(batch, cancellationToken);
+    public Task WriteAsync(WriteBatch batch, CancellationToken cancellationToken) =>
+        database.WriteWithoutResultsAsync(batch, cancellationToken);
 }

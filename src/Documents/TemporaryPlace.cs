@@ -1,6 +1,8 @@
 namespace Treepie;
 
-/// <summary>A directory that goes when it is disposed: in memory where the system has a place for that, else among the temporary files.</summary>
+/// <summary>
+/// A directory that goes when it is disposed: in memory where the system has a place for that, else among the temporary files.
+/// </summary>
 internal sealed class TemporaryPlace : IDisposable
 {
     private const string SharedMemory = "/dev/shm";

@@ -4,7 +4,9 @@ using Treepie.Sessions;
 namespace Treepie.Extensions.Hosting;
 
 /// <summary>Opens a database once, and closes it with the program.</summary>
-internal sealed partial class DatabaseHolder(TreepieHostingOptions options, Func<Database, DocumentSession> openSession, ILogger<DatabaseHolder> log, TimeProvider timeProvider) : IDisposable, IAsyncDisposable
+internal sealed partial class DatabaseHolder(
+    TreepieHostingOptions options, Func<Database, DocumentSession> openSession, ILogger<DatabaseHolder> log,
+    TimeProvider timeProvider) : IDisposable, IAsyncDisposable
 {
     private readonly Lock _lock = new();
     private Database? _database;
@@ -60,7 +62,9 @@ internal sealed partial class DatabaseHolder(TreepieHostingOptions options, Func
         return database;
     }
 
-    [LoggerMessage(EventId = 1, Level = LogLevel.Information, Message = "Opened the database {Database} in {Directory} in {Milliseconds:F0} ms")]
+    [LoggerMessage(
+        EventId = 1, Level = LogLevel.Information,
+        Message = "Opened the database {Database} in {Directory} in {Milliseconds:F0} ms")]
     private static partial void Opened(ILogger log, string database, string directory, double milliseconds);
 
     [LoggerMessage(EventId = 2, Level = LogLevel.Information, Message = "Closed the database {Database}")]

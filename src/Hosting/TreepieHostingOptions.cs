@@ -20,6 +20,9 @@ public sealed class TreepieHostingOptions
     internal Database Open() => InMemory
         ? Treepie.Database.OpenInMemory(Database)
         : Treepie.Database.Open(
-            Path ?? throw new InvalidOperationException("The database has no directory. Set TreepieHostingOptions.Path in AddTreepieDatabase, or InMemory for tests."),
+            Path
+                ?? throw new InvalidOperationException(
+                    "The database has no directory. Set TreepieHostingOptions.Path in AddTreepieDatabase, or InMemory for "
+                        + "tests."),
             Database);
 }

@@ -11,18 +11,26 @@ namespace Treepie.Extensions.Hosting;
 /// <summary>Databases and sessions by dependency injection.</summary>
 public static class TreepieServiceCollectionExtensions
 {
-    private const string Reflection = "Sessions write objects by reflection. Use the overload with SessionOptions and a source-generated JsonSerializerContext instead.";
+    private const string Reflection =
+        "Sessions write objects by reflection. Use the overload with SessionOptions and a source-generated JsonSerializerContext "
+            + "instead.";
 
     /// <summary>
-    /// Adds a database: <see cref="Database"/> and <see cref="IDocumentStore"/> as singletons, <see cref="DocumentSession"/>, <see cref="IDocumentSession"/> and <see cref="IAsyncDocumentSession"/>,
-    /// one and the same, for each scope. The database is opened when the program starts and closed when it ends.
+    /// Adds a database: <see cref="Database"/> and <see cref="IDocumentStore"/> as singletons, <see cref="DocumentSession"/>,
+    /// <see cref="IDocumentSession"/> and <see cref="IAsyncDocumentSession"/>, one and the same, for each scope. The database is
+    /// opened when the program starts and closed when it ends.
     /// </summary>
     [RequiresUnreferencedCode(Reflection)]
     [RequiresDynamicCode(Reflection)]
-    public static IServiceCollection AddTreepieDatabase(this IServiceCollection services, Action<TreepieHostingOptions> configure) => Add(services, null, configure, OpenSession);
+    public static IServiceCollection AddTreepieDatabase(
+        this IServiceCollection services, Action<TreepieHostingOptions> configure) => Add(services, null, configure, OpenSession);
 
-    /// <summary>As <see cref="AddTreepieDatabase(IServiceCollection, Action{TreepieHostingOptions})"/>, for programs that are trimmed or natively compiled.</summary>
-    public static IServiceCollection AddTreepieDatabase(this IServiceCollection services, SessionOptions session, Action<TreepieHostingOptions> configure)
+    /// <summary>
+    /// As <see cref="AddTreepieDatabase(IServiceCollection, Action{TreepieHostingOptions})"/>, for programs that are trimmed or
+    /// natively compiled.
+    /// </summary>
+    public static IServiceCollection AddTreepieDatabase(
+        this IServiceCollection services, SessionOptions session, Action<TreepieHostingOptions> configure)
     {
         ArgumentNullException.ThrowIfNull(session);
         return Add(services, null, configure, _ => database => database.OpenSession(session));
@@ -31,34 +39,46 @@ public static class TreepieServiceCollectionExtensions
     /// <summary>Adds one of several databases: everything under a key, <c>[FromKeyedServices("logs")]</c>.</summary>
     [RequiresUnreferencedCode(Reflection)]
     [RequiresDynamicCode(Reflection)]
-    public static IServiceCollection AddKeyedTreepieDatabase(this IServiceCollection services, object key, Action<TreepieHostingOptions> configure)
+    public static IServiceCollection AddKeyedTreepieDatabase(
+        this IServiceCollection services, object key, Action<TreepieHostingOptions> configure)
     {
         ArgumentNullException.ThrowIfNull(key);
         return Add(services, key, configure, OpenSession);
     }
 
-    /// <summary>As <see cref="AddKeyedTreepieDatabase(IServiceCollection, object, Action{TreepieHostingOptions})"/>, for programs that are trimmed or natively compiled.</summary>
-    public static IServiceCollection AddKeyedTreepieDatabase(this IServiceCollection services, object key, SessionOptions session, Action<TreepieHostingOptions> configure)
+    /// <summary>
+    /// As <see cref="AddKeyedTreepieDatabase(IServiceCollection, object, Action{TreepieHostingOptions})"/>, for programs that are
+    /// trimmed or natively compiled.
+    /// </summary>
+    public static IServiceCollection AddKeyedTreepieDatabase(
+        this IServiceCollection services, object key, SessionOptions session, Action<TreepieHostingOptions> configure)
     {
         ArgumentNullException.ThrowIfNull(key);
         ArgumentNullException.ThrowIfNull(session);
         return Add(services, key, configure, _ => database => database.OpenSession(session));
     }
 
-    /// <summary>Adds a health check: unhealthy where the database cannot be read or written, degraded where an index has stopped.</summary>
+    /// <summary>
+    /// Adds a health check: unhealthy where the database cannot be read or written, degraded where an index has stopped.
+    /// </summary>
     /// <param name="builder">The health checks.</param>
     /// <param name="key">The database's key; null: the one without.</param>
     /// <param name="name">Name of the check.</param>
     /// <param name="tags">Tags of the check.</param>
-    public static IHealthChecksBuilder AddTreepie(this IHealthChecksBuilder builder, object? key = null, string name = "treepie", IEnumerable<string>? tags = null)
+    public static IHealthChecksBuilder AddTreepie(
+        this IHealthChecksBuilder builder, object? key = null, string name = "treepie", IEnumerable<string>? tags = null)
     {
         ArgumentNullException.ThrowIfNull(builder);
-        return builder.Add(new HealthCheckRegistration(name, provider => new DatabaseHealthCheck(provider.GetRequiredKeyedService<DatabaseHolder>(KeyOf(key))), failureStatus: null, tags));
+        return builder.Add(
+            new HealthCheckRegistration(
+                name, provider => new DatabaseHealthCheck(provider.GetRequiredKeyedService<DatabaseHolder>(KeyOf(key))),
+                failureStatus: null, tags));
     }
 
     [RequiresUnreferencedCode(Reflection)]
     [RequiresDynamicCode(Reflection)]
-    private static Func<Database, DocumentSession> OpenSession(TreepieHostingOptions options) => options.Session is { } session ? database => database.OpenSession(session) : OpenByReflection;
+    private static Func<Database, DocumentSession> OpenSession(TreepieHostingOptions options) =>
+        options.Session is { } session ? database => database.OpenSession(session) : OpenByReflection;
 
     [RequiresUnreferencedCode(Reflection)]
     [RequiresDynamicCode(Reflection)]
@@ -68,21 +88,31 @@ public static class TreepieServiceCollectionExtensions
     private static object KeyOf(object? key) => key ?? typeof(DatabaseHolder);
 
     private static IServiceCollection Add(
-        IServiceCollection services, object? key, Action<TreepieHostingOptions> configure, Func<TreepieHostingOptions, Func<Database, DocumentSession>> openSession)
+        IServiceCollection services, object? key, Action<TreepieHostingOptions> configure,
+        Func<TreepieHostingOptions, Func<Database, DocumentSession>> openSession)
     {
         ArgumentNullException.ThrowIfNull(services);
         ArgumentNullException.ThrowIfNull(configure);
         object own = KeyOf(key);
-        if (services.Any(service => service.IsKeyedService && service.ServiceType == typeof(DatabaseHolder) && Equals(service.ServiceKey, own)))
-            throw new InvalidOperationException($"A database is added twice{(key is null ? "" : $" under the key '{key}'")}. Give each a key of its own with AddKeyedTreepieDatabase.");
+        if (services.Any(
+            service => service.IsKeyedService
+                && service.ServiceType == typeof(DatabaseHolder)
+                && Equals(service.ServiceKey, own)))
+            throw new InvalidOperationException(
+                $"A database is added twice{(key is null ? "" : $" under the key '{key}'")}. Give each a key of its own with "
+                    + $"AddKeyedTreepieDatabase.");
 
         services.AddKeyedSingleton(own, (provider, _) =>
         {
             var options = new TreepieHostingOptions();
             configure(options);
-            return new DatabaseHolder(options, openSession(options), provider.GetService<ILogger<DatabaseHolder>>() ?? NullLogger<DatabaseHolder>.Instance, options.Database.TimeProvider);
+            return new DatabaseHolder(
+                options, openSession(options),
+                provider.GetService<ILogger<DatabaseHolder>>() ?? NullLogger<DatabaseHolder>.Instance,
+                options.Database.TimeProvider);
         });
-        services.AddSingleton<IHostedService>(provider => new DatabaseStarter(provider.GetRequiredKeyedService<DatabaseHolder>(own)));
+        services.AddSingleton<IHostedService>(
+            provider => new DatabaseStarter(provider.GetRequiredKeyedService<DatabaseHolder>(own)));
         if (key is null)
         {
             services.AddSingleton(provider => provider.GetRequiredKeyedService<DatabaseHolder>(own).Database);
@@ -94,10 +124,13 @@ public static class TreepieServiceCollectionExtensions
         }
 
         services.AddKeyedSingleton(key, (provider, _) => provider.GetRequiredKeyedService<DatabaseHolder>(own).Database);
-        services.AddKeyedSingleton<IDocumentStore>(key, (provider, _) => provider.GetRequiredKeyedService<DatabaseHolder>(own).Database);
+        services.AddKeyedSingleton<IDocumentStore>(
+            key, (provider, _) => provider.GetRequiredKeyedService<DatabaseHolder>(own).Database);
         services.AddKeyedScoped(key, (provider, _) => provider.GetRequiredKeyedService<DatabaseHolder>(own).OpenSession());
-        services.AddKeyedScoped<IDocumentSession>(key, (provider, given) => provider.GetRequiredKeyedService<DocumentSession>(given));
-        services.AddKeyedScoped<IAsyncDocumentSession>(key, (provider, given) => provider.GetRequiredKeyedService<DocumentSession>(given));
+        services.AddKeyedScoped<IDocumentSession>(
+            key, (provider, given) => provider.GetRequiredKeyedService<DocumentSession>(given));
+        services.AddKeyedScoped<IAsyncDocumentSession>(
+            key, (provider, given) => provider.GetRequiredKeyedService<DocumentSession>(given));
         return services;
     }
 }

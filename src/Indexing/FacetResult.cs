@@ -14,7 +14,8 @@ public sealed record FacetResults(long TotalCount, IReadOnlyList<FacetResult> Fa
 /// <param name="RemainingTerms">Terms behind the page, where they were asked for.</param>
 /// <param name="RemainingTermsCount">How many they are.</param>
 /// <param name="RemainingHits">Hits of those terms, added up.</param>
-public sealed record FacetResult(IReadOnlyList<FacetValue> Values, IReadOnlyList<string> RemainingTerms, long RemainingTermsCount, long RemainingHits);
+public sealed record FacetResult(
+    IReadOnlyList<FacetValue> Values, IReadOnlyList<string> RemainingTerms, long RemainingTermsCount, long RemainingHits);
 
 /// <summary>One group.</summary>
 /// <param name="Range">The term, or the name of the range.</param>

@@ -25,7 +25,10 @@ public sealed class IndexBatch
     /// <summary>Largest piece of memory that is kept for the next batch: what a batch within the usual budget needs.</summary>
     private const int KeepBytes = 16 << 20;
 
-    /// <summary>What a vector weighs beside its numbers: a batch of 16 MiB has a thousand of them, whose neighbours are found in about a second.</summary>
+    /// <summary>
+    /// What a vector weighs beside its numbers: a batch of 16 MiB has a thousand of them, whose neighbours are found in about a
+    /// second.
+    /// </summary>
     private const int VectorWorkBytes = 16 * 1024;
 
     /// <summary>What a different term, and a different key, take beside their bytes.</summary>
@@ -66,7 +69,9 @@ public sealed class IndexBatch
     /// <summary>Approximate native and managed bytes held; a caller commits when its budget is reached.</summary>
     public long SizeBytes { get; private set; }
 
-    /// <summary>As <see cref="SizeBytes"/>, without what finding the neighbours of vectors counts for: what is held in memory.</summary>
+    /// <summary>
+    /// As <see cref="SizeBytes"/>, without what finding the neighbours of vectors counts for: what is held in memory.
+    /// </summary>
     public long HeldBytes => SizeBytes - vectorWorkBytes;
 
     internal List<BatchEntry> Entries => entries;
@@ -91,7 +96,9 @@ public sealed class IndexBatch
         ? entries.Count
         : throw new InvalidOperationException("A value belongs to an entry: call BeginEntry first.");
 
-    /// <summary>Starts the entry of <paramref name="key"/> (1 to 512 bytes of UTF-8), which replaces the entry of that key, if any.</summary>
+    /// <summary>
+    /// Starts the entry of <paramref name="key"/> (1 to 512 bytes of UTF-8), which replaces the entry of that key, if any.
+    /// </summary>
     /// <exception cref="ArgumentException">The key is empty or too long.</exception>
     /// <exception cref="InvalidOperationException">The entry before was not ended.</exception>
     public void BeginEntry(ReadOnlySpan<byte> key)
@@ -101,7 +108,10 @@ public sealed class IndexBatch
     }
 
     /// <summary>Adds a text value (UTF-8), which the field's analyzer turns into terms.</summary>
-    /// <remarks>What an own analyzer throws comes out of here, and nothing of the value is added; the field exists in the entry all the same.</remarks>
+    /// <remarks>
+    /// What an own analyzer throws comes out of here, and nothing of the value is added; the field exists in the entry all the
+    /// same.
+    /// </remarks>
     public void AddText(int field, ReadOnlySpan<byte> utf8)
     {
         int owner = Owner;
@@ -123,7 +133,10 @@ public sealed class IndexBatch
         tokens.Trim(KeepBytes);
     }
 
-    /// <summary>Adds a value that is there and equal to nothing, as an object is: no condition on texts or numbers finds it, and in an order of texts it comes behind all of them.</summary>
+    /// <summary>
+    /// Adds a value that is there and equal to nothing, as an object is: no condition on texts or numbers finds it, and in an
+    /// order of texts it comes behind all of them.
+    /// </summary>
     public void AddOpaque(int field)
     {
         int owner = Owner;
@@ -165,7 +178,8 @@ public sealed class IndexBatch
     public void AddBoolean(int field, bool value) => AddText(field, value ? "true"u8 : "false"u8);
 
     /// <summary>Adds a place to a spatial field, in degrees.</summary>
-    /// <exception cref="InvalidGeometryException">A coordinate is not a number or outside its range; nothing is added.</exception>
+    /// <exception cref="InvalidGeometryException">A coordinate is not a number or outside its range; nothing is
+    /// added.</exception>
     /// <exception cref="InvalidOperationException">The field is not spatial.</exception>
     public void AddPoint(int field, double latitude, double longitude)
     {
@@ -187,9 +201,11 @@ public sealed class IndexBatch
     }
 
     /// <summary>
-    /// Adds a vector to a vector field. What it costs to find its neighbours counts in <see cref="SizeBytes"/>, so that a commit of a batch within a budget takes a bounded time.
+    /// Adds a vector to a vector field. What it costs to find its neighbours counts in <see cref="SizeBytes"/>, so that a commit
+    /// of a batch within a budget takes a bounded time.
     /// </summary>
-    /// <exception cref="InvalidVectorException">It is empty, has another number of dimensions than those before, or a number that is infinite or none; nothing is added.</exception>
+    /// <exception cref="InvalidVectorException">It is empty, has another number of dimensions than those before, or a number that
+    /// is infinite or none; nothing is added.</exception>
     /// <exception cref="InvalidOperationException">The field has no vectors.</exception>
     public void AddVector(int field, ReadOnlySpan<float> vector)
     {
@@ -218,7 +234,10 @@ public sealed class IndexBatch
         }
     }
 
-    /// <summary>Keeps bytes beside the entry, to be given back by <see cref="SearchResults.Stored"/>; the index does not look at them. Numbers come in order.</summary>
+    /// <summary>
+    /// Keeps bytes beside the entry, to be given back by <see cref="SearchResults.Stored"/>; the index does not look at them.
+    /// Numbers come in order.
+    /// </summary>
     public void AddStored(int slot, ReadOnlySpan<byte> value)
     {
         Stored.Add(Owner, slot, value);
@@ -244,7 +263,8 @@ public sealed class IndexBatch
     }
 
     /// <summary>
-    /// Ends the entry without it: its key has no entry, and the error is kept in the index until the key is put or removed. What was added to the entry is forgotten.
+    /// Ends the entry without it: its key has no entry, and the error is kept in the index until the key is put or removed. What
+    /// was added to the entry is forgotten.
     /// </summary>
     /// <param name="label">What names the entry to people.</param>
     /// <param name="message">What is wrong with it.</param>
@@ -257,7 +277,9 @@ public sealed class IndexBatch
         errors[key] = new EntryError(label, message, time);
     }
 
-    /// <summary>Ends the entry and keeps an error beside it, until the key is put or removed: of a value that could not be taken.</summary>
+    /// <summary>
+    /// Ends the entry and keeps an error beside it, until the key is put or removed: of a value that could not be taken.
+    /// </summary>
     /// <param name="label">What names the entry to people.</param>
     /// <param name="message">What is wrong with it.</param>
     /// <param name="time">When it was found.</param>
@@ -276,8 +298,8 @@ public sealed class IndexBatch
     }
 
     /// <summary>
-    /// Adds what another batch of the same index has behind what this one has, exactly as if it had been added here: for texts that several threads analyze, each into a batch of its own. The
-    /// other stays as it is.
+    /// Adds what another batch of the same index has behind what this one has, exactly as if it had been added here: for texts
+    /// that several threads analyze, each into a batch of its own. The other stays as it is.
     /// </summary>
     /// <exception cref="ArgumentException">It is of another index.</exception>
     /// <exception cref="InvalidOperationException">An entry of either was not ended.</exception>
@@ -324,7 +346,8 @@ public sealed class IndexBatch
     {
         CheckClosed();
         if (key.Length is 0 or > MaxKeyBytes)
-            throw new ArgumentException($"The key of an entry has 1 to {MaxKeyBytes} bytes; this one has {key.Length}.", nameof(key));
+            throw new ArgumentException(
+                $"The key of an entry has 1 to {MaxKeyBytes} bytes; this one has {key.Length}.", nameof(key));
 
         int ordinal = keys.Intern(key);
         if (ordinal == lastOfKey.Count)

@@ -31,11 +31,15 @@ public sealed class IndexSearcher : IDisposable
     private readonly Guid storeId;
     private int disposed;
 
-    /// <summary>Opens the index in <paramref name="environment"/> as it is now; an environment without one is an empty index.</summary>
+    /// <summary>
+    /// Opens the index in <paramref name="environment"/> as it is now; an environment without one is an empty index.
+    /// </summary>
     /// <param name="environment">The index's own store.</param>
     /// <param name="analyzers">The analyzers it was written with; null: the built-in ones.</param>
-    /// <param name="known">The fields it is thought to have: where it has just these they are not read anew. Null: nothing is known.</param>
-    /// <exception cref="IndexSchemaException">The index has another format than this version reads. Where fields are known, who asks first is told.</exception>
+    /// <param name="known">The fields it is thought to have: where it has just these they are not read anew. Null: nothing is
+    /// known.</param>
+    /// <exception cref="IndexSchemaException">The index has another format than this version reads. Where fields are known, who
+    /// asks first is told.</exception>
     public IndexSearcher(StorageEnvironment environment, AnalyzerSet? analyzers = null, IndexSchema? known = null)
     {
         ArgumentNullException.ThrowIfNull(environment);
@@ -64,7 +68,10 @@ public sealed class IndexSearcher : IDisposable
     /// <summary>The etag up to which this view is complete.</summary>
     public long LastEtag => view.State.Etag;
 
-    /// <summary>A tree that somebody keeps beside the index in its store, in the state of this view; null where there is none. Ends with the view.</summary>
+    /// <summary>
+    /// A tree that somebody keeps beside the index in its store, in the state of this view; null where there is none. Ends with
+    /// the view.
+    /// </summary>
     public Tree? FindTree(string name) => view.Tree(name);
 
     /// <summary>Why entries were left out: the latest, oldest first.</summary>
@@ -84,7 +91,9 @@ public sealed class IndexSearcher : IDisposable
     /// <summary>How many <see cref="Errors"/> there are.</summary>
     public long ErrorCount => view.Tree(TreeNames.Errors)?.Count ?? 0;
 
-    /// <summary>Whether every entry has the field that has it at all; false for one that the index has not, or is being given.</summary>
+    /// <summary>
+    /// Whether every entry has the field that has it at all; false for one that the index has not, or is being given.
+    /// </summary>
     public bool IsComplete(string field)
     {
         int position = Schema.IndexOf(field);
@@ -98,7 +107,8 @@ public sealed class IndexSearcher : IDisposable
     /// <summary>Runs a query. The results read from this view: they end with it.</summary>
     /// <exception cref="UnknownFieldException">A field of the query or of the sort is not in the schema.</exception>
     /// <exception cref="IndexQueryException">The query asks for what this index cannot give.</exception>
-    public SearchResults Search(SearchRequest request, CancellationToken cancellationToken = default) => Search(request, options: null, cancellationToken);
+    public SearchResults Search(SearchRequest request, CancellationToken cancellationToken = default) =>
+        Search(request, options: null, cancellationToken);
 
     /// <summary>As <see cref="Search(SearchRequest, CancellationToken)"/>, with its plan, or within a budget.</summary>
     /// <exception cref="QueryBudgetExceededException">The budget is spent.</exception>
@@ -122,12 +132,14 @@ public sealed class IndexSearcher : IDisposable
     }
 
     /// <summary>
-    /// Runs a query over this view and the changes it has not seen, as over one index that has seen them. The results read from both: they end with either.
+    /// Runs a query over this view and the changes it has not seen, as over one index that has seen them. The results read from
+    /// both: they end with either.
     /// </summary>
     /// <exception cref="UnknownFieldException">A field of the query or of the sort is not in the schema.</exception>
     /// <exception cref="IndexQueryException">The query asks for what this index cannot give.</exception>
     /// <exception cref="QueryBudgetExceededException">The budget is spent, by both together.</exception>
-    public SearchResults Search(SearchRequest request, IndexTail tail, QueryOptions? options = null, CancellationToken cancellationToken = default)
+    public SearchResults Search(
+        SearchRequest request, IndexTail tail, QueryOptions? options = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
         ArgumentNullException.ThrowIfNull(tail);
@@ -135,7 +147,8 @@ public sealed class IndexSearcher : IDisposable
         ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
         options?.Budget?.Check();
         var search = TailedSearch.Run(view, tail, request, SearchPosition.Decode(storeId, request), options, cancellationToken);
-        return new SearchResults(view, tail, search, request.Sort, search.LastKey is { } key ? SearchPosition.Encode(storeId, request, key) : null);
+        return new SearchResults(
+            view, tail, search, request.Sort, search.LastKey is { } key ? SearchPosition.Encode(storeId, request, key) : null);
     }
 
     /// <summary>Terms of a field that may have been meant by a text. The text itself is not among them.</summary>
@@ -148,9 +161,12 @@ public sealed class IndexSearcher : IDisposable
         return Suggester.Run(context, request);
     }
 
-    /// <summary>As <see cref="Suggest(SuggestionRequest, CancellationToken)"/>, over this view and the changes it has not seen.</summary>
+    /// <summary>
+    /// As <see cref="Suggest(SuggestionRequest, CancellationToken)"/>, over this view and the changes it has not seen.
+    /// </summary>
     /// <inheritdoc cref="Suggest(SuggestionRequest, CancellationToken)"/>
-    public IReadOnlyList<Suggestion> Suggest(SuggestionRequest request, IndexTail tail, CancellationToken cancellationToken = default)
+    public IReadOnlyList<Suggestion> Suggest(
+        SuggestionRequest request, IndexTail tail, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
         ArgumentNullException.ThrowIfNull(tail);
@@ -165,7 +181,10 @@ public sealed class IndexSearcher : IDisposable
         return new ScoreExplainer(new QueryContext(view, cancellationToken), query);
     }
 
-    /// <summary>As <see cref="OpenExplainer(IndexQuery, CancellationToken)"/>, for hits of this view and the changes it has not seen. It ends with either.</summary>
+    /// <summary>
+    /// As <see cref="OpenExplainer(IndexQuery, CancellationToken)"/>, for hits of this view and the changes it has not seen. It
+    /// ends with either.
+    /// </summary>
     public ScoreExplainer OpenExplainer(IndexQuery query, IndexTail tail, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(query);
@@ -200,7 +219,8 @@ public sealed class IndexSearcher : IDisposable
     /// <exception cref="UnknownFieldException">A field is not in the schema.</exception>
     /// <exception cref="IndexQueryException">The request asks for what this index cannot give.</exception>
     /// <exception cref="QueryBudgetExceededException">The budget is spent, by both together.</exception>
-    public FacetResults Facets(FacetRequest request, IndexTail tail, QueryOptions? options = null, CancellationToken cancellationToken = default)
+    public FacetResults Facets(
+        FacetRequest request, IndexTail tail, QueryOptions? options = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
         ArgumentNullException.ThrowIfNull(tail);
@@ -242,10 +262,16 @@ public sealed class IndexSearcher : IDisposable
         return combined.TryFind(key, out QueryContext where, out _) ? TermView.Entry(where.View, key) : null;
     }
 
-    /// <summary>Where the bytes of the index are, the greatest first. Reads every page of it once: for people who wonder, not for every second.</summary>
-    public IReadOnlyList<IndexStructureSize> MeasureStructures(CancellationToken cancellationToken = default) => StructureSizes.Of(transaction, view, cancellationToken);
+    /// <summary>
+    /// Where the bytes of the index are, the greatest first. Reads every page of it once: for people who wonder, not for every
+    /// second.
+    /// </summary>
+    public IReadOnlyList<IndexStructureSize> MeasureStructures(CancellationToken cancellationToken = default) =>
+        StructureSizes.Of(transaction, view, cancellationToken);
 
-    /// <summary>Ends the life of every span read so far; results and view may be used on. See <see cref="ReadTransaction.ReleasePages"/>.</summary>
+    /// <summary>
+    /// Ends the life of every span read so far; results and view may be used on. See <see cref="ReadTransaction.ReleasePages"/>.
+    /// </summary>
     public void ReleasePages()
     {
         transaction.ReleasePages();
@@ -261,5 +287,6 @@ public sealed class IndexSearcher : IDisposable
         transaction.Dispose();
     }
 
-    private CombinedIndex Combine(IndexTail tail, CancellationToken cancellationToken) => new(view, tail.View, tail.Gone, cancellationToken);
+    private CombinedIndex Combine(IndexTail tail, CancellationToken cancellationToken) =>
+        new(view, tail.View, tail.Gone, cancellationToken);
 }

@@ -9,12 +9,13 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing;
 
 /// <summary>
-/// Changes that an index has not seen, as a small index in memory of the same structures: <see cref="IndexSearcher.Search(Queries.SearchRequest, IndexTail, Queries.QueryOptions, CancellationToken)"/> answers from
+/// Changes that an index has not seen, as a small index in memory of the same structures:
+/// <see cref="IndexSearcher.Search(Queries.SearchRequest, IndexTail, Queries.QueryOptions, CancellationToken)"/> answers from
 /// both as if they were one. Belongs to the view it was made for. One thread at a time; must be disposed.
 /// </summary>
 /// <remarks>
-/// Promises: hits, order, totals and scores are those of an index that has seen the changes. Costs: opening, about a millisecond; the work of indexing the changes; memory of
-/// some times their terms.
+/// Promises: hits, order, totals and scores are those of an index that has seen the changes. Costs: opening, about a millisecond;
+/// the work of indexing the changes; memory of some times their terms.
 /// </remarks>
 public sealed class IndexTail : IDisposable
 {
@@ -36,7 +37,8 @@ public sealed class IndexTail : IDisposable
         environment = MemoryEnvironment.Open(key);
         try
         {
-            // Its entries are numbered on from those of the index, as if they were put there, and its vectors have as many numbers.
+            // Its entries are numbered on from those of the index, as if they were put there, and its vectors have as many
+            // numbers.
             environment.Write(transaction =>
             {
                 for (int field = 0; field < index.Schema.Fields.Count; field++)
@@ -68,7 +70,8 @@ public sealed class IndexTail : IDisposable
     internal long[] Gone { get; private set; } = [];
 
     /// <summary>The changes as an index.</summary>
-    internal IndexView View => (searcher ?? throw new InvalidOperationException("The tail was not filled: call Fill first.")).View;
+    internal IndexView View =>
+        (searcher ?? throw new InvalidOperationException("The tail was not filled: call Fill first.")).View;
 
     /// <summary>The id of its first entry; those of the index are smaller.</summary>
     internal long FirstEntryId => main.State.NextEntryId;
@@ -95,7 +98,14 @@ public sealed class IndexTail : IDisposable
 
     /// <summary>Vectors of the changes are compared one by one: of their graphs no more is made than there has to be.</summary>
     private static IndexSchema WithoutGraphs(IndexSchema schema) =>
-        new([.. schema.Fields.Select(field => field.Analysis == FieldAnalysis.Vector ? field with { Vector = (field.Vector ?? new VectorFieldOptions()) with { Edges = 4, IndexingCandidates = 8 } } : field)]);
+        new(
+            [.. schema.Fields.Select(
+                field => field.Analysis == FieldAnalysis.Vector
+                    ? field with
+                    {
+                        Vector = (field.Vector ?? new VectorFieldOptions()) with { Edges = 4, IndexingCandidates = 8 }
+                    }
+                    : field)]);
 
     /// <inheritdoc/>
     public void Dispose()

@@ -12,12 +12,18 @@ public readonly record struct IndexTerm(string Text, long EntryCount);
 /// <param name="HasNull">Whether there is an explicit null.</param>
 public sealed record IndexEntryField(string Field, IReadOnlyList<string> Terms, IReadOnlyList<double> Numbers, bool HasNull)
 {
-    /// <summary>Of a field of words: where each of the terms stands, counted from 0, ascending; as many as there are terms. Empty for other fields.</summary>
+    /// <summary>
+    /// Of a field of words: where each of the terms stands, counted from 0, ascending; as many as there are terms. Empty for
+    /// other fields.
+    /// </summary>
     public IReadOnlyList<IReadOnlyList<int>> Positions { get; init; } = [];
 
     /// <summary>Of a field of places: points and shapes as WKT, as the index keeps them (points to 7 decimals).</summary>
     public IReadOnlyList<string> Places { get; init; } = [];
 
-    /// <summary>Of a field of vectors: the vectors as the index keeps them: all numbers, or where it keeps a byte for each, what these stand for.</summary>
+    /// <summary>
+    /// Of a field of vectors: the vectors as the index keeps them: all numbers, or where it keeps a byte for each, what these
+    /// stand for.
+    /// </summary>
     public IReadOnlyList<IReadOnlyList<float>> Vectors { get; init; } = [];
 }

@@ -14,8 +14,9 @@ namespace Treepie.Indexing;
 /// how far the index is. One thread at a time.
 /// </summary>
 /// <remarks>
-/// Promises: after <see cref="Commit(IndexBatch, long, CancellationToken)"/> a new <see cref="IndexSearcher"/> sees the whole batch and nothing else new; searchers
-/// opened before see none of it. Costs: memory for one batch, and work in proportion to the batch, not to the index.
+/// Promises: after <see cref="Commit(IndexBatch, long, CancellationToken)"/> a new <see cref="IndexSearcher"/> sees the whole
+/// batch and nothing else new; searchers opened before see none of it. Costs: memory for one batch, and work in proportion to the
+/// batch, not to the index.
 /// </remarks>
 public sealed class IndexWriter
 {
@@ -33,12 +34,15 @@ public sealed class IndexWriter
     /// <summary>By field: the numbers its vectors have, 0 where that is open.</summary>
     private readonly int[] dimensions;
 
-    /// <summary>Opens the index that lives in <paramref name="environment"/>, creating it with <paramref name="schema"/> if empty.</summary>
+    /// <summary>
+    /// Opens the index that lives in <paramref name="environment"/>, creating it with <paramref name="schema"/> if empty.
+    /// </summary>
     /// <param name="environment">The index's own store.</param>
     /// <param name="schema">Its fields. More fields than it has are added to it, behind those: see <see cref="Pending"/>.</param>
     /// <param name="analyzerSet">The analyzers that the schema's fields may name; null: the built-in ones.</param>
     /// <exception cref="IndexSchemaException">
-    /// The index exists with another schema, of which this one is no continuation, or in another format, or the schema names a field twice or an analyzer that does not exist.
+    /// The index exists with another schema, of which this one is no continuation, or in another format, or the schema names a
+    /// field twice or an analyzer that does not exist.
     /// </exception>
     public IndexWriter(StorageEnvironment environment, IndexSchema schema, AnalyzerSet? analyzerSet = null)
     {
@@ -52,10 +56,13 @@ public sealed class IndexWriter
         Tree? index = read.FindTree(TreeNames.Index);
         LastEtag = IndexState.Read(index).Etag; // first, as it refuses other formats
         IndexSchema? existing = SchemaRecord.Read(index);
-        dimensions = [.. schema.Fields.Select((field, number) => field.Analysis != FieldAnalysis.Vector ? 0 : Dimensions(read, number, field.Vector))];
+        dimensions = [
+            .. schema.Fields.Select(
+                (field, number) => field.Analysis != FieldAnalysis.Vector ? 0 : Dimensions(read, number, field.Vector))];
         if (existing is null)
             environment.Write(Create);
-        else if (existing.Fields.Count < schema.Fields.Count && existing.Fields.SequenceEqual(schema.Fields.Take(existing.Fields.Count)))
+        else if (existing.Fields.Count < schema.Fields.Count
+            && existing.Fields.SequenceEqual(schema.Fields.Take(existing.Fields.Count)))
             environment.Write(Widen);
         else if (!existing.Fields.SequenceEqual(schema.Fields))
             throw new IndexSchemaException(Difference(existing, schema));
@@ -71,14 +78,14 @@ public sealed class IndexWriter
     public long LastEtag { get; private set; }
 
     /// <summary>
-    /// Fields that entries have yet to be given; null: none. While there are, batches hold only fields in front of them, and <see cref="CommitBackfill"/> gives the others to the
-    /// entries that are there, in the order of their etags.
+    /// Fields that entries have yet to be given; null: none. While there are, batches hold only fields in front of them, and
+    /// <see cref="CommitBackfill"/> gives the others to the entries that are there, in the order of their etags.
     /// </summary>
     public Backfill? Pending => backfills.Count == 0 ? null : backfills[0];
 
     /// <summary>
-    /// Gives entries fields they have not. The batch names, in the order of their etags, entries put by earlier batches, with values of the <see cref="Pending"/> fields alone; a key that
-    /// has no entry is passed over. Afterwards the batch is empty.
+    /// Gives entries fields they have not. The batch names, in the order of their etags, entries put by earlier batches, with
+    /// values of the <see cref="Pending"/> fields alone; a key that has no entry is passed over. Afterwards the batch is empty.
     /// </summary>
     /// <param name="batch">Values.</param>
     /// <param name="etag">Entries up to this etag have the fields now; with <see cref="LastEtag"/>, all have.</param>
@@ -108,8 +115,8 @@ public sealed class IndexWriter
     public bool HasUnbuiltCompounds => compounds.Exists(static one => !one.IsComplete);
 
     /// <summary>
-    /// Adds a compound key, which <see cref="BuildCompounds"/> then fills. False, and nothing is changed, if the index has it or has <see cref="MaxCompounds"/>, if a field is missing or not one of
-    /// whole values, or while fields wait to be filled.
+    /// Adds a compound key, which <see cref="BuildCompounds"/> then fills. False, and nothing is changed, if the index has it or
+    /// has <see cref="MaxCompounds"/>, if a field is missing or not one of whole values, or while fields wait to be filled.
     /// </summary>
     public bool TryAddCompound(CompoundKey key)
     {
@@ -134,7 +141,8 @@ public sealed class IndexWriter
     public bool BuildCompounds(CancellationToken cancellationToken = default)
     {
         const int EntriesPerStep = 16_384;
-        compounds = environment.Write(transaction => CompoundWriter.Build(transaction, EntriesPerStep, cancellationToken), cancellationToken);
+        compounds = environment.Write(
+            transaction => CompoundWriter.Build(transaction, EntriesPerStep, cancellationToken), cancellationToken);
         return HasUnbuiltCompounds;
     }
 
@@ -142,13 +150,14 @@ public sealed class IndexWriter
         field >= 0 && Schema.Fields[field].Analysis is (FieldAnalysis.LowerCaseKeyword or FieldAnalysis.Keyword);
 
     /// <summary>
-    /// Whether so much was changed since it was opened or tidied that <see cref="Tidy"/> is worth its while: a quarter of the entries, and some thousand.
+    /// Whether so much was changed since it was opened or tidied that <see cref="Tidy"/> is worth its while: a quarter of the
+    /// entries, and some thousand.
     /// </summary>
     public bool IsUntidy => changesSinceTidy >= MinChangesToTidy && changesSinceTidy >= entryCount / 4;
 
     /// <summary>
-    /// Makes the files small: pages are filled, and those that are free at the end are given back. It goes in short commits between which queries and other writes go on, and costs reading
-    /// the whole index and writing a part of it.
+    /// Makes the files small: pages are filled, and those that are free at the end are given back. It goes in short commits
+    /// between which queries and other writes go on, and costs reading the whole index and writing a part of it.
     /// </summary>
     /// <param name="isWanted">Asked between two steps; once it says no, it ends, and the next call goes on from there.</param>
     /// <param name="cancellationToken">Ends it too.</param>
@@ -168,7 +177,8 @@ public sealed class IndexWriter
     public void ClearErrors() => environment.Write(static transaction => transaction.DropTree(TreeNames.Errors));
 
     /// <summary>Looks whether an index with this schema can be written.</summary>
-    /// <exception cref="IndexSchemaException">A field is named twice, or names an analyzer that does not exist; or another part of it is not valid.</exception>
+    /// <exception cref="IndexSchemaException">A field is named twice, or names an analyzer that does not exist; or another part
+    /// of it is not valid.</exception>
     public static void Check(IndexSchema schema, AnalyzerSet analyzerSet)
     {
         ArgumentNullException.ThrowIfNull(schema);
@@ -178,15 +188,20 @@ public sealed class IndexWriter
     }
 
     /// <summary>
-    /// Whether a vector field does not know yet how many numbers its vectors have, because it has none: the first says it for all others, so entries with vectors are added one after the
-    /// other, on one thread, until this says no.
+    /// Whether a vector field does not know yet how many numbers its vectors have, because it has none: the first says it for all
+    /// others, so entries with vectors are added one after the other, on one thread, until this says no.
     /// </summary>
-    public bool AreDimensionsOpen => Schema.Fields.Where((one, number) => one.Analysis == FieldAnalysis.Vector && Volatile.Read(ref dimensions[number]) == 0).Any();
+    public bool AreDimensionsOpen =>
+        Schema.Fields.Where((one, number) => one.Analysis == FieldAnalysis.Vector && Volatile.Read(ref dimensions[number]) == 0)
+            .Any();
 
     /// <summary>Gives up the memory that commits keep for the next.</summary>
     public void ReleaseMemory() => memory = new CommitMemory();
 
-    /// <summary>An empty batch to fill; reused after <see cref="Commit(IndexBatch, long, CancellationToken)"/>. May be called from any thread, and batches be filled by one thread each, see <see cref="IndexBatch.Append"/>.</summary>
+    /// <summary>
+    /// An empty batch to fill; reused after <see cref="Commit(IndexBatch, long, CancellationToken)"/>. May be called from any
+    /// thread, and batches be filled by one thread each, see <see cref="IndexBatch.Append"/>.
+    /// </summary>
     public IndexBatch BeginBatch() => new(Schema, analyzers, dimensions);
 
     /// <summary>Applies the batch and records <paramref name="etag"/>, all or nothing. Afterwards the batch is empty.</summary>
@@ -197,12 +212,17 @@ public sealed class IndexWriter
         Commit(batch, etag, static (_, _) => { }, cancellationToken);
     }
 
-    /// <summary>As <see cref="Commit(IndexBatch, long, CancellationToken)"/>, where entries depend on what else lies in the store: both change in one transaction.</summary>
+    /// <summary>
+    /// As <see cref="Commit(IndexBatch, long, CancellationToken)"/>, where entries depend on what else lies in the store: both
+    /// change in one transaction.
+    /// </summary>
     /// <param name="batch">Entries.</param>
     /// <param name="etag">How far the index is with them.</param>
-    /// <param name="prepare">Called first, in the transaction: may read and write trees of its own, whose names begin like no tree's of an index, and add to the batch. Where it is called again, nothing of what it did before is there.</param>
+    /// <param name="prepare">Called first, in the transaction: may read and write trees of its own, whose names begin like no
+    /// tree's of an index, and add to the batch. Where it is called again, nothing of what it did before is there.</param>
     /// <param name="cancellationToken">Gives it up; nothing has changed then.</param>
-    public void Commit(IndexBatch batch, long etag, Action<WriteTransaction, IndexBatch> prepare, CancellationToken cancellationToken = default)
+    public void Commit(
+        IndexBatch batch, long etag, Action<WriteTransaction, IndexBatch> prepare, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(batch);
         ArgumentNullException.ThrowIfNull(prepare);

@@ -17,7 +17,9 @@ public record struct QueryCounters
     /// <summary>Terms of dictionaries that were looked at one by one.</summary>
     public long TermsScanned { get; set; }
 
-    /// <summary>Entries whose id or value was looked at by itself, not as a bit among others; and vectors that were compared.</summary>
+    /// <summary>
+    /// Entries whose id or value was looked at by itself, not as a bit among others; and vectors that were compared.
+    /// </summary>
     public long EntriesScanned { get; set; }
 
     /// <summary>Hits that were scored.</summary>

@@ -12,12 +12,12 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing;
 
 /// <summary>
-/// Says why entries have their score: the conditions of the query as a tree, each with what it gave, asked of the very operators that score. Prepared
-/// once and asked for each hit. One thread at a time; must be disposed, before the searcher it comes from.
+/// Says why entries have their score: the conditions of the query as a tree, each with what it gave, asked of the very operators
+/// that score. Prepared once and asked for each hit. One thread at a time; must be disposed, before the searcher it comes from.
 /// </summary>
 /// <remarks>
-/// A sum runs over the parts from left to right in single precision; within an AND the parts are added up first, those of an OR go into the sum
-/// around it one by one. So the numbers add up to the score to the last bit.
+/// A sum runs over the parts from left to right in single precision; within an AND the parts are added up first, those of an OR
+/// go into the sum around it one by one. So the numbers add up to the score to the last bit.
 /// </remarks>
 public sealed class ScoreExplainer : IDisposable
 {
@@ -62,7 +62,8 @@ public sealed class ScoreExplainer : IDisposable
     private sealed record Node(string What, Operator Operator, float Boost, IReadOnlyList<Node> Parts, TextQuery? Word = null);
 
     /// <summary>Explains the score of an entry; 0 and no parts if it does not match.</summary>
-    public ScoreExplanation Explain(long entryId) => changes is not null && entryId >= context.View.State.NextEntryId ? changes.Explain(entryId) : Explain(root, entryId);
+    public ScoreExplanation Explain(long entryId) =>
+        changes is not null && entryId >= context.View.State.NextEntryId ? changes.Explain(entryId) : Explain(root, entryId);
 
     /// <inheritdoc/>
     public void Dispose()
@@ -80,7 +81,8 @@ public sealed class ScoreExplainer : IDisposable
 
         return node.Word is { } word
             ? new ScoreExplanation(score[0], node.What, Term(word, node.Boost, id))
-            : new ScoreExplanation(score[0], node.What, [.. node.Parts.Select(part => Explain(part, id)).Where(part => part.Score != 0)]);
+            : new ScoreExplanation(
+                score[0], node.What, [.. node.Parts.Select(part => Explain(part, id)).Where(part => part.Score != 0)]);
     }
 
     private Node Build(IndexQuery query, float boost)
@@ -89,16 +91,24 @@ public sealed class ScoreExplainer : IDisposable
         switch (query)
         {
             case AndQuery:
-                return new Node("sum of all of:", compiled, boost, [.. QueryCompiler.Flatten(query).Select(clause => Build(clause, boost))]);
+                return new Node(
+                    "sum of all of:", compiled, boost, [.. QueryCompiler.Flatten(query).Select(clause => Build(clause, boost))]);
             case OrQuery:
-                return new Node("sum of those that match:", compiled, boost, [.. QueryCompiler.Flatten(query).Select(clause => Build(clause, boost))]);
+                return new Node(
+                    "sum of those that match:", compiled, boost,
+                    [.. QueryCompiler.Flatten(query).Select(clause => Build(clause, boost))]);
             case BoostQuery inner:
-                return new Node(string.Create(CultureInfo.InvariantCulture, $"boost by {inner.Factor} of:"), compiled, boost, [Build(inner.Clause, boost * inner.Factor)]);
+                return new Node(
+                    string.Create(CultureInfo.InvariantCulture, $"boost by {inner.Factor} of:"), compiled, boost,
+                    [Build(inner.Clause, boost * inner.Factor)]);
             case FullTextQuery text:
                 Node[] parts = [.. Parts(text).Select(part => Build(part, boost))];
-                return parts.Length == 1 ? parts[0] : new Node(text.All ? "sum of all words:" : "sum of the words that match:", compiled, boost, parts);
+                return parts.Length == 1
+                    ? parts[0]
+                    : new Node(text.All ? "sum of all words:" : "sum of the words that match:", compiled, boost, parts);
             case TextQuery text when Words(text).Count == 1 && compiler.IsFullText(context.View.Field(text.Field)):
-                return new Node($"{text.Field}: word '{Encoding.UTF8.GetString(Words(text)[0].Form)}'", compiled, boost, [], text);
+                return new Node(
+                    $"{text.Field}: word '{Encoding.UTF8.GetString(Words(text)[0].Form)}'", compiled, boost, [], text);
             case PhraseQuery { Slop: 0 } phrase:
                 return Build(new TextQuery(phrase.Field, phrase.Text), boost);
             default:
@@ -127,7 +137,8 @@ public sealed class ScoreExplainer : IDisposable
         }
     }
 
-    private IReadOnlyList<TokenList.Token> Words(TextQuery text) => compiler.Words(context.View.Field(text.Field), Encoding.UTF8.GetBytes(text.Text));
+    private IReadOnlyList<TokenList.Token> Words(TextQuery text) =>
+        compiler.Words(context.View.Field(text.Field), Encoding.UTF8.GetBytes(text.Text));
 
     /// <summary>The numbers of BM25 for one word: their product is the score.</summary>
     private List<ScoreExplanation> Term(TextQuery word, float boost, long id)
@@ -144,14 +155,24 @@ public sealed class ScoreExplainer : IDisposable
         float idf = (float)Bm25.Idf(entries, having);
         int frequency = TermFrequency.Of(context.View, dictionary, form, id);
         float factor = factors.Of(id);
-        string average = (factors.Statistics.TotalTerms / (double)Math.Max(1, entries)).ToString("0.##", CultureInfo.InvariantCulture);
+        string average = (factors.Statistics.TotalTerms / (double)Math.Max(1, entries)).ToString(
+            "0.##", CultureInfo.InvariantCulture);
         var parts = new List<ScoreExplanation>();
         if (boost != 1)
             parts.Add(new ScoreExplanation(boost, "boost", []));
-        parts.Add(new ScoreExplanation(idf, string.Create(CultureInfo.InvariantCulture, $"rarity, ln(1 + (N - n + 0.5) / (n + 0.5)): n = {having} entries have it of N = {entries}"), []));
+        parts.Add(
+            new ScoreExplanation(
+                idf,
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"rarity, ln(1 + (N - n + 0.5) / (n + 0.5)): n = {having} entries have it of N = {entries}"),
+                []));
         parts.Add(new ScoreExplanation(
             frequency / (frequency + factor),
-            string.Create(CultureInfo.InvariantCulture, $"frequency, f / (f + k): f = {frequency} times, k = {factor} by the length of the entry (k1 = {Bm25.K1}, b = {Bm25.B}, average {average} words)"),
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"frequency, f / (f + k): f = {frequency} times, k = {factor} by the length of the entry (k1 = {Bm25.K1}, b = "
+                    + $"{Bm25.B}, average {average} words)"),
             []));
         return parts;
     }

@@ -12,7 +12,9 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing;
 
-/// <summary>The hits of one query, in order, one at a time. Holds the entry ids of its page; keys are read as they are asked for.</summary>
+/// <summary>
+/// The hits of one query, in order, one at a time. Holds the entry ids of its page; keys are read as they are asked for.
+/// </summary>
 public sealed class SearchResults : IDisposable
 {
     private readonly IndexView view;
@@ -51,7 +53,9 @@ public sealed class SearchResults : IDisposable
         scores = search.Scores;
     }
 
-    /// <summary>All hits of the query, before skip and take. Exact, unless the request does not count them: then at least so many.</summary>
+    /// <summary>
+    /// All hits of the query, before skip and take. Exact, unless the request does not count them: then at least so many.
+    /// </summary>
     public long TotalCount { get; }
 
     /// <summary>Whether <see cref="TotalCount"/> is the number of hits; true wherever the request counts them.</summary>
@@ -64,12 +68,16 @@ public sealed class SearchResults : IDisposable
     public PlanNode? Plan { get; }
 
     /// <summary>
-    /// The position behind this page, for <see cref="Queries.SearchRequest.After"/>; null where it was not asked for, or where this page was not full and
-    /// so is the last. It is good for the same query on the same index, also when that has changed: what was given already does not come again.
+    /// The position behind this page, for <see cref="Queries.SearchRequest.After"/>; null where it was not asked for, or where
+    /// this page was not full and so is the last. It is good for the same query on the same index, also when that has changed:
+    /// what was given already does not come again.
     /// </summary>
     public byte[]? Position { get; }
 
-    /// <summary>The compound key with which requests of this kind would be much cheaper, and which the index lacks; null where there is none. See <see cref="IndexWriter.TryAddCompound"/>.</summary>
+    /// <summary>
+    /// The compound key with which requests of this kind would be much cheaper, and which the index lacks; null where there is
+    /// none. See <see cref="IndexWriter.TryAddCompound"/>.
+    /// </summary>
     public CompoundKey? MissingCompound { get; }
 
     /// <summary>Hits of this page.</summary>
@@ -86,7 +94,9 @@ public sealed class SearchResults : IDisposable
             Span<byte> entryKey = stackalloc byte[EntryKey.Bytes];
             EntryKey.Write(entryKey, EntryId);
             Tree? source = (EntryId < firstTailId ? view : tailView ?? view).Tree(TreeNames.Stored);
-            return source is not null && source.TryGet(entryKey, out ReadOnlySpan<byte> record) ? new StoredRecord(record) : default;
+            return source is not null && source.TryGet(entryKey, out ReadOnlySpan<byte> record)
+                ? new StoredRecord(record)
+                : default;
         }
     }
 
@@ -96,7 +106,10 @@ public sealed class SearchResults : IDisposable
     /// <summary>Score of the current entry; 0 where nothing is scored, which is when no sort key asks for it.</summary>
     public float Score => scores.Length > 0 ? scores[position] : 0;
 
-    /// <summary>Where the current entry is, for the first key of an order by distance; null without such a key, and for an entry that is nowhere.</summary>
+    /// <summary>
+    /// Where the current entry is, for the first key of an order by distance; null without such a key, and for an entry that is
+    /// nowhere.
+    /// </summary>
     public PlaceOfHit? Place
     {
         get
@@ -109,7 +122,8 @@ public sealed class SearchResults : IDisposable
             using var column = new ChunkCursor(source.Tree(TreeNames.Points(number)));
             var places = new PlaceReader(column, source.Tree(TreeNames.Shapes(number)));
             return places.TryNearest(EntryId, DistanceKeyPart.CentreOf(distance), out GridPoint place, out double haversine)
-                ? new PlaceOfHit(Earth.ToKm(haversine), new GeoPoint(Math.Round(place.Latitude, 7), Math.Round(place.Longitude, 7)))
+                ? new PlaceOfHit(
+                    Earth.ToKm(haversine), new GeoPoint(Math.Round(place.Latitude, 7), Math.Round(place.Longitude, 7)))
                 : null;
         }
     }

@@ -3,7 +3,8 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing;
 
 /// <summary>
-/// What an entry keeps beside what it can be found by: bytes under numbers, which the index gives back as they were. Read in place; lives until the results it comes from move on.
+/// What an entry keeps beside what it can be found by: bytes under numbers, which the index gives back as they were. Read in
+/// place; lives until the results it comes from move on.
 /// <code>
 /// until the end: slot (varint), length (varint), bytes; slots ascending
 /// </code>

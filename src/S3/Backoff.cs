@@ -4,14 +4,18 @@ using Amazon.Runtime;
 namespace Treepie.S3;
 
 /// <summary>
-/// Tries again what may go better the next time, with waits that double and are spread, so that many who lost the same server do not come back together. Thread-safe.
+/// Tries again what may go better the next time, with waits that double and are spread, so that many who lost the same server do
+/// not come back together. Thread-safe.
 /// </summary>
 internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
 {
     /// <summary>Tries of one request: with the waits below, about three minutes for a server to come back.</summary>
     public const int MaxTries = 12;
 
-    /// <summary>Longest that one try may take: a part that needs more goes slower than 30 kB a second, and what takes nothing at all is not waited for any longer.</summary>
+    /// <summary>
+    /// Longest that one try may take: a part that needs more goes slower than 30 kB a second, and what takes nothing at all is
+    /// not waited for any longer.
+    /// </summary>
     public static readonly TimeSpan TryTimeout = TimeSpan.FromMinutes(5);
 
     /// <summary>A try that ran out of its time counts as so many: a quarter of an hour in all.</summary>
@@ -29,7 +33,8 @@ internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
     /// <param name="maxTries">Tries at most.</param>
     /// <param name="cancellationToken">Ends tries and waits.</param>
     /// <exception cref="DestinationException">It cannot go better, or did not.</exception>
-    public async Task<T> RunAsync<T>(string place, Func<CancellationToken, Task<T>> request, CancellationToken cancellationToken, int maxTries = MaxTries)
+    public async Task<T> RunAsync<T>(
+        string place, Func<CancellationToken, Task<T>> request, CancellationToken cancellationToken, int maxTries = MaxTries)
     {
         for (int tried = 1; ; tried++)
         {
@@ -44,7 +49,12 @@ internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
             {
                 tried += TriesOfATimeout - 1;
                 if (tried >= maxTries)
-                    throw new DestinationException(DestinationFault.TooSlow, $"'{place}' gave no answer for {TryTimeout.TotalMinutes:N0} minutes, {(tried + TriesOfATimeout - 1) / TriesOfATimeout} times in a row. Look at its connection, and whether it is overloaded.", error);
+                    throw new DestinationException(
+                        DestinationFault.TooSlow,
+                        $"'{place}' gave no answer for {TryTimeout.TotalMinutes:N0} minutes, "
+                            + $"{(tried + TriesOfATimeout - 1) / TriesOfATimeout} times in a row. Look at its connection, and "
+                            + $"whether it is overloaded.",
+                        error);
             }
             catch (Exception error) when (!cancellationToken.IsCancellationRequested && IsWorthAnother(error) && tried < maxTries)
             {
@@ -59,7 +69,8 @@ internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
 
     /// <summary>Does something that must not take longer than a try may.</summary>
     /// <exception cref="TimeoutException">It did.</exception>
-    public async ValueTask<T> InTimeAsync<TState, T>(TState state, Func<TState, CancellationToken, ValueTask<T>> work, CancellationToken cancellationToken)
+    public async ValueTask<T> InTimeAsync<TState, T>(
+        TState state, Func<TState, CancellationToken, ValueTask<T>> work, CancellationToken cancellationToken)
     {
         using var timeout = new CancellationTokenSource(TryTimeout, clock);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, timeout.Token);
@@ -84,7 +95,11 @@ internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
     public static bool IsWorthAnother(Exception error) => error switch
     {
         DestinationException => false,
-        AmazonServiceException { ErrorCode: "RequestTimeout" or "SlowDown" or "InternalError" or "ServiceUnavailable" or "Throttling" or "RequestTimeoutException" } => true,
+        AmazonServiceException
+        {
+            ErrorCode: "RequestTimeout" or "SlowDown" or "InternalError" or "ServiceUnavailable"
+            or "Throttling" or "RequestTimeoutException"
+        } => true,
         AmazonServiceException service when (int)service.StatusCode is >= 500 and not 501 or 429 or 408 => true,
         AmazonServiceException { StatusCode: 0, InnerException: { } inner } => IsWorthAnother(inner),
         HttpRequestException or IOException or SocketException or TimeoutException or OperationCanceledException => true,

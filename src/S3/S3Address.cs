@@ -3,17 +3,22 @@ using System.Globalization;
 namespace Treepie.S3;
 
 /// <summary>
-/// <c>s3://bucket/prefix?region=…&amp;endpoint=…&amp;path-style=…&amp;part-mb=…</c>, taken apart. What is compatible with S3 is reached by its <c>endpoint</c>, and then, unless it says
-/// otherwise, with the bucket in the path.
+/// <c>s3://bucket/prefix?region=…&amp;endpoint=…&amp;path-style=…&amp;part-mb=…</c>, taken apart. What is compatible with S3 is
+/// reached by its <c>endpoint</c>, and then, unless it says otherwise, with the bucket in the path.
 /// </summary>
 internal sealed record S3Address(string Bucket, string Prefix, string? Region, Uri? Endpoint, bool PathStyle, int PartBytes)
 {
     public const string Scheme = "s3://";
 
-    /// <summary>Bytes of a part: large enough that requests cost little, small enough that three of them are little memory.</summary>
+    /// <summary>
+    /// Bytes of a part: large enough that requests cost little, small enough that three of them are little memory.
+    /// </summary>
     private const int DefaultPartMb = 8;
 
-    /// <summary>Least and greatest part: S3 takes none below 5 MiB but the last; four of the greatest, two of them filled twice as large later, are still bounded.</summary>
+    /// <summary>
+    /// Least and greatest part: S3 takes none below 5 MiB but the last; four of the greatest, two of them filled twice as large
+    /// later, are still bounded.
+    /// </summary>
     private const int LeastPartMb = 5, MostPartMb = 64;
 
     /// <summary>Reads one.</summary>
@@ -25,7 +30,8 @@ internal sealed record S3Address(string Bucket, string Prefix, string? Region, U
         string path = question < 0 ? rest : rest[..question];
         int slash = path.IndexOf('/', StringComparison.Ordinal);
         string bucket = slash < 0 ? path : path[..slash], prefix = slash < 0 ? "" : path[(slash + 1)..].Trim('/');
-        if (bucket.Length is < 3 or > 63 || !bucket.All(static c => char.IsAsciiLetterLower(c) || char.IsAsciiDigit(c) || c is '-' or '.'))
+        if (bucket.Length is < 3 or > 63
+            || !bucket.All(static c => char.IsAsciiLetterLower(c) || char.IsAsciiDigit(c) || c is '-' or '.'))
             throw Bad(text, $"'{bucket}' is no name of a bucket: 3 to 63 small letters, digits, dashes and dots");
 
         var address = new S3Address(bucket, prefix, null, null, false, DefaultPartMb << 20);
@@ -33,23 +39,33 @@ internal sealed record S3Address(string Bucket, string Prefix, string? Region, U
         foreach (string pair in question < 0 ? [] : rest[(question + 1)..].Split('&', StringSplitOptions.RemoveEmptyEntries))
         {
             int equals = pair.IndexOf('=', StringComparison.Ordinal);
-            string name = equals < 0 ? pair : pair[..equals], value = equals < 0 ? "" : Uri.UnescapeDataString(pair[(equals + 1)..]);
+            string name = equals < 0 ? pair : pair[..equals],
+                value = equals < 0 ? "" : Uri.UnescapeDataString(pair[(equals + 1)..]);
             switch (name)
             {
                 case "region" when IsRegion(value):
                     address = address with { Region = value };
                     break;
-                case "endpoint" when Uri.TryCreate(value, UriKind.Absolute, out Uri? endpoint) && endpoint.Scheme is "http" or "https" && endpoint.UserInfo.Length == 0:
+                case "endpoint"
+                    when Uri.TryCreate(value, UriKind.Absolute, out Uri? endpoint)
+                        && endpoint.Scheme is "http" or "https"
+                        && endpoint.UserInfo.Length == 0:
                     address = address with { Endpoint = endpoint };
                     break;
                 case "path-style" when bool.TryParse(value, out bool style):
                     pathStyle = style;
                     break;
-                case "part-mb" when int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out int megabytes) && megabytes is >= LeastPartMb and <= MostPartMb:
+                case "part-mb"
+                    when int.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out int megabytes)
+                        && megabytes is >= LeastPartMb and <= MostPartMb:
                     address = address with { PartBytes = megabytes << 20 };
                     break;
                 default:
-                    throw Bad(text, $"'{name}' is not understood, or its value is none; there are region=, endpoint=http(s)://…, path-style=true|false and part-mb={LeastPartMb} to {MostPartMb}. Keys do not stand in an address");
+                    throw Bad(
+                        text,
+                        $"'{name}' is not understood, or its value is none; there are region=, endpoint=http(s)://…, "
+                            + $"path-style=true|false and part-mb={LeastPartMb} to {MostPartMb}. Keys do not stand in an "
+                            + $"address");
             }
         }
 
@@ -57,7 +73,8 @@ internal sealed record S3Address(string Bucket, string Prefix, string? Region, U
     }
 
     /// <summary>A region becomes a part of the name of the host that keys are sent to.</summary>
-    private static bool IsRegion(string text) => text.Length is > 0 and <= 40 && text.All(static c => char.IsAsciiLetterLower(c) || char.IsAsciiDigit(c) || c == '-');
+    private static bool IsRegion(string text) =>
+        text.Length is > 0 and <= 40 && text.All(static c => char.IsAsciiLetterLower(c) || char.IsAsciiDigit(c) || c == '-');
 
     /// <summary>The key of an object below the prefix.</summary>
     public string KeyOf(string name) => Prefix.Length == 0 ? name : $"{Prefix}/{name}";
@@ -69,6 +86,7 @@ internal sealed record S3Address(string Bucket, string Prefix, string? Region, U
     private static DestinationException Bad(string text, string what)
     {
         int question = text.IndexOf('?', StringComparison.Ordinal);
-        return new DestinationException(DestinationFault.BadAddress, $"The address '{(question < 0 ? text : text[..question])}' is not valid: {what}.");
+        return new DestinationException(
+            DestinationFault.BadAddress, $"The address '{(question < 0 ? text : text[..question])}' is not valid: {what}.");
     }
 }

@@ -6,8 +6,8 @@ using Treepie.Destinations;
 namespace Treepie.S3;
 
 /// <summary>
-/// A bucket, or what is below a prefix of it. Uploads are multipart: parts go out while the next is filled, and nothing touches the local disk. Memory: three parts for each
-/// upload, see <see cref="S3Upload"/>.
+/// A bucket, or what is below a prefix of it. Uploads are multipart: parts go out while the next is filled, and nothing touches
+/// the local disk. Memory: three parts for each upload, see <see cref="S3Upload"/>.
 /// </summary>
 internal sealed class S3Destination(S3Address address, AmazonS3Client client, Backoff backoff) : BackupDestination
 {
@@ -34,11 +34,17 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
     {
         string key = address.KeyOf(ProbeName);
         await backoff.RunAsync(
-            Address, stop => client.ListObjectsV2Async(new ListObjectsV2Request { BucketName = address.Bucket, Prefix = key, MaxKeys = 1 }, stop), cancellationToken, ProbeTries)
+            Address,
+            stop => client.ListObjectsV2Async(
+                new ListObjectsV2Request { BucketName = address.Bucket, Prefix = key, MaxKeys = 1 }, stop),
+            cancellationToken, ProbeTries)
             .ConfigureAwait(false);
         // An upload that is begun and aborted shows that it may be written to, and leaves nothing.
         InitiateMultipartUploadResponse begun = await backoff.RunAsync(
-            Address, stop => client.InitiateMultipartUploadAsync(new InitiateMultipartUploadRequest { BucketName = address.Bucket, Key = key }, stop), cancellationToken, ProbeTries)
+            Address,
+            stop => client.InitiateMultipartUploadAsync(
+                new InitiateMultipartUploadRequest { BucketName = address.Bucket, Key = key }, stop),
+            cancellationToken, ProbeTries)
             .ConfigureAwait(false);
         await AbortAsync(key, begun.UploadId, cancellationToken).ConfigureAwait(false);
     }
@@ -47,11 +53,13 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
     {
         CheckName(name);
         if (await FindAsync(name, cancellationToken).ConfigureAwait(false) is not null)
-            throw new DestinationException(DestinationFault.NameTaken, $"'{name}' is at '{Address}' already, and no backup takes the place of another.");
+            throw new DestinationException(
+                DestinationFault.NameTaken, $"'{name}' is at '{Address}' already, and no backup takes the place of another.");
         return new S3Upload(this, address.KeyOf(name), name);
     }
 
-    public override async Task<IReadOnlyList<BackupObject>> ListAsync(string prefix, CancellationToken cancellationToken = default)
+    public override async Task<IReadOnlyList<BackupObject>> ListAsync(
+        string prefix, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(prefix);
         var found = new List<BackupObject>();
@@ -59,9 +67,12 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
         var request = new ListObjectsV2Request { BucketName = address.Bucket, Prefix = address.KeyOf(prefix) };
         do
         {
-            ListObjectsV2Response page = await backoff.RunAsync(Address, stop => client.ListObjectsV2Async(request, stop), cancellationToken, ProbeTries).ConfigureAwait(false);
+            ListObjectsV2Response page = await backoff.RunAsync(
+                Address, stop => client.ListObjectsV2Async(request, stop), cancellationToken, ProbeTries).ConfigureAwait(false);
             foreach (S3Object item in page.S3Objects ?? [])
-                found.Add(new BackupObject(item.Key[skipped..], item.Size ?? 0, (item.LastModified ?? DateTime.UnixEpoch).ToUniversalTime()));
+                found.Add(
+                    new BackupObject(
+                        item.Key[skipped..], item.Size ?? 0, (item.LastModified ?? DateTime.UnixEpoch).ToUniversalTime()));
             request.ContinuationToken = page.IsTruncated == true ? page.NextContinuationToken : null;
         }
         while (request.ContinuationToken is not null && found.Count < MaxObjects);
@@ -79,7 +90,9 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
     public override async Task DeleteAsync(string name, CancellationToken cancellationToken = default)
     {
         CheckName(name);
-        await backoff.RunAsync(Address, stop => client.DeleteObjectAsync(address.Bucket, address.KeyOf(name), stop), cancellationToken, ProbeTries).ConfigureAwait(false);
+        await backoff.RunAsync(
+            Address, stop => client.DeleteObjectAsync(address.Bucket, address.KeyOf(name), stop), cancellationToken,
+            ProbeTries).ConfigureAwait(false);
     }
 
     public override async Task CleanAsync(string prefix, CancellationToken cancellationToken = default)
@@ -89,7 +102,8 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
             var request = new ListMultipartUploadsRequest { BucketName = address.Bucket, Prefix = address.KeyOf(prefix) };
             for (int page = 0; page < MaxCleanedPages; page++)
             {
-                ListMultipartUploadsResponse open = await client.ListMultipartUploadsAsync(request, cancellationToken).ConfigureAwait(false);
+                ListMultipartUploadsResponse open = await client.ListMultipartUploadsAsync(request, cancellationToken)
+                    .ConfigureAwait(false);
                 foreach (MultipartUpload upload in open.MultipartUploads ?? [])
                     if (await IsAbandonedAsync(upload, cancellationToken).ConfigureAwait(false))
                         await AbortAsync(upload.Key, upload.UploadId, cancellationToken).ConfigureAwait(false);
@@ -127,18 +141,24 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
 
     private bool IsRecent(DateTime at) => backoff.Now - at.ToUniversalTime() <= s_abandonedAfter;
 
-    internal Task<T> RunAsync<T>(Func<AmazonS3Client, string, CancellationToken, Task<T>> request, CancellationToken cancellationToken) =>
+    internal Task<T> RunAsync<T>(
+        Func<AmazonS3Client, string, CancellationToken, Task<T>> request, CancellationToken cancellationToken) =>
         backoff.RunAsync(Address, stop => request(client, address.Bucket, stop), cancellationToken);
 
     /// <summary>Does something that must not take longer than a try may.</summary>
     /// <exception cref="TimeoutException">It did.</exception>
-    internal ValueTask<T> InTimeAsync<TState, T>(TState state, Func<TState, CancellationToken, ValueTask<T>> work, CancellationToken cancellationToken) => backoff.InTimeAsync(state, work, cancellationToken);
+    internal ValueTask<T> InTimeAsync<TState, T>(
+        TState state, Func<TState, CancellationToken, ValueTask<T>> work,
+        CancellationToken cancellationToken) => backoff.InTimeAsync(state, work, cancellationToken);
 
     internal Task WaitAsync(int tried, CancellationToken cancellationToken) => backoff.WaitAsync(tried, cancellationToken);
 
     internal int PartBytes => address.PartBytes;
 
-    /// <summary>Whether what is sent goes through TLS, which proves it on its way: a hash of it in the signature would only cost the processor.</summary>
+    /// <summary>
+    /// Whether what is sent goes through TLS, which proves it on its way: a hash of it in the signature would only cost the
+    /// processor.
+    /// </summary>
     internal bool IsSecure => address.Endpoint is not { Scheme: "http" };
 
     /// <summary>Aborts an upload; that it cannot be told is no error of what went before.</summary>
@@ -147,7 +167,10 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
         try
         {
             await backoff.RunAsync(
-                Address, stop => client.AbortMultipartUploadAsync(new AbortMultipartUploadRequest { BucketName = address.Bucket, Key = key, UploadId = uploadId }, stop), cancellationToken, ProbeTries)
+                Address,
+                stop => client.AbortMultipartUploadAsync(
+                    new AbortMultipartUploadRequest { BucketName = address.Bucket, Key = key, UploadId = uploadId }, stop),
+                cancellationToken, ProbeTries)
                 .ConfigureAwait(false);
         }
         catch (Exception error) when (error is DestinationException or OperationCanceledException)

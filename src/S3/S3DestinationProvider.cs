@@ -7,15 +7,17 @@ using Treepie.Destinations;
 namespace Treepie.S3;
 
 /// <summary>
-/// Front door of the project: opens <c>s3://bucket/prefix</c>. Keys are those of the settings, or else what the environment gives (<c>AWS_ACCESS_KEY_ID</c> and
-/// <c>AWS_SECRET_ACCESS_KEY</c>, profiles, roles of the machine). Thread-safe.
+/// Front door of the project: opens <c>s3://bucket/prefix</c>. Keys are those of the settings, or else what the environment gives
+/// (<c>AWS_ACCESS_KEY_ID</c> and <c>AWS_SECRET_ACCESS_KEY</c>, profiles, roles of the machine). Thread-safe.
 /// </summary>
 public sealed class S3DestinationProvider : DestinationProvider
 {
     private readonly TimeProvider _clock;
     private readonly Func<double> _jitter;
 
-    /// <summary>With a clock for waits between tries, and a source of numbers from 0 to 1 that spreads them; null: the system's.</summary>
+    /// <summary>
+    /// With a clock for waits between tries, and a source of numbers from 0 to 1 that spreads them; null: the system's.
+    /// </summary>
     public S3DestinationProvider(TimeProvider? clock = null, Func<double>? jitter = null)
     {
         _clock = clock ?? TimeProvider.System;
@@ -54,7 +56,8 @@ public sealed class S3DestinationProvider : DestinationProvider
             MaxErrorRetry = 0, // trying again is ours: with our clock, and with what is kept of an upload
             Timeout = System.Threading.Timeout.InfiniteTimeSpan, // so is the time of a try
             HttpClientFactory = new HttpClients(isLoopback),
-            // Each request is signed with a hash of its content; checksums behind it are not understood by all that is compatible.
+            // Each request is signed with a hash of its content; checksums behind it are not understood by all that is
+            // compatible.
             RequestChecksumCalculation = RequestChecksumCalculation.WHEN_REQUIRED,
             ResponseChecksumValidation = ResponseChecksumValidation.WHEN_REQUIRED,
         };
@@ -65,7 +68,8 @@ public sealed class S3DestinationProvider : DestinationProvider
         }
         else
         {
-            config.RegionEndpoint = RegionEndpoint.GetBySystemName(address.Region ?? Environment.GetEnvironmentVariable("AWS_REGION") ?? "us-east-1");
+            config.RegionEndpoint = RegionEndpoint.GetBySystemName(
+                address.Region ?? Environment.GetEnvironmentVariable("AWS_REGION") ?? "us-east-1");
         }
 
         if (!settings.HasKeys)

@@ -2,7 +2,10 @@ using Amazon.S3.Model;
 
 namespace Treepie.S3;
 
-/// <summary>Reads an object from its beginning to its end; where the connection breaks it goes on from there, of the same object or not at all. One caller at a time.</summary>
+/// <summary>
+/// Reads an object from its beginning to its end; where the connection breaks it goes on from there, of the same object or not at
+/// all. One caller at a time.
+/// </summary>
 internal sealed class S3ReadStream(S3Destination destination, string key, long length) : Stream
 {
     private GetObjectResponse? _answer;
@@ -32,7 +35,9 @@ internal sealed class S3ReadStream(S3Destination destination, string key, long l
             try
             {
                 _answer ??= await OpenAsync(cancellationToken).ConfigureAwait(false);
-                int read = await destination.InTimeAsync((Stream: _answer.ResponseStream, buffer), static (state, stop) => state.Stream.ReadAsync(state.buffer, stop), cancellationToken).ConfigureAwait(false);
+                int read = await destination.InTimeAsync(
+                    (Stream: _answer.ResponseStream, buffer), static (state, stop) => state.Stream.ReadAsync(state.buffer, stop),
+                    cancellationToken).ConfigureAwait(false);
                 if (read == 0)
                     throw new IOException("The connection ended before the object did.");
                 _position += read;
@@ -52,10 +57,12 @@ internal sealed class S3ReadStream(S3Destination destination, string key, long l
         return 0;
     }
 
-    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) => ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
+        ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
     /// <summary>Blocks the thread: for readers that know no waiting.</summary>
-    public override int Read(byte[] buffer, int offset, int count) => ReadAsync(buffer.AsMemory(offset, count)).AsTask().GetAwaiter().GetResult();
+    public override int Read(byte[] buffer, int offset, int count) =>
+        ReadAsync(buffer.AsMemory(offset, count)).AsTask().GetAwaiter().GetResult();
 
     public override void Flush()
     {

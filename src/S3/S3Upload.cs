@@ -5,11 +5,13 @@ using Treepie.Destinations;
 namespace Treepie.S3;
 
 /// <summary>
-/// One object on its way: filled into parts, of which up to two are sent while the next is filled. A part whose sending breaks is sent again from memory; parts that arrived
-/// stay, so a server that was away for a while costs the parts on their way and nothing else. What fits into one part goes as one request.
+/// One object on its way: filled into parts, of which up to two are sent while the next is filled. A part whose sending breaks is
+/// sent again from memory; parts that arrived stay, so a server that was away for a while costs the parts on their way and
+/// nothing else. What fits into one part goes as one request.
 /// </summary>
 /// <remarks>
-/// Memory: three parts, with the default 24 MiB; from part <see cref="SmallParts"/> on they are twice as large, because there can be 10,000 at most: 48 MiB, and 150 GB in all.
+/// Memory: three parts, with the default 24 MiB; from part <see cref="SmallParts"/> on they are twice as large, because there can
+/// be 10,000 at most: 48 MiB, and 150 GB in all.
 /// </remarks>
 internal sealed class S3Upload : BackupUpload
 {
@@ -62,7 +64,14 @@ internal sealed class S3Upload : BackupUpload
         {
             await _destination.RunAsync(
                 (client, bucket, stop) => client.PutObjectAsync(
-                    new PutObjectRequest { BucketName = bucket, Key = _key, InputStream = new MemoryStream(_part, 0, _filled, writable: false), UseChunkEncoding = false, DisablePayloadSigning = _destination.IsSecure }, stop),
+                    new PutObjectRequest
+                    {
+                        BucketName = bucket,
+                        Key = _key,
+                        InputStream = new MemoryStream(_part, 0, _filled, writable: false),
+                        UseChunkEncoding = false,
+                        DisablePayloadSigning = _destination.IsSecure
+                    }, stop),
                 cancellationToken).ConfigureAwait(false);
         }
         else
@@ -96,11 +105,15 @@ internal sealed class S3Upload : BackupUpload
         if (_number == MaxParts)
         {
             throw new DestinationException(
-                DestinationFault.NoRoom, $"The backup for '{_destination.Address}' is longer than {MaxParts:N0} parts, the most of an upload ({_sentBytes / 1e9:N0} GB so far). Give a larger part with the address (part-mb=).");
+                DestinationFault.NoRoom,
+                $"The backup for '{_destination.Address}' is longer than {MaxParts:N0} parts, the most of an upload "
+                    + $"({_sentBytes / 1e9:N0} GB so far). Give a larger part with the address (part-mb=).");
         }
 
         _uploadId ??= (await _destination.RunAsync(
-            (client, bucket, stop) => client.InitiateMultipartUploadAsync(new InitiateMultipartUploadRequest { BucketName = bucket, Key = _key }, stop), cancellationToken).ConfigureAwait(false)).UploadId;
+            (client, bucket, stop) => client.InitiateMultipartUploadAsync(
+                new InitiateMultipartUploadRequest { BucketName = bucket, Key = _key },
+                stop), cancellationToken).ConfigureAwait(false)).UploadId;
         await _room.WaitAsync(cancellationToken).ConfigureAwait(false);
         ThrowIfFailed();
         _sending.RemoveAll(static sent => sent.IsCompleted);
@@ -152,12 +165,19 @@ internal sealed class S3Upload : BackupUpload
         {
             await _destination.RunAsync(
                 (client, bucket, stop) => client.CompleteMultipartUploadAsync(
-                    new CompleteMultipartUploadRequest { BucketName = bucket, Key = _key, UploadId = uploadId, PartETags = [.. _arrived.OrderBy(static part => part.PartNumber)] }, stop),
+                    new CompleteMultipartUploadRequest
+                    {
+                        BucketName = bucket,
+                        Key = _key,
+                        UploadId = uploadId,
+                        PartETags = [.. _arrived.OrderBy(static part => part.PartNumber)]
+                    }, stop),
                 cancellationToken).ConfigureAwait(false);
         }
         catch (DestinationException) when (!cancellationToken.IsCancellationRequested)
         {
-            // The answer to a first try may have been lost after it was done: then there is no such upload any more, and the object is there.
+            // The answer to a first try may have been lost after it was done: then there is no such upload any more, and the
+            // object is there.
             if ((await _destination.FindAsync(_name, cancellationToken).ConfigureAwait(false))?.LengthBytes != _sentBytes)
                 throw;
         }

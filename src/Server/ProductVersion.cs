@@ -13,7 +13,9 @@ internal static class ProductVersion
 
     private static string OwnVersion()
     {
-        string version = typeof(ProductVersion).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion ?? "0";
+        string version =
+            typeof(ProductVersion).Assembly.GetCustomAttribute<AssemblyInformationalVersionAttribute>()?.InformationalVersion
+                ?? "0";
         int commit = version.IndexOf('+', StringComparison.Ordinal);
         return commit < 0 ? version : version[..commit];
     }

@@ -16,7 +16,9 @@ internal sealed class ServerContext
     private readonly ILogger logger;
     private readonly ServerTelemetry telemetry;
 
-    public ServerContext(IDatabaseSource source, TreepieServerOptions options, TimeProvider clock, ILoggerFactory loggers, ServerTelemetry telemetry)
+    public ServerContext(
+        IDatabaseSource source, TreepieServerOptions options, TimeProvider clock, ILoggerFactory loggers,
+        ServerTelemetry telemetry)
     {
         this.options = options;
         this.clock = clock;
@@ -32,11 +34,14 @@ internal sealed class ServerContext
         Backups = new BackupService(this);
         SlowLog = options.SlowRequests is { } slow ? new SlowLog(loggers.CreateLogger(SlowLog.Category), slow, clock) : null;
         telemetry.Show("treepie.server.queries.running", "{query}", "Queries at work.", () => Queries.Running);
-        telemetry.Show("treepie.server.queries.waiting", "{query}", "Queries that wait for their first turn.", () => Queries.Queued);
+        telemetry.Show(
+            "treepie.server.queries.waiting", "{query}", "Queries that wait for their first turn.", () => Queries.Queued);
         telemetry.Show("treepie.server.streams", "{stream}", "Streams and exports at work.", () => Streams.Taken);
-        telemetry.Show("treepie.server.bulk_inserts", "{request}", "Bulk inserts, imports and restores at work.", () => BulkInserts.Taken);
+        telemetry.Show(
+            "treepie.server.bulk_inserts", "{request}", "Bulk inserts, imports and restores at work.", () => BulkInserts.Taken);
         telemetry.Show("treepie.server.buffered", "By", "Bytes of request bodies held in memory.", () => Buffers.HeldBytes);
-        telemetry.Show("treepie.server.databases", "{database}", "Databases there are, open or not.", () => Databases.Names.Count);
+        telemetry.Show(
+            "treepie.server.databases", "{database}", "Databases there are, open or not.", () => Databases.Names.Count);
     }
 
     public TreepieServerOptions Options => options;
@@ -58,7 +63,9 @@ internal sealed class ServerContext
     /// <summary>What bodies of requests may hold of the memory together.</summary>
     public BufferBudget Buffers { get; }
 
-    /// <summary>The certificates of clients, and what is written down of them; null: somebody else's program decides who is let in.</summary>
+    /// <summary>
+    /// The certificates of clients, and what is written down of them; null: somebody else's program decides who is let in.
+    /// </summary>
     public AccessControl? Control { get; init; }
 
     public DatabaseGate Databases { get; }

@@ -153,5 +153,6 @@ public sealed record ServerLimits
 
     private static void Positive(long value, string name) => ArgumentOutOfRangeException.ThrowIfNegativeOrZero(value, name);
 
-    private static void Positive(TimeSpan value, string name) => ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(value, TimeSpan.Zero, name);
+    private static void Positive(TimeSpan value, string name) =>
+        ArgumentOutOfRangeException.ThrowIfLessThanOrEqual(value, TimeSpan.Zero, name);
 }

@@ -9,8 +9,8 @@ public static class TreepieServiceExtensions
 {
     /// <summary>
     /// Registers the options and, for <c>app.MapTreepie()</c>, the catalogue of databases below
-    /// <see cref="TreepieServerOptions.DataDirectory"/>, which is opened at first use and closed with the program. It can be injected as
-    /// <see cref="Treepie.DatabaseCatalog"/>.
+    /// <see cref="TreepieServerOptions.DataDirectory"/>, which is opened at first use and closed with the program. It can be
+    /// injected as <see cref="Treepie.DatabaseCatalog"/>.
     /// </summary>
     public static IServiceCollection AddTreepie(this IServiceCollection services, Action<TreepieServerOptions>? configure = null)
     {

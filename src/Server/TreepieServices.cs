@@ -8,7 +8,8 @@ namespace Treepie.Server;
 /// <summary>What <c>AddTreepie</c> registers: options, and the catalogue, which opens at first use.</summary>
 internal sealed class TreepieServices(TreepieServerOptions options, IServiceProvider provider) : IDisposable
 {
-    private readonly Lazy<DatabaseCatalog> catalog = new(() => new DatabaseCatalog(options.DataDirectory, options.Database, options.Keys));
+    private readonly Lazy<DatabaseCatalog> catalog = new(
+        () => new DatabaseCatalog(options.DataDirectory, options.Database, options.Keys));
     private readonly ServerTelemetry telemetry = new();
     private readonly List<ServerContext> contexts = [];
 

@@ -24,22 +24,28 @@ internal sealed class WireException(int statusCode, string wireType, string mess
     public static WireException BadRequest(string message, Exception? innerException = null) =>
         new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, message, innerException);
 
-    public static WireException TooLarge(string message) => new(StatusCodes.Status413PayloadTooLarge, WireTypes.BadRequest, message);
+    public static WireException TooLarge(string message) =>
+        new(StatusCodes.Status413PayloadTooLarge, WireTypes.BadRequest, message);
 
     /// <summary>The server as a whole has reached a limit: 503 with Retry-After.</summary>
-    public static WireException Busy(string message) => new(StatusCodes.Status503ServiceUnavailable, WireTypes.Raven, message) { RetryAfterSeconds = RetrySeconds };
+    public static WireException Busy(string message) =>
+        new(StatusCodes.Status503ServiceUnavailable, WireTypes.Raven, message) { RetryAfterSeconds = RetrySeconds };
 
     /// <summary>One client has reached a limit of its own: 429 with Retry-After.</summary>
-    public static WireException TooMany(string message) => new(StatusCodes.Status429TooManyRequests, WireTypes.Raven, message) { RetryAfterSeconds = RetrySeconds };
+    public static WireException TooMany(string message) =>
+        new(StatusCodes.Status429TooManyRequests, WireTypes.Raven, message) { RetryAfterSeconds = RetrySeconds };
 
     public static WireException NotBuilt(string what) =>
-        new(StatusCodes.Status501NotImplemented, WireTypes.NotSupported, $"{what}: not built yet in Treepie. Nothing was changed.");
+        new(
+            StatusCodes.Status501NotImplemented, WireTypes.NotSupported,
+            $"{what}: not built yet in Treepie. Nothing was changed.");
 
     public static WireException Timeout(string message) => new(StatusCodes.Status408RequestTimeout, WireTypes.Timeout, message);
 
     public static WireException DatabaseDoesNotExist(string name) =>
         new(StatusCodes.Status503ServiceUnavailable, WireTypes.DatabaseDoesNotExist,
-            $"Database '{name}' does not exist on this server. Create it first, for instance with PUT /admin/databases?name={Uri.EscapeDataString(name)}.")
+            $"Database '{name}' does not exist on this server. Create it first, for instance with PUT "
+                + $"/admin/databases?name={Uri.EscapeDataString(name)}.")
         {
             MissingDatabase = name,
         };

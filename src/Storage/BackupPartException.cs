@@ -1,6 +1,9 @@
 namespace Treepie.Storage;
 
-/// <summary>A part of a backup, or a chain of them, is not as it has to be. The message names the part and what to do; nothing of what was restored is left.</summary>
+/// <summary>
+/// A part of a backup, or a chain of them, is not as it has to be. The message names the part and what to do; nothing of what was
+/// restored is left.
+/// </summary>
 public sealed class BackupPartException : StorageException
 {
     /// <summary>Creates the error.</summary>

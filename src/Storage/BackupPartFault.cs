@@ -24,7 +24,9 @@ public enum BackupPartFault
     /// <summary>Something follows its end.</summary>
     Appended,
 
-    /// <summary>Its frames are whole, and what they say cannot be: pages that nothing refers to, or that are referred to and not there.</summary>
+    /// <summary>
+    /// Its frames are whole, and what they say cannot be: pages that nothing refers to, or that are referred to and not there.
+    /// </summary>
     Inconsistent,
 
     /// <summary>A part that comes before it in the chain is not there.</summary>
@@ -42,6 +44,8 @@ public enum BackupPartFault
     /// <summary>The point to stop at is in none of the parts.</summary>
     NoSuchPoint,
 
-    /// <summary>The environment is encrypted, and neither a key for its backup was given nor permission to make a plain one.</summary>
+    /// <summary>
+    /// The environment is encrypted, and neither a key for its backup was given nor permission to make a plain one.
+    /// </summary>
     PlainNotAllowed,
 }

@@ -8,10 +8,10 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage;
 
 /// <summary>
-/// A hash map on the disk with the surface of <c>ConcurrentDictionary</c>: every change is a transaction of its own, acknowledged as the environment
-/// acknowledges (<see cref="Durability"/>), and every read sees the last published commit. Thread-safe; readers never wait. For many operations
-/// in one transaction use <see cref="In(WriteTransaction)"/> and <see cref="In(ReadTransaction)"/>; changes of many threads at once share a journal
-/// write and a sync as all commits do.
+/// A hash map on the disk with the surface of <c>ConcurrentDictionary</c>: every change is a transaction of its own, acknowledged
+/// as the environment acknowledges (<see cref="Durability"/>), and every read sees the last published commit. Thread-safe;
+/// readers never wait. For many operations in one transaction use <see cref="In(WriteTransaction)"/> and
+/// <see cref="In(ReadTransaction)"/>; changes of many threads at once share a journal write and a sync as all commits do.
 /// </summary>
 /// <typeparam name="TKey">Keys; null is refused. At most <see cref="MapLimits.MaxKeyBytes"/> bytes each.</typeparam>
 /// <typeparam name="TValue">Values; null is refused. At most <see cref="MapLimits.MaxValueBytes"/> bytes each.</typeparam>
@@ -30,7 +30,8 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
     private View? _view;
 
     /// <summary>Opens the map of that name, and creates it if it is absent.</summary>
-    /// <exception cref="ArgumentException">It was made with other types or serializers, or the name is that of a tree; the message says with which.</exception>
+    /// <exception cref="ArgumentException">It was made with other types or serializers, or the name is that of a tree; the
+    /// message says with which.</exception>
     /// <exception cref="InvalidOperationException">It is absent and the environment was opened read-only.</exception>
     public DiskMap(StorageEnvironment environment, string name)
     {
@@ -82,7 +83,8 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
     /// <exception cref="CommitOutcomeUnknownException">On setting: the journal failed; see there.</exception>
     public TValue this[TKey key]
     {
-        get => TryGetValue(key, out TValue? value) ? value : throw new KeyNotFoundException($"The map '{Name}' has no key '{key}'.");
+        get =>
+            TryGetValue(key, out TValue? value) ? value : throw new KeyNotFoundException($"The map '{Name}' has no key '{key}'.");
         set => _environment.Write(transaction => In(transaction)[key] = value);
     }
 
@@ -94,7 +96,9 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         return transaction.FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(Name) ?? throw Gone();
     }
 
-    /// <summary>The map in a write transaction, to be changed there, until the command returns. Created if it is absent.</summary>
+    /// <summary>
+    /// The map in a write transaction, to be changed there, until the command returns. Created if it is absent.
+    /// </summary>
     public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer> In(WriteTransaction transaction)
     {
         ArgumentNullException.ThrowIfNull(transaction);
@@ -111,7 +115,8 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         try
         {
             var layout = new BucketLayout(TKeySerializer.FixedBytes, TValueSerializer.FixedBytes);
-            if (MapReader.TryGet<TKey, TKeySerializer>(_environment.State.Store, FindView(snapshot).Record, layout, bytes.Bytes, out ReadOnlySpan<byte> found))
+            if (MapReader.TryGet<TKey, TKeySerializer>(
+                _environment.State.Store, FindView(snapshot).Record, layout, bytes.Bytes, out ReadOnlySpan<byte> found))
             {
                 value = TValueSerializer.Read(found);
                 return true;
@@ -135,7 +140,8 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         try
         {
             var layout = new BucketLayout(TKeySerializer.FixedBytes, TValueSerializer.FixedBytes);
-            return MapReader.TryGet<TKey, TKeySerializer>(_environment.State.Store, FindView(snapshot).Record, layout, bytes.Bytes, out _);
+            return MapReader.TryGet<TKey, TKeySerializer>(
+                _environment.State.Store, FindView(snapshot).Record, layout, bytes.Bytes, out _);
         }
         finally
         {
@@ -146,13 +152,17 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
     /// <summary>Adds a key that is not there; false, with nothing changed, if it is.</summary>
     /// <exception cref="ArgumentException">Key or value are too long, or null.</exception>
     /// <exception cref="CommitOutcomeUnknownException">The journal failed; see there.</exception>
-    public bool TryAdd(TKey key, TValue value) => !ContainsKey(key) && _environment.Write(transaction => In(transaction).TryAdd(key, value));
+    public bool TryAdd(TKey key, TValue value) =>
+        !ContainsKey(key) && _environment.Write(transaction => In(transaction).TryAdd(key, value));
 
     /// <summary>The value of a key, which is added with this value if it is not there.</summary>
     public TValue GetOrAdd(TKey key, TValue value) =>
         TryGetValue(key, out TValue? found) ? found : _environment.Write(transaction => In(transaction).GetOrAdd(key, value));
 
-    /// <summary>As <see cref="GetOrAdd(TKey, TValue)"/>, with a value that is made only when needed, outside the transaction. Nothing is changed if the factory throws.</summary>
+    /// <summary>
+    /// As <see cref="GetOrAdd(TKey, TValue)"/>, with a value that is made only when needed, outside the transaction. Nothing is
+    /// changed if the factory throws.
+    /// </summary>
     public TValue GetOrAdd(TKey key, Func<TKey, TValue> factory)
     {
         ArgumentNullException.ThrowIfNull(factory);
@@ -160,8 +170,8 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
     }
 
     /// <summary>
-    /// Adds a key, or changes its value to one made from the old; returns what is there then. <paramref name="update"/> runs inside the transaction, so nothing
-    /// comes between; it must not block. If it throws, nothing is changed.
+    /// Adds a key, or changes its value to one made from the old; returns what is there then. <paramref name="update"/> runs
+    /// inside the transaction, so nothing comes between; it must not block. If it throws, nothing is changed.
     /// </summary>
     public TValue AddOrUpdate(TKey key, TValue addValue, Func<TKey, TValue, TValue> update)
     {
@@ -178,8 +188,11 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         return true;
     });
 
-    /// <summary>Changes the value of a key that has the value <paramref name="comparison"/> now, compared as bytes; false if it has not.</summary>
-    public bool TryUpdate(TKey key, TValue value, TValue comparison) => _environment.Write(transaction => In(transaction).TryUpdate(key, value, comparison));
+    /// <summary>
+    /// Changes the value of a key that has the value <paramref name="comparison"/> now, compared as bytes; false if it has not.
+    /// </summary>
+    public bool TryUpdate(TKey key, TValue value, TValue comparison) =>
+        _environment.Write(transaction => In(transaction).TryUpdate(key, value, comparison));
 
     /// <summary>Removes a key and returns its value; false if it is not there.</summary>
     public bool TryRemove(TKey key, [MaybeNullWhen(false)] out TValue value)
@@ -188,7 +201,8 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         if (!ContainsKey(key))
             return false;
 
-        (bool isRemoved, value) = _environment.Write(transaction => (In(transaction).TryRemove(key, out TValue? removed), removed));
+        (bool isRemoved, value) = _environment.Write(
+            transaction => (In(transaction).TryRemove(key, out TValue? removed), removed));
         return isRemoved;
     }
 
@@ -210,8 +224,8 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
     }
 
     /// <summary>
-    /// Goes through all keys with their values as of the moment it begins, in no order, while others write. It holds a snapshot until it
-    /// is disposed or at its end.
+    /// Goes through all keys with their values as of the moment it begins, in no order, while others write. It holds a snapshot
+    /// until it is disposed or at its end.
     /// </summary>
     public IEnumerator<KeyValuePair<TKey, TValue>> GetEnumerator()
     {
@@ -235,14 +249,16 @@ public sealed class DiskMap<TKey, TValue, TKeySerializer, TValueSerializer> : IE
         if (Catalogue.Find(_environment.State.Store, snapshot.Catalogue, Name) is not { Kind: TreeKind.Map } record)
             throw Gone();
         if (before?.Record.Id != record.Id)
-            MapDescription.Verify<TKey, TValue, TKeySerializer, TValueSerializer>(Name, _environment.State.Store.Read(record.Root));
+            MapDescription.Verify<TKey, TValue, TKeySerializer, TValueSerializer>(
+                Name, _environment.State.Store.Read(record.Root));
 
         var view = new View(snapshot, record);
         Volatile.Write(ref _view, view);
         return view;
     }
 
-    private InvalidOperationException Gone() => new($"There is no map '{Name}': it was dropped, or the snapshot is older than the map.");
+    private InvalidOperationException Gone() =>
+        new($"There is no map '{Name}': it was dropped, or the snapshot is older than the map.");
 
     private sealed record View(Snapshot Snapshot, TreeRecord Record);
 }

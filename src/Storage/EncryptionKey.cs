@@ -6,8 +6,9 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage;
 
 /// <summary>
-/// The user's key: 32 random bytes, or a passphrase. It never encrypts data itself: it wraps the data key of an environment, which is drawn at random,
-/// so that changing it rewrites one block. Needed while an environment opens or its key is changed; may be disposed afterwards. Thread-safe, but for <see cref="Dispose"/>.
+/// The user's key: 32 random bytes, or a passphrase. It never encrypts data itself: it wraps the data key of an environment,
+/// which is drawn at random, so that changing it rewrites one block. Needed while an environment opens or its key is changed; may
+/// be disposed afterwards. Thread-safe, but for <see cref="Dispose"/>.
 /// </summary>
 public sealed class EncryptionKey : IDisposable
 {
@@ -38,9 +39,14 @@ public sealed class EncryptionKey : IDisposable
     public static EncryptionKey FromBytes(ReadOnlySpan<byte> bytes)
     {
         if (bytes.Length != SizeBytes)
-            throw new ArgumentException($"An encryption key has {SizeBytes} bytes; this one has {bytes.Length}. For a text that people remember, use a passphrase.", nameof(bytes));
+            throw new ArgumentException(
+                $"An encryption key has {SizeBytes} bytes; this one has {bytes.Length}. For a text that people remember, use a "
+                    + $"passphrase.",
+                nameof(bytes));
         if (!bytes.ContainsAnyExcept(bytes[0]))
-            throw new ArgumentException($"All {SizeBytes} bytes of this encryption key are the same: that is no random key. Generate one.", nameof(bytes));
+            throw new ArgumentException(
+                $"All {SizeBytes} bytes of this encryption key are the same: that is no random key. Generate one.",
+                nameof(bytes));
 
         var secret = new SecretBytes(SizeBytes);
         bytes.CopyTo(secret.Span);
@@ -48,11 +54,15 @@ public sealed class EncryptionKey : IDisposable
     }
 
     /// <summary>A key from a text, taken as it is (no trimming, no folding), which is copied.</summary>
-    /// <exception cref="ArgumentException">It has fewer than <see cref="MinPassphraseLength"/> characters, or more than 4,096, or is no valid UTF-16.</exception>
+    /// <exception cref="ArgumentException">It has fewer than <see cref="MinPassphraseLength"/> characters, or more than 4,096, or
+    /// is no valid UTF-16.</exception>
     public static EncryptionKey FromPassphrase(ReadOnlySpan<char> text)
     {
         if (text.Length is < MinPassphraseLength or > MaxPassphraseLength)
-            throw new ArgumentException($"A passphrase has {MinPassphraseLength} to {MaxPassphraseLength} characters; this one has {text.Length}. Several words that nobody would guess together are good.", nameof(text));
+            throw new ArgumentException(
+                $"A passphrase has {MinPassphraseLength} to {MaxPassphraseLength} characters; this one has {text.Length}. "
+                    + $"Several words that nobody would guess together are good.",
+                nameof(text));
 
         var utf8 = new UTF8Encoding(encoderShouldEmitUTF8Identifier: false, throwOnInvalidBytes: true);
         SecretBytes secret;
@@ -62,7 +72,8 @@ public sealed class EncryptionKey : IDisposable
         }
         catch (EncoderFallbackException)
         {
-            throw new ArgumentException("The passphrase has a lone half of a surrogate pair: it is no text.", nameof(text)); // the inner error would quote it
+            // the inner error would quote it
+            throw new ArgumentException("The passphrase has a lone half of a surrogate pair: it is no text.", nameof(text));
         }
 
         utf8.GetBytes(text, secret.Span);
@@ -94,7 +105,9 @@ public sealed class EncryptionKey : IDisposable
     /// <summary>What it is, never what it holds.</summary>
     public override string ToString() => IsPassphrase ? "passphrase" : $"key of {SizeBytes} bytes";
 
-    /// <summary>The key that wraps others: HKDF-SHA-256 (RFC 5869) of the bytes, or of what PBKDF2 (RFC 8018) makes of the passphrase.</summary>
+    /// <summary>
+    /// The key that wraps others: HKDF-SHA-256 (RFC 5869) of the bytes, or of what PBKDF2 (RFC 8018) makes of the passphrase.
+    /// </summary>
     /// <param name="derivation">How; of this key's kind.</param>
     /// <param name="wrappingKey">32 bytes.</param>
     internal void DeriveWrappingKey(in KeyDerivation derivation, Span<byte> wrappingKey)

@@ -8,7 +8,10 @@ namespace Treepie.Storage;
 /// <summary>What stands between a directory and an open environment: the lock, the files, the meta page and the key.</summary>
 internal static class EnvironmentOpening
 {
-    /// <summary>Opens on a given world; see <see cref="StorageEnvironment.Open(string, StorageOptions?)"/>. What fails leaves the directory as it was.</summary>
+    /// <summary>
+    /// Opens on a given world; see <see cref="StorageEnvironment.Open(string, StorageOptions?)"/>. What fails leaves the
+    /// directory as it was.
+    /// </summary>
     public static StorageEnvironment Open(World world, StorageOptions options)
     {
         options.Validate();
@@ -38,7 +41,8 @@ internal static class EnvironmentOpening
 
             data = files.Open(FormatLimits.DataFileName, create: false, writable: !options.ReadOnly);
             MetaPage meta = DataFile.ReadMeta(files, data);
-            data.Announce(meta.Catalogue.Root.Number * PageLayout.SizeBytes, PageLayout.SizeBytes); // every reader begins there: it comes while the rest is opened
+            // every reader begins there: it comes while the rest is opened
+            data.Announce(meta.Catalogue.Root.Number * PageLayout.SizeBytes, PageLayout.SizeBytes);
             cipher = StoreCipher.Open(world, meta, options.EncryptionKey);
             environment = new StorageEnvironment(world, options, fileLock, data, meta, cipher);
             files.NameHolder(fileLock, world.Clock.GetUtcNow());

@@ -13,7 +13,8 @@ public sealed record SalvagedTree
     public required long? ExpectedKeys { get; init; }
 
     /// <summary>
-    /// Keys that may be of an older state: deleted since, or with a value that was replaced. They come from pages of which the files do not prove that the newest state uses them.
+    /// Keys that may be of an older state: deleted since, or with a value that was replaced. They come from pages of which the
+    /// files do not prove that the newest state uses them.
     /// </summary>
     public required long DoubtfulKeys { get; init; }
 

@@ -7,7 +7,9 @@ namespace Treepie.Storage;
 public sealed class SessionConflictException : StorageException
 {
     internal SessionConflictException(string treeName, ReadOnlySpan<byte> key)
-        : base($"The session read the key {Show(key)} of tree '{treeName}', and another commit has changed it since. Nothing of the session was kept: run it again.")
+        : base(
+            $"The session read the key {Show(key)} of tree '{treeName}', and another commit has changed it since. Nothing of the "
+                + $"session was kept: run it again.")
     {
         TreeName = treeName;
         Key = key.ToArray();
@@ -16,7 +18,9 @@ public sealed class SessionConflictException : StorageException
     /// <summary>The tree of the key.</summary>
     public string TreeName { get; }
 
-    /// <summary>The first key found to be changed; for a stretch that was read, it may be one that was added or removed.</summary>
+    /// <summary>
+    /// The first key found to be changed; for a stretch that was read, it may be one that was added or removed.
+    /// </summary>
     public ReadOnlyMemory<byte> Key { get; }
 
     private static string Show(ReadOnlySpan<byte> key)

@@ -6,4 +6,5 @@ namespace Treepie.Storage;
 /// <param name="MovedPages">Pages written again nearer to the front.</param>
 /// <param name="FreeBytes">Bytes of free pages that stay in the middle of the file, to be used first.</param>
 /// <param name="HeldBy">One sentence for each thing that kept the file from being shorter; empty when nothing did.</param>
-public sealed record ShrinkReport(long BytesBefore, long BytesAfter, long MovedPages, long FreeBytes, IReadOnlyList<string> HeldBy);
+public sealed record ShrinkReport(
+    long BytesBefore, long BytesAfter, long MovedPages, long FreeBytes, IReadOnlyList<string> HeldBy);

@@ -3,31 +3,46 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Storage;
 
-/// <summary>Checks a directory that no process has open, changing nothing in it, also where it is too damaged to be opened.</summary>
+/// <summary>
+/// Checks a directory that no process has open, changing nothing in it, also where it is too damaged to be opened.
+/// </summary>
 public static class StorageCheck
 {
-    /// <summary>Walks everything in a directory: see <see cref="StorageEnvironment.Check(IProgress{CheckProgress}, CancellationToken)"/>.</summary>
+    /// <summary>
+    /// Walks everything in a directory: see <see cref="StorageEnvironment.Check(IProgress{CheckProgress}, CancellationToken)"/>.
+    /// </summary>
     /// <param name="directory">The environment's directory.</param>
     /// <param name="key">The key of an encrypted environment, or null.</param>
     /// <param name="progress">Told every few hundred pages, on this thread, or null.</param>
     /// <param name="cancellationToken">Ends it between two pages.</param>
-    /// <exception cref="EnvironmentLockedException">It is open, here or in another process; the message names who has it.</exception>
+    /// <exception cref="EnvironmentLockedException">It is open, here or in another process; the message names who has
+    /// it.</exception>
     /// <exception cref="ForeignDataException">It holds something else, or a newer format.</exception>
     /// <exception cref="EncryptionKeyException">The key is missing, wrong, or not needed.</exception>
     /// <exception cref="StorageException">There is no store, or it cannot be read.</exception>
     /// <exception cref="OperationCanceledException">Cancelled.</exception>
-    public static CheckReport Run(string directory, EncryptionKey? key = null, IProgress<CheckProgress>? progress = null, CancellationToken cancellationToken = default)
+    public static CheckReport Run(
+        string directory, EncryptionKey? key = null, IProgress<CheckProgress>? progress = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
         return Run(World.OfDisk(directory), key, progress, cancellationToken);
     }
 
     /// <summary>On a given world.</summary>
-    internal static CheckReport Run(World world, EncryptionKey? key, IProgress<CheckProgress>? progress, CancellationToken cancellationToken)
+    internal static CheckReport Run(
+        World world, EncryptionKey? key, IProgress<CheckProgress>? progress, CancellationToken cancellationToken)
     {
         try
         {
-            using StorageEnvironment environment = StorageEnvironment.Open(world, new StorageOptions { ReadOnly = true, EncryptionKey = key, MaxDataFileBytes = RecoveredState.ReserveBytes(world.Files) });
+            using StorageEnvironment environment = StorageEnvironment.Open(
+                world,
+                new StorageOptions
+                {
+                    ReadOnly = true,
+                    EncryptionKey = key,
+                    MaxDataFileBytes = RecoveredState.ReserveBytes(world.Files)
+                });
             CheckReport report = environment.Check(progress, cancellationToken);
             return new DamagedCheck(world, key).AddOlderMeta(report, environment.Cipher);
         }

@@ -18,8 +18,8 @@ namespace Treepie.Storage;
 /// and durable, atomic writes. Thread-safe; one process at a time may have a directory open.
 /// </summary>
 /// <remarks>
-/// It promises: what was acknowledged survives any crash; a snapshot never changes; readers never wait. It costs: one journal write and
-/// one sync for each merged batch of writes, one load for each page read, address space (not memory) for the data file,
+/// It promises: what was acknowledged survives any crash; a snapshot never changes; readers never wait. It costs: one journal
+/// write and one sync for each merged batch of writes, one load for each page read, address space (not memory) for the data file,
 /// and memory for pages that no checkpoint has written yet.
 /// </remarks>
 public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
@@ -40,7 +40,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     private int _freed;
     private int _shrinksToClose;
 
-    internal StorageEnvironment(World world, StorageOptions options, IDisposable fileLock, IFile data, MetaPage meta, StoreCipher? cipher)
+    internal StorageEnvironment(
+        World world, StorageOptions options, IDisposable fileLock, IFile data, MetaPage meta, StoreCipher? cipher)
     {
         _world = world;
         _options = options;
@@ -57,7 +58,12 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             IReadOnlyList<JournalFile> journalFiles = _journalFiles.OpenAll(meta.StoreId, !options.ReadOnly);
             var reader = new JournalReader(world.Files, journalFiles, cipher);
             Snapshot current = new Recovery(store, space, meta).Run(reader, out JournalPosition end);
-            _state = new EnvironmentState(store, space, meta, current, world.Ages) { Clock = world.Clock, HashSeed = world.Draw(), Bitmaps = bitmaps };
+            _state = new EnvironmentState(store, space, meta, current, world.Ages)
+            {
+                Clock = world.Clock,
+                HashSeed = world.Draw(),
+                Bitmaps = bitmaps
+            };
             RotationGate = new Gate(world.Scheduler);
             _lifetime = new Lifetime(world.Scheduler);
             _background = new Background(world.Scheduler, _lifetime, world.IsBackgroundAllowed);
@@ -69,7 +75,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
                     Sizes = new JournalSizes(options.FirstJournalFileBytes, options.MaxJournalFileBytes, GrowthFactor: 4),
                     DrawSalt = world.Draw,
                     Cipher = cipher,
-                    Background = world.IsBackgroundAllowed ? work => _background.Run(work) : static work => work(), // a spare that is not made is made when it is needed
+                    // a spare that is not made is made when it is needed
+                    Background = world.IsBackgroundAllowed ? work => _background.Run(work) : static work => work(),
                     MakeDataDurable = () => DataFile.MakeDurable(world.Files, data, meta),
                     Clock = world.Clock,
                     ProbeClock = world.IsBackgroundAllowed ? world.Clock : null,
@@ -79,7 +86,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
             var duties = new LaneDuties(_state, _writer);
             _lane = new CommitLane(_writer, duties, world.Scheduler, _lifetime, isInline: !world.IsBackgroundAllowed);
             _checkpoints = new CheckpointRunner(
-                _state, new Checkpointer(_state, world.Files, data, _journal, end, cipher), _lane, _background, _lifetime, options, _journal, world.Clock);
+                _state, new Checkpointer(_state, world.Files, data, _journal, end, cipher), _lane, _background, _lifetime,
+                options, _journal, world.Clock);
             duties.Checkpoints = _checkpoints;
             Sweeper = store.Decrypted is { } decrypted
                 ? _background.Own(new DecryptedSweeper(_state, decrypted, _lane, _background, options, world.Clock))
@@ -141,9 +149,11 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     /// <exception cref="EnvironmentLockedException">It is open already, here or in another process.</exception>
     /// <exception cref="ForeignDataException">It holds something else, or a newer format. Nothing was written.</exception>
     /// <exception cref="CorruptionException">What is there is damaged. Nothing was written.</exception>
-    /// <exception cref="EncryptionKeyException">It is encrypted and the key is missing or wrong, or it is not and a key was given. Nothing was written.</exception>
+    /// <exception cref="EncryptionKeyException">It is encrypted and the key is missing or wrong, or it is not and a key was
+    /// given. Nothing was written.</exception>
     /// <exception cref="DiskFullException">There is no room to create it.</exception>
-    /// <exception cref="StorageException">It cannot be written to (open it <see cref="StorageOptions.ReadOnly"/>), or is absent and may not be created.</exception>
+    /// <exception cref="StorageException">It cannot be written to (open it <see cref="StorageOptions.ReadOnly"/>), or is absent
+    /// and may not be created.</exception>
     public static StorageEnvironment Open(string directory, StorageOptions? options = null)
     {
         ArgumentException.ThrowIfNullOrEmpty(directory);
@@ -161,7 +171,10 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         return new ReadTransaction(this, _state.Store, snapshot, slot);
     }
 
-    /// <summary>Begins a read of the last published commit that lives on the stack and allocates nothing. Never waits; must be disposed by the caller.</summary>
+    /// <summary>
+    /// Begins a read of the last published commit that lives on the stack and allocates nothing. Never waits; must be disposed by
+    /// the caller.
+    /// </summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public ReadScope Read()
     {
@@ -169,7 +182,10 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         return new ReadScope(this, snapshot, slot);
     }
 
-    /// <summary>Begins a read of a named snapshot. Never waits; must be disposed by the caller. Dropping the snapshot meanwhile does not disturb it.</summary>
+    /// <summary>
+    /// Begins a read of a named snapshot. Never waits; must be disposed by the caller. Dropping the snapshot meanwhile does not
+    /// disturb it.
+    /// </summary>
     /// <exception cref="SnapshotNotFoundException">There is none of that name.</exception>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     public ReadTransaction OpenSnapshot(string name)
@@ -184,7 +200,9 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
 
             // Who drops it publishes that first and looks at the slots afterwards.
             if (_state.Current.Named.Find(name) == named)
-                return Begin(new Snapshot(named.TransactionId, named.Record.Catalogue, named.Record.NextTreeId, _state.Current.PageCount), slot);
+                return Begin(
+                    new Snapshot(named.TransactionId, named.Record.Catalogue, named.Record.NextTreeId, _state.Current.PageCount),
+                    slot);
 
             ExitRead(slot);
         }
@@ -198,13 +216,15 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// Keeps the last committed state under a name until it is dropped, through reopening and crashes. Costs one commit and no walk;
-    /// durable as any write is when it returns. To keep a state together with changes, see <see cref="WriteTransaction.CreateSnapshot"/>.
+    /// Keeps the last committed state under a name until it is dropped, through reopening and crashes. Costs one commit and no
+    /// walk; durable as any write is when it returns. To keep a state together with changes, see
+    /// <see cref="WriteTransaction.CreateSnapshot"/>.
     /// </summary>
     /// <param name="name">1 to 512 bytes of UTF-8 without control characters.</param>
     /// <param name="cancellationToken">Cancels the wait for its turn; nothing was done then.</param>
     /// <exception cref="SnapshotExistsException">There is one of that name.</exception>
-    /// <exception cref="StorageException">There are as many as there may be (4,096), or as <see cref="Write{TResult}"/>.</exception>
+    /// <exception cref="StorageException">There are as many as there may be (4,096), or as
+    /// <see cref="Write{TResult}"/>.</exception>
     public SnapshotInfo CreateSnapshot(string name, CancellationToken cancellationToken = default)
     {
         NamedSnapshots.CheckName(name);
@@ -212,11 +232,13 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// Drops a named snapshot and gives free what only it kept; false if there is none. Reads of it that are open go on, and what they see is
-    /// kept until they end. It takes time with the pages that changed since the snapshot, in short steps between which others write.
+    /// Drops a named snapshot and gives free what only it kept; false if there is none. Reads of it that are open go on, and what
+    /// they see is kept until they end. It takes time with the pages that changed since the snapshot, in short steps between
+    /// which others write.
     /// </summary>
     /// <param name="name">Its name.</param>
-    /// <param name="cancellationToken">Ends the work on its pages, which later commits go on with; the snapshot may be dropped by then.</param>
+    /// <param name="cancellationToken">Ends the work on its pages, which later commits go on with; the snapshot may be dropped by
+    /// then.</param>
     public bool DropSnapshot(string name, CancellationToken cancellationToken = default)
     {
         NamedSnapshots.CheckName(name);
@@ -229,8 +251,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// Begins a session: reads on a snapshot, writes kept to itself, and a commit that succeeds only if nothing it read has been changed. Never waits;
-    /// must be disposed by the caller, on any thread.
+    /// Begins a session: reads on a snapshot, writes kept to itself, and a commit that succeeds only if nothing it read has been
+    /// changed. Never waits; must be disposed by the caller, on any thread.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The environment is closed.</exception>
     /// <exception cref="InvalidOperationException">The environment was opened read-only.</exception>
@@ -268,7 +290,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     }
 
     /// <summary>As <see cref="Write{TResult}"/>, without blocking the caller while others' batches are being synced.</summary>
-    public ValueTask<TResult> WriteAsync<TResult>(Func<WriteTransaction, TResult> command, CancellationToken cancellationToken = default)
+    public ValueTask<TResult> WriteAsync<TResult>(
+        Func<WriteTransaction, TResult> command, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(command);
         ThrowIfNotWritable();
@@ -282,7 +305,9 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         return new ValueTask<TResult>(request.Task);
     }
 
-    /// <summary>Writes all scratch pages to the data file and releases the journal before them. Returns when that is durable.</summary>
+    /// <summary>
+    /// Writes all scratch pages to the data file and releases the journal before them. Returns when that is durable.
+    /// </summary>
     /// <exception cref="OperationCanceledException">Cancelled; nothing is lost, the journal stays.</exception>
     public void Checkpoint(CancellationToken cancellationToken = default)
     {
@@ -292,14 +317,16 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// Makes the data file shorter and gives the room back to the system, while reads and writes go on: pages at its end are written again nearer to
-    /// the front, in short commits between which others write; what is free at the end is cut off. It reads every page of every tree.
-    /// What open reads and named snapshots keep stays where it is, and the report says so. May be called again, and cancelled or killed at any time.
+    /// Makes the data file shorter and gives the room back to the system, while reads and writes go on: pages at its end are
+    /// written again nearer to the front, in short commits between which others write; what is free at the end is cut off. It
+    /// reads every page of every tree. What open reads and named snapshots keep stays where it is, and the report says so. May be
+    /// called again, and cancelled or killed at any time.
     /// </summary>
     /// <param name="progress">Told after each step, on the calling thread.</param>
     /// <param name="cancellationToken">Ends it between two steps; what was moved stays moved.</param>
     /// <exception cref="OperationCanceledException">Cancelled.</exception>
-    /// <exception cref="ObjectDisposedException">The environment was closed before or meanwhile; what was moved stays moved.</exception>
+    /// <exception cref="ObjectDisposedException">The environment was closed before or meanwhile; what was moved stays
+    /// moved.</exception>
     /// <exception cref="StorageException">As <see cref="Write{TResult}"/> and <see cref="Checkpoint"/>.</exception>
     public ShrinkReport Shrink(IProgress<ShrinkProgress>? progress = null, CancellationToken cancellationToken = default)
     {
@@ -318,9 +345,10 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     public CheckReport Check(CancellationToken cancellationToken = default) => Check(null, cancellationToken);
 
     /// <summary>
-    /// Walks everything there is now: each page reachable or free and not both, checksums, births, key order and separators, counts, named snapshots, the chain of the
-    /// journal. Reads and writes go on meanwhile; the pages of what is walked are held until it ends. Memory: two bits for each page.
-    /// Faults are in the report, not thrown. For a directory that is not open, or cannot be opened, see <see cref="StorageCheck"/>.
+    /// Walks everything there is now: each page reachable or free and not both, checksums, births, key order and separators,
+    /// counts, named snapshots, the chain of the journal. Reads and writes go on meanwhile; the pages of what is walked are held
+    /// until it ends. Memory: two bits for each page. Faults are in the report, not thrown. For a directory that is not open, or
+    /// cannot be opened, see <see cref="StorageCheck"/>.
     /// </summary>
     /// <param name="progress">Told every few hundred pages, on this thread, or null.</param>
     /// <param name="cancellationToken">Ends it between two pages.</param>
@@ -330,24 +358,29 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         RunLong(token => new EnvironmentCheck(this, _lane, _world.Files).Run(progress, token), cancellationToken);
 
     /// <summary>
-    /// Refuses new operations, waits for those that were begun, writes a last checkpoint, deletes journal files that nothing needs and gives memory and lock back. Before that, a data file of up to
-    /// 512 MiB of which a quarter and 32 MiB are free is made shorter, as by <see cref="Shrink"/>. What takes long (shrinking, checks,
-    /// changes of keys) ends at its next step with an <see cref="ObjectDisposedException"/>. Read transactions that are still open stay usable: memory and lock go with the last of them,
-    /// when nothing else is left to be done. A second call returns at once.
+    /// Refuses new operations, waits for those that were begun, writes a last checkpoint, deletes journal files that nothing
+    /// needs and gives memory and lock back. Before that, a data file of up to 512 MiB of which a quarter and 32 MiB are free is
+    /// made shorter, as by <see cref="Shrink"/>. What takes long (shrinking, checks, changes of keys) ends at its next step with
+    /// an <see cref="ObjectDisposedException"/>. Read transactions that are still open stay usable: memory and lock go with the
+    /// last of them, when nothing else is left to be done. A second call returns at once.
     /// </summary>
-    /// <exception cref="InvalidOperationException">It is called by a command or a long operation of this environment, for which it would wait. Nothing was done.</exception>
+    /// <exception cref="InvalidOperationException">It is called by a command or a long operation of this environment, for which
+    /// it would wait. Nothing was done.</exception>
     public void Dispose()
     {
         if (Volatile.Read(ref _disposed) != 0)
             return;
         if (_lane.IsInCommand || _lifetime.IsInLongOperation())
-            throw new InvalidOperationException($"'{_world.Files.Path}' cannot be closed by a command or operation of its own, since closing waits for that. Close it when that has returned.");
+            throw new InvalidOperationException(
+                $"'{_world.Files.Path}' cannot be closed by a command or operation of its own, since closing waits for that. "
+                    + $"Close it when that has returned.");
         if (_writer.HasCommitted && Interlocked.Exchange(ref _shrinksToClose, 1) == 0)
             ClosingShrink.TryRun(this, _options);
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
-        // A reader that ends stores its slot and then looks at the flag above, without a barrier, which would cost every read: so the barrier is made here, for all threads.
+        // A reader that ends stores its slot and then looks at the flag above, without a barrier, which would cost every read: so
+        // the barrier is made here, for all threads.
         Interlocked.MemoryBarrierProcessWide();
         _lifetime.BeginClose();
         _checkpoints.Stop();
@@ -385,7 +418,10 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         return snapshot;
     }
 
-    /// <summary>Begins another read of a state that somebody else reads, and goes on reading until this returns: so none of its pages has gone.</summary>
+    /// <summary>
+    /// Begins another read of a state that somebody else reads, and goes on reading until this returns: so none of its pages has
+    /// gone.
+    /// </summary>
     internal ReadTransaction BeginSame(Snapshot snapshot) => Begin(snapshot, _state.Readers.Claim(snapshot.TransactionId, null));
 
     /// <summary>Ends a read that <see cref="EnterRead"/> began.</summary>
@@ -432,13 +468,16 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         bool wasWritten = !_options.ReadOnly && (_writer.HasCommitted || _checkpoints.HasMarked) && _state.Failure is null;
         if (wasWritten)
             _checkpoints.TryRunLast();
-        if (_journal is not null && wasWritten && _state.Durable is { IsClean: true } last && last.LastTransaction == _state.Current.TransactionId)
+        if (_journal is not null
+            && wasWritten
+            && _state.Durable is { IsClean: true } last
+            && last.LastTransaction == _state.Current.TransactionId)
             _journalFiles.GiveBack(_options.FirstJournalFileBytes);
     }
 
     /// <summary>
-    /// The one place where memory and lock are given back: by whoever comes last, the closing itself or a read that ends after it. Nothing here changes a file, and the lock goes last: whoever opens
-    /// the directory next has it for itself.
+    /// The one place where memory and lock are given back: by whoever comes last, the closing itself or a read that ends after
+    /// it. Nothing here changes a file, and the lock goes last: whoever opens the directory next has it for itself.
     /// </summary>
     private void FreeIfUnused()
     {

@@ -10,15 +10,21 @@ public sealed record StoragePlatform
     public string FileSystem { get; init; } = "";
 
     /// <summary>
-    /// Whether the file system is known to write changed blocks elsewhere. There a full disk can hit what has its blocks already, a journal frame too: writing stops then, until
-    /// the environment is opened again.
+    /// Whether the file system is known to write changed blocks elsewhere. There a full disk can hit what has its blocks already,
+    /// a journal frame too: writing stops then, until the environment is opened again.
     /// </summary>
     public bool IsCopyOnWrite => FileSystem is "btrfs" or "zfs" or "bcachefs" or "apfs" or "nilfs";
 
-    /// <summary>Whether a second opener of the directory was seen to be refused; false only where <see cref="StorageOptions.AllowMissingLocks"/> let it be opened.</summary>
+    /// <summary>
+    /// Whether a second opener of the directory was seen to be refused; false only where
+    /// <see cref="StorageOptions.AllowMissingLocks"/> let it be opened.
+    /// </summary>
     public required bool IsLockProven { get; init; }
 
-    /// <summary>Whether files get blocks ahead of what is written; where they do not, they grow by zeros. Null: no file has grown since opening.</summary>
+    /// <summary>
+    /// Whether files get blocks ahead of what is written; where they do not, they grow by zeros. Null: no file has grown since
+    /// opening.
+    /// </summary>
     public bool? GivesBlocksAhead { get; init; }
 
     /// <summary>

@@ -27,7 +27,10 @@ public sealed record StorageStatistics
     /// <summary>Bytes among these that a checkpoint still has to write.</summary>
     public long UnwrittenBytes { get; init; }
 
-    /// <summary>Memory taken for these pages, in steps of 2 MiB: up to <see cref="StorageOptions.MemoryBudgetBytes"/> where what is over can lie in a file.</summary>
+    /// <summary>
+    /// Memory taken for these pages, in steps of 2 MiB: up to <see cref="StorageOptions.MemoryBudgetBytes"/> where what is over
+    /// can lie in a file.
+    /// </summary>
     public long ScratchResidentBytes { get; init; }
 
     /// <summary>Bytes of the temporary file in which pages lie that are beyond the budget of memory.</summary>
@@ -49,8 +52,8 @@ public sealed record StorageStatistics
     public ReaderInfo? OldestReader => Readers.Count == 0 ? null : Readers[0];
 
     /// <summary>
-    /// Bytes of the data file that hold what only open readers see, as of the last commit or checkpoint. At most one version of each page
-    /// for each snapshot that readers have open, however much is written meanwhile.
+    /// Bytes of the data file that hold what only open readers see, as of the last commit or checkpoint. At most one version of
+    /// each page for each snapshot that readers have open, however much is written meanwhile.
     /// </summary>
     public long BytesHeldByReaders { get; init; }
 
@@ -67,18 +70,23 @@ public sealed record StorageStatistics
     public TimeSpan? SinceLastCheckpoint { get; init; }
 
     /// <summary>
-    /// Alarm: attempts in a row that failed. Nothing is lost, they are repeated with growing waits, the journal keeps everything meanwhile. 0 when
-    /// all is well.
+    /// Alarm: attempts in a row that failed. Nothing is lost, they are repeated with growing waits, the journal keeps everything
+    /// meanwhile. 0 when all is well.
     /// </summary>
     public int CheckpointFailures { get; init; }
 
-    /// <summary>Why the last checkpoint failed, or null if it did not. Nothing is lost then: the journal stays until one succeeds.</summary>
+    /// <summary>
+    /// Why the last checkpoint failed, or null if it did not. Nothing is lost then: the journal stays until one succeeds.
+    /// </summary>
     public string? LastCheckpointError { get; init; }
 
     /// <summary>Whether writes are refused because too much waits for a checkpoint while they fail.</summary>
     public bool IsWritingRefused { get; init; }
 
-    /// <summary>Why nothing can be written, or null: writing has stopped for good, until the environment is opened again, or waits for a checkpoint that fails.</summary>
+    /// <summary>
+    /// Why nothing can be written, or null: writing has stopped for good, until the environment is opened again, or waits for a
+    /// checkpoint that fails.
+    /// </summary>
     public string? WritingFault { get; init; }
 
     /// <summary>Pages of the free-space bitmap that were damaged since opening and worked out again.</summary>
@@ -96,7 +104,10 @@ public sealed record StorageStatistics
     /// <summary>Bytes of pages that are decrypted in memory.</summary>
     public long DecryptedBytes { get; init; }
 
-    /// <summary>Whether the system keeps decrypted pages, and those that wait for a checkpoint, out of swap; where it does not, the limit of locked memory (ulimit -l) is too low.</summary>
+    /// <summary>
+    /// Whether the system keeps decrypted pages, and those that wait for a checkpoint, out of swap; where it does not, the limit
+    /// of locked memory (ulimit -l) is too low.
+    /// </summary>
     public bool IsDecryptedMemoryLocked { get; init; }
 
     /// <summary>Transaction number the oldest open reader sees, or null without readers.</summary>

@@ -1,6 +1,9 @@
 namespace Treepie;
 
-/// <summary>Base of every error that any part of Treepie raises on its own account. The message says what happened, to what, and what to do.</summary>
+/// <summary>
+/// Base of every error that any part of Treepie raises on its own account. The message says what happened, to what, and what to
+/// do.
+/// </summary>
 public class TreepieException : Exception
 {
     /// <summary>Creates the error.</summary>
@@ -9,6 +12,8 @@ public class TreepieException : Exception
     {
     }
 
-    /// <summary>Whether the same may succeed later without being changed: something that is used up now may be free again.</summary>
+    /// <summary>
+    /// Whether the same may succeed later without being changed: something that is used up now may be free again.
+    /// </summary>
     public virtual bool IsTransient => false;
 }

@@ -7,7 +7,11 @@ internal static class Assemblies
 {
     /// <summary>Names of all assemblies of this solution that ship.</summary>
     public static readonly IReadOnlySet<string> Ours =
-        new HashSet<string>(StringComparer.Ordinal) { "Treepie.Storage", "Treepie.Indexing", "Treepie", "Treepie.S3", "Treepie.Extensions.Hosting", "Treepie.Computing", "Treepie.Server", "Treepie.CommandLine" };
+        new HashSet<string>(StringComparer.Ordinal)
+        {
+            "Treepie.Storage", "Treepie.Indexing", "Treepie", "Treepie.S3", "Treepie.Extensions.Hosting", "Treepie.Computing",
+            "Treepie.Server", "Treepie.CommandLine"
+        };
 
     /// <summary>The file of an assembly, in its own project's output.</summary>
     public static string PathOf(string assembly)

@@ -20,7 +20,9 @@ public sealed partial class PagesTests
 
     [Theory]
     [InlineData("docs/internals/file-format.md", "Everything here is format version (\\d+)", "src/Storage/Format/MetaPage.cs")]
-    [InlineData("docs/internals/file-format.md", "An index is an environment of its own, in format (\\d+)", "src/Indexing/Catalogue/IndexState.cs")]
+    [InlineData(
+        "docs/internals/file-format.md", "An index is an environment of its own, in format (\\d+)",
+        "src/Indexing/Catalogue/IndexState.cs")]
     [InlineData("docs/internals/backup-format.md", "^\\| 8 \\| 2 \\| version, (\\d+);", "src/Storage/Backups/PartFormat.cs")]
     public void The_pages_about_formats_are_about_the_formats_that_are_written(string page, string says, string source)
     {
@@ -41,14 +43,22 @@ public sealed partial class PagesTests
         Match said = Regex.Match(File.ReadAllText(Page("docs/internals/search.md")), says);
         Assert.True(said.Success, $"docs/internals/search.md does not say '{says}'.");
         Match written = Regex.Match(File.ReadAllText(Page($"src/Indexing/{source}")), $"const int {name} = ([\\d_]+);");
-        Assert.Equal(written.Groups[1].Value.Replace("_", "", StringComparison.Ordinal), said.Groups[1].Value.Replace(",", "", StringComparison.Ordinal));
+        Assert.Equal(
+            written.Groups[1].Value.Replace("_", "", StringComparison.Ordinal),
+            said.Groups[1].Value.Replace(",", "", StringComparison.Ordinal));
     }
 
     [Fact]
     public void The_page_about_ways_to_search_names_classes_there_are()
     {
-        string[] named = [.. Quoted().Matches(File.ReadAllText(Page("docs/internals/search.md"))).Select(name => name.Groups[1].Value)];
-        HashSet<string> there = [.. Directory.EnumerateFiles(Page("src/Indexing"), "*.cs", SearchOption.AllDirectories).Select(file => Path.GetFileNameWithoutExtension(file)), "Searching"];
+        string[] named =
+            [.. Quoted().Matches(File.ReadAllText(Page("docs/internals/search.md"))).Select(name => name.Groups[1].Value)];
+        HashSet<string> there =
+        [
+            .. Directory.EnumerateFiles(Page("src/Indexing"), "*.cs", SearchOption.AllDirectories)
+                .Select(file => Path.GetFileNameWithoutExtension(file)),
+            "Searching"
+        ];
         Assert.NotEmpty(named);
         Assert.Empty(named.Except(there));
     }
@@ -56,8 +66,16 @@ public sealed partial class PagesTests
     [Fact]
     public void Links_between_pages_lead_somewhere()
     {
-        string[] pages = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "samples/README.md", "samples/datasets/README.md", .. Directory.EnumerateFiles(Page("docs"), "*.md", SearchOption.AllDirectories).Select(file => Path.GetRelativePath(DataSets.RepositoryRoot, file))];
-        string[] broken = [.. pages.SelectMany(page => Link().Matches(File.ReadAllText(Page(page))).Select(link => (page, link.Groups[1].Value))).Where(link => !Leads(link.page, link.Value)).Select(link => $"{link.page}: {link.Value}")];
+        string[] pages =
+        [
+            "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "samples/README.md", "samples/datasets/README.md",
+            .. Directory.EnumerateFiles(Page("docs"), "*.md", SearchOption.AllDirectories)
+                .Select(file => Path.GetRelativePath(DataSets.RepositoryRoot, file))
+        ];
+        string[] broken = [
+            .. pages.SelectMany(page => Link().Matches(File.ReadAllText(Page(page))).Select(link => (page, link.Groups[1].Value)))
+                .Where(link => !Leads(link.page, link.Value))
+                .Select(link => $"{link.page}: {link.Value}")];
         Assert.True(broken.Length == 0, string.Join('\n', broken));
     }
 
@@ -66,12 +84,18 @@ public sealed partial class PagesTests
         if (link.Contains("://", StringComparison.Ordinal))
             return true;
         string[] parts = link.Split('#');
-        string target = parts[0].Length == 0 ? Page(page) : Path.GetFullPath(Path.Combine(Path.GetDirectoryName(Page(page))!, parts[0])); // a page lies in a folder
-        return parts.Length == 1 ? Path.Exists(target) : File.Exists(target) && File.ReadLines(target).Any(line => line.StartsWith('#') && Anchor(line) == parts[1]);
+        // a page lies in a folder
+        string target = parts[0].Length == 0
+            ? Page(page)
+            : Path.GetFullPath(Path.Combine(Path.GetDirectoryName(Page(page))!, parts[0]));
+        return parts.Length == 1
+            ? Path.Exists(target)
+            : File.Exists(target) && File.ReadLines(target).Any(line => line.StartsWith('#') && Anchor(line) == parts[1]);
     }
 
     /// <summary>What browsers call a heading.</summary>
-    private static string Anchor(string heading) => NotInAnchors().Replace(heading.TrimStart('#').Trim().ToLowerInvariant(), "").Replace(' ', '-');
+    private static string Anchor(string heading) =>
+        NotInAnchors().Replace(heading.TrimStart('#').Trim().ToLowerInvariant(), "").Replace(' ', '-');
 
     private static string Page(string path) => Path.Combine(DataSets.RepositoryRoot, path);
 

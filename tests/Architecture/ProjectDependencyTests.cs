@@ -43,7 +43,9 @@ public sealed class ProjectDependencyTests
     {
         IEnumerable<string> foreign = References(assembly)
             .Where(name => !Assemblies.Ours.Contains(name))
-            .Where(name => !name.StartsWith("System.", StringComparison.Ordinal) && name is not ("System" or "netstandard" or "mscorlib"));
+            .Where(
+                name => !name.StartsWith("System.", StringComparison.Ordinal)
+                    && name is not ("System" or "netstandard" or "mscorlib"));
         Assert.Equal(packages, foreign);
     }
 
@@ -60,7 +62,8 @@ public sealed class ProjectDependencyTests
             from handle in metadata.TypeReferences
             let type = metadata.GetTypeReference(handle)
             where type.ResolutionScope.Kind == HandleKind.AssemblyReference
-                && metadata.GetString(metadata.GetAssemblyReference((AssemblyReferenceHandle)type.ResolutionScope).Name) == Storage
+                && metadata.GetString(metadata.GetAssemblyReference((AssemblyReferenceHandle)type.ResolutionScope).Name)
+                    == Storage
             select $"{metadata.GetString(type.Namespace)}.{metadata.GetString(type.Name)}";
         Assert.Empty(known.Except(["Treepie.TreepieException"]));
     }
@@ -69,7 +72,9 @@ public sealed class ProjectDependencyTests
     public void Nothing_in_the_core_knows_of_the_web()
     {
         foreach (string assembly in new[] { Storage, Indexing, Documents })
-            Assert.DoesNotContain(References(assembly), name => name.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal) || name == "System.Net.Http");
+            Assert.DoesNotContain(
+                References(assembly),
+                name => name.StartsWith("Microsoft.AspNetCore", StringComparison.Ordinal) || name == "System.Net.Http");
     }
 
     private static List<string> References(string assembly)

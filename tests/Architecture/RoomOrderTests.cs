@@ -2,7 +2,8 @@ namespace Treepie.Architecture.Tests;
 
 /// <summary>
 /// Inside a project every folder is a room with a rank, and code refers only to rooms listed before its own or to its own.
-/// The project's root holds the front door, which may use every room, and the options, results and errors, which every room may use.
+/// The project's root holds the front door, which may use every room, and the options, results and errors, which every room may
+/// use.
 /// </summary>
 public sealed class RoomOrderTests
 {
@@ -16,7 +17,8 @@ public sealed class RoomOrderTests
         {
             "Treepie.Indexing",
             [
-                "Kernels", "Schema", "Analysis", "Automata", "Terms", "Catalogue", "Postings", "Columns", "Spatial", "Vectors", "Queries", "Plans", "Ranking", "Matching", "Sorting", "TopK",
+                "Kernels", "Schema", "Analysis", "Automata", "Terms", "Catalogue", "Postings", "Columns", "Spatial", "Vectors",
+                "Queries", "Plans", "Ranking", "Matching", "Sorting", "TopK",
                 "Searching", "Facets", "Suggestions", "Highlighting", "Writing"
             ]
         },

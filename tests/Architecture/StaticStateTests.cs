@@ -5,14 +5,15 @@ using System.Reflection.PortableExecutable;
 namespace Treepie.Architecture.Tests;
 
 /// <summary>
-/// Two databases in one process share nothing but the thread pool: what is static cannot be set, and is no collection that grows. Arrays are tables: nobody writes into one, which no
-/// compiled file can prove.
+/// Two databases in one process share nothing but the thread pool: what is static cannot be set, and is no collection that grows.
+/// Arrays are tables: nobody writes into one, which no compiled file can prove.
 /// </summary>
 public sealed class StaticStateTests
 {
     private static readonly string[] Growing =
     [
-        "List`1", "Dictionary`2", "HashSet`1", "SortedDictionary`2", "SortedSet`1", "Queue`1", "Stack`1", "ConcurrentDictionary`2", "ConcurrentQueue`1", "ConcurrentBag`1", "ConcurrentStack`1",
+        "List`1", "Dictionary`2", "HashSet`1", "SortedDictionary`2", "SortedSet`1", "Queue`1", "Stack`1",
+        "ConcurrentDictionary`2", "ConcurrentQueue`1", "ConcurrentBag`1", "ConcurrentStack`1",
         "ConditionalWeakTable`2", "ThreadLocal`1", "AsyncLocal`1"
     ];
 
@@ -30,7 +31,9 @@ public sealed class StaticStateTests
         {
             FieldDefinition field = metadata.GetFieldDefinition(handle);
             string type = NameOf(metadata, field.GetDeclaringType());
-            if (!field.Attributes.HasFlag(FieldAttributes.Static) || field.Attributes.HasFlag(FieldAttributes.Literal) || !type.StartsWith("Treepie", StringComparison.Ordinal))
+            if (!field.Attributes.HasFlag(FieldAttributes.Static)
+                || field.Attributes.HasFlag(FieldAttributes.Literal)
+                || !type.StartsWith("Treepie", StringComparison.Ordinal))
                 continue;
             looked++;
             string name = $"{type}.{metadata.GetString(field.Name)}";
@@ -67,6 +70,8 @@ public sealed class StaticStateTests
             return null;
         signature.ReadByte(); // a class, or a value
         EntityHandle generic = signature.ReadTypeHandle();
-        return generic.Kind == HandleKind.TypeReference ? metadata.GetString(metadata.GetTypeReference((TypeReferenceHandle)generic).Name) : null;
+        return generic.Kind == HandleKind.TypeReference
+            ? metadata.GetString(metadata.GetTypeReference((TypeReferenceHandle)generic).Name)
+            : null;
     }
 }

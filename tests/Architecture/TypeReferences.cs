@@ -36,7 +36,9 @@ internal sealed class TypeReferences
         return references.found;
     }
 
-    /// <summary>Members of types of other assemblies that the code of an assembly names, with the outermost type that does.</summary>
+    /// <summary>
+    /// Members of types of other assemblies that the code of an assembly names, with the outermost type that does.
+    /// </summary>
     public static IReadOnlyCollection<(string From, string Type, string Member)> MembersOutside(string assembly)
     {
         using var file = new PEReader(File.OpenRead(Assemblies.PathOf(assembly)));
@@ -126,7 +128,9 @@ internal sealed class TypeReferences
                 if (member.Parent.Kind == HandleKind.TypeReference)
                 {
                     TypeReference type = metadata.GetTypeReference((TypeReferenceHandle)member.Parent);
-                    outside.Add((from, $"{metadata.GetString(type.Namespace)}.{metadata.GetString(type.Name)}", metadata.GetString(member.Name)));
+                    outside.Add(
+                        (from, $"{metadata.GetString(type.Namespace)}.{metadata.GetString(type.Name)}", metadata.GetString(
+                            member.Name)));
                 }
 
                 Add(from, metadata.GetMemberReference((MemberReferenceHandle)handle).Parent, names);
@@ -153,7 +157,8 @@ internal sealed class TypeReferences
         public bool GetTypeFromDefinition(MetadataReader reader, TypeDefinitionHandle handle, byte rawTypeKind) =>
             owner.found.Add((from, owner.NameOf(handle)));
 
-        public bool GetTypeFromSpecification(MetadataReader reader, object? genericContext, TypeSpecificationHandle handle, byte rawTypeKind) =>
+        public bool GetTypeFromSpecification(
+            MetadataReader reader, object? genericContext, TypeSpecificationHandle handle, byte rawTypeKind) =>
             reader.GetTypeSpecification(handle).DecodeSignature(this, genericContext);
 
         public bool GetTypeFromReference(MetadataReader reader, TypeReferenceHandle handle, byte rawTypeKind) => false;

@@ -1,8 +1,8 @@
 namespace Treepie.Architecture.Tests;
 
 /// <summary>
-/// Files, map, clock, randomness and other threads reach the storage engine through one seam, its room <c>Files</c>, so that a simulated world can
-/// stand in for the real one. Read from the compiled code: whoever goes past the seam is named.
+/// Files, map, clock, randomness and other threads reach the storage engine through one seam, its room <c>Files</c>, so that a
+/// simulated world can stand in for the real one. Read from the compiled code: whoever goes past the seam is named.
 /// </summary>
 public sealed class WorldSeamTests
 {
@@ -46,10 +46,14 @@ public sealed class WorldSeamTests
     /// <summary>Uses outside the seam that a simulated world need not replace, and why.</summary>
     private static readonly HashSet<(string Type, string Member)> Allowed =
     [
-        ("Treepie.Storage.EncryptionKey", "System.Security.Cryptography.RandomNumberGenerator.Fill"), // a key drawn for the user, before there is an environment
-        ("Treepie.Storage.Encryption.SealedWriteStream", "System.Security.Cryptography.RandomNumberGenerator.Fill"), // a stream of its own, outside of every environment
-        ("Treepie.Storage.Transactions.EnvironmentState", "System.TimeProvider.get_System"), // what a property says until the world's own clock is given
-        ("Treepie.Storage.Maps.MemoryMap`4", "System.Security.Cryptography.RandomNumberGenerator.GetBytes"), // a cache without files: the seed of its hash
+        // a key drawn for the user, before there is an environment
+        ("Treepie.Storage.EncryptionKey", "System.Security.Cryptography.RandomNumberGenerator.Fill"),
+        // a stream of its own, outside of every environment
+        ("Treepie.Storage.Encryption.SealedWriteStream", "System.Security.Cryptography.RandomNumberGenerator.Fill"),
+        // what a property says until the world's own clock is given
+        ("Treepie.Storage.Transactions.EnvironmentState", "System.TimeProvider.get_System"),
+        // a cache without files: the seed of its hash
+        ("Treepie.Storage.Maps.MemoryMap`4", "System.Security.Cryptography.RandomNumberGenerator.GetBytes"),
     ];
 
     [Fact]
@@ -57,7 +61,9 @@ public sealed class WorldSeamTests
     {
         string[] found = [.. TypeReferences.MembersOutside(Assembly)
             .Where(use => !SeamRooms.Any(room => use.From.StartsWith(room, StringComparison.Ordinal)))
-            .Where(use => World.TryGetValue(use.Type, out string[]? members) && (members.Length == 0 || members.Contains(use.Member)))
+            .Where(
+                use => World.TryGetValue(use.Type, out string[]? members)
+                    && (members.Length == 0 || members.Contains(use.Member)))
             .Where(use => !Allowed.Contains((use.From, $"{use.Type}.{use.Member}")))
             .Select(use => $"{use.From} uses {use.Type}.{use.Member}: take it from World, so that a simulated one can stand in")
             .Distinct()
@@ -69,7 +75,10 @@ public sealed class WorldSeamTests
     public void The_seam_itself_uses_the_world()
     {
         // Or the test above looks at the wrong thing.
-        Assert.Contains(TypeReferences.MembersOutside(Assembly), use => use is { Type: "System.IO.RandomAccess", From: "Treepie.Storage.Files.DiskFile" });
-        Assert.Contains(TypeReferences.MembersOutside(Assembly), use => use is { Type: "System.Threading.Monitor", Member: "Wait" });
+        Assert.Contains(
+            TypeReferences.MembersOutside(Assembly),
+            use => use is { Type: "System.IO.RandomAccess", From: "Treepie.Storage.Files.DiskFile" });
+        Assert.Contains(
+            TypeReferences.MembersOutside(Assembly), use => use is { Type: "System.Threading.Monitor", Member: "Wait" });
     }
 }

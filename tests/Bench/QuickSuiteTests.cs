@@ -8,14 +8,15 @@ using Treepie.Tests.Support;
 namespace Treepie.Bench.Tests;
 
 /// <summary>
-/// Every benchmark suite still runs, in its quick form, and writes rows that make sense. No figure is judged: what a suite itself compares
-/// (results of peers, what was acknowledged) is what can fail here.
+/// Every benchmark suite still runs, in its quick form, and writes rows that make sense. No figure is judged: what a suite itself
+/// compares (results of peers, what was acknowledged) is what can fail here.
 /// </summary>
 public class QuickSuiteTests
 {
     private static readonly TimeSpan Patience = TimeSpan.FromMinutes(10);
 
-    public static TheoryData<string> Suites => [.. RunAsync("--list").GetAwaiter().GetResult().Split('\n', StringSplitOptions.RemoveEmptyEntries)];
+    public static TheoryData<string> Suites =>
+        [.. RunAsync("--list").GetAwaiter().GetResult().Split('\n', StringSplitOptions.RemoveEmptyEntries)];
 
     [Theory]
     [MemberData(nameof(Suites))]
@@ -36,7 +37,9 @@ public class QuickSuiteTests
             Assert.Equal(suite, row.GetProperty("suite").GetString());
             Assert.True(double.IsFinite(row.GetProperty("ours").GetDouble()), row.ToString());
             string unit = row.GetProperty("unit").GetString() ?? "";
-            Requirement.Needs(unit != "absent", row.GetProperty("row").GetString() ?? "", "Install liblmdb0, librocksdb7.8 and libsqlite3-0, or what your system calls them.");
+            Requirement.Needs(
+                unit != "absent", row.GetProperty("row").GetString() ?? "",
+                "Install liblmdb0, librocksdb7.8 and libsqlite3-0, or what your system calls them.");
         }
 
         Assert.Equal(before, await File.ReadAllBytesAsync(page, TestContext.Current.CancellationToken));
@@ -61,9 +64,11 @@ public class QuickSuiteTests
     private static async Task<(int Code, string Output, string Error)> StartAsync(params string[] arguments)
     {
         ProcessStartInfo start = BuiltProgram.StartInfo(BuiltProgram.Bench, arguments);
-        using Process process = Process.Start(start) ?? throw new InvalidOperationException("The benchmarks could not be started.");
+        using Process process = Process.Start(start)
+            ?? throw new InvalidOperationException("The benchmarks could not be started.");
         using var timeout = new CancellationTokenSource(Patience);
-        Task<string> output = process.StandardOutput.ReadToEndAsync(timeout.Token), error = process.StandardError.ReadToEndAsync(timeout.Token);
+        Task<string> output = process.StandardOutput.ReadToEndAsync(timeout.Token),
+            error = process.StandardError.ReadToEndAsync(timeout.Token);
         try
         {
             await process.WaitForExitAsync(timeout.Token);

@@ -5,8 +5,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Compatibility.Tests;
 
 /// <summary>
-/// What a version has written, every later one opens and answers alike. <c>TREEPIE_KEEP_DATA=0.2</c> writes the files of a version
-/// before it is released; they are never changed afterwards.
+/// What a version has written, every later one opens and answers alike. <c>TREEPIE_KEEP_DATA=0.2</c> writes the files of a
+/// version before it is released; they are never changed afterwards.
 /// </summary>
 public sealed class CompatibilityTests : IDisposable
 {
@@ -19,7 +19,8 @@ public sealed class CompatibilityTests : IDisposable
     public static TheoryData<string, string> Databases => Combined("plain", "encrypted");
 
     /// <summary>Each version with each state that a database was left in.</summary>
-    public static TheoryData<string, string> Directories => Combined("plain-closed", "plain-killed", "encrypted-closed", "encrypted-killed");
+    public static TheoryData<string, string> Directories =>
+        Combined("plain-closed", "plain-killed", "encrypted-closed", "encrypted-killed");
 
     public void Dispose()
     {
@@ -36,7 +37,8 @@ public sealed class CompatibilityTests : IDisposable
             return;
         }
 
-        Assert.False(Directory.Exists(Path.Combine(KeptData.Folder, version)), $"Files of {version} are kept already and never change.");
+        Assert.False(
+            Directory.Exists(Path.Combine(KeptData.Folder, version)), $"Files of {version} are kept already and never change.");
         await KeptDataWriter.WriteAsync(Path.Combine(KeptData.Folder, version), Cancel);
     }
 
@@ -77,7 +79,9 @@ public sealed class CompatibilityTests : IDisposable
     {
         string kind = name.Split('-')[0];
         await using Database database = Open(kind, path);
-        Assert.Equal(await File.ReadAllLinesAsync(KeptData.PathOf(version, kind + ".txt"), Cancel), await DatabaseContent.OfAsync(database, Cancel));
+        Assert.Equal(
+            await File.ReadAllLinesAsync(KeptData.PathOf(version, kind + ".txt"), Cancel),
+            await DatabaseContent.OfAsync(database, Cancel));
         Assert.Empty(database.Check(Cancel).Problems);
         Assert.Contains(database.Indexes.List(), index => index.Name == "Orders/ByPlace");
     }
@@ -86,7 +90,9 @@ public sealed class CompatibilityTests : IDisposable
     private async Task ExpectDocumentsAsync(string version, string name, string path, int most)
     {
         await using Database database = Open(name, path);
-        string[] expected = [.. (await File.ReadAllLinesAsync(KeptData.PathOf(version, name + ".txt"), Cancel)).Where(line => NumberOf(line) is > 0 and < 324)];
+        string[] expected = [
+            .. (await File.ReadAllLinesAsync(KeptData.PathOf(version, name + ".txt"), Cancel)).Where(
+                line => NumberOf(line) is > 0 and < 324)];
         string[] found = [.. (await DatabaseContent.OfAsync(database, Cancel)).Where(line => NumberOf(line) is > 0 and < 324)];
         Assert.NotEmpty(expected);
         Assert.Equal(expected, found);
@@ -95,10 +101,12 @@ public sealed class CompatibilityTests : IDisposable
         Assert.False(snapshot.TryGet($"orders/{most + 1}", out _));
     }
 
-    private Database Open(string kind, string path) => Database.Open(path, new DatabaseOptions { EncryptionKey = kind == "encrypted" ? _key : null });
+    private Database Open(string kind, string path) =>
+        Database.Open(path, new DatabaseOptions { EncryptionKey = kind == "encrypted" ? _key : null });
 
     private static int NumberOf(string line) =>
-        line.StartsWith("orders/", StringComparison.Ordinal) && int.TryParse(line["orders/".Length..line.IndexOf(' ', StringComparison.Ordinal)], out int number) ? number : 0;
+        line.StartsWith("orders/", StringComparison.Ordinal)
+            && int.TryParse(line["orders/".Length..line.IndexOf(' ', StringComparison.Ordinal)], out int number) ? number : 0;
 
     private static IEnumerable<string> Versions() => Directory.Exists(KeptData.Folder)
         ? Directory.EnumerateDirectories(KeptData.Folder).Select(folder => Path.GetFileName(folder)).Order(StringComparer.Ordinal)

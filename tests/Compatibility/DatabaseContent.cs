@@ -31,17 +31,22 @@ internal static class DatabaseContent
                 }
             }
 
-            lines.AddRange(snapshot.Identities().Select(identity => string.Create(CultureInfo.InvariantCulture, $"{identity.Key} {identity.Value}")));
+            lines.AddRange(
+                snapshot.Identities()
+                    .Select(identity => string.Create(CultureInfo.InvariantCulture, $"{identity.Key} {identity.Value}")));
             lines.Add(string.Create(CultureInfo.InvariantCulture, $"{snapshot.TombstoneCount} deleted"));
         }
 
         foreach (string text in Queries)
         {
-            using QueryResults results = await database.QueryAsync(new QueryRequest { Text = text, WaitForNonStaleResults = true, WaitTimeout = TimeSpan.FromMinutes(1) }, cancellationToken);
+            using QueryResults results = await database.QueryAsync(
+                new QueryRequest { Text = text, WaitForNonStaleResults = true, WaitTimeout = TimeSpan.FromMinutes(1) },
+                cancellationToken);
             var ids = new List<string>();
             while (results.MoveNext())
                 ids.Add(results.Current.IdText());
-            lines.Add($"{text}: {string.Join(", ", text.Contains("order by", StringComparison.Ordinal) ? ids : ids.Order(StringComparer.Ordinal))}");
+            lines.Add(
+                $"{text}: {string.Join(", ", text.Contains("order by", StringComparison.Ordinal) ? ids : ids.Order(StringComparer.Ordinal))}");
         }
 
         return lines;

@@ -4,11 +4,14 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Compatibility.Tests;
 
-/// <summary>Where the files lie that earlier versions wrote: a folder for each version, directories of a database as archives.</summary>
+/// <summary>
+/// Where the files lie that earlier versions wrote: a folder for each version, directories of a database as archives.
+/// </summary>
 internal static class KeptData
 {
     /// <summary>The key of what is encrypted there. It protects nothing.</summary>
-    public static EncryptionKey Key() => EncryptionKey.FromBytes([.. Enumerable.Range(1, EncryptionKey.SizeBytes).Select(number => (byte)number)]);
+    public static EncryptionKey Key() =>
+        EncryptionKey.FromBytes([.. Enumerable.Range(1, EncryptionKey.SizeBytes).Select(number => (byte)number)]);
 
     /// <summary>The folder of all versions.</summary>
     public static string Folder { get; } = Path.Combine(DataSets.RepositoryRoot, "tests", "Compatibility", "Data");
@@ -31,7 +34,8 @@ internal static class KeptData
             .Where(file => !file.EndsWith("lock.treepie", StringComparison.Ordinal)).Order(StringComparer.Ordinal))
         {
             using Stream from = new FileStream(file, FileMode.Open, FileAccess.Read, FileShare.ReadWrite);
-            using Stream to = packed.CreateEntry(Path.GetRelativePath(source, file).Replace('\\', '/'), CompressionLevel.SmallestSize).Open();
+            using Stream to = packed.CreateEntry(
+                Path.GetRelativePath(source, file).Replace('\\', '/'), CompressionLevel.SmallestSize).Open();
             from.CopyTo(to);
         }
     }

@@ -9,8 +9,8 @@ using Treepie.Writes;
 namespace Treepie.Compatibility.Tests;
 
 /// <summary>
-/// Writes what is kept of a version, once, before it is released: databases, plain and encrypted, closed and as a kill leaves them, with an index
-/// by queries and one by hand; each kind of backup; and what all of them must answer.
+/// Writes what is kept of a version, once, before it is released: databases, plain and encrypted, closed and as a kill leaves
+/// them, with an index by queries and one by hand; each kind of backup; and what all of them must answer.
 /// </summary>
 internal static class KeptDataWriter
 {
@@ -25,7 +25,8 @@ internal static class KeptDataWriter
         await WriteDatabaseAsync(folder, work.Path, "encrypted", key, cancellationToken);
     }
 
-    private static async Task WriteDatabaseAsync(string folder, string work, string name, EncryptionKey? key, CancellationToken cancellationToken)
+    private static async Task WriteDatabaseAsync(
+        string folder, string work, string name, EncryptionKey? key, CancellationToken cancellationToken)
     {
         string path = Path.Combine(work, name);
         await using (Database database = Database.Open(path, new DatabaseOptions { EncryptionKey = key }))
@@ -35,7 +36,8 @@ internal static class KeptDataWriter
             {
                 Name = "Orders/ByPlace",
                 Collections = ["Orders"],
-                Fields = [new() { Name = "City" }, new() { Name = "Place", Spatial = new() { Latitude = "Lat", Longitude = "Lng" } }],
+                Fields =
+                    [new() { Name = "City" }, new() { Name = "Place", Spatial = new() { Latitude = "Lat", Longitude = "Lng" } }],
             });
             await PutAsync(database, 1, 300, cancellationToken);
             await DatabaseContent.OfAsync(database, cancellationToken); // makes the indexes that the questions need
@@ -51,7 +53,8 @@ internal static class KeptDataWriter
             KeptData.Pack(path, Path.Combine(folder, $"{name}-killed.zip"));
 
             Task<BackupReport> BackUpAsync(string kind, BackupKind of, BackupLink? since) => database.BackupAsync(
-                Path.Combine(folder, $"{name}-{kind}.backup"), new BackupOptions { Kind = of, Since = since, EncryptionKey = key }, null, cancellationToken);
+                Path.Combine(folder, $"{name}-{kind}.backup"),
+                new BackupOptions { Kind = of, Since = since, EncryptionKey = key }, null, cancellationToken);
         }
 
         KeptData.Pack(path, Path.Combine(folder, $"{name}-closed.zip"));

@@ -16,10 +16,15 @@ using Treepie.Writes;
 
 namespace Treepie.Computing.Tests;
 
-/// <summary>The power fails while an index with fan-out and references is built, at every operation of the disk; each time it goes on from what it finds. In the end it equals one that was built at once.</summary>
+/// <summary>
+/// The power fails while an index with fan-out and references is built, at every operation of the disk; each time it goes on from
+/// what it finds. In the end it equals one that was built at once.
+/// </summary>
 public sealed class ComputedCrashTests
 {
-    private const string Text = "from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") let boss = LoadDocument(c.Boss, \"Companies\") from l in o.Lines select new { Line = l, Name = c.Name, Boss = boss.Name }";
+    private const string Text =
+        "from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") let boss = LoadDocument(c.Boss, \"Companies\") "
+            + "from l in o.Lines select new { Line = l, Name = c.Name, Boss = boss.Name }";
 
     [Fact]
     public async Task An_index_that_lost_power_again_and_again_equals_one_built_at_once()
@@ -28,7 +33,8 @@ public sealed class ComputedCrashTests
         var random = new Random(seed);
         using var run = new IndexRunner();
         using JsonDocument json = JsonDocument.Parse($"{{\"Name\":\"X\",\"Maps\":[{JsonSerializer.Serialize(Text)}]}}");
-        StaticIndexMapping mapping = ComputedDefinition.Compile(IndexDefinition.FromJson(json.RootElement), new TextComputingEngine());
+        StaticIndexMapping mapping = ComputedDefinition.Compile(
+            IndexDefinition.FromJson(json.RootElement), new TextComputingEngine());
         var disk = new SimulatedDisk(random) { MapsSeeWrites = random.Next(2) == 0 };
         int crashes = 0;
         for (int round = 0; round < 80; round++)
@@ -69,7 +75,8 @@ public sealed class ComputedCrashTests
     }
 
     private static StorageEnvironment Open(SimulatedDisk disk, Random random) => StorageEnvironment.Open(
-        new World(disk, new SimulatedClock(), random, IsBackgroundAllowed: false), new StorageOptions { Durability = Durability.Relaxed, ScratchBudgetBytes = 1 << 20 });
+        new World(disk, new SimulatedClock(), random, IsBackgroundAllowed: false),
+        new StorageOptions { Durability = Durability.Relaxed, ScratchBudgetBytes = 1 << 20 });
 
     private static async Task ChangeAsync(Database database, Random random, int round)
     {
@@ -77,13 +84,15 @@ public sealed class ComputedCrashTests
         for (int i = random.Next(1, 30); i > 0; i--)
         {
             bool isOrder = random.Next(3) > 0;
-            string id = string.Create(CultureInfo.InvariantCulture, $"{(isOrder ? "orders" : "companies")}/{random.Next(isOrder ? 150 : 12)}");
+            string id = string.Create(
+                CultureInfo.InvariantCulture, $"{(isOrder ? "orders" : "companies")}/{random.Next(isOrder ? 150 : 12)}");
             string reference = string.Create(CultureInfo.InvariantCulture, $"companies/{random.Next(12)}");
             if (random.Next(5) == 0)
                 batch.Delete(id);
             else
                 batch.Put(id, Encoding.UTF8.GetBytes(isOrder
-                    ? $"{{\"Company\":\"{reference}\",\"Lines\":[{string.Join(',', Enumerable.Range(0, random.Next(5)).Select(_ => random.Next(9)))}],\"@metadata\":{{\"@collection\":\"Orders\"}}}}"
+                    ? $"{{\"Company\":\"{reference}\",\"Lines\":["
+                        + $"{string.Join(',', Enumerable.Range(0, random.Next(5)).Select(_ => random.Next(9)))}],\"@metadata\":{{\"@collection\":\"Orders\"}}}}"
                     : $"{{\"Name\":\"n{round}\",\"Boss\":\"{reference}\",\"@metadata\":{{\"@collection\":\"Companies\"}}}}"));
         }
 
@@ -91,9 +100,14 @@ public sealed class ComputedCrashTests
     }
 
     /// <summary>Indexes some changes; false if there are no more.</summary>
-    private static bool Index(Database database, StaticIndexMapping mapping, IndexWriter writer, StorageEnvironment environment, int most)
+    private static bool Index(
+        Database database, StaticIndexMapping mapping, IndexWriter writer, StorageEnvironment environment, int most)
     {
-        var batch = new ComputedBatch(mapping.Map!, new ComputedEntries(mapping.Map!, new FieldExtractor(mapping), TimeProvider.System, writer.BeginBatch()), writer, environment); // it computes
+        // it computes
+        var batch = new ComputedBatch(
+            mapping.Map!,
+            new ComputedEntries(mapping.Map!, new FieldExtractor(mapping), TimeProvider.System, writer.BeginBatch()), writer,
+            environment);
         using DatabaseSnapshot snapshot = database.BeginRead();
         using var feed = new MappedChanges(snapshot, mapping, writer.LastEtag);
         long reached = writer.LastEtag;
@@ -123,9 +137,15 @@ public sealed class ComputedCrashTests
     {
         var entries = new List<string>();
         using var searcher = new IndexSearcher(environment);
-        using SearchResults hits = searcher.Search(new SearchRequest { Query = new MatchAllQuery(), Take = long.MaxValue }, TestContext.Current.CancellationToken);
+        using SearchResults hits = searcher.Search(
+            new SearchRequest { Query = new MatchAllQuery(), Take = long.MaxValue }, TestContext.Current.CancellationToken);
         while (hits.MoveNext())
-            entries.Add(Convert.ToHexString(hits.Key) + ": " + string.Join("; ", (searcher.Entry(hits.Key) ?? []).Select(field => $"{field.Field}={string.Join(',', field.Terms)}{(field.HasNull ? "null" : "")}")));
+            entries.Add(
+                Convert.ToHexString(hits.Key) + ": "
+                    + string.Join(
+                        "; ",
+                        (searcher.Entry(hits.Key) ?? []).Select(
+                            field => $"{field.Field}={string.Join(',', field.Terms)}{(field.HasNull ? "null" : "")}")));
         entries.Sort(StringComparer.Ordinal);
         return entries;
     }

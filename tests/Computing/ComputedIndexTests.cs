@@ -2,7 +2,9 @@ using Treepie.Indexes;
 
 namespace Treepie.Computing.Tests;
 
-/// <summary>Indexes whose maps compute: their entries are what the maps make of the documents, whatever happens to these.</summary>
+/// <summary>
+/// Indexes whose maps compute: their entries are what the maps make of the documents, whatever happens to these.
+/// </summary>
 public sealed class ComputedIndexTests : IDisposable
 {
     private readonly IndexRunner _run = new();
@@ -17,29 +19,42 @@ public sealed class ComputedIndexTests : IDisposable
         await OrderAsync(3, "Bern", 30);
         _run.Define(
             "Orders/Totals",
-            "from o in docs.Orders select new { City = o.City.ToUpper(), Total = o.Lines.Sum(l => l.Price * l.Quantity), Words = o.City + \" is fine\" }",
+            "from o in docs.Orders select new { City = o.City.ToUpper(), Total = o.Lines.Sum(l => l.Price * l.Quantity), Words = "
+                + "o.City + \" is fine\" }",
             """{"Total":{"Storage":"Yes"},"Words":{"Indexing":"Search"}}""");
-        Assert.Equal(["orders/3", "orders/1"], await _run.IdsAsync("from index 'Orders/Totals' where City = 'bern' order by Total as double desc"));
+        Assert.Equal(
+            ["orders/3", "orders/1"],
+            await _run.IdsAsync("from index 'Orders/Totals' where City = 'bern' order by Total as double desc"));
         Assert.Equal(["orders/3"], await _run.IdsAsync("from index 'Orders/Totals' where Total > 20"));
         Assert.Equal(2, (await _run.IdsAsync("from index 'Orders/Totals' where search(Words, 'bern')")).Count);
-        Assert.Equal(["""{"Total":20,"City":"Bern"}""", """{"Total":60,"City":"Bern"}"""], await _run.AskAsync("from index 'Orders/Totals' where City = 'BERN' order by Total as double select Total, City"));
+        Assert.Equal(
+            ["""{"Total":20,"City":"Bern"}""", """{"Total":60,"City":"Bern"}"""],
+            await _run.AskAsync("from index 'Orders/Totals' where City = 'BERN' order by Total as double select Total, City"));
         Assert.Equal(["""{"Total":4}"""], await _run.AskAsync("from index 'Orders/Totals' where City = 'rome' select Total"));
     }
 
     [Fact]
     public async Task A_document_has_an_entry_for_each_result_and_all_change_with_it()
     {
-        _run.Define("Lines", "from o in docs.Orders from l in o.Lines select new { l.Product, l.Price }", """{"Product":{"Storage":"Yes"}}""");
-        await _run.PutAsync("orders/1", """{"Lines":[{"Product":"a","Price":1},{"Product":"b","Price":2},{"Product":"c","Price":3}]}""", "Orders");
+        _run.Define(
+            "Lines", "from o in docs.Orders from l in o.Lines select new { l.Product, l.Price }",
+            """{"Product":{"Storage":"Yes"}}""");
+        await _run.PutAsync(
+            "orders/1", """{"Lines":[{"Product":"a","Price":1},{"Product":"b","Price":2},{"Product":"c","Price":3}]}""",
+            "Orders");
         await _run.PutAsync("orders/2", """{"Lines":[{"Product":"b","Price":5}]}""", "Orders");
         Assert.Equal(4, await EntriesAsync());
-        Assert.Equal(["""{"Product":"a"}""", """{"Product":"b"}""", """{"Product":"c"}""", """{"Product":"b"}"""], await _run.AskAsync("from index Lines order by Price as double select Product"));
+        Assert.Equal(
+            ["""{"Product":"a"}""", """{"Product":"b"}""", """{"Product":"c"}""", """{"Product":"b"}"""],
+            await _run.AskAsync("from index Lines order by Price as double select Product"));
         await _run.PutAsync("orders/1", """{"Lines":[{"Product":"z","Price":9}]}""", "Orders");
         Assert.Equal(2, await EntriesAsync());
         Assert.Equal(["orders/2"], await _run.IdsAsync("from index Lines where Product = 'b'"));
         await _run.PutAsync("orders/1", """{"Lines":[{"Product":"y","Price":9},{"Product":"x","Price":8}]}""", "Orders");
         await _run.DeleteAsync("orders/2");
-        Assert.Equal(["""{"Product":"x"}""", """{"Product":"y"}"""], await _run.AskAsync("from index Lines order by Price as double select Product"));
+        Assert.Equal(
+            ["""{"Product":"x"}""", """{"Product":"y"}"""],
+            await _run.AskAsync("from index Lines order by Price as double select Product"));
         await _run.PutAsync("orders/1", """{"Lines":[]}""", "Orders");
         Assert.Equal(0, await EntriesAsync());
         await _run.PutAsync("orders/1", """{"Lines":[{"Product":"1"},{"Product":"2"}]}""", "Orders");
@@ -57,7 +72,10 @@ public sealed class ComputedIndexTests : IDisposable
     [Fact]
     public async Task Results_change_with_the_documents_that_were_loaded()
     {
-        _run.Define("Orders/ByCompany", "from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") let boss = LoadDocument(c.Boss, \"People\") select new { Name = c.Name, Boss = boss.Name, HasCompany = c != null }");
+        _run.Define(
+            "Orders/ByCompany",
+            "from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") let boss = LoadDocument(c.Boss, \"People\") "
+                + "select new { Name = c.Name, Boss = boss.Name, HasCompany = c != null }");
         await _run.PutAsync("orders/1", """{"Company":"companies/1"}""", "Orders");
         await _run.PutAsync("orders/2", """{"Company":"COMPANIES/1"}""", "Orders");
         await FoundAsync("HasCompany = false", "orders/1", "orders/2");
@@ -82,7 +100,10 @@ public sealed class ComputedIndexTests : IDisposable
     [Fact]
     public async Task Documents_that_load_each_other_are_mapped_again_without_end()
     {
-        _run.Define("People", "from p in docs.People let f = LoadDocument(p.Friend, \"People\") select new { p.Name, Friend = f.Name, Own = LoadDocument(Id(p), \"People\").Name }");
+        _run.Define(
+            "People",
+            "from p in docs.People let f = LoadDocument(p.Friend, \"People\") select new { p.Name, Friend = f.Name, Own = "
+                + "LoadDocument(Id(p), \"People\").Name }");
         await _run.PutAsync("people/1", """{"Name":"Ann","Friend":"people/2"}""", "People");
         await _run.PutAsync("people/2", """{"Name":"Bob","Friend":"people/1"}""", "People");
         await FoundInAsync("People", "Friend = 'Ann' and Own = 'Bob'", "people/2");
@@ -97,7 +118,9 @@ public sealed class ComputedIndexTests : IDisposable
         const int Count = 20_000;
         var batch = new Writes.WriteBatch();
         for (int i = 0; i < Count; i++)
-            batch.Put($"orders/{i}", System.Text.Encoding.UTF8.GetBytes("""{"Company":"companies/1","@metadata":{"@collection":"Orders"}}"""));
+            batch.Put(
+                $"orders/{i}",
+                System.Text.Encoding.UTF8.GetBytes("""{"Company":"companies/1","@metadata":{"@collection":"Orders"}}"""));
         await _run.Database.WriteAsync(batch, TestContext.Current.CancellationToken);
         await _run.PutAsync("companies/1", """{"Name":"Acme"}""", "Companies");
         _run.Define("ByName", "from o in docs.Orders select new { Name = LoadDocument(o.Company, \"Companies\").Name }");
@@ -110,10 +133,14 @@ public sealed class ComputedIndexTests : IDisposable
     [Fact]
     public async Task Results_change_with_compare_exchange_values()
     {
-        _run.Define("Prices", "from p in docs.Products select new { Price = p.Price * (LoadCompareExchangeValue(\"Rate\").Factor ?? 1) }");
+        _run.Define(
+            "Prices",
+            "from p in docs.Products select new { Price = p.Price * (LoadCompareExchangeValue(\"Rate\").Factor ?? 1) }");
         await _run.PutAsync("products/1", """{"Price":10}""", "Products");
         await FoundInAsync("Prices", "Price = 10", "products/1");
-        await _run.Database.WriteAsync(new Writes.WriteBatch().PutCompareExchange("rate", """{"Object":{"Factor":3}}"""u8, 0), TestContext.Current.CancellationToken);
+        await _run.Database.WriteAsync(
+            new Writes.WriteBatch().PutCompareExchange("rate", """{"Object":{"Factor":3}}"""u8, 0),
+            TestContext.Current.CancellationToken);
         await FoundInAsync("Prices", "Price = 30", "products/1");
     }
 
@@ -135,7 +162,10 @@ public sealed class ComputedIndexTests : IDisposable
     [Fact]
     public async Task Several_maps_fill_one_index()
     {
-        _run.Define("Names", ["from u in docs.Users select new { Name = u.First + \" \" + u.Last, Kind = \"user\" }", "from c in docs.Companies select new { c.Name, Kind = \"company\" }"]);
+        _run.Define(
+            "Names",
+            ["from u in docs.Users select new { Name = u.First + \" \" + u.Last, Kind = \"user\" }", "from c in docs.Companies "
+                + "select new { c.Name, Kind = \"company\" }"]);
         await _run.PutAsync("users/1", """{"First":"Ann","Last":"Lee"}""", "Users");
         await _run.PutAsync("companies/1", """{"Name":"Ann Lee"}""", "Companies");
         Assert.Equal(["companies/1", "users/1"], await _run.IdsAsync("from index Names where Name = 'ann lee' order by Kind"));
@@ -144,7 +174,11 @@ public sealed class ComputedIndexTests : IDisposable
     [Fact]
     public async Task Places_and_weights_are_computed()
     {
-        _run.Define("Shops", "from s in docs.Shops select new { s.Name, Place = CreateSpatialField((double)s.Where.Lat, (double)s.Where.Lng) }.Boost((float)s.Weight)", """{"Name":{"Indexing":"Search"}}""");
+        _run.Define(
+            "Shops",
+            "from s in docs.Shops select new { s.Name, Place = CreateSpatialField((double)s.Where.Lat, (double)s.Where.Lng) "
+                + "}.Boost((float)s.Weight)",
+            """{"Name":{"Indexing":"Search"}}""");
         await _run.PutAsync("shops/1", """{"Name":"tea house","Where":{"Lat":"47","Lng":8},"Weight":1}""", "Shops");
         await _run.PutAsync("shops/2", """{"Name":"tea house","Where":{"Lat":"10","Lng":8},"Weight":5}""", "Shops");
         await FoundInAsync("Shops", "spatial.within(Place, spatial.circle(50, 47.1, 8.1))", "shops/1");
@@ -154,7 +188,8 @@ public sealed class ComputedIndexTests : IDisposable
     [Fact]
     public async Task A_changed_map_takes_the_place_of_the_old_one_and_the_same_one_changes_nothing()
     {
-        const string Before = "from o in docs.Orders select new { X = o.A + 1 }", After = "from o in docs.Orders select new { X = o.A + 2 }";
+        const string Before = "from o in docs.Orders select new { X = o.A + 1 }",
+            After = "from o in docs.Orders select new { X = o.A + 2 }";
         await _run.PutAsync("orders/1", """{"A":1}""", "Orders");
         _run.Define("Plus", Before);
         await FoundInAsync("Plus", "X = 2", "orders/1");
@@ -178,7 +213,8 @@ public sealed class ComputedIndexTests : IDisposable
         await _run.PutAsync("orders/1", """{"A":1}""", "Orders");
         _run.Define("Plus", "from o in docs.Orders select new { X = o.A + 1 }");
         _run.Reopen(new DatabaseOptions());
-        TreepieException error = await Assert.ThrowsAnyAsync<TreepieException>(() => _run.IdsAsync("from index Plus where X = 2"));
+        TreepieException error = await Assert.ThrowsAnyAsync<TreepieException>(
+            () => _run.IdsAsync("from index Plus where X = 2"));
         Assert.Contains("Plus", error.Message, StringComparison.Ordinal);
         _run.Reopen();
         await FoundInAsync("Plus", "X = 2", "orders/1");
@@ -187,7 +223,10 @@ public sealed class ComputedIndexTests : IDisposable
     [Fact]
     public async Task What_is_not_indexed_yet_is_computed_for_an_answer_that_is_never_stale()
     {
-        _run.Define("Lines", "from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") from l in o.Lines select new { Product = l, c.Name }");
+        _run.Define(
+            "Lines",
+            "from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") from l in o.Lines select new { Product = l, "
+                + "c.Name }");
         await _run.PutAsync("companies/1", """{"Name":"Acme"}""", "Companies");
         await _run.PutAsync("orders/1", """{"Company":"companies/1","Lines":["a","b","c"]}""", "Orders");
         await _run.WaitAsync();
@@ -203,5 +242,6 @@ public sealed class ComputedIndexTests : IDisposable
 
     private Task FoundAsync(string condition, params string[] ids) => FoundInAsync("Orders/ByCompany", condition, ids);
 
-    private async Task FoundInAsync(string index, string condition, params string[] ids) => Assert.Equal(ids, (await _run.IdsAsync($"from index '{index}' where {condition}")).Order());
+    private async Task FoundInAsync(string index, string condition, params string[] ids) =>
+        Assert.Equal(ids, (await _run.IdsAsync($"from index '{index}' where {condition}")).Order());
 }

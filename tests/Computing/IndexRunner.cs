@@ -27,7 +27,9 @@ internal sealed class IndexRunner : IDisposable
     public async Task PutAsync(string id, string json, string collection)
     {
         string body = json == "{}" ? "{" : json[..^1] + ",";
-        await Database.WriteAsync(new WriteBatch().Put(id, Encoding.UTF8.GetBytes($"{body}\"@metadata\":{{\"@collection\":\"{collection}\"}}}}")), TestContext.Current.CancellationToken);
+        await Database.WriteAsync(
+            new WriteBatch().Put(id, Encoding.UTF8.GetBytes($"{body}\"@metadata\":{{\"@collection\":\"{collection}\"}}}}")),
+            TestContext.Current.CancellationToken);
     }
 
     public Task DeleteAsync(string id) => Database.WriteAsync(new WriteBatch().Delete(id), TestContext.Current.CancellationToken);
@@ -37,7 +39,8 @@ internal sealed class IndexRunner : IDisposable
 
     public void Define(string name, string[] maps, string fields = "{}")
     {
-        using JsonDocument json = JsonDocument.Parse($"{{\"Name\":{JsonSerializer.Serialize(name)},\"Maps\":{JsonSerializer.Serialize(maps)},\"Fields\":{fields}}}");
+        using JsonDocument json = JsonDocument.Parse(
+            $"{{\"Name\":{JsonSerializer.Serialize(name)},\"Maps\":{JsonSerializer.Serialize(maps)},\"Fields\":{fields}}}");
         Database.Indexes.Put(IndexDefinition.FromJson(json.RootElement));
     }
 
@@ -71,7 +74,8 @@ internal sealed class IndexRunner : IDisposable
         return rows;
     }
 
-    public Task WaitAsync() => Database.Indexes.WaitForNonStaleAsync(Eventually.Patience, null, TestContext.Current.CancellationToken);
+    public Task WaitAsync() =>
+        Database.Indexes.WaitForNonStaleAsync(Eventually.Patience, null, TestContext.Current.CancellationToken);
 
     public void Dispose()
     {
@@ -80,7 +84,13 @@ internal sealed class IndexRunner : IDisposable
     }
 
     private async Task<QueryResults> QueryAsync(string text, bool neverStale) => await Database.QueryAsync(
-        new QueryRequest { Text = text, WaitForNonStaleResults = !neverStale, NeverStale = neverStale, WaitTimeout = Eventually.Patience }, TestContext.Current.CancellationToken);
+        new QueryRequest
+        {
+            Text = text,
+            WaitForNonStaleResults = !neverStale,
+            NeverStale = neverStale,
+            WaitTimeout = Eventually.Patience
+        }, TestContext.Current.CancellationToken);
 
     private static JsonDocument Row(QueryResults results)
     {
@@ -92,6 +102,12 @@ internal sealed class IndexRunner : IDisposable
     private static string WithoutMetadata(QueryResults results)
     {
         using JsonDocument json = Row(results);
-        return "{" + string.Join(',', json.RootElement.EnumerateObject().Where(member => member.Name != "@metadata").Select(member => $"\"{member.Name}\":{member.Value.GetRawText()}")) + "}";
+        return "{"
+            + string.Join(
+                ',',
+                json.RootElement.EnumerateObject()
+                    .Where(member => member.Name != "@metadata")
+                    .Select(member => $"\"{member.Name}\":{member.Value.GetRawText()}"))
+            + "}";
     }
 }

@@ -15,16 +15,39 @@ public sealed class LanguagesTests
     ];
 
     [Theory]
-    [InlineData("from o in docs.Orders select new { o.City, o.Zip, S = o.Address.Street }", "map('Orders', o => ({ City: o.City, Zip: o.Zip, S: o.Address.Street }))")]
-    [InlineData("from o in docs.Orders select new { N = o.Count + 1, M = o.Count * 2.5, U = o.City.ToUpper(), L = o.City.Length }", "map('Orders', o => ({ N: o.Count + 1, M: o.Count * 2.5, U: o.City.toUpperCase(), L: o.City.length }))")]
-    [InlineData("from o in docs.Orders where o.Count > 0 select new { o.City }", "map('Orders', o => { if (o.Count > 0) return { City: o.City }; })")]
-    [InlineData("from o in docs.Orders from l in o.Lines select new { l.Product, T = l.Price * l.Quantity }", "map('Orders', o => o.Lines.map(l => ({ Product: l.Product, T: l.Price * l.Quantity })))")]
-    [InlineData("from o in docs.Orders select new { T = o.Lines.Sum(l => l.Price * l.Quantity), P = o.Lines.Where(l => l.Price > 2).Select(l => l.Product) }", "map('Orders', function (o) { return { T: o.Lines.reduce((s, l) => s + l.Price * l.Quantity, 0), P: o.Lines.filter(l => l.Price > 2).map(l => l.Product) }; })")]
-    [InlineData("from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") select new { Name = c == null ? \"none\" : c.Name }", "map('Orders', o => { const c = load(o.Company, 'Companies'); return { Name: c ? c.Name : 'none' }; })")]
-    [InlineData("from o in docs.Orders select new { K = Id(o), C = MetadataFor(o)[\"@collection\"], X = LoadCompareExchangeValue(\"rate\").R }", "map('Orders', o => ({ K: id(o), C: getMetadata(o)['@collection'], X: cmpxchg('rate').R }))")]
-    [InlineData("from o in docs.Orders select new { P = CreateSpatialField(o.Count, o.Rate), V = CreateVector(new[] { 1, 2 }) }.Boost(2)", "map('Orders', o => boost({ P: createSpatialField(o.Count, o.Rate), V: createVector([1, 2]) }, 2))")]
+    [InlineData(
+        "from o in docs.Orders select new { o.City, o.Zip, S = o.Address.Street }",
+        "map('Orders', o => ({ City: o.City, Zip: o.Zip, S: o.Address.Street }))")]
+    [InlineData(
+        "from o in docs.Orders select new { N = o.Count + 1, M = o.Count * 2.5, U = o.City.ToUpper(), L = o.City.Length }",
+        "map('Orders', o => ({ N: o.Count + 1, M: o.Count * 2.5, U: o.City.toUpperCase(), L: o.City.length }))")]
+    [InlineData(
+        "from o in docs.Orders where o.Count > 0 select new { o.City }",
+        "map('Orders', o => { if (o.Count > 0) return { City: o.City }; })")]
+    [InlineData(
+        "from o in docs.Orders from l in o.Lines select new { l.Product, T = l.Price * l.Quantity }",
+        "map('Orders', o => o.Lines.map(l => ({ Product: l.Product, T: l.Price * l.Quantity })))")]
+    [InlineData(
+        "from o in docs.Orders select new { T = o.Lines.Sum(l => l.Price * l.Quantity), P = o.Lines.Where(l => l.Price > "
+            + "2).Select(l => l.Product) }",
+        "map('Orders', function (o) { return { T: o.Lines.reduce((s, l) => s + l.Price * l.Quantity, 0), P: o.Lines.filter(l => "
+            + "l.Price > 2).map(l => l.Product) }; })")]
+    [InlineData(
+        "from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") select new { Name = c == null ? \"none\" : c.Name "
+            + "}",
+        "map('Orders', o => { const c = load(o.Company, 'Companies'); return { Name: c ? c.Name : 'none' }; })")]
+    [InlineData(
+        "from o in docs.Orders select new { K = Id(o), C = MetadataFor(o)[\"@collection\"], X = "
+            + "LoadCompareExchangeValue(\"rate\").R }",
+        "map('Orders', o => ({ K: id(o), C: getMetadata(o)['@collection'], X: cmpxchg('rate').R }))")]
+    [InlineData(
+        "from o in docs.Orders select new { P = CreateSpatialField(o.Count, o.Rate), V = CreateVector(new[] { 1, 2 }) }.Boost(2)",
+        "map('Orders', o => boost({ P: createSpatialField(o.Count, o.Rate), V: createVector([1, 2]) }, 2))")]
     [InlineData("from o in docs.Orders select o.Flag ? new { A = 1 } : null", "map('Orders', o => o.Flag ? { A: 1 } : null)")]
-    [InlineData("from o in docs.Orders select new { Y = o.At == null ? 0 : o.At.Year, D = o.Tags.Distinct().Count(), J = string.Join(\"-\", o.Tags) }", "map('Orders', o => ({ Y: o.At ? new Date(o.At).getUTCFullYear() : 0, D: new Set(o.Tags).size, J: o.Tags.join('-') }))")]
+    [InlineData(
+        "from o in docs.Orders select new { Y = o.At == null ? 0 : o.At.Year, D = o.Tags.Distinct().Count(), J = "
+            + "string.Join(\"-\", o.Tags) }",
+        "map('Orders', o => ({ Y: o.At ? new Date(o.At).getUTCFullYear() : 0, D: new Set(o.Tags).size, J: o.Tags.join('-') }))")]
     public void Both_languages_give_the_same_objects(string csharp, string javaScript)
     {
         IndexMap left = Compile(csharp), right = Compile(javaScript);
@@ -43,7 +66,8 @@ public sealed class LanguagesTests
     [InlineData("map('Orders', o => ({ A: Array(1000).fill('x'.repeat(1000000)).join('') }))", "characters")]
     [InlineData("map('Orders', o => ({ A: 'a'.padStart(1e9) }))", "characters")]
     [InlineData("map('Orders', o => ({ A: new Array(1e9) }))", "rray")]
-    [InlineData("map('Orders', o => { let s = 'aaaaaaaa'; for (let i = 0; i < 40; i++) s += s; return { A: s.length }; })", "allocated")]
+    [InlineData(
+        "map('Orders', o => { let s = 'aaaaaaaa'; for (let i = 0; i < 40; i++) s += s; return { A: s.length }; })", "allocated")]
     [InlineData("map('Orders', o => ({ A: new Function('return 1')() }))", "compilation")]
     [InlineData("map('Orders', o => ({ A: eval('1') }))", "compilation")]
     [InlineData("map('Orders', o => ({ A: Math.random() }))", "function of its document")]
@@ -55,7 +79,9 @@ public sealed class LanguagesTests
     [InlineData("map('Orders', o => 5)", "no object")]
     [InlineData("map('Orders', o => Array(40000).fill({ A: 1 }))", "more than 32,768 results")]
     public void A_hostile_script_is_an_error_of_its_document(string text, string message) =>
-        Assert.Contains(message, Assert.Throws<ComputationException>(() => Map(Compile(text), s_documents[0])).Message, StringComparison.OrdinalIgnoreCase);
+        Assert.Contains(
+            message, Assert.Throws<ComputationException>(() => Map(Compile(text), s_documents[0])).Message,
+            StringComparison.OrdinalIgnoreCase);
 
     [Theory]
     [InlineData("map('Orders', o => ({ A: 1 })", "line 1, column")]
@@ -65,17 +91,26 @@ public sealed class LanguagesTests
     [InlineData("map('Orders', o => ({ A: 1 })); map('Users', o => ({ A: 1 }))", "twice")]
     [InlineData("while (true) { map }; (1)", "statements")]
     public void A_script_that_is_no_map_is_refused(string text, string message) =>
-        Assert.Contains(message, Assert.Throws<InvalidIndexDefinitionException>(() => Compile(text)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            message, Assert.Throws<InvalidIndexDefinitionException>(() => Compile(text)).Message, StringComparison.Ordinal);
 
     [Fact]
     public void Further_sources_are_functions_that_maps_call()
     {
-        var index = new IndexTexts("Test", new Dictionary<string, string> { ["names"] = "function full(o) { return o.City + '!'; }" });
-        Assert.Equal("""{"N":"Bern!"}""", Map(new TextComputingEngine().CompileMap(index, "map('Orders', o => ({ N: full(o) }))"), s_documents[0]));
-        Assert.Contains("AdditionalSources", Assert.Throws<InvalidIndexDefinitionException>(() => new TextComputingEngine().CompileMap(index, "from o in docs.Orders select new { o.City }")).Message, StringComparison.Ordinal);
+        var index = new IndexTexts(
+            "Test", new Dictionary<string, string> { ["names"] = "function full(o) { return o.City + '!'; }" });
+        Assert.Equal(
+            """{"N":"Bern!"}""",
+            Map(new TextComputingEngine().CompileMap(index, "map('Orders', o => ({ N: full(o) }))"), s_documents[0]));
+        Assert.Contains(
+            "AdditionalSources",
+            Assert.Throws<InvalidIndexDefinitionException>(
+                () => new TextComputingEngine().CompileMap(index, "from o in docs.Orders select new { o.City }")).Message,
+            StringComparison.Ordinal);
     }
 
-    private static IndexMap Compile(string text) => new TextComputingEngine().CompileMap(new IndexTexts("Test", new Dictionary<string, string>()), text);
+    private static IndexMap Compile(string text) =>
+        new TextComputingEngine().CompileMap(new IndexTexts("Test", new Dictionary<string, string>()), text);
 
     private static string Map(IndexMap map, string document)
     {
@@ -84,9 +119,13 @@ public sealed class LanguagesTests
         return string.Concat(Enumerable.Range(0, output.Count).Select(place =>
         {
             using JsonDocument json = JsonDocument.Parse(output[place]);
-            return Encoding.UTF8.GetString(JsonSerializer.SerializeToUtf8Bytes(json.RootElement, s_plain)); // escapes are written alike
+            // escapes are written alike
+            return Encoding.UTF8.GetString(JsonSerializer.SerializeToUtf8Bytes(json.RootElement, s_plain));
         }));
     }
 
-    private static readonly JsonSerializerOptions s_plain = new() { Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+    private static readonly JsonSerializerOptions s_plain = new()
+    {
+        Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping
+    };
 }

@@ -5,11 +5,15 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Computing.Tests;
 
-/// <summary>Indexes with a reduce: their entries are groups of what their maps make of documents, whatever happens to these.</summary>
+/// <summary>
+/// Indexes with a reduce: their entries are groups of what their maps make of documents, whatever happens to these.
+/// </summary>
 public sealed class MapReduceTests : IDisposable
 {
     private const string Map = "from o in docs.Orders select new { o.City, Count = 1, Total = o.Freight }";
-    private const string Reduce = "from r in results group r by r.City into g select new { City = g.Key, Count = g.Sum(x => x.Count), Total = g.Sum(x => x.Total) }";
+    private const string Reduce =
+        "from r in results group r by r.City into g select new { City = g.Key, Count = g.Sum(x => x.Count), Total = g.Sum(x => "
+            + "x.Total) }";
 
     private readonly IndexRunner _run = new();
 
@@ -22,10 +26,19 @@ public sealed class MapReduceTests : IDisposable
         await _run.PutAsync("orders/2", """{"City":"Rome","Freight":3}""", "Orders");
         await _run.PutAsync("orders/3", """{"City":"Bern","Freight":5}""", "Orders");
         Define("Orders/ByCity", [Map], Reduce);
-        Assert.Equal(["""{"City":"Bern","Count":2,"Total":7}""", """{"City":"Rome","Count":1,"Total":3}"""], await _run.AskAsync("from index 'Orders/ByCity' order by Total as long desc"));
-        Assert.Equal(["""{"c":"Rome","Total":3}"""], await _run.AskAsync("from index 'Orders/ByCity' where Count < 2 select City as c, Total"));
-        Assert.Equal(["""{"C":"BERN","T":14}"""], await _run.AskAsync("from index 'Orders/ByCity' as r filter r.Total > 3 select { C: r.City.toUpperCase(), T: r.Total * 2 }"));
-        Assert.StartsWith("""{"Name":"City","Values":[{"Range":"bern","Count":1},{"Range":"rome","Count":1}]""", Assert.Single(await _run.AskAsync("from index 'Orders/ByCity' select facet(City)")), StringComparison.Ordinal);
+        Assert.Equal(
+            ["""{"City":"Bern","Count":2,"Total":7}""", """{"City":"Rome","Count":1,"Total":3}"""],
+            await _run.AskAsync("from index 'Orders/ByCity' order by Total as long desc"));
+        Assert.Equal(
+            ["""{"c":"Rome","Total":3}"""],
+            await _run.AskAsync("from index 'Orders/ByCity' where Count < 2 select City as c, Total"));
+        Assert.Equal(
+            ["""{"C":"BERN","T":14}"""],
+            await _run.AskAsync(
+                "from index 'Orders/ByCity' as r filter r.Total > 3 select { C: r.City.toUpperCase(), T: r.Total * 2 }"));
+        Assert.StartsWith(
+            """{"Name":"City","Values":[{"Range":"bern","Count":1},{"Range":"rome","Count":1}]""",
+            Assert.Single(await _run.AskAsync("from index 'Orders/ByCity' select facet(City)")), StringComparison.Ordinal);
 
         await _run.PutAsync("orders/3", """{"City":"Rome","Freight":50}""", "Orders");
         await _run.DeleteAsync("orders/1");
@@ -38,23 +51,33 @@ public sealed class MapReduceTests : IDisposable
         _run.Database.Indexes.Control.Pause();
         await _run.PutAsync("orders/5", """{"City":"Oslo","Freight":1}""", "Orders");
         await _run.DeleteAsync("orders/4");
-        Assert.Equal(["""{"City":"Oslo","Count":1,"Total":1}""", """{"City":"Rome","Count":2,"Total":53}"""], await _run.AskAsync("from index 'Orders/ByCity' order by City", neverStale: true));
+        Assert.Equal(
+            ["""{"City":"Oslo","Count":1,"Total":1}""", """{"City":"Rome","Count":2,"Total":53}"""],
+            await _run.AskAsync("from index 'Orders/ByCity' order by City", neverStale: true));
     }
 
     [Fact]
     public async Task Several_maps_are_reduced_together()
     {
-        Define("Cities", ["from o in docs.Orders select new { o.City, Count = 1 }", "from u in docs.Users select new { u.City, Count = 10 }"], "from r in results group r by r.City into g select new { City = g.Key, Count = g.Sum(x => x.Count) }");
+        Define(
+            "Cities",
+            ["from o in docs.Orders select new { o.City, Count = 1 }", "from u in docs.Users select new { u.City, Count = 10 }"],
+            "from r in results group r by r.City into g select new { City = g.Key, Count = g.Sum(x => x.Count) }");
         await _run.PutAsync("orders/1", """{"City":"Bern"}""", "Orders");
         await _run.PutAsync("users/1", """{"City":"Bern"}""", "Users");
         await _run.PutAsync("users/2", """{"City":null}""", "Users");
-        Assert.Equal(["""{"City":null,"Count":10}""", """{"City":"Bern","Count":11}"""], await _run.AskAsync("from index Cities order by Count as long"));
+        Assert.Equal(
+            ["""{"City":null,"Count":10}""", """{"City":"Bern","Count":11}"""],
+            await _run.AskAsync("from index Cities order by Count as long"));
     }
 
     [Fact]
     public async Task Groups_change_with_the_documents_that_were_loaded()
     {
-        Define("ByCompany", ["from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") select new { Name = c.Name, Count = 1 }"], "from r in results group r by r.Name into g select new { Name = g.Key, Count = g.Sum(x => x.Count) }");
+        Define(
+            "ByCompany",
+            ["from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") select new { Name = c.Name, Count = 1 }"],
+            "from r in results group r by r.Name into g select new { Name = g.Key, Count = g.Sum(x => x.Count) }");
         await _run.PutAsync("orders/1", """{"Company":"companies/1"}""", "Orders");
         await _run.PutAsync("orders/2", """{"Company":"companies/1"}""", "Orders");
         Assert.Equal(["""{"Count":2}"""], await _run.AskAsync("from index ByCompany"));
@@ -68,10 +91,15 @@ public sealed class MapReduceTests : IDisposable
     public async Task A_reduce_that_fails_is_told_of_its_group_alone()
     {
         // Without documents it is not tried.
-        Define("Parts", ["from o in docs.Orders select new { o.City, Part = o.Freight }"], "from r in results group r by r.City into g select new { City = g.Key, Part = 100 / g.Sum(x => x.Part) }");
+        Define(
+            "Parts", ["from o in docs.Orders select new { o.City, Part = o.Freight }"],
+            "from r in results group r by r.City into g select new { City = g.Key, Part = 100 / g.Sum(x => x.Part) }");
         await _run.PutAsync("orders/1", """{"City":"Bern","Freight":2}""", "Orders");
         await _run.PutAsync("orders/2", """{"City":"Rome","Freight":0}""", "Orders");
-        Assert.Equal(["Bern"], (await _run.AskAsync("from index Parts")).Select(row => JsonDocument.Parse(row).RootElement.GetProperty("City").GetString()));
+        Assert.Equal(
+            ["Bern"],
+            (await _run.AskAsync("from index Parts")).Select(
+                row => JsonDocument.Parse(row).RootElement.GetProperty("City").GetString()));
         IndexError error = Assert.Single(_run.Database.Indexes.Errors("Parts"));
         Assert.Equal(("Reduce", null), (error.Action, error.DocumentId));
         Assert.Contains("Rome", error.Message, StringComparison.Ordinal);
@@ -81,10 +109,20 @@ public sealed class MapReduceTests : IDisposable
     }
 
     [Theory]
-    [InlineData(Map, "from r in results group r by r.City into g select new { City = g.Key, Count = g.Sum(x => x.Count) }", "both must give the same fields")]
-    [InlineData(Map, "from r in results group r by r.Town into g select new { City = g.Key, Count = g.Sum(x => x.Count), Total = g.Sum(x => x.Total) }", "'Town'")]
-    [InlineData("from o in docs.Orders select new { o.City, Count = 1 }", "from r in results group r by r.City into g select new { City = g.Key, Count = g.Count() }", "reduced a second time")]
-    [InlineData("from o in docs.Orders select new { o.City, Count = 1 }", "from r in results group r by r.City into g select new { City = \"all\", Count = g.Sum(x => x.Count) }", "another key")]
+    [InlineData(
+        Map, "from r in results group r by r.City into g select new { City = g.Key, Count = g.Sum(x => x.Count) }",
+        "both must give the same fields")]
+    [InlineData(
+        Map,
+        "from r in results group r by r.Town into g select new { City = g.Key, Count = g.Sum(x => x.Count), Total = g.Sum(x => "
+            + "x.Total) }",
+        "'Town'")]
+    [InlineData(
+        "from o in docs.Orders select new { o.City, Count = 1 }",
+        "from r in results group r by r.City into g select new { City = g.Key, Count = g.Count() }", "reduced a second time")]
+    [InlineData(
+        "from o in docs.Orders select new { o.City, Count = 1 }",
+        "from r in results group r by r.City into g select new { City = \"all\", Count = g.Sum(x => x.Count) }", "another key")]
     public async Task What_cannot_be_reduced_again_is_refused(string map, string reduce, string message)
     {
         await _run.PutAsync("orders/1", """{"City":"Bern","Freight":2}""", "Orders");
@@ -113,20 +151,30 @@ public sealed class MapReduceTests : IDisposable
                 }
 
                 there[id] = ($"c{Math.Max(0, random.Next(12) - 6)}", random.Next(1000));
-                await _run.PutAsync(id, string.Create(CultureInfo.InvariantCulture, $"{{\"City\":\"{there[id].City}\",\"Freight\":{there[id].Freight}}}"), "Orders");
+                await _run.PutAsync(
+                    id,
+                    string.Create(
+                        CultureInfo.InvariantCulture, $"{{\"City\":\"{there[id].City}\",\"Freight\":{there[id].Freight}}}"),
+                    "Orders");
             }
 
             if (random.Next(5) == 0)
                 _run.Reopen();
             string[] expected = [.. there.Values.GroupBy(order => order.City).OrderBy(group => group.Key, StringComparer.Ordinal)
-                .Select(group => string.Create(CultureInfo.InvariantCulture, $"{{\"City\":\"{group.Key}\",\"Count\":{group.Count()},\"Total\":{group.Sum(order => order.Freight)}}}"))];
+                .Select(
+                    group => string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"{{\"City\":\"{group.Key}\",\"Count\":{group.Count()},\"Total\":"
+                            + $"{group.Sum(order => order.Freight)}}}"))];
             Assert.Equal(expected, await _run.AskAsync("from index 'Orders/ByCity' order by City"));
         }
     }
 
     private void Define(string name, string[] maps, string reduce)
     {
-        using JsonDocument json = JsonDocument.Parse($"{{\"Name\":{JsonSerializer.Serialize(name)},\"Maps\":{JsonSerializer.Serialize(maps)},\"Reduce\":{JsonSerializer.Serialize(reduce)},\"Fields\":{{}}}}");
+        using JsonDocument json = JsonDocument.Parse(
+            $"{{\"Name\":{JsonSerializer.Serialize(name)},\"Maps\":{JsonSerializer.Serialize(maps)},\"Reduce\":"
+                + $"{JsonSerializer.Serialize(reduce)},\"Fields\":{{}}}}");
         _run.Database.Indexes.Put(IndexDefinition.FromJson(json.RootElement));
     }
 }

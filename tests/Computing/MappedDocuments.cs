@@ -18,12 +18,21 @@ internal static class MappedDocuments
         database.WriteAsync(batch).GetAwaiter().GetResult();
         using DatabaseSnapshot snapshot = database.BeginRead();
         Assert.True(snapshot.TryGet(id, out Document document));
-        map.Map(document, new Host(Encoding.UTF8.GetBytes($"{(json == "{}" ? "{" : json[..^1] + ",")}\"@metadata\":{{\"@collection\":\"{collection}\",\"Own\":5,\"@id\":\"{id}\"}}}}")), output);
+        map.Map(
+            document,
+            new Host(
+                Encoding.UTF8.GetBytes(
+                    $"{(json == "{}" ? "{" : json[..^1] + ",")}\"@metadata\":{{\"@collection\":\""
+                        + $"{collection}\",\"Own\":5,\"@id\":\"{id}\"}}}}")),
+            output);
     }
 
     private sealed class Host(byte[] whole) : IMapHost
     {
-        public byte[]? Load(string id, string collection) => (id, collection) == ("companies/1", "Companies") ? Encoding.UTF8.GetBytes("""{"Name":"Acme","@metadata":{"@id":"companies/1"}}""") : null;
+        public byte[]? Load(string id, string collection) =>
+            (id, collection) == ("companies/1", "Companies")
+                ? Encoding.UTF8.GetBytes("""{"Name":"Acme","@metadata":{"@id":"companies/1"}}""")
+                : null;
 
         public byte[]? CompareExchange(string key) => key == "rate" ? Encoding.UTF8.GetBytes("""{"R":2}""") : null;
 

@@ -37,26 +37,60 @@ public sealed class QueryScriptTests : IAsyncLifetime
     }
 
     [Theory]
-    [InlineData("from Orders as o where o.Freight < 2 order by o.Freight as double select { F: o.Freight * 2, N: o.Lines.map(l => l.N).reduce((a, b) => a + b, 0) }",
-        """[{"F":1,"N":2},{"F":3,"N":3}]""")]
-    [InlineData("declare function f(o, by) { return { Id: id(o), F: o.Freight + by }; } from Orders as o where id() = 'orders/3' select f(o, $by)", """[{"Id":"orders/3","F":13.5}]""")]
-    [InlineData("declare function f(o) { return o.Lines.map(l => ({ P: l.P })); } from Orders as o where id() = 'orders/3' select f(o)", """[{"P":"p3"},{"P":"q"}]""")]
-    [InlineData("declare function f(o) { return o.Freight > 8; } from Orders as o filter f(o) select o.Freight", """[{"Freight":8.50},{"Freight":9.50}]""")]
-    [InlineData("declare function f(o) { return o.Freight; } from Orders as o where id() = 'orders/3' select f(o) as F, o.Company", """[{"F":3.5,"Company":"companies/1"}]""")]
-    [InlineData("from Orders as o where id() = 'orders/1' load o.Company as c select { Name: c.Name, City: c.City }", """[{"Name":"Alfreds","City":"Berlin"}]""")]
-    [InlineData("from Orders as o where id() = 'orders/1' load o.Company as c select c.Name, o.Freight as F, o.Lines[].P as P", """[{"Name":"Alfreds","F":1.5,"P":["p1","q"]}]""")]
-    [InlineData("from Orders as o where id() = 'orders/0' load o.Company as c select { Name: c == null ? 'none' : c.Name }", """[{"Name":"none"}]""")]
+    [InlineData(
+        "from Orders as o where o.Freight < 2 order by o.Freight as double select { F: o.Freight * 2, N: o.Lines.map(l => "
+            + "l.N).reduce((a, b) => a + b, 0) }",
+            """[{"F":1,"N":2},{"F":3,"N":3}]""")]
+    [InlineData(
+        "declare function f(o, by) { return { Id: id(o), F: o.Freight + by }; } from Orders as o where id() = 'orders/3' select "
+            + "f(o, $by)",
+        """[{"Id":"orders/3","F":13.5}]""")]
+    [InlineData(
+        "declare function f(o) { return o.Lines.map(l => ({ P: l.P })); } from Orders as o where id() = 'orders/3' select f(o)",
+        """[{"P":"p3"},{"P":"q"}]""")]
+    [InlineData(
+        "declare function f(o) { return o.Freight > 8; } from Orders as o filter f(o) select o.Freight",
+        """[{"Freight":8.50},{"Freight":9.50}]""")]
+    [InlineData(
+        "declare function f(o) { return o.Freight; } from Orders as o where id() = 'orders/3' select f(o) as F, o.Company",
+        """[{"F":3.5,"Company":"companies/1"}]""")]
+    [InlineData(
+        "from Orders as o where id() = 'orders/1' load o.Company as c select { Name: c.Name, City: c.City }",
+        """[{"Name":"Alfreds","City":"Berlin"}]""")]
+    [InlineData(
+        "from Orders as o where id() = 'orders/1' load o.Company as c select c.Name, o.Freight as F, o.Lines[].P as P",
+        """[{"Name":"Alfreds","F":1.5,"P":["p1","q"]}]""")]
+    [InlineData(
+        "from Orders as o where id() = 'orders/0' load o.Company as c select { Name: c == null ? 'none' : c.Name }",
+        """[{"Name":"none"}]""")]
     [InlineData("from Orders filter Freight >= 3 and Freight <= 4.5 and Tags = 't3'", """["orders/3"]""")]
     [InlineData("from Orders filter Lines[].P in ('P2', 'p4') and not Company = 'COMPANIES/9'", """["orders/2","orders/4"]""")]
-    [InlineData("from Orders filter Freight between 2 and 3.5 or startsWith(Tags, 'T9')", """["orders/2","orders/3","orders/9"]""")]
-    [InlineData("from Orders where Freight < 100 order by Freight as double filter Company = 'companies/1' limit 2 offset 1", """["orders/3","orders/5"]""")]
-    [InlineData("from Orders where Freight < 100 order by Freight as double filter Company = 'companies/1' limit 10 filter_limit 4", """["orders/1","orders/3"]""")]
-    [InlineData("from Orders as o where o.Freight < 3 select distinct { C: o.Company }", """[{"C":"companies/0"},{"C":"companies/1"}]""")]
-    [InlineData("declare function f(o) { return o.Lines.map(l => ({ P: l.P })); } from Orders as o where o.Freight < 100 order by o.Freight as double select f(o) limit 1, 1", """[{"P":"p1"},{"P":"q"}]""")]
-    [InlineData("declare function f(o) { return o.Lines.map(l => ({ P: l.P })); } from Orders as o select f(o) limit 1, 1", """[{"P":"p1"},{"P":"q"}]""")]
-    [InlineData("declare function f(o) { return o.Freight > 1 ? { F: o.Freight } : null; } from Orders as o select f(o) limit 2", """[{"F":1.5}]""")]
-    [InlineData("from Orders as o where id() = 'orders/1' load o.Company as cs[] select { N: cs.map(c => c.Name) }", """[{"N":["Alfreds"]}]""")]
-    [InlineData("declare function f(o) { o.Tags = null; o.Lines = 1; return o; } from Orders as o where id() = 'orders/1' select f(o)", """[{"Company":"companies/1","Freight":1.5,"Tags":null,"Lines":1}]""")]
+    [InlineData(
+        "from Orders filter Freight between 2 and 3.5 or startsWith(Tags, 'T9')", """["orders/2","orders/3","orders/9"]""")]
+    [InlineData(
+        "from Orders where Freight < 100 order by Freight as double filter Company = 'companies/1' limit 2 offset 1",
+        """["orders/3","orders/5"]""")]
+    [InlineData(
+        "from Orders where Freight < 100 order by Freight as double filter Company = 'companies/1' limit 10 filter_limit 4",
+        """["orders/1","orders/3"]""")]
+    [InlineData(
+        "from Orders as o where o.Freight < 3 select distinct { C: o.Company }", """[{"C":"companies/0"},{"C":"companies/1"}]""")]
+    [InlineData(
+        "declare function f(o) { return o.Lines.map(l => ({ P: l.P })); } from Orders as o where o.Freight < 100 order by "
+            + "o.Freight as double select f(o) limit 1, 1",
+        """[{"P":"p1"},{"P":"q"}]""")]
+    [InlineData(
+        "declare function f(o) { return o.Lines.map(l => ({ P: l.P })); } from Orders as o select f(o) limit 1, 1",
+        """[{"P":"p1"},{"P":"q"}]""")]
+    [InlineData(
+        "declare function f(o) { return o.Freight > 1 ? { F: o.Freight } : null; } from Orders as o select f(o) limit 2",
+        """[{"F":1.5}]""")]
+    [InlineData(
+        "from Orders as o where id() = 'orders/1' load o.Company as cs[] select { N: cs.map(c => c.Name) }",
+        """[{"N":["Alfreds"]}]""")]
+    [InlineData(
+        "declare function f(o) { o.Tags = null; o.Lines = 1; return o; } from Orders as o where id() = 'orders/1' select f(o)",
+        """[{"Company":"companies/1","Freight":1.5,"Tags":null,"Lines":1}]""")]
     [InlineData("from Orders as o where id() = 'orders/1' select { A: undefined, B: null, C: $by }", """[{"B":null,"C":10}]""")]
     public async Task A_query_computes_what_its_text_says(string text, string expected)
     {
@@ -89,7 +123,8 @@ public sealed class QueryScriptTests : IAsyncLifetime
     [InlineData(1, 4, 2)]
     public async Task A_filter_counts_what_passes_even_beyond_the_page(int take, int? limit, int total)
     {
-        using QueryResults results = await QueryAsync($"from Orders filter Company = 'companies/1' limit {take}{(limit is null ? "" : $" filter_limit {limit}")}", default);
+        using QueryResults results = await QueryAsync(
+            $"from Orders filter Company = 'companies/1' limit {take}{(limit is null ? "" : $" filter_limit {limit}")}", default);
         int given = 0;
         while (results.MoveNext())
             given++;
@@ -99,7 +134,8 @@ public sealed class QueryScriptTests : IAsyncLifetime
     [Fact]
     public async Task An_answer_of_a_script_is_not_that_of_another_time()
     {
-        using QueryResults first = await QueryAsync("from Orders as o select { A: Math.random() }", default), second = await QueryAsync("from Orders as o select { A: Math.random() }", default);
+        using QueryResults first = await QueryAsync("from Orders as o select { A: Math.random() }", default),
+            second = await QueryAsync("from Orders as o select { A: Math.random() }", default);
         Assert.NotEqual(first.ResultEtag, second.ResultEtag);
     }
 
@@ -117,7 +153,15 @@ public sealed class QueryScriptTests : IAsyncLifetime
     }
 
     private Task<QueryResults> QueryAsync(string text, JsonElement parameters) =>
-        _database.QueryAsync(new QueryRequest { Text = text, Parameters = parameters, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience }, Cancel);
+        _database.QueryAsync(
+            new QueryRequest
+            {
+                Text = text,
+                Parameters = parameters,
+                WaitForNonStaleResults = true,
+                WaitTimeout = Eventually.Patience
+            },
+            Cancel);
 
     private async Task<List<string>> AskAsync(string text)
     {
@@ -129,7 +173,10 @@ public sealed class QueryScriptTests : IAsyncLifetime
             var json = new ArrayBufferWriter<byte>();
             results.WriteCurrent(json);
             string row = Encoding.UTF8.GetString(json.WrittenSpan);
-            rows.Add(results.IsProjection ? row[..row.IndexOf(",\"@metadata\"", StringComparison.Ordinal)] + "}" : $"\"{results.Current.IdText()}\"");
+            rows.Add(
+                results.IsProjection
+                    ? row[..row.IndexOf(",\"@metadata\"", StringComparison.Ordinal)] + "}"
+                    : $"\"{results.Current.IdText()}\"");
         }
 
         return rows;

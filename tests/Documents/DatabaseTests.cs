@@ -18,7 +18,11 @@ public sealed class DatabaseTests
         await using (Database database = Database.Open(path))
         {
             id = database.Id;
-            await database.WriteAsync(new WriteBatch().Put("users/1", Json("""{"n":1,"@metadata":{"@collection":"Users"}}""")).Put("users|", Json("{}")), Token);
+            await database.WriteAsync(
+                new WriteBatch()
+                    .Put("users/1", Json("""{"n":1,"@metadata":{"@collection":"Users"}}"""))
+                    .Put("users|", Json("{}")),
+                Token);
         }
 
         using Database again = Database.Open(path + Path.DirectorySeparatorChar);
@@ -75,7 +79,8 @@ public sealed class DatabaseTests
         using var directory = new TemporaryDirectory();
         var options = new DatabaseOptions { MaxDocumentBytes = bytes, MaxDocumentDepth = depth, MaxIdBytes = idBytes };
 
-        ArgumentOutOfRangeException error = Assert.Throws<ArgumentOutOfRangeException>(() => Database.Open(directory.Path, options));
+        ArgumentOutOfRangeException error = Assert.Throws<ArgumentOutOfRangeException>(
+            () => Database.Open(directory.Path, options));
 
         Assert.Equal(option, error.ParamName);
         Assert.Empty(Directory.GetFileSystemEntries(directory.Path));
@@ -114,7 +119,8 @@ public sealed class DatabaseTests
 
         Assert.Throws<ObjectDisposedException>(() => database.BeginRead());
         Assert.Throws<ObjectDisposedException>(() => database.OpenSession());
-        await Assert.ThrowsAsync<ObjectDisposedException>(() => database.WriteAsync(new WriteBatch().Put("x", Json("{}")), Token));
+        await Assert.ThrowsAsync<ObjectDisposedException>(
+            () => database.WriteAsync(new WriteBatch().Put("x", Json("{}")), Token));
     }
 
     [Fact]
@@ -123,7 +129,8 @@ public sealed class DatabaseTests
         using var directory = new TemporaryDirectory();
         using Database database = Database.Open(directory.Path);
 
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => database.WriteAsync(new WriteBatch().Put("x", Json("{}")), new CancellationToken(canceled: true)));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => database.WriteAsync(new WriteBatch().Put("x", Json("{}")), new CancellationToken(canceled: true)));
 
         Assert.Equal(0, database.GetStatistics().LastEtag);
     }

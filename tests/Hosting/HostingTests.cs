@@ -73,13 +73,18 @@ public sealed class HostingTests : IDisposable
         using IHost host = Host(services => services.AddTreepieDatabase(_ => { }));
         InvalidOperationException error = await Assert.ThrowsAsync<InvalidOperationException>(() => host.StartAsync(Token));
         Assert.Contains("TreepieHostingOptions.Path", error.Message, StringComparison.Ordinal);
-        Assert.Contains("added twice", Assert.Throws<InvalidOperationException>(() => Host(services => services.AddTreepieDatabase(_ => { }).AddTreepieDatabase(_ => { }))).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "added twice",
+            Assert.Throws<InvalidOperationException>(
+                () => Host(services => services.AddTreepieDatabase(_ => { }).AddTreepieDatabase(_ => { }))).Message,
+            StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task Health_is_that_of_the_database()
     {
-        using IHost host = Host(services => services.AddTreepieDatabase(options => options.InMemory = true).AddHealthChecks().AddTreepie());
+        using IHost host = Host(
+            services => services.AddTreepieDatabase(options => options.InMemory = true).AddHealthChecks().AddTreepie());
         await host.StartAsync(Token);
         HealthCheckService health = host.Services.GetRequiredService<HealthCheckService>();
         HealthReport report = await health.CheckHealthAsync(Token);

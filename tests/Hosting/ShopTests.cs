@@ -44,7 +44,8 @@ public sealed class ShopTests : IAsyncLifetime
         Assert.Equal(["Desk", "Red lamp"], await Names("/products?search=desk&page=0"));
         Assert.Equal(["Red lamp"], await Names("/products?atMost=30&page=0"));
         Assert.Equal("Red lamp", (await _client.GetFromJsonAsync<Product>("/products/1", Token))?.Name);
-        Assert.Equal(HttpStatusCode.NotFound, (await _client.GetAsync(new Uri("/products/99", UriKind.Relative), Token)).StatusCode);
+        Assert.Equal(
+            HttpStatusCode.NotFound, (await _client.GetAsync(new Uri("/products/99", UriKind.Relative), Token)).StatusCode);
         Dictionary<string, long>? categories = await _client.GetFromJsonAsync<Dictionary<string, long>>("/categories", Token);
         Assert.Equal(2, categories?["lamps"]);
     }
@@ -62,12 +63,18 @@ public sealed class ShopTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task The_shop_says_that_it_is_healthy() => Assert.Equal("Healthy", await _client.GetStringAsync("/healthz", Token));
+    public async Task The_shop_says_that_it_is_healthy() =>
+        Assert.Equal("Healthy", await _client.GetStringAsync("/healthz", Token));
 
-    private async Task<IEnumerable<string>> Names(string path) => (await _client.GetFromJsonAsync<Product[]>(path, Token) ?? []).Select(product => product.Name);
+    private async Task<IEnumerable<string>> Names(string path) =>
+        (await _client.GetFromJsonAsync<Product[]>(path, Token) ?? []).Select(product => product.Name);
 
-    private async Task<HttpStatusCode> Buy(int product, int amount) => (await _client.PostAsJsonAsync("/orders", new PurchaseRequest(product, amount), Token)).StatusCode;
+    private async Task<HttpStatusCode> Buy(int product, int amount) =>
+        (await _client.PostAsJsonAsync("/orders", new PurchaseRequest(product, amount), Token)).StatusCode;
 
-    private async Task Add(string name, string description, string category, decimal price, int stock) => (await _client.PostAsJsonAsync(
-        "/products", new Product { Name = name, Description = description, Category = category, Price = price, Stock = stock }, Token)).EnsureSuccessStatusCode();
+    private async Task Add(string name, string description, string category, decimal price, int stock) =>
+        (await _client.PostAsJsonAsync(
+            "/products",
+            new Product { Name = name, Description = description, Category = category, Price = price, Stock = stock },
+            Token)).EnsureSuccessStatusCode();
 }

@@ -6,7 +6,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests;
 
-/// <summary>The best hits by bounds against those by scoring every hit: the same entries, the same scores, the same totals.</summary>
+/// <summary>
+/// The best hits by bounds against those by scoring every hit: the same entries, the same scores, the same totals.
+/// </summary>
 public sealed class BoundedRankingTests
 {
     private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("number")]);
@@ -33,20 +35,31 @@ public sealed class BoundedRankingTests
                 }
 
                 batch.BeginEntry(key);
-                batch.AddText(0, Encoding.UTF8.GetBytes(string.Join(' ', Enumerable.Range(0, random.Next(longest)).Select(_ => Word(random)))));
+                batch.AddText(
+                    0,
+                    Encoding.UTF8.GetBytes(
+                        string.Join(' ', Enumerable.Range(0, random.Next(longest)).Select(_ => Word(random)))));
                 batch.AddLong(1, random.Next(10));
                 batch.EndEntry();
             }
 
             writer.Commit(batch, round + 1, TestContext.Current.CancellationToken);
             for (int i = 0; i < 25; i++)
-                Compare(environment, Query(random, 2), random.Next(3) switch { 0 => 1, 1 => 10, _ => random.Next(1, 500) }, random.Next(4) == 0 ? random.Next(30) : 0);
+                Compare(
+                    environment, Query(random, 2), random.Next(3) switch { 0 => 1, 1 => 10, _ => random.Next(1, 500) },
+                    random.Next(4) == 0 ? random.Next(30) : 0);
         }
     }
 
     private static void Compare(StorageEnvironment environment, IndexQuery query, int take, int skip)
     {
-        var request = new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = take, Skip = skip };
+        var request = new SearchRequest
+        {
+            Query = query,
+            Sort = [new SortKey("", SortKind.Score, Descending: true)],
+            Take = take,
+            Skip = skip
+        };
         string expected = Ask(environment, request with { OrderHint = OrderHint.Sort });
         Assert.Equal(expected, Ask(environment, request));
         Assert.Equal(WithoutTotal(expected), WithoutTotal(Ask(environment, request with { CountsHits = false })));
@@ -84,7 +97,8 @@ public sealed class BoundedRankingTests
         {
             0 or 1 => new AndQuery(clauses),
             2 => new NotQuery(clauses[0]),
-            3 when depth == 1 && random.Next(2) == 0 => new BoostQuery(clauses[0], random.Next(2) == 0 ? BoostLimits.LeastOfQuery * 4 : BoostLimits.MostOfQuery / 4),
+            3 when depth == 1 && random.Next(2) == 0 =>
+                new BoostQuery(clauses[0], random.Next(2) == 0 ? BoostLimits.LeastOfQuery * 4 : BoostLimits.MostOfQuery / 4),
             3 => new BoostQuery(clauses[0], random.Next(4) / 2f),
             _ => new OrQuery(clauses),
         };

@@ -11,11 +11,13 @@ namespace Treepie.Indexing.Tests;
 public sealed class CompoundKeyTests
 {
     private static readonly IndexSchema Schema = new(
-        [new IndexField("city"), new IndexField("year"), new IndexField("name"), new IndexField("price"), new IndexField("text", FieldAnalysis.FullText)]);
+        [new IndexField("city"), new IndexField("year"), new IndexField("name"), new IndexField("price"), new IndexField(
+            "text", FieldAnalysis.FullText)]);
 
     private static readonly CompoundKey[] Keys =
     [
-        new("city", "name", CompoundOrder.Text), new("city", "price", CompoundOrder.Double), new("city", "price", CompoundOrder.Long), new("year", "name", CompoundOrder.Text),
+        new("city", "name", CompoundOrder.Text), new("city", "price", CompoundOrder.Double),
+        new("city", "price", CompoundOrder.Long), new("year", "name", CompoundOrder.Text),
         new("year", "price", CompoundOrder.Double), new("city", "city", CompoundOrder.Text),
     ];
 
@@ -72,12 +74,18 @@ public sealed class CompoundKeyTests
         }
 
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
-        var request = new SearchRequest { Query = new TermQuery("city", FieldValue.Of("even")), Sort = [new SortKey("name", SortKind.Text, true)], Take = 10 };
+        var request = new SearchRequest
+        {
+            Query = new TermQuery("city", FieldValue.Of("even")),
+            Sort = [new SortKey("name", SortKind.Text, true)],
+            Take = 10
+        };
         using (var searcher = new IndexSearcher(store.Environment))
         {
             using SearchResults results = searcher.Search(request, TestContext.Current.CancellationToken);
             Assert.Equal(Keys[0], results.MissingCompound);
-            using SearchResults all = searcher.Search(request with { Take = long.MaxValue }, TestContext.Current.CancellationToken);
+            using SearchResults all = searcher.Search(
+                request with { Take = long.MaxValue }, TestContext.Current.CancellationToken);
             Assert.Null(all.MissingCompound);
         }
 
@@ -89,7 +97,8 @@ public sealed class CompoundKeyTests
         Assert.False(writer.BuildCompounds(TestContext.Current.CancellationToken));
         using (var searcher = new IndexSearcher(store.Environment))
         {
-            using SearchResults results = searcher.Search(request, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
+            using SearchResults results = searcher.Search(
+                request, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
             Assert.Null(results.MissingCompound);
             Assert.Equal("walk a compound key", results.Plan?.Operation);
             Assert.Equal(11, results.Counters.TermsScanned); // not the thousand that are even
@@ -147,7 +156,10 @@ public sealed class CompoundKeyTests
         if (random.Next(12) == 0)
             batch.AddNull(0);
         else
-            batch.AddText(0, Encoding.UTF8.GetBytes(random.Next(5) switch { 0 => "Rouen", 1 => "rouen\0x", 2 => new string('w', 200), 3 => "É", _ => "Paris" }));
+            batch.AddText(
+                0,
+                Encoding.UTF8.GetBytes(
+                    random.Next(5) switch { 0 => "Rouen", 1 => "rouen\0x", 2 => new string('w', 200), 3 => "É", _ => "Paris" }));
     }
 
     /// <summary>Some of a few, some that differ behind the cut of a key, some with a zero.</summary>
@@ -182,7 +194,8 @@ public sealed class CompoundKeyTests
             0 => new SortKey("price", SortKind.Double, random.Next(2) == 0),
             1 => new SortKey("price", SortKind.Long, random.Next(2) == 0),
             2 => new SortKey("city", SortKind.Text, random.Next(2) == 0),
-            _ => new SortKey("name", SortKind.Text, random.Next(2) == 0, random.Next(4) switch { 0 => true, 1 => false, _ => null }),
+            _ => new SortKey(
+                "name", SortKind.Text, random.Next(2) == 0, random.Next(4) switch { 0 => true, 1 => false, _ => null }),
         };
         return new SearchRequest
         {
@@ -206,7 +219,8 @@ public sealed class CompoundKeyTests
 
     private static (string Answer, string? Way) Ask(IndexSearcher searcher, SearchRequest request)
     {
-        using SearchResults results = searcher.Search(request, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
+        using SearchResults results = searcher.Search(
+            request, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
         var text = new StringBuilder();
         while (results.MoveNext())
             text.Append(Encoding.UTF8.GetString(results.Key)).Append(' ');
@@ -222,7 +236,8 @@ public sealed class CompoundKeyTests
             for (int i = 0; i < Keys.Length; i++)
                 transaction.DropTree(TreeNames.Compound(i));
             List<CompoundRecord> all = CompoundRecord.Read(transaction.GetOrCreateTree(TreeNames.Index));
-            CompoundRecord.Write(transaction.GetOrCreateTree(TreeNames.Index), [.. all.Select(static one => one with { NextEntryId = 0 })]);
+            CompoundRecord.Write(
+                transaction.GetOrCreateTree(TreeNames.Index), [.. all.Select(static one => one with { NextEntryId = 0 })]);
             return true;
         });
         while (writer.BuildCompounds(TestContext.Current.CancellationToken))

@@ -44,7 +44,10 @@ public sealed class FacetTests
         }
     }
 
-    /// <summary>Thousands of entries with few texts, which lie in blocks, those that went and came again, and stretches with many texts or numbers, which do not: few hits of a block and many, with sums and without.</summary>
+    /// <summary>
+    /// Thousands of entries with few texts, which lie in blocks, those that went and came again, and stretches with many texts or
+    /// numbers, which do not: few hits of a block and many, with sums and without.
+    /// </summary>
     [Fact]
     public void Groups_of_few_texts_are_those_of_a_scan_in_blocks_and_out_of_them()
     {
@@ -71,12 +74,26 @@ public sealed class FacetTests
 
             fixture.Commit();
             using var searcher = new IndexSearcher(fixture.Environment);
-            foreach (IndexQuery query in new IndexQuery[] { new MatchAllQuery(), new RangeQuery("number", FieldValue.Of(100L), true, FieldValue.Of(600L), true), new RangeQuery("number", FieldValue.Of(700L), true, FieldValue.Of(702L), true) })
+            foreach (IndexQuery query in new IndexQuery[]
+            {
+                new MatchAllQuery(), new RangeQuery("number", FieldValue.Of(100L), true, FieldValue.Of(600L), true),
+                new RangeQuery("number", FieldValue.Of(700L), true, FieldValue.Of(702L), true)
+            })
             {
                 foreach (FacetHint hint in Enum.GetValues<FacetHint>())
                 {
                     foreach (string[] sums in new string[][] { [], ["number"] })
-                        Check(searcher, fixture.Model, query, new FacetQuery { Field = "name", Aggregates = sums, Order = FacetOrder.CountDescending, PageSize = 40, WithRemainingTerms = true, Hint = hint });
+                        Check(
+                            searcher, fixture.Model, query,
+                            new FacetQuery
+                            {
+                                Field = "name",
+                                Aggregates = sums,
+                                Order = FacetOrder.CountDescending,
+                                PageSize = 40,
+                                WithRemainingTerms = true,
+                                Hint = hint
+                            });
                 }
             }
         }
@@ -105,12 +122,15 @@ public sealed class FacetTests
             new QueryOptions { Plan = PlanDetail.Counts },
             TestContext.Current.CancellationToken);
         Assert.Equal(50, results.TotalCount);
-        Assert.Equal([("small", 5L), ("big", 5L), ("none", 0L)], results.Facets[0].Values.Select(value => (value.Range, value.Count)));
+        Assert.Equal(
+            [("small", 5L), ("big", 5L), ("none", 0L)], results.Facets[0].Values.Select(value => (value.Range, value.Count)));
         Assert.Equal(new FacetFigures(5, 20, 0, 8), results.Facets[0].Values[0].Figures[0]);
         Assert.Equal(94, results.Facets[0].Values[1].Figures[0].Average);
         Assert.Equal(0, results.Facets[0].Values[2].Figures[0].Average);
         Assert.Equal([("even", 50L)], results.Facets[1].Values.Select(value => (value.Range, value.Count)));
-        Assert.Equal(["term, short list", "facet of ranges", "facet of terms"], results.Plan!.Children.Select(child => child.Operation)); // it was asked for
+        // it was asked for
+        Assert.Equal(
+            ["term, short list", "facet of ranges", "facet of terms"], results.Plan!.Children.Select(child => child.Operation));
     }
 
     [Fact]
@@ -120,8 +140,11 @@ public sealed class FacetTests
         fixture.Put("docs/1", (0, FieldValue.Of("a")));
         fixture.Commit();
         using var searcher = new IndexSearcher(fixture.Environment);
-        FacetResults Run(FacetQuery facet) => searcher.Facets(new FacetRequest(new MatchAllQuery(), [facet]), options: null, TestContext.Current.CancellationToken);
-        Assert.Contains("'nowhere'", Assert.Throws<UnknownFieldException>(() => Run(new FacetQuery { Field = "nowhere" })).Message, StringComparison.Ordinal);
+        FacetResults Run(FacetQuery facet) =>
+            searcher.Facets(new FacetRequest(new MatchAllQuery(), [facet]), options: null, TestContext.Current.CancellationToken);
+        Assert.Contains(
+            "'nowhere'", Assert.Throws<UnknownFieldException>(() => Run(new FacetQuery { Field = "nowhere" })).Message,
+            StringComparison.Ordinal);
         Assert.Throws<UnknownFieldException>(() => Run(new FacetQuery { Field = "name", Aggregates = ["nowhere"] }));
         Assert.Throws<IndexQueryException>(() => Run(new FacetQuery { Field = "name", Aggregates = ["text"] }));
         Assert.Throws<IndexQueryException>(() => Run(new FacetQuery { Field = "name", Start = -1 }));
@@ -129,12 +152,15 @@ public sealed class FacetTests
 
     private static void Check(IndexSearcher searcher, NaiveIndex model, IndexQuery query, FacetQuery facet)
     {
-        FacetResults results = searcher.Facets(new FacetRequest(query, [facet]), options: null, TestContext.Current.CancellationToken);
+        FacetResults results = searcher.Facets(
+            new FacetRequest(query, [facet]), options: null, TestContext.Current.CancellationToken);
         List<NaiveEntry> hits = [.. model.Entries.Where(entry => model.Matches(query, entry))];
         Assert.Equal(hits.Count, results.TotalCount);
         int field = model.Field(facet.Field!); // given above
         var groups = new List<(string Term, List<NaiveEntry> Entries)>();
-        foreach (IGrouping<string, NaiveEntry> group in hits.SelectMany(entry => model.TermsOf(entry, field).Distinct().Select(term => (term, entry))).GroupBy(pair => pair.term, pair => pair.entry))
+        foreach (IGrouping<string, NaiveEntry> group in hits.SelectMany(
+            entry => model.TermsOf(entry, field).Distinct().Select(term => (term, entry)))
+                .GroupBy(pair => pair.term, pair => pair.entry))
             groups.Add((group.Key, [.. group]));
         groups.Sort((x, y) =>
         {
@@ -151,7 +177,9 @@ public sealed class FacetTests
 
         FacetResult result = results.Facets[0];
         List<(string Term, List<NaiveEntry> Entries)> page = [.. groups.Skip(facet.Start).Take(facet.PageSize)];
-        Assert.Equal(page.Select(group => (group.Term, (long)group.Entries.Count)), result.Values.Select(value => (value.Range, value.Count)));
+        Assert.Equal(
+            page.Select(group => (group.Term, (long)group.Entries.Count)),
+            result.Values.Select(value => (value.Range, value.Count)));
         List<(string Term, List<NaiveEntry> Entries)> behind = [.. groups.Skip(facet.Start + page.Count)];
         Assert.Equal(behind.Select(group => group.Term), result.RemainingTerms);
         Assert.Equal(behind.Count, result.RemainingTermsCount);
@@ -160,7 +188,8 @@ public sealed class FacetTests
             return;
         for (int i = 0; i < page.Count; i++)
         {
-            double[] numbers = [.. page[i].Entries.Select(entry => model.FirstNumber(entry, model.Field("number"))).OfType<double>()];
+            double[] numbers =
+                [.. page[i].Entries.Select(entry => model.FirstNumber(entry, model.Field("number"))).OfType<double>()];
             FacetFigures figures = result.Values[i].Figures[0];
             Assert.Equal(numbers.Length, figures.Count);
             if (numbers.Length == 0)

@@ -4,7 +4,10 @@ using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexing.Tests;
 
-/// <summary>Queries that are small to write down and were much work: groups within groups, and phrases of words that one entry has a hundred thousand times.</summary>
+/// <summary>
+/// Queries that are small to write down and were much work: groups within groups, and phrases of words that one entry has a
+/// hundred thousand times.
+/// </summary>
 public sealed class HeavyQueryTests
 {
     private static readonly TimeSpan s_patience = TimeSpan.FromMinutes(1);
@@ -18,9 +21,18 @@ public sealed class HeavyQueryTests
         var red = new FullTextQuery("text", "red", All: false);
         IndexQuery query = new FullTextQuery("text", "fox", All: false);
         for (int depth = 0; depth < 60; depth++)
-            query = isScored ? new BoostQuery(new AndQuery([new OrQuery([red, query]), new FullTextQuery("text", "fox dog", All: false)]), 1.01f) : new AndQuery([new MatchAllQuery(), new NotQuery(query)]);
-        var request = new SearchRequest { Query = query, Sort = isScored ? [new SortKey("", SortKind.Score, Descending: true)] : [], Take = 10 };
-        SearchResults results = await Task.Run(() => Search(store, request, options: null), TestContext.Current.CancellationToken).WaitAsync(s_patience, TestContext.Current.CancellationToken);
+            query = isScored
+                ? new BoostQuery(
+                    new AndQuery([new OrQuery([red, query]), new FullTextQuery("text", "fox dog", All: false)]), 1.01f)
+                : new AndQuery([new MatchAllQuery(), new NotQuery(query)]);
+        var request = new SearchRequest
+        {
+            Query = query,
+            Sort = isScored ? [new SortKey("", SortKind.Score, Descending: true)] : [],
+            Take = 10
+        };
+        SearchResults results = await Task.Run(() => Search(store, request, options: null), TestContext.Current.CancellationToken)
+            .WaitAsync(s_patience, TestContext.Current.CancellationToken);
         Assert.Equal(1, results.TotalCount);
     }
 
@@ -30,12 +42,21 @@ public sealed class HeavyQueryTests
     public void A_phrase_in_one_long_text_is_stopped_by_its_budget_and_takes_no_memory_for_its_words(int slop)
     {
         using TemporaryStore store = IndexOf(string.Concat(Enumerable.Repeat("word ", 100_000)));
-        var request = new SearchRequest { Query = new PhraseQuery("text", string.Concat(Enumerable.Repeat("word ", 60)), slop), Sort = [], Take = 10 };
+        var request = new SearchRequest
+        {
+            Query = new PhraseQuery("text", string.Concat(Enumerable.Repeat("word ", 60)), slop),
+            Sort = [],
+            Take = 10
+        };
         Assert.Equal(1, Search(store, request, options: null).TotalCount);
         long before = GC.GetAllocatedBytesForCurrentThread();
         Assert.Equal(1, Search(store, request, options: null).TotalCount);
         Assert.InRange(GC.GetAllocatedBytesForCurrentThread() - before, 0, 4 << 20); // positions once, not for each word
-        var budget = new QueryOptions { Budget = new QueryBudget(Time: TimeSpan.FromMilliseconds(40)), TimeProvider = new ClockOfLooks() };
+        var budget = new QueryOptions
+        {
+            Budget = new QueryBudget(Time: TimeSpan.FromMilliseconds(40)),
+            TimeProvider = new ClockOfLooks()
+        };
         Assert.Throws<QueryBudgetExceededException>(() => Search(store, request, budget));
     }
 

@@ -16,7 +16,8 @@ public sealed class IndexBatchTests
     /// <summary>Fields of every kind.</summary>
     private static readonly IndexSchema s_schema = new(
     [
-        .. RandomData.Schema.Fields, new IndexField("place", FieldAnalysis.Spatial), new IndexField("vector", FieldAnalysis.Vector) { Vector = new VectorFieldOptions { Dimensions = 3 } },
+        .. RandomData.Schema.Fields, new IndexField("place", FieldAnalysis.Spatial),
+        new IndexField("vector", FieldAnalysis.Vector) { Vector = new VectorFieldOptions { Dimensions = 3 } },
     ]);
 
     [Fact]
@@ -55,7 +56,8 @@ public sealed class IndexBatchTests
     public void A_batch_takes_no_other_of_another_index_nor_itself()
     {
         using StorageEnvironment first = MemoryEnvironment.Open(), second = MemoryEnvironment.Open();
-        IndexBatch batch = new IndexWriter(first, s_schema).BeginBatch(), foreign = new IndexWriter(second, RandomData.Schema).BeginBatch();
+        IndexBatch batch = new IndexWriter(first, s_schema).BeginBatch(),
+            foreign = new IndexWriter(second, RandomData.Schema).BeginBatch();
         Assert.Throws<ArgumentException>(() => batch.Append(foreign));
         Assert.Throws<ArgumentException>(() => batch.Append(batch));
         IndexBatch open = new IndexWriter(first, s_schema).BeginBatch();

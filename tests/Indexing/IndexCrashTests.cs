@@ -10,8 +10,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Indexing.Tests;
 
 /// <summary>
-/// The power fails while an index is built, tidied, given fields and written down, again and again; each time it goes on from what it finds. In the end it answers, and holds of each entry, what one does
-/// that was built at one go.
+/// The power fails while an index is built, tidied, given fields and written down, again and again; each time it goes on from
+/// what it finds. In the end it answers, and holds of each entry, what one does that was built at one go.
 /// </summary>
 public sealed class IndexCrashTests
 {
@@ -65,7 +65,8 @@ public sealed class IndexCrashTests
     }
 
     private static StorageEnvironment Open(SimulatedDisk disk, Random random) => StorageEnvironment.Open(
-        new World(disk, new SimulatedClock(), random, IsBackgroundAllowed: false), new StorageOptions { Durability = Durability.Relaxed, ScratchBudgetBytes = 1 << 20 });
+        new World(disk, new SimulatedClock(), random, IsBackgroundAllowed: false),
+        new StorageOptions { Durability = Durability.Relaxed, ScratchBudgetBytes = 1 << 20 });
 
     private void Step(StorageEnvironment environment, IndexWriter writer, Random random, RandomData data)
     {
@@ -99,7 +100,8 @@ public sealed class IndexCrashTests
     private void Index(IndexWriter writer, int most)
     {
         IndexBatch batch = writer.BeginBatch();
-        (long Etag, (string Key, (int Field, FieldValue Value)[]? Values) Change)[] next = [.. _log.Where(change => change.Key > writer.LastEtag).Take(most).Select(pair => (pair.Key, pair.Value))];
+        (long Etag, (string Key, (int Field, FieldValue Value)[]? Values) Change)[] next =
+            [.. _log.Where(change => change.Key > writer.LastEtag).Take(most).Select(pair => (pair.Key, pair.Value))];
         foreach ((_, (string key, (int, FieldValue)[]? values)) in next)
             Put(batch, key, values, 0, writer.Pending?.FirstField ?? writer.Schema.Fields.Count);
         writer.Commit(batch, next.Length < most ? _lastEtag : next[^1].Etag, TestContext.Current.CancellationToken);
@@ -142,7 +144,9 @@ public sealed class IndexCrashTests
         foreach (string key in _etags.Keys)
         {
             byte[] id = Encoding.UTF8.GetBytes(key);
-            Assert.True(Describe(expected, id) == Describe(searcher, id), $"seed {seed}: {key} has {Describe(searcher, id)} instead of {Describe(expected, id)}");
+            Assert.True(
+                Describe(expected, id) == Describe(searcher, id),
+                $"seed {seed}: {key} has {Describe(searcher, id)} instead of {Describe(expected, id)}");
         }
 
         for (int i = 0; i < 120; i++)
@@ -150,6 +154,11 @@ public sealed class IndexCrashTests
     }
 
     private static string Describe(IndexSearcher searcher, byte[] key) => searcher.Entry(key) is { } fields
-        ? string.Join("; ", fields.Select(field => $"{field.Field}: {string.Join(",", field.Terms.Order(StringComparer.Ordinal))} {string.Join(",", field.Numbers.Order())} {field.HasNull}").Order(StringComparer.Ordinal))
+        ? string.Join(
+            "; ",
+            fields.Select(
+                field =>
+                    $"{field.Field}: {string.Join(",", field.Terms.Order(StringComparer.Ordinal))} "
+                        + $"{string.Join(",", field.Numbers.Order())} {field.HasNull}").Order(StringComparer.Ordinal))
         : "nothing";
 }

@@ -4,7 +4,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests;
 
-/// <summary>The index against a scan of all entries: the same ids, the same order, the same totals, while entries come and go.</summary>
+/// <summary>
+/// The index against a scan of all entries: the same ids, the same order, the same totals, while entries come and go.
+/// </summary>
 public sealed class IndexDifferentialTests
 {
     [Fact]
@@ -51,7 +53,8 @@ public sealed class IndexDifferentialTests
             {
                 string field = random.Next(2) == 0 ? "name" : "tag";
                 var range = new RangeQuery(
-                    field, random.Next(4) == 0 ? null : Pick(), random.Next(2) == 0, random.Next(4) == 0 ? null : Pick(), random.Next(2) == 0);
+                    field, random.Next(4) == 0 ? null : Pick(), random.Next(2) == 0, random.Next(4) == 0 ? null : Pick(),
+                    random.Next(2) == 0);
                 IndexQuery query = random.Next(4) switch
                 {
                     0 => new MatchAllQuery(),
@@ -78,9 +81,17 @@ public sealed class IndexDifferentialTests
     /// <summary>A text about as long as the longest terms, and the heads that longer ones are kept by.</summary>
     private static string LongText(Random random)
     {
-        int shared = random.Next(4) switch { 0 => random.Next(380, 388), 1 => random.Next(508, 516), 2 => 384, _ => random.Next(380, 520) };
+        int shared = random.Next(4) switch
+        {
+            0 => random.Next(380, 388),
+            1 => random.Next(508, 516),
+            2 => 384,
+            _ =>
+            random.Next(380, 520)
+        };
         int rest = random.Next(3) == 0 ? 0 : random.Next(140);
-        return new string('w', shared) + new string((char)('u' + random.Next(4)), rest) + new[] { "", "a", "B", "2", "10", "x009" }[random.Next(6)];
+        return new string('w', shared) + new string((char)('u' + random.Next(4)), rest)
+            + new[] { "", "a", "B", "2", "10", "x009" }[random.Next(6)];
     }
 
     [Fact]
@@ -101,10 +112,17 @@ public sealed class IndexDifferentialTests
             for (int i = 0; i < 40; i++)
             {
                 SearchRequest request = data.Request();
-                SortKey first = new(random.Next(2) == 0 ? "number" : "name", (SortKind)random.Next(3), random.Next(2) == 0, random.Next(3) switch { 0 => null, 1 => true, _ => false });
+                SortKey first = new(
+                    random.Next(2) == 0 ? "number" : "name", (SortKind)random.Next(3), random.Next(2) == 0,
+                    random.Next(3) switch { 0 => null, 1 => true, _ => false });
                 request = request with { Sort = [first, .. request.Sort] };
                 if (random.Next(2) == 0)
-                    request = request with { Query = random.Next(3) == 0 ? data.Range(first.Field) : new AndQuery([request.Query, data.Range(first.Field)]) };
+                    request = request with
+                    {
+                        Query = random.Next(3) == 0
+                            ? data.Range(first.Field)
+                            : new AndQuery([request.Query, data.Range(first.Field)])
+                    };
                 foreach (OrderHint hint in Enum.GetValues<OrderHint>())
                 {
                     fixture.Check(request with { OrderHint = hint });
@@ -127,20 +145,36 @@ public sealed class IndexDifferentialTests
                 if (round > 0 && random.Next(3) == 0)
                     fixture.Delete(key);
                 else
-                    fixture.Put(key, (2, random.Next(4) == 0 ? FieldValue.Of(random.Next(1_000) / 4.0) : FieldValue.Of((long)random.Next(-3_000, 3_000))), (0, FieldValue.Of("w" + random.Next(3))));
+                    fixture.Put(
+                        key,
+                        (2, random.Next(4) == 0
+                            ? FieldValue.Of(random.Next(1_000) / 4.0)
+                            : FieldValue.Of((long)random.Next(-3_000, 3_000))),
+                        (0, FieldValue.Of("w" + random.Next(3))));
             }
 
             fixture.Commit();
             for (int i = 0; i < 40; i++)
             {
-                FieldValue? low = random.Next(6) == 0 ? null : FieldValue.Of((long)random.Next(-3_200, 3_200)), high = random.Next(6) == 0 ? null : FieldValue.Of(random.Next(-6_400, 6_400) / 2.0);
+                FieldValue? low = random.Next(6) == 0 ? null : FieldValue.Of((long)random.Next(-3_200, 3_200)),
+                    high = random.Next(6) == 0 ? null : FieldValue.Of(random.Next(-6_400, 6_400) / 2.0);
                 var range = new RangeQuery("number", low, random.Next(2) == 0, high, random.Next(2) == 0);
-                var sorted = new SearchRequest { Query = range, Sort = [new SortKey("number", SortKind.Double, random.Next(2) == 0)], Take = 7 };
+                var sorted = new SearchRequest
+                {
+                    Query = range,
+                    Sort = [new SortKey("number", SortKind.Double, random.Next(2) == 0)],
+                    Take = 7
+                };
                 fixture.Check(new SearchRequest { Query = range, Take = 0 });
                 fixture.Check(sorted);
                 fixture.Check(sorted with { Sort = [new SortKey("name", SortKind.Text)] });
                 fixture.Check(sorted with { Query = new AndQuery([new TermQuery("name", FieldValue.Of("w1")), range]) });
-                fixture.Check(sorted with { Query = new AndQuery([new TermQuery("name", FieldValue.Of("w1")), range]), CountsHits = false });
+                fixture.Check(
+                    sorted with
+                    {
+                        Query = new AndQuery([new TermQuery("name", FieldValue.Of("w1")), range]),
+                        CountsHits = false
+                    });
             }
         }
     }
@@ -192,7 +226,8 @@ public sealed class IndexDifferentialTests
             paged.AddRange(fixture.Keys(new SearchRequest { Query = new MatchAllQuery(), Sort = [sort], Skip = skip, Take = 7 }));
         Assert.Equal(all, paged);
         Assert.Equal(fixture.Model.Count, all.Distinct().Count());
-        Assert.NotEqual(all, fixture.Keys(new SearchRequest { Query = new MatchAllQuery(), Sort = [sort with { Seed = "other" }] }));
+        Assert.NotEqual(
+            all, fixture.Keys(new SearchRequest { Query = new MatchAllQuery(), Sort = [sort with { Seed = "other" }] }));
         Assert.NotEqual(all, all.Order());
     }
 }

@@ -79,11 +79,14 @@ public sealed class IndexFixture : IDisposable
         List<string> expected = [.. model.Search(request).Select(hit => hit.Key)];
         using SearchResults results = searcher.Search(request);
         string what = Describe(request);
-        bool isTotalRight = results.IsTotalExact ? expected.Count == results.TotalCount : !request.CountsHits && results.TotalCount <= expected.Count;
+        bool isTotalRight = results.IsTotalExact
+            ? expected.Count == results.TotalCount
+            : !request.CountsHits && results.TotalCount <= expected.Count;
         Assert.True(isTotalRight, $"{what}: {results.TotalCount} hits, a scan finds {expected.Count}");
         List<string> page = [.. expected.Skip((int)request.Skip).Take((int)Math.Min(int.MaxValue, request.Take))];
         List<string> actual = Read(results);
-        Assert.True(page.SequenceEqual(actual), $"{what}\nexpected {string.Join(' ', page)}\nactual   {string.Join(' ', actual)}");
+        Assert.True(
+            page.SequenceEqual(actual), $"{what}\nexpected {string.Join(' ', page)}\nactual   {string.Join(' ', actual)}");
     }
 
     /// <summary>Compares the scores with the reference, and the order with the scores.</summary>
@@ -96,19 +99,30 @@ public sealed class IndexFixture : IDisposable
 
     private void CheckScores(IndexQuery query, long take, OrderHint hint, bool countsHits)
     {
-        var request = new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = take, OrderHint = hint, CountsHits = countsHits };
+        var request = new SearchRequest
+        {
+            Query = query,
+            Sort = [new SortKey("", SortKind.Score, Descending: true)],
+            Take = take,
+            OrderHint = hint,
+            CountsHits = countsHits
+        };
         Dictionary<string, double> expected = Model.Search(request).ToDictionary(hit => hit.Key, hit => hit.Score);
         using var searcher = new IndexSearcher(Environment);
         using SearchResults results = searcher.Search(request);
         string what = Describe(request);
-        Assert.True(results.IsTotalExact ? expected.Count == results.TotalCount : !countsHits && expected.Count >= results.TotalCount, what);
+        Assert.True(
+            results.IsTotalExact ? expected.Count == results.TotalCount : !countsHits && expected.Count >= results.TotalCount,
+            what);
         double last = double.PositiveInfinity;
         var seen = new HashSet<string>();
         while (results.MoveNext())
         {
             string key = Encoding.UTF8.GetString(results.Key);
             Assert.True(seen.Add(key), what);
-            Assert.True(Math.Abs(expected[key] - results.Score) <= 1e-5 * Math.Max(1, expected[key]), $"{what}: {key} {results.Score} {expected[key]}");
+            Assert.True(
+                Math.Abs(expected[key] - results.Score) <= 1e-5 * Math.Max(1, expected[key]),
+                $"{what}: {key} {results.Score} {expected[key]}");
             Assert.True(results.Score <= last, what);
             last = results.Score;
         }
@@ -162,9 +176,12 @@ public sealed class IndexFixture : IDisposable
         InQuery list => $"{list.Field} in [{string.Join(", ", list.Values.Select(value => Describe(value)))}]",
         AllInQuery list => $"{list.Field} all in [{string.Join(", ", list.Values.Select(value => Describe(value)))}]",
         TermQuery term => $"{term.Field} = {Describe(term.Value)}",
-        RangeQuery range => $"{range.Field} {(range.LowInclusive ? '[' : '(')}{Describe(range.Low)}, {Describe(range.High)}{(range.HighInclusive ? ']' : ')')}",
+        RangeQuery range =>
+            $"{range.Field} {(range.LowInclusive ? '[' : '(')}{Describe(range.Low)}, "
+                + $"{Describe(range.High)}{(range.HighInclusive ? ']' : ')')}",
         _ => query.ToString(),
     };
 
-    private static string Describe(FieldValue? value) => value is { } some ? $"{some.Kind}:{(NaiveText.IsNull(some) ? "" : NaiveText.TextOf(some))}" : "open";
+    private static string Describe(FieldValue? value) =>
+        value is { } some ? $"{some.Kind}:{(NaiveText.IsNull(some) ? "" : NaiveText.TextOf(some))}" : "open";
 }

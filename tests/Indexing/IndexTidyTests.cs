@@ -9,7 +9,8 @@ namespace Treepie.Indexing.Tests;
 /// <summary>An index that was tidied is smaller and answers as before.</summary>
 public sealed class IndexTidyTests
 {
-    private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("number"), new IndexField("name")]);
+    private static readonly IndexSchema Schema = new(
+        [new IndexField("text", FieldAnalysis.FullText), new IndexField("number"), new IndexField("name")]);
 
     [Fact]
     public void A_tidied_index_is_smaller_and_has_the_same_entries()
@@ -44,7 +45,10 @@ public sealed class IndexTidyTests
         for (int i = 0; i < 400; i++)
         {
             batch.BeginEntry(Encoding.UTF8.GetBytes($"entry/{random.Next(6_000)}"));
-            batch.AddText(0, Encoding.UTF8.GetBytes(string.Join(' ', Enumerable.Range(0, 30).Select(_ => $"w{(int)Math.Pow(random.NextDouble() * 30, 3)}"))));
+            batch.AddText(
+                0,
+                Encoding.UTF8.GetBytes(
+                    string.Join(' ', Enumerable.Range(0, 30).Select(_ => $"w{(int)Math.Pow(random.NextDouble() * 30, 3)}"))));
             batch.AddLong(1, random.Next(1_000_000));
             batch.AddText(2, Encoding.UTF8.GetBytes($"name {random.Next(100_000)}"));
             batch.EndEntry();
@@ -64,11 +68,21 @@ public sealed class IndexTidyTests
         using var searcher = new IndexSearcher(environment);
         var text = new StringBuilder();
         foreach (string field in new[] { "text", "number", "name" })
-            text.AppendJoin(' ', searcher.Terms(field, null, 100_000).Select(term => $"{term.Text}:{term.EntryCount}")).AppendLine();
+            text.AppendJoin(' ', searcher.Terms(field, null, 100_000).Select(term => $"{term.Text}:{term.EntryCount}"))
+                .AppendLine();
         using SearchResults results = searcher.Search(
-            new SearchRequest { Query = new FullTextQuery("text", "w1 w2", All: false), Sort = [new SortKey("number", SortKind.Long)], Take = 10_000 }, TestContext.Current.CancellationToken);
+            new SearchRequest
+            {
+                Query = new FullTextQuery("text", "w1 w2", All: false),
+                Sort = [new SortKey("number", SortKind.Long)],
+                Take = 10_000
+            }, TestContext.Current.CancellationToken);
         while (results.MoveNext())
-            text.Append(Encoding.UTF8.GetString(results.Key)).Append(' ').AppendJoin(',', searcher.Entry(results.Key)!.SelectMany(field => field.Terms)).AppendLine(); // it was just found
+            // it was just found
+            text.Append(Encoding.UTF8.GetString(results.Key))
+                .Append(' ')
+                .AppendJoin(',', searcher.Entry(results.Key)!.SelectMany(field => field.Terms))
+                .AppendLine();
         return text.ToString();
     }
 }

@@ -9,7 +9,8 @@ namespace Treepie.Indexing.Tests;
 /// <summary>More entries than fit one window of 4,096, and than fit a super-window of 64 windows.</summary>
 public sealed class IndexWindowsTests
 {
-    private static readonly IndexSchema Schema = new([new IndexField("group"), new IndexField("number"), new IndexField("text", FieldAnalysis.FullText)]);
+    private static readonly IndexSchema Schema = new(
+        [new IndexField("group"), new IndexField("number"), new IndexField("text", FieldAnalysis.FullText)]);
 
     [Fact]
     public void Lists_of_every_density_answer_exactly_across_hundreds_of_thousands_of_entries()
@@ -21,7 +22,9 @@ public sealed class IndexWindowsTests
         IndexBatch batch = writer.BeginBatch();
 
         // Dense, middling, sparse and very sparse lists; the numbers are all different.
-        int[] group = [.. Enumerable.Range(0, Count).Select(i => i % 3 == 0 ? 0 : i % 40 == 1 ? 1 : i % 5_000 == 7 ? 2 : i % 100_000 == 9 ? 3 : 4)];
+        int[] group = [
+            .. Enumerable.Range(0, Count)
+                .Select(i => i % 3 == 0 ? 0 : i % 40 == 1 ? 1 : i % 5_000 == 7 ? 2 : i % 100_000 == 9 ? 3 : 4)];
         int[] number = [.. Enumerable.Range(0, Count).OrderBy(_ => random.Next())];
         for (int i = 0; i < Count; i++)
         {
@@ -90,27 +93,50 @@ public sealed class IndexWindowsTests
             CheckPage(searcher, term, [.. entries.Where(i => group[i] == g)]);
             CheckPage(searcher, new NotQuery(term), [.. entries.Where(i => group[i] != g)]);
             var range = new RangeQuery("number", FieldValue.Of(1_000L), true, FieldValue.Of(100_000L), false);
-            CheckPage(searcher, new AndQuery([term, range]), [.. entries.Where(i => group[i] == g && number[i] is >= 1_000 and < 100_000)]);
-            CheckPage(searcher, new OrQuery([term, new TermQuery("number", FieldValue.Of((long)g))]), [.. entries.Where(i => group[i] == g || number[i] == g)]);
+            CheckPage(
+                searcher, new AndQuery([term, range]),
+                [.. entries.Where(i => group[i] == g && number[i] is >= 1_000 and < 100_000)]);
+            CheckPage(
+                searcher, new OrQuery([term, new TermQuery("number", FieldValue.Of((long)g))]),
+                [.. entries.Where(i => group[i] == g || number[i] == g)]);
         }
 
         // Lists of all lengths in one bitmap: those of a pattern, and of a range of words.
         CheckPage(searcher, new PrefixQuery("group", "g"), entries);
-        CheckPage(searcher, new RangeQuery("group", FieldValue.Of("g1"), true, FieldValue.Of("g4"), false), [.. entries.Where(i => group[i] is 1 or 2 or 3)]);
-        CheckPage(searcher, new AndQuery([new PrefixQuery("group", "g"), new NotQuery(new RangeQuery("group", FieldValue.Of("g0"), true, FieldValue.Of("g3"), true))]), [.. entries.Where(i => group[i] == 4)]);
+        CheckPage(
+            searcher, new RangeQuery("group", FieldValue.Of("g1"), true, FieldValue.Of("g4"), false),
+            [.. entries.Where(i => group[i] is 1 or 2 or 3)]);
+        CheckPage(
+            searcher,
+            new AndQuery(
+                [new PrefixQuery("group", "g"), new NotQuery(
+                    new RangeQuery("group", FieldValue.Of("g0"), true, FieldValue.Of("g3"), true))]),
+            [.. entries.Where(i => group[i] == 4)]);
 
-        CheckPage(searcher, new RangeQuery("number", FieldValue.Of(5_000L), true, null, true), [.. entries.Where(i => number[i] >= 5_000)]);
+        CheckPage(
+            searcher, new RangeQuery("number", FieldValue.Of(5_000L), true, null, true),
+            [.. entries.Where(i => number[i] >= 5_000)]);
 
         // Wide ranges compare sort values instead of gathering numbers; bounds that are and are not among the numbers.
-        foreach ((double low, bool lowIn, double high, bool highIn) in new[] { (10, true, 200_000, true), (10, false, 200_000, false), (9.5, false, 200_000.5, true), (-1e9, true, 1e300, false) })
+        foreach ((
+            double low, bool lowIn, double high,
+            bool highIn) in new[]
+            {
+                (10, true, 200_000, true), (10, false, 200_000, false), (9.5, false, 200_000.5, true), (-1e9, true, 1e300, false)
+            })
         {
             bool Inside(int i) => (lowIn ? number[i] >= low : number[i] > low) && (highIn ? number[i] <= high : number[i] < high);
             var range = new RangeQuery("number", FieldValue.Of(low), lowIn, FieldValue.Of(high), highIn);
             CheckPage(searcher, range, [.. entries.Where(Inside)]);
             CheckPage(searcher, new NotQuery(range), [.. entries.Where(i => !Inside(i))]);
-            CheckPage(searcher, new AndQuery([range, new TermQuery("group", FieldValue.Of("g2"))]), [.. entries.Where(i => group[i] == 2 && Inside(i))]);
-            using SearchResults first = searcher.Search(new SearchRequest { Query = range, Sort = [new SortKey("number", SortKind.Long)], Take = 5 });
-            Assert.Equal(entries.Where(Inside).OrderBy(i => number[i]).Take(5).Select(i => Encoding.UTF8.GetString(Key(i))), IndexFixture.Read(first));
+            CheckPage(
+                searcher, new AndQuery([range, new TermQuery("group", FieldValue.Of("g2"))]),
+                [.. entries.Where(i => group[i] == 2 && Inside(i))]);
+            using SearchResults first = searcher.Search(
+                new SearchRequest { Query = range, Sort = [new SortKey("number", SortKind.Long)], Take = 5 });
+            Assert.Equal(
+                entries.Where(Inside).OrderBy(i => number[i]).Take(5).Select(i => Encoding.UTF8.GetString(Key(i))),
+                IndexFixture.Read(first));
         }
 
         CheckPage(searcher, new FullTextQuery("text", "even third", All: true), [.. entries.Where(i => i % 6 == 0)]);

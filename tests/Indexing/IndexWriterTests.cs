@@ -19,10 +19,16 @@ public sealed class IndexWriterTests
         IndexField first = RandomData.Schema.Fields[0];
         IndexField[] others =
         [
-            first with { Name = first.Name + "x" }, first with { Name = first.Name[..^1] }, first with { Name = "ä" }, first with { Boost = 2 },
-            first with { Analyzer = "WhitespaceAnalyzer" }, first with { Analysis = first.Analysis == FieldAnalysis.Keyword ? FieldAnalysis.FullText : FieldAnalysis.Keyword },
+            first with { Name = first.Name + "x" }, first with { Name = first.Name[..^1] }, first with { Name = "ä" },
+            first with { Boost = 2 },
+            first with { Analyzer = "WhitespaceAnalyzer" },
+            first with { Analysis = first.Analysis == FieldAnalysis.Keyword ? FieldAnalysis.FullText : FieldAnalysis.Keyword },
         ];
-        foreach (IndexSchema other in (IndexSchema[])[.. others.Select(field => new IndexSchema([field, .. RandomData.Schema.Fields.Skip(1)])), new IndexSchema([.. RandomData.Schema.Fields, new IndexField("more")]), new IndexSchema([])])
+        foreach (IndexSchema other in (IndexSchema[])
+        [
+            .. others.Select(field => new IndexSchema([field, .. RandomData.Schema.Fields.Skip(1)])),
+            new IndexSchema([.. RandomData.Schema.Fields, new IndexField("more")]), new IndexSchema([])
+        ])
         {
             using var searcher = new IndexSearcher(fixture.Environment, known: other);
             Assert.Equal(RandomData.Schema.Fields, searcher.Schema.Fields);
@@ -89,7 +95,8 @@ public sealed class IndexWriterTests
         using var environment = StorageEnvironment.Open(directory.Path);
         _ = new IndexWriter(environment, RandomData.Schema);
         Assert.Throws<IndexSchemaException>(() => new IndexWriter(environment, new IndexSchema([new IndexField("name")])));
-        Assert.Throws<IndexSchemaException>(() => new IndexWriter(environment, new IndexSchema([new IndexField("a"), new IndexField("a")])));
+        Assert.Throws<IndexSchemaException>(
+            () => new IndexWriter(environment, new IndexSchema([new IndexField("a"), new IndexField("a")])));
         _ = new IndexWriter(environment, new IndexSchema([.. RandomData.Schema.Fields]));
     }
 
@@ -122,13 +129,15 @@ public sealed class IndexWriterTests
         foreach (string value in (string[])[huge + "1", huge + "2", huge, "a", "a\0a", ""])
         {
             for (int field = 0; field < 4; field++)
-                fixture.Check(new SearchRequest { Query = new TermQuery(RandomData.Schema.Fields[field].Name, FieldValue.Of(value)) });
+                fixture.Check(
+                    new SearchRequest { Query = new TermQuery(RandomData.Schema.Fields[field].Name, FieldValue.Of(value)) });
         }
 
         fixture.Check(new SearchRequest { Query = new PrefixQuery("name", new string('x', 300)) });
         fixture.Check(new SearchRequest { Query = new SuffixQuery("name", "xx2") });
         fixture.Check(new SearchRequest { Query = new MatchAllQuery(), Sort = [new SortKey("tag", SortKind.Text)] });
-        fixture.Check(new SearchRequest { Query = new MatchAllQuery(), Sort = [new SortKey("tag", SortKind.Text, Descending: true)] });
+        fixture.Check(
+            new SearchRequest { Query = new MatchAllQuery(), Sort = [new SortKey("tag", SortKind.Text, Descending: true)] });
         fixture.Delete("a");
         fixture.Delete("b");
         fixture.Commit();
@@ -170,8 +179,10 @@ public sealed class IndexWriterTests
         using SearchResults chained = searcher.Search(new SearchRequest { Query = chain }, TestContext.Current.CancellationToken);
         Assert.Equal(250, chained.TotalCount);
 
-        FieldValue[] million = [.. Enumerable.Range(0, 1_000_000).Select(i => i % 2 == 0 ? FieldValue.Of((long)i) : FieldValue.Of("v" + i))];
-        using SearchResults many = searcher.Search(new SearchRequest { Query = new InQuery("number", million) }, TestContext.Current.CancellationToken);
+        FieldValue[] million =
+            [.. Enumerable.Range(0, 1_000_000).Select(i => i % 2 == 0 ? FieldValue.Of((long)i) : FieldValue.Of("v" + i))];
+        using SearchResults many = searcher.Search(
+            new SearchRequest { Query = new InQuery("number", million) }, TestContext.Current.CancellationToken);
         Assert.Equal(150, many.TotalCount);
     }
 

@@ -7,16 +7,23 @@ using Treepie.Tests.Support;
 namespace Treepie.Indexing.Tests;
 
 /// <summary>
-/// The best hits of lists, found from candidates and blocks, against those by bounds and those by scoring every hit: the same entries, the same scores to the last bit, the same totals. Lists have as many entries
-/// in a window as make a form end and the next begin, and windows that others have not.
+/// The best hits of lists, found from candidates and blocks, against those by bounds and those by scoring every hit: the same
+/// entries, the same scores to the last bit, the same totals. Lists have as many entries in a window as make a form end and the
+/// next begin, and windows that others have not.
 /// </summary>
 public sealed class ListRankingTests
 {
-    private const string Rarest = "candidates of the rarest list", Several = "candidates of several lists", ByBlocks = "best blocks first";
+    private const string Rarest = "candidates of the rarest list",
+        Several = "candidates of several lists",
+        ByBlocks = "best blocks first";
     private const int Window = 4_096;
     private const int Entries = (4 * Window) + 900;
 
-    private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("title", FieldAnalysis.FullText) { Boost = 2.5f }, new IndexField("kind")]);
+    private static readonly IndexSchema Schema = new(
+        [new IndexField("text", FieldAnalysis.FullText), new IndexField("title", FieldAnalysis.FullText)
+        {
+            Boost = 2.5f
+        }, new IndexField("kind")]);
 
     /// <summary>By word, how many entries of each window have it.</summary>
     private static readonly (string Word, int[] InWindows)[] Lists =
@@ -52,7 +59,13 @@ public sealed class ListRankingTests
         for (int round = 0; round < 3; round++)
         {
             for (int i = 0; i < 90; i++)
-                _ = Compare(environment, Query(random), random) switch { Rarest or Several => merged++, ByBlocks => byBlocks++, _ => 0 };
+                _ = Compare(environment, Query(random), random) switch
+                {
+                    Rarest or Several => merged++,
+                    ByBlocks =>
+                    byBlocks++,
+                    _ => 0
+                };
             for (int i = 0; i < 20; i++)
                 byBlocks += Compare(environment, LongQuery(random), random) == ByBlocks ? 1 : 0;
             Change(batch, words, random, longest: round == 0 ? 4 : 250);
@@ -63,7 +76,9 @@ public sealed class ListRankingTests
         Assert.True(byBlocks > 30, $"Lists were looked at by blocks {byBlocks} times, of 330.");
     }
 
-    /// <summary>Entries of equal scores, more than are wanted: those that came first are the best, whichever list has them.</summary>
+    /// <summary>
+    /// Entries of equal scores, more than are wanted: those that came first are the best, whichever list has them.
+    /// </summary>
     [Fact]
     public void Of_equal_scores_the_first_entries_are_the_best()
     {
@@ -76,13 +91,24 @@ public sealed class ListRankingTests
         {
             // Two words are in as many entries each, so that one counts as much as the other.
             batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
-            string text = (i % 50) switch { 7 => "left plain", 9 => "right plain", 11 => "left right", 13 => "plain common", _ => "plain plain" };
+            string text = (i % 50) switch
+            {
+                7 => "left plain",
+                9 => "right plain",
+                11 => "left right",
+                13 => "plain common",
+                _ =>
+                "plain plain"
+            };
             batch.AddText(0, Encoding.UTF8.GetBytes(text));
             batch.EndEntry();
         }
 
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
-        foreach (string text in new[] { "left right", "right left", "left common right", "left right plain", "left", "plain left" })
+        foreach (string text in new[]
+        {
+            "left right", "right left", "left common right", "left right plain", "left", "plain left"
+        })
         {
             for (int take = 1; take < 700; take += 1 + random.Next(90))
                 Compare(environment, new FullTextQuery("text", text, All: random.Next(3) == 0), random, take);
@@ -100,17 +126,21 @@ public sealed class ListRankingTests
         using var searcher = new IndexSearcher(environment);
         foreach ((string text, bool all, string way) in new[]
         {
-            ("mid tens", true, Rarest), ("mid tens", false, Several), ("mid most", true, Rarest), ("mid most all", false, Several), ("mid thick few", false, Several),
+            ("mid tens", true, Rarest), ("mid tens", false, Several), ("mid most", true, Rarest),
+            ("mid most all", false, Several), ("mid thick few", false, Several),
             ("most all", true, ByBlocks), ("thick most all", true, ByBlocks),
         })
         {
             SearchRequest request = Request(new FullTextQuery("text", text, all), 10, 0);
-            using SearchResults planned = searcher.Search(request, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
+            using SearchResults planned = searcher.Search(
+                request, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
             using SearchResults plain = searcher.Search(request, null, TestContext.Current.CancellationToken);
             Assert.Equal(plain.Counters, planned.Counters);
             Assert.Equal("best hits", planned.Plan!.Operation); // it was asked for
             Assert.Equal(way, planned.Plan.Decisions[0].Chosen);
-            Assert.True(planned.Plan.Windows > 0 == plain.TotalCount > 0 && planned.Plan.Windows + planned.Plan.WindowsBelowBound <= 10, $"{text}, {all}: {planned.Plan.Windows} windows were scored, {planned.Plan.WindowsBelowBound} were not.");
+            Assert.True(
+                planned.Plan.Windows > 0 == plain.TotalCount > 0 && planned.Plan.Windows + planned.Plan.WindowsBelowBound <= 10,
+                $"{text}, {all}: {planned.Plan.Windows} windows were scored, {planned.Plan.WindowsBelowBound} were not.");
             Assert.Equal(plain.TotalCount, planned.Plan.RowsIn);
         }
     }
@@ -118,9 +148,12 @@ public sealed class ListRankingTests
     /// <summary>Compares all ways; returns the one that was taken without being told to.</summary>
     private static string Compare(StorageEnvironment environment, IndexQuery query, Random random, int take = 0)
     {
-        SearchRequest request = Request(query, take > 0 ? take : random.Next(3) switch { 0 => 1, 1 => 10, _ => random.Next(1, 400) }, random.Next(4) == 0 ? random.Next(30) : 0);
+        SearchRequest request = Request(
+            query, take > 0 ? take : random.Next(3) switch { 0 => 1, 1 => 10, _ => random.Next(1, 400) },
+            random.Next(4) == 0 ? random.Next(30) : 0);
         using var searcher = new IndexSearcher(environment);
-        (string expected, long total, _, ReadOnlyMemory<byte> last) = Ask(searcher, request with { OrderHint = OrderHint.Sort }, RankHint.Windows);
+        (string expected, long total, _, ReadOnlyMemory<byte> last) = Ask(
+            searcher, request with { OrderHint = OrderHint.Sort }, RankHint.Windows);
         string taken = "";
         foreach (RankHint hint in Enum.GetValues<RankHint>())
         {
@@ -133,23 +166,33 @@ public sealed class ListRankingTests
             Assert.InRange(seen, Math.Min(total, expected.Count(letter => letter == ':')), total);
             if (last.IsEmpty)
                 continue;
-            string next = Ask(searcher, request with { Skip = request.Skip + request.Take, OrderHint = OrderHint.Sort }, RankHint.Windows).Found;
+            string next =
+                Ask(
+                    searcher, request with { Skip = request.Skip + request.Take, OrderHint = OrderHint.Sort },
+                    RankHint.Windows).Found;
             Assert.Equal(next, Ask(searcher, request with { Skip = 0, After = last }, hint).Found);
         }
 
         return taken;
     }
 
-    private static (string Found, long Total, string Way, ReadOnlyMemory<byte> Last) Ask(IndexSearcher searcher, SearchRequest request, RankHint hint)
+    private static (string Found, long Total, string Way, ReadOnlyMemory<byte> Last) Ask(
+        IndexSearcher searcher, SearchRequest request, RankHint hint)
     {
-        using SearchResults results = searcher.Search(request with { WithPosition = true }, new QueryOptions { Plan = PlanDetail.Counts, Hints = new PlanHints { Rank = hint } }, TestContext.Current.CancellationToken);
+        using SearchResults results = searcher.Search(
+            request with { WithPosition = true },
+            new QueryOptions { Plan = PlanDetail.Counts, Hints = new PlanHints { Rank = hint } },
+            TestContext.Current.CancellationToken);
         var text = new StringBuilder();
         while (results.MoveNext())
             text.Append(' ').Append(results.EntryId).Append(':').Append(BitConverter.SingleToInt32Bits(results.Score));
-        return (text.ToString(), results.TotalCount, results.Plan!.Decisions is [var how, ..] ? how.Chosen : "", results.Position); // it was asked for
+        // it was asked for
+        return (
+            text.ToString(), results.TotalCount, results.Plan!.Decisions is [var how, ..] ? how.Chosen : "", results.Position);
     }
 
-    private static SearchRequest Request(IndexQuery query, int take, int skip) => new() { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = take, Skip = skip };
+    private static SearchRequest Request(IndexQuery query, int take, int skip) =>
+        new() { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = take, Skip = skip };
 
     /// <summary>Makes all entries, with the words that they have for being in a list; gives these back.</summary>
     private static List<string>[] Fill(IndexWriter writer, IndexBatch batch, Random random, int longest)
@@ -182,8 +225,10 @@ public sealed class ListRankingTests
     private static void Put(IndexBatch batch, int entry, List<string> words, Random random, int longest)
     {
         batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + entry));
-        IEnumerable<string> often = words.SelectMany(word => Enumerable.Repeat(word, random.Next(6) == 0 ? random.Next(1, 20) : 1));
-        batch.AddText(0, Encoding.UTF8.GetBytes(string.Join(' ', often.Concat(Enumerable.Repeat("filler", random.Next(longest))))));
+        IEnumerable<string> often = words.SelectMany(
+            word => Enumerable.Repeat(word, random.Next(6) == 0 ? random.Next(1, 20) : 1));
+        batch.AddText(
+            0, Encoding.UTF8.GetBytes(string.Join(' ', often.Concat(Enumerable.Repeat("filler", random.Next(longest))))));
         batch.AddText(1, Encoding.UTF8.GetBytes(string.Join(' ', words)));
         foreach (string word in words.Where(word => word.Length == 4))
             batch.AddText(2, Encoding.UTF8.GetBytes(word));
@@ -212,7 +257,10 @@ public sealed class ListRankingTests
             0 => new AndQuery(clauses[..2]),
 
             // Short lists of two fields beside long ones.
-            8 => new AndQuery([new FullTextQuery("title", random.Next(2) == 0 ? "mid" : "tens", All: true), new FullTextQuery("text", "most", All: true), new FullTextQuery("text", random.Next(2) == 0 ? "mid" : "w256", All: true), .. clauses[..1]]),
+            8 => new AndQuery(
+                [new FullTextQuery("title", random.Next(2) == 0 ? "mid" : "tens", All: true), new FullTextQuery(
+                    "text", "most",
+                    All: true), new FullTextQuery("text", random.Next(2) == 0 ? "mid" : "w256", All: true), .. clauses[..1]]),
             1 => new OrQuery(clauses),
             2 => new BoostQuery(new OrQuery(clauses), random.Next(4) / 2f),
             3 => new BoostQuery(new AndQuery(clauses[..2]), 1.7f),
@@ -230,7 +278,9 @@ public sealed class ListRankingTests
         return random.Next(4) switch
         {
             0 => new BoostQuery(query, random.Next(1, 9) / 4f),
-            1 => new AndQuery([new FullTextQuery("title", "most", All: true), query, new BoostQuery(new FullTextQuery("text", "all", All: true), 0.3f)]),
+            1 => new AndQuery(
+                [new FullTextQuery("title", "most", All: true), query, new BoostQuery(
+                    new FullTextQuery("text", "all", All: true), 0.3f)]),
             _ => query,
         };
     }

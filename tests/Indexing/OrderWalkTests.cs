@@ -6,7 +6,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests;
 
-/// <summary>The first hits of a word in the order of a number, by walking the numbers, against reading the number of every hit.</summary>
+/// <summary>
+/// The first hits of a word in the order of a number, by walking the numbers, against reading the number of every hit.
+/// </summary>
 public sealed class OrderWalkTests
 {
     private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("number")]);
@@ -23,7 +25,11 @@ public sealed class OrderWalkTests
         {
             // Words of every density; of some, whole windows have none, the first among them.
             int window = i >> 12;
-            string text = string.Join(' ', new[] { 2, 10, 60, 100 }.Where(each => random.Next(each) == 0).Select(each => $"all{each} some{each}w{window % 3}"));
+            string text = string.Join(
+                ' ',
+                new[] { 2, 10, 60, 100 }
+                    .Where(each => random.Next(each) == 0)
+                    .Select(each => $"all{each} some{each}w{window % 3}"));
             batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
             batch.AddText(0, Encoding.UTF8.GetBytes(text));
             batch.AddLong(1, random.Next(Entries / 2));
@@ -31,12 +37,19 @@ public sealed class OrderWalkTests
         }
 
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
-        string[] words = [.. new[] { 2, 10, 60, 100 }.SelectMany(each => new[] { $"all{each}", $"some{each}w0", $"some{each}w1", $"some{each}w2" })];
+        string[] words = [
+            .. new[] { 2, 10, 60, 100 }.SelectMany(
+                each => new[] { $"all{each}", $"some{each}w0", $"some{each}w1", $"some{each}w2" })];
         foreach (string word in words)
         {
             foreach (int take in new[] { 1, 10, 150 })
             {
-                var request = new SearchRequest { Query = new FullTextQuery("text", word, All: true), Sort = [new SortKey("number", SortKind.Long, random.Next(2) == 0)], Take = take };
+                var request = new SearchRequest
+                {
+                    Query = new FullTextQuery("text", word, All: true),
+                    Sort = [new SortKey("number", SortKind.Long, random.Next(2) == 0)],
+                    Take = take
+                };
                 string expected = Ask(store.Environment, request with { OrderHint = OrderHint.Sort });
                 Assert.Equal(expected, Ask(store.Environment, request with { OrderHint = OrderHint.Walk }));
                 Assert.Equal(expected, Ask(store.Environment, request));
@@ -44,7 +57,9 @@ public sealed class OrderWalkTests
         }
     }
 
-    /// <summary>What is left out is passed by blocks: with nulls on either side, terms of one entry and of very many, and a second key.</summary>
+    /// <summary>
+    /// What is left out is passed by blocks: with nulls on either side, terms of one entry and of very many, and a second key.
+    /// </summary>
     [Fact]
     public void Deep_pages_of_an_order_are_those_of_the_whole()
     {
@@ -58,7 +73,8 @@ public sealed class OrderWalkTests
         {
             batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
             if (random.Next(20) > 0)
-                batch.AddText(0, Encoding.UTF8.GetBytes(random.Next(3) == 0 ? "many" + random.Next(4) : "name " + random.Next(Entries)));
+                batch.AddText(
+                    0, Encoding.UTF8.GetBytes(random.Next(3) == 0 ? "many" + random.Next(4) : "name " + random.Next(Entries)));
             batch.AddLong(1, random.Next(10));
             batch.EndEntry();
         }
@@ -67,7 +83,8 @@ public sealed class OrderWalkTests
         long terms = 0;
         for (int i = 0; i < 80; i++)
         {
-            SortKey first = new("name", SortKind.Text, random.Next(2) == 0, random.Next(3) switch { 0 => null, 1 => true, _ => false });
+            SortKey first = new(
+                "name", SortKind.Text, random.Next(2) == 0, random.Next(3) switch { 0 => null, 1 => true, _ => false });
             var request = new SearchRequest
             {
                 Query = new MatchAllQuery(),
@@ -79,14 +96,18 @@ public sealed class OrderWalkTests
             Assert.Equal(expected, Ask(store.Environment, request with { OrderHint = OrderHint.Walk }));
             Assert.Equal(expected, Ask(store.Environment, request));
             using var searcher = new IndexSearcher(store.Environment);
-            using SearchResults walked = searcher.Search(request with { OrderHint = OrderHint.Walk }, TestContext.Current.CancellationToken);
+            using SearchResults walked = searcher.Search(
+                request with { OrderHint = OrderHint.Walk }, TestContext.Current.CancellationToken);
             terms += walked.Counters.TermsScanned;
         }
 
         Assert.True(terms / 80 < Entries / 10, $"{terms / 80} terms a page");
     }
 
-    /// <summary>Hits of a word in a range are counted without being kept: in windows of numbers, in one of numbers and fractions, in one in which some have none, and in one that is not full.</summary>
+    /// <summary>
+    /// Hits of a word in a range are counted without being kept: in windows of numbers, in one of numbers and fractions, in one
+    /// in which some have none, and in one that is not full.
+    /// </summary>
     [Fact]
     public void A_word_in_a_range_is_counted_without_keeping_its_hits_whatever_windows_its_numbers_are_in()
     {
@@ -101,7 +122,13 @@ public sealed class OrderWalkTests
         {
             int window = i >> 12;
             batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
-            batch.AddText(0, Encoding.UTF8.GetBytes(string.Join(' ', each.Where(one => window == 5 || random.Next(one) == 0).Select(one => $"all{one} some{one}w{window % 3}"))));
+            batch.AddText(
+                0,
+                Encoding.UTF8.GetBytes(
+                    string.Join(
+                        ' ',
+                        each.Where(one => window == 5 || random.Next(one) == 0)
+                            .Select(one => $"all{one} some{one}w{window % 3}"))));
             if (window == 2 && i % 7 == 0)
                 batch.AddDouble(1, random.NextDouble() * Entries);
             else if (window != 3 || i % 5 != 0)
@@ -116,14 +143,22 @@ public sealed class OrderWalkTests
             foreach (int width in new[] { 300, 3_000, 15_000 })
             {
                 long low = random.Next(Entries - width);
-                var query = new AndQuery([new FullTextQuery("text", word, All: true), new RangeQuery("number", FieldValue.Of(low), random.Next(2) == 0, FieldValue.Of(low + width), random.Next(2) == 0)]);
-                var request = new SearchRequest { Query = query, Sort = [new SortKey("number", SortKind.Long, random.Next(2) == 0)], Take = random.Next(2) == 0 ? 10 : 100 };
+                var query = new AndQuery(
+                    [new FullTextQuery("text", word, All: true), new RangeQuery(
+                        "number", FieldValue.Of(low), random.Next(2) == 0, FieldValue.Of(low + width), random.Next(2) == 0)]);
+                var request = new SearchRequest
+                {
+                    Query = query,
+                    Sort = [new SortKey("number", SortKind.Long, random.Next(2) == 0)],
+                    Take = random.Next(2) == 0 ? 10 : 100
+                };
                 string expected = Ask(environment, request with { OrderHint = OrderHint.Sort });
                 foreach (OrderHint hint in Enum.GetValues<OrderHint>())
                     Assert.Equal(expected, Ask(environment, request with { OrderHint = hint }));
 
                 using var searcher = new IndexSearcher(environment);
-                using SearchResults planned = searcher.Search(request, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
+                using SearchResults planned = searcher.Search(
+                    request, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
                 Assert.Equal(expected, Text(planned));
                 apart += planned.Plan!.Decisions.Any(decision => decision.Question == "how to count") ? 1 : 0; // it was asked for
             }

@@ -7,10 +7,14 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests;
 
-/// <summary>Patterns over whole dictionaries: what is found, what is refused, and what the index sees of very long terms and of Unicode's forms.</summary>
+/// <summary>
+/// Patterns over whole dictionaries: what is found, what is refused, and what the index sees of very long terms and of Unicode's
+/// forms.
+/// </summary>
 public sealed class PatternQueryTests
 {
-    private static readonly IndexSchema Schema = new([new IndexField("name"), new IndexField("text", FieldAnalysis.FullText), new IndexField("exact", FieldAnalysis.Keyword)]);
+    private static readonly IndexSchema Schema = new(
+        [new IndexField("name"), new IndexField("text", FieldAnalysis.FullText), new IndexField("exact", FieldAnalysis.Keyword)]);
 
     [Fact]
     public void Walks_that_seek_find_what_a_scan_finds()
@@ -20,7 +24,8 @@ public sealed class PatternQueryTests
         var make = new RandomPatterns(random);
         using var fixture = new IndexFixture(Schema);
         for (int i = 0; i < 3_000; i++)
-            fixture.Put("e/" + i, (0, FieldValue.Of(Plain(make.Text() + make.Text()) + random.Next(100))), (2, FieldValue.Of("K" + i)));
+            fixture.Put(
+                "e/" + i, (0, FieldValue.Of(Plain(make.Text() + make.Text()) + random.Next(100))), (2, FieldValue.Of("K" + i)));
         fixture.Commit();
         for (int i = 0; i < 30; i++)
         {
@@ -38,14 +43,16 @@ public sealed class PatternQueryTests
     [InlineData(float.NaN)]
     [InlineData(float.PositiveInfinity)]
     [InlineData(-1f)]
-    public void Absurd_boosts_are_refused(float factor) => Refused(new BoostQuery(new MatchAllQuery(), factor), "A boost is a number from 0 on");
+    public void Absurd_boosts_are_refused(float factor) =>
+        Refused(new BoostQuery(new MatchAllQuery(), factor), "A boost is a number from 0 on");
 
     [Theory]
     [InlineData(float.NaN)]
     [InlineData(3f)]
     [InlineData(1.5f)]
     [InlineData(-0.1f)]
-    public void Absurd_similarities_are_refused(float similarity) => Refused(new FuzzyQuery("name", "x", similarity), "The similarity of a fuzzy query");
+    public void Absurd_similarities_are_refused(float similarity) =>
+        Refused(new FuzzyQuery("name", "x", similarity), "The similarity of a fuzzy query");
 
     [Fact]
     public void Boosts_around_one_another_and_orders_without_end_are_refused()
@@ -54,16 +61,24 @@ public sealed class PatternQueryTests
         for (int i = 0; i < 4; i++)
             boosted = new BoostQuery(boosted, 1e9f);
         Refused(boosted, "come to 1E-09 to 1E+12");
-        Refused(new BoostQuery(new BoostQuery(new MatchAllQuery(), 1e-30f), 1e-30f), "come to 1E-09 to 1E+12"); // 1e-60, which is 0 in single precision
-        Refused(new MoreLikeThisQuery(null, _ => [], new MoreLikeThisOptions { Fields = ["text"], BoostFactor = 1e30f }), "come to 1E-09 to 1E+12");
+        // 1e-60, which is 0 in single precision
+        Refused(new BoostQuery(new BoostQuery(new MatchAllQuery(), 1e-30f), 1e-30f), "come to 1E-09 to 1E+12");
+        Refused(
+            new MoreLikeThisQuery(null, _ => [], new MoreLikeThisOptions { Fields = ["text"], BoostFactor = 1e30f }),
+            "come to 1E-09 to 1E+12");
         Assert.Equal("a b c", Find(new BoostQuery(new BoostQuery(new MatchAllQuery(), 1e-30f), 0)));
         Assert.Equal("a b c", Find(new OrQuery([.. Enumerable.Repeat(new BoostQuery(new MatchAllQuery(), 1e12f), 1_000)])));
         SortKey[] keys = [.. Enumerable.Repeat(new SortKey("name", SortKind.Text), 65)];
-        Assert.Contains("at most 64 keys", Assert.Throws<IndexQueryException>(() => Find(new MatchAllQuery(), keys)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "at most 64 keys", Assert.Throws<IndexQueryException>(() => Find(new MatchAllQuery(), keys)).Message,
+            StringComparison.Ordinal);
         Assert.Equal("a b c", Find(new MatchAllQuery(), keys[1..]));
     }
 
-    /// <summary>What reads a whole dictionary does so up to a limit, and then says what would help; what begins with some characters is in its limits where the dictionary is not.</summary>
+    /// <summary>
+    /// What reads a whole dictionary does so up to a limit, and then says what would help; what begins with some characters is in
+    /// its limits where the dictionary is not.
+    /// </summary>
     [Fact]
     public void Wildcards_over_everything_end_at_the_limit_with_an_advice()
     {
@@ -74,8 +89,10 @@ public sealed class PatternQueryTests
         using var searcher = new IndexSearcher(fixture.Environment);
         IndexQuery[] wide =
         [
-            new WildcardQuery("name", "*"), new WildcardQuery("name", "*1*"), new WildcardQuery("name", "?*"), new WildcardQuery("name", "*1?"), new FullTextQuery("text", "*1*", All: true),
-            new SuffixQuery("name", "1"), new ContainsQuery("name", "1"), new RegexQuery("name", "1"), new RegexQuery("name", "^.*"), new RegexQuery("name", "^n12|1"), new PrefixQuery("name", ""),
+            new WildcardQuery("name", "*"), new WildcardQuery("name", "*1*"), new WildcardQuery("name", "?*"),
+            new WildcardQuery("name", "*1?"), new FullTextQuery("text", "*1*", All: true),
+            new SuffixQuery("name", "1"), new ContainsQuery("name", "1"), new RegexQuery("name", "1"),
+            new RegexQuery("name", "^.*"), new RegexQuery("name", "^n12|1"), new PrefixQuery("name", ""),
         ];
         foreach (IndexQuery query in wide)
         {
@@ -85,12 +102,19 @@ public sealed class PatternQueryTests
             Assert.True(Count(query, 300) > 0);
         }
 
-        foreach (IndexQuery query in (IndexQuery[])[new WildcardQuery("name", "n1*"), new WildcardQuery("name", "n1?*5"), new RegexQuery("name", "^n1.*5$"), new RegexQuery("name", "^(n12|N19)|(^n29)$"), new PrefixQuery("name", "n1"), new FuzzyQuery("name", "n12", 1)])
+        foreach (IndexQuery query in (IndexQuery[])
+        [
+            new WildcardQuery("name", "n1*"), new WildcardQuery("name", "n1?*5"), new RegexQuery("name", "^n1.*5$"),
+            new RegexQuery("name", "^(n12|N19)|(^n29)$"), new PrefixQuery("name", "n1"), new FuzzyQuery("name", "n12", 1)
+        ])
             Assert.True(Count(query, 200) > 0);
 
         long Count(IndexQuery query, long mostTerms)
         {
-            using var context = new QueryContext(searcher.View, TestContext.Current.CancellationToken) { MaxTermsRead = mostTerms };
+            using var context = new QueryContext(searcher.View, TestContext.Current.CancellationToken)
+            {
+                MaxTermsRead = mostTerms
+            };
             var run = new SearchRun(context, new SearchRequest { Query = query });
             run.Execute();
             return run.Total;
@@ -116,7 +140,8 @@ public sealed class PatternQueryTests
     [Fact]
     public void A_million_clauses_and_endless_nesting_end_in_an_answer_or_an_error()
     {
-        Assert.Equal("a b c", Find(new OrQuery([.. Enumerable.Repeat<IndexQuery>(new MatchNoneQuery(), 1_000_000), new MatchAllQuery()])));
+        Assert.Equal(
+            "a b c", Find(new OrQuery([.. Enumerable.Repeat<IndexQuery>(new MatchNoneQuery(), 1_000_000), new MatchAllQuery()])));
         IndexQuery deep = new MatchAllQuery();
         for (int i = 0; i < 100_000; i++)
             deep = new NotQuery(deep);
@@ -126,7 +151,8 @@ public sealed class PatternQueryTests
             chain = new AndQuery([chain, new MatchAllQuery()]);
         Assert.Equal("a b c", Find(chain));
         Assert.Throws<IndexQueryException>(() => LuceneSyntax.Parse(new string('(', 100_000), (name, _) => name ?? "text"));
-        Assert.Throws<IndexQueryException>(() => LuceneSyntax.Parse(string.Join(' ', Enumerable.Repeat("x", 400_000)), (name, _) => name ?? "text"));
+        Assert.Throws<IndexQueryException>(
+            () => LuceneSyntax.Parse(string.Join(' ', Enumerable.Repeat("x", 400_000)), (name, _) => name ?? "text"));
     }
 
     [Fact]
@@ -144,7 +170,9 @@ public sealed class PatternQueryTests
         Assert.Empty(Keys(new ContainsQuery("name", "x")));
     }
 
-    /// <summary>Where the answer hangs on bytes that the index has not kept, it is refused; never are such texts left out in silence.</summary>
+    /// <summary>
+    /// Where the answer hangs on bytes that the index has not kept, it is refused; never are such texts left out in silence.
+    /// </summary>
     [Fact]
     public void A_start_or_an_end_that_is_longer_than_what_is_kept_of_long_texts_is_refused_where_one_may_fit()
     {
@@ -160,9 +188,16 @@ public sealed class PatternQueryTests
         Assert.Equal(["whole"], Keys(new WildcardQuery("name", "*" + new string('w', 500))));
         Assert.Empty(Keys(new PrefixQuery("name", new string('x', 383) + "yy")));
         Assert.Empty(Keys(new SuffixQuery("name", new string('x', 400) + "y")));
-        foreach (IndexQuery query in (IndexQuery[])[new PrefixQuery("name", new string('x', 385)), new WildcardQuery("name", new string('x', 400) + "*")])
-            Assert.Contains("at most 384 bytes", Assert.Throws<IndexQueryException>(() => Keys(query)).Message, StringComparison.Ordinal);
-        Assert.Contains("at most 96 bytes", Assert.Throws<IndexQueryException>(() => Keys(new SuffixQuery("name", new string('x', 97)))).Message, StringComparison.Ordinal);
+        foreach (IndexQuery query in (IndexQuery[])
+        [
+            new PrefixQuery("name", new string('x', 385)), new WildcardQuery("name", new string('x', 400) + "*")
+        ])
+            Assert.Contains(
+                "at most 384 bytes", Assert.Throws<IndexQueryException>(() => Keys(query)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "at most 96 bytes",
+            Assert.Throws<IndexQueryException>(() => Keys(new SuffixQuery("name", new string('x', 97)))).Message,
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -176,7 +211,8 @@ public sealed class PatternQueryTests
         Assert.Equal(["composed"], Keys(new TermQuery("name", FieldValue.Of("\u00E9T\u00C9"))));
         Assert.Equal(["decomposed"], Keys(new TermQuery("name", FieldValue.Of("e\u0301TE\u0301"))));
         Assert.Equal(["composed"], Keys(new FullTextQuery("text", "\u00E9t\u00E9", All: true)));
-        Assert.Equal(["composed", "decomposed"], Keys(new FullTextQuery("text", "Stra\u00DFe", All: true))); // ß is ss among words
+        // ß is ss among words
+        Assert.Equal(["composed", "decomposed"], Keys(new FullTextQuery("text", "Stra\u00DFe", All: true)));
         Assert.Equal(["composed"], Keys(new WildcardQuery("name", "\u00C9*")));
         Assert.Equal(["decomposed"], Keys(new RegexQuery("name", "^E\u0301"))); // two characters
     }

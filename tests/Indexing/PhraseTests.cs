@@ -51,11 +51,16 @@ public sealed class PhraseTests
         var writer = new IndexWriter(store.Environment, Schema);
         IndexBatch batch = writer.BeginBatch();
         for (int words = 1; words <= 200; words++)
-            Put(batch, words.ToString("D3", System.Globalization.CultureInfo.InvariantCulture), string.Join(' ', Enumerable.Range(1, words).Select(word => $"w{word} and")));
+            Put(
+                batch, words.ToString("D3", System.Globalization.CultureInfo.InvariantCulture),
+                string.Join(' ', Enumerable.Range(1, words).Select(word => $"w{word} and")));
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
         for (int word = 2; word <= 200; word++)
         {
-            string expected = string.Join(' ', Enumerable.Range(word, 201 - word).Select(words => words.ToString("D3", System.Globalization.CultureInfo.InvariantCulture)));
+            string expected = string.Join(
+                ' ',
+                Enumerable.Range(word, 201 - word)
+                    .Select(words => words.ToString("D3", System.Globalization.CultureInfo.InvariantCulture)));
             Assert.Equal(expected, Find(store.Environment, new PhraseQuery("text", $"w{word - 1} and w{word} and")));
         }
     }
@@ -85,11 +90,23 @@ public sealed class PhraseTests
     {
         using var store = new TemporaryStore();
         _ = new IndexWriter(store.Environment, new IndexSchema([.. Schema.Fields, new IndexField("value")]));
-        Assert.Contains("slop", Assert.Throws<IndexQueryException>(() => Find(store.Environment, new PhraseQuery("text", "a b", -1))).Message, StringComparison.Ordinal);
-        Assert.Contains("slop", Assert.Throws<IndexQueryException>(() => Find(store.Environment, new PhraseQuery("text", "a b", int.MaxValue))).Message, StringComparison.Ordinal);
-        Assert.Contains("whole values", Assert.Throws<IndexQueryException>(() => Find(store.Environment, new PhraseQuery("value", "a b"))).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "slop", Assert.Throws<IndexQueryException>(() => Find(store.Environment, new PhraseQuery("text", "a b", -1))).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "slop",
+            Assert.Throws<IndexQueryException>(
+                () => Find(store.Environment, new PhraseQuery("text", "a b", int.MaxValue))).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "whole values",
+            Assert.Throws<IndexQueryException>(() => Find(store.Environment, new PhraseQuery("value", "a b"))).Message,
+            StringComparison.Ordinal);
         string many = string.Join(' ', Enumerable.Range(0, 2_000));
-        Assert.Contains("2,000 words", Assert.Throws<IndexQueryException>(() => Find(store.Environment, new PhraseQuery("text", many))).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "2,000 words",
+            Assert.Throws<IndexQueryException>(() => Find(store.Environment, new PhraseQuery("text", many))).Message,
+            StringComparison.Ordinal);
     }
 
     [Theory]
@@ -115,7 +132,8 @@ public sealed class PhraseTests
                     continue;
                 }
 
-                string[] words = [.. Enumerable.Range(0, hasLongTexts ? LengthOf(random) : random.Next(20)).Select(_ => Word(random))];
+                string[] words =
+                    [.. Enumerable.Range(0, hasLongTexts ? LengthOf(random) : random.Next(20)).Select(_ => Word(random))];
                 model[key] = words;
                 Put(batch, key, string.Join(' ', words));
             }
@@ -124,10 +142,12 @@ public sealed class PhraseTests
             for (int i = 0; i < 25; i++)
             {
                 string[] phrase = [.. Enumerable.Range(0, random.Next(2, 5)).Select(_ => Word(random))];
-                string expected = string.Join(' ', model.Where(entry => Contains(entry.Value, phrase)).Select(entry => entry.Key));
+                string expected = string.Join(
+                    ' ', model.Where(entry => Contains(entry.Value, phrase)).Select(entry => entry.Key));
                 Assert.Equal(expected, Find(store.Environment, new PhraseQuery("text", string.Join(' ', phrase))));
                 int slop = random.Next(3) == 0 ? random.Next(1, 70) : random.Next(1, 5);
-                string near = string.Join(' ', model.Where(entry => IsNear(entry.Value, phrase[0], phrase[1], slop)).Select(entry => entry.Key));
+                string near = string.Join(
+                    ' ', model.Where(entry => IsNear(entry.Value, phrase[0], phrase[1], slop)).Select(entry => entry.Key));
                 if (phrase[0] != phrase[1])
                     Assert.Equal(near, Find(store.Environment, new PhraseQuery("text", $"{phrase[0]} {phrase[1]}", slop)));
             }
@@ -158,12 +178,17 @@ public sealed class PhraseTests
                 bytes[i] = (byte)(random.Next(4) == 0 ? random.Next(256) : random.Next(128));
             int length = random.Next(bytes.Length);
             int count = random.Next(450);
-            Assert.Equal(VarintKernels.SkipScalar(bytes.AsSpan(0, length), count), VarintKernels.Skip(bytes.AsSpan(0, length), count));
+            Assert.Equal(
+                VarintKernels.SkipScalar(bytes.AsSpan(0, length), count), VarintKernels.Skip(bytes.AsSpan(0, length), count));
         }
     }
 
-    /// <summary>Short texts mostly; some go beyond 64 words, which masks of places tell apart, some beyond 128, from where on a place takes two bytes.</summary>
-    private static int LengthOf(Random random) => random.Next(200) switch { 0 => 900, < 12 => random.Next(140), _ => random.Next(20) };
+    /// <summary>
+    /// Short texts mostly; some go beyond 64 words, which masks of places tell apart, some beyond 128, from where on a place
+    /// takes two bytes.
+    /// </summary>
+    private static int LengthOf(Random random) =>
+        random.Next(200) switch { 0 => 900, < 12 => random.Next(140), _ => random.Next(20) };
 
     /// <summary>Words of every frequency: from one in two to one in ten thousand.</summary>
     private static string Word(Random random) => "w" + (int)Math.Floor(Math.Pow(random.NextDouble(), 4) * 3_000);

@@ -6,7 +6,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests;
 
-/// <summary>What a query says of itself: every way gives the same answer, the same numbers every time, and stops where its budget ends.</summary>
+/// <summary>
+/// What a query says of itself: every way gives the same answer, the same numbers every time, and stops where its budget ends.
+/// </summary>
 public sealed class PlanTests
 {
     [Fact]
@@ -26,7 +28,13 @@ public sealed class PlanTests
             foreach (ProbeHint probe in Enum.GetValues<ProbeHint>())
             {
                 foreach (RangeHint range in Enum.GetValues<RangeHint>())
-                    Check(fixture, request, new QueryOptions { Plan = (PlanDetail)random.Next(3), Hints = new PlanHints { Probe = probe, Range = range } });
+                    Check(
+                        fixture, request,
+                        new QueryOptions
+                        {
+                            Plan = (PlanDetail)random.Next(3),
+                            Hints = new PlanHints { Probe = probe, Range = range }
+                        });
             }
         }
     }
@@ -52,10 +60,13 @@ public sealed class PlanTests
             for (int run = 0; run < 4; run++)
             {
                 using var other = new IndexSearcher(fixture.Environment);
-                using SearchResults planned = Run(run % 2 == 0 ? searcher : other, request, new QueryOptions { Plan = (PlanDetail)(1 + (run % 2)) });
+                using SearchResults planned = Run(
+                    run % 2 == 0 ? searcher : other, request, new QueryOptions { Plan = (PlanDetail)(1 + (run % 2)) });
                 using SearchResults plain = Run(searcher, request);
                 Assert.Equal(planned.Counters, plain.Counters);
-                Assert.Equal(run % 2 == 1 && OperatingSystem.IsLinux(), planned.Plan!.ColdPages is { } cold && cold >= 0 && cold <= planned.Counters.PagesRead);
+                Assert.Equal(
+                    run % 2 == 1 && OperatingSystem.IsLinux(),
+                    planned.Plan!.ColdPages is { } cold && cold >= 0 && cold <= planned.Counters.PagesRead);
                 blocks += plain.Counters.BlocksDecoded;
                 bytes += plain.Counters.BytesDecoded;
                 Assert.Null(plain.Plan);
@@ -81,8 +92,13 @@ public sealed class PlanTests
         for (int i = 0; i < 60; i++)
         {
             var clock = new CountingClock();
-            SearchRequest request = data.Request() with { Query = new AndQuery([data.Query(3), new OrQuery([data.Leaf(4), data.Leaf(15), data.Leaf(8)])]) };
-            using SearchResults results = searcher.Search(request, new QueryOptions { Plan = PlanDetail.Times, TimeProvider = clock }, TestContext.Current.CancellationToken);
+            SearchRequest request = data.Request() with
+            {
+                Query = new AndQuery([data.Query(3), new OrQuery([data.Leaf(4), data.Leaf(15), data.Leaf(8)])])
+            };
+            using SearchResults results = searcher.Search(
+                request, new QueryOptions { Plan = PlanDetail.Times, TimeProvider = clock },
+                TestContext.Current.CancellationToken);
             TimeSpan sum = Sum(results.Plan!); // it was asked for
             Assert.True(sum <= clock.Passed, $"{sum} of {clock.Passed}");
             deep += results.Plan!.Children.Count > 0 && results.Plan.Children[0].Children.Count > 0 ? 1 : 0;
@@ -90,7 +106,8 @@ public sealed class PlanTests
 
         Assert.True(deep > 0);
 
-        static TimeSpan Sum(PlanNode node) => (node.Elapsed ?? TimeSpan.Zero) + new TimeSpan(node.Children.Sum(child => Sum(child).Ticks));
+        static TimeSpan Sum(PlanNode node) =>
+            (node.Elapsed ?? TimeSpan.Zero) + new TimeSpan(node.Children.Sum(child => Sum(child).Ticks));
     }
 
     /// <summary>A clock that goes on by one each time it is looked at.</summary>
@@ -116,7 +133,8 @@ public sealed class PlanTests
         using var searcher = new IndexSearcher(fixture.Environment);
         for (int i = 0; i < 100; i++)
         {
-            using SearchResults results = Run(searcher, data.Request() with { Sort = [] }, new QueryOptions { Plan = PlanDetail.Counts });
+            using SearchResults results = Run(
+                searcher, data.Request() with { Sort = [] }, new QueryOptions { Plan = PlanDetail.Counts });
             QueryCounters sum = Sum(results.Plan!); // it was asked for
             Assert.True(sum.EntriesScanned <= results.Counters.EntriesScanned);
             Assert.Equal(results.Count, results.Plan!.RowsOut);
@@ -132,9 +150,17 @@ public sealed class PlanTests
             fixture.Put("few/" + i, (0, FieldValue.Of(i % 5 == 0 ? "w1" : "w2")), (2, FieldValue.Of((long)(i % 4))));
         fixture.Commit();
         using var searcher = new IndexSearcher(fixture.Environment);
-        foreach (IndexQuery other in (IndexQuery[])[new TermQuery(number, FieldValue.Of(0L)), new RangeQuery(number, FieldValue.Of(0L), true, FieldValue.Of(0L), true)])
+        foreach (IndexQuery other in (IndexQuery[])
+        [
+            new TermQuery(number, FieldValue.Of(0L)), new RangeQuery(number, FieldValue.Of(0L), true, FieldValue.Of(0L), true)
+        ])
         {
-            var request = new SearchRequest { Query = new AndQuery([new TermQuery(text, FieldValue.Of("w1")), other]), Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = 50_000 };
+            var request = new SearchRequest
+            {
+                Query = new AndQuery([new TermQuery(text, FieldValue.Of("w1")), other]),
+                Sort = [new SortKey("", SortKind.Score, Descending: true)],
+                Take = 50_000
+            };
             using SearchResults results = Run(searcher, request, new QueryOptions { Plan = PlanDetail.Counts });
             Assert.Equal(3, results.Count);
             PlanNode and = Assert.Single(results.Plan!.Children); // it was asked for
@@ -151,14 +177,24 @@ public sealed class PlanTests
             fixture.Put("docs/" + i, (0, FieldValue.Of("name " + i)), (2, FieldValue.Of((long)i)));
         fixture.Commit();
         using var searcher = new IndexSearcher(fixture.Environment);
-        var request = new SearchRequest { Query = new AndQuery([new SuffixQuery("name", "7"), new RangeQuery("number", FieldValue.Of(5L), true, null, false)]) };
-        QueryBudgetExceededException error = Assert.Throws<QueryBudgetExceededException>(() => Run(searcher, request, new QueryOptions { Budget = new QueryBudget(Pages: 3) }));
+        var request = new SearchRequest
+        {
+            Query = new AndQuery([new SuffixQuery("name", "7"), new RangeQuery("number", FieldValue.Of(5L), true, null, false)])
+        };
+        QueryBudgetExceededException error = Assert.Throws<QueryBudgetExceededException>(
+            () => Run(searcher, request, new QueryOptions { Budget = new QueryBudget(Pages: 3) }));
         Assert.Contains("3 pages", error.Message, StringComparison.Ordinal);
         Assert.Contains("suffix", error.Message, StringComparison.Ordinal);
-        Assert.Throws<QueryBudgetExceededException>(() => Run(searcher, request, new QueryOptions { Budget = new QueryBudget(Entries: 10) }));
-        using SearchResults enough = Run(searcher, request, new QueryOptions { Budget = new QueryBudget(Pages: 100_000, Entries: 100_000, Time: TimeSpan.FromMinutes(10)) });
+        Assert.Throws<QueryBudgetExceededException>(
+            () => Run(searcher, request, new QueryOptions { Budget = new QueryBudget(Entries: 10) }));
+        using SearchResults enough = Run(
+            searcher, request,
+            new QueryOptions { Budget = new QueryBudget(Pages: 100_000, Entries: 100_000, Time: TimeSpan.FromMinutes(10)) });
         Assert.Equal(300, enough.TotalCount);
-        foreach (QueryBudget budget in new[] { new QueryBudget(Pages: 0), new QueryBudget(Entries: -1), new QueryBudget(Time: TimeSpan.Zero) })
+        foreach (QueryBudget budget in new[]
+        {
+            new QueryBudget(Pages: 0), new QueryBudget(Entries: -1), new QueryBudget(Time: TimeSpan.Zero)
+        })
             Assert.Throws<ArgumentOutOfRangeException>(() => Run(searcher, request, new QueryOptions { Budget = budget }));
     }
 
@@ -170,10 +206,19 @@ public sealed class PlanTests
             fixture.Put("docs/" + i, (0, FieldValue.Of("name " + (i % 7))), (2, FieldValue.Of((long)i)));
         fixture.Commit();
         using var searcher = new IndexSearcher(fixture.Environment);
-        IndexQuery[] queries = [new MatchAllQuery(), new TermQuery("name", FieldValue.Of("name 3")), new NotQuery(new TermQuery("name", FieldValue.Of("x"))), new PrefixQuery("name", "name"), new RangeQuery("number", FieldValue.Of(5L), true, FieldValue.Of(90L), true)];
+        IndexQuery[] queries =
+        [
+            new MatchAllQuery(), new TermQuery("name", FieldValue.Of("name 3")),
+            new NotQuery(new TermQuery("name", FieldValue.Of("x"))), new PrefixQuery("name", "name"),
+            new RangeQuery("number", FieldValue.Of(5L), true, FieldValue.Of(90L), true)
+        ];
         foreach (IndexQuery query in queries)
         {
-            foreach (SortKey[] sort in (SortKey[][])[[], [new SortKey("number", SortKind.Long)], [new SortKey("name", SortKind.Text, Descending: true), new SortKey("number", SortKind.Long)]])
+            foreach (SortKey[] sort in (SortKey[][])
+            [
+                [], [new SortKey("number", SortKind.Long)],
+                [new SortKey("name", SortKind.Text, Descending: true), new SortKey("number", SortKind.Long)]
+            ])
             {
                 var request = new SearchRequest { Query = query, Sort = sort, Take = 3 };
                 HeldTo(budget =>
@@ -184,7 +229,9 @@ public sealed class PlanTests
             }
 
             var facets = new FacetRequest(query, [new FacetQuery { Field = "name" }]);
-            HeldTo(budget => searcher.Facets(facets, new QueryOptions { Budget = budget }, TestContext.Current.CancellationToken).Counters);
+            HeldTo(
+                budget => searcher.Facets(
+                    facets, new QueryOptions { Budget = budget }, TestContext.Current.CancellationToken).Counters);
         }
 
         static void HeldTo(Func<QueryBudget, QueryCounters> ask)
@@ -215,15 +262,44 @@ public sealed class PlanTests
             if (random.Next(2) == 0)
                 request = request with { Query = new MatchAllQuery() };
             if (random.Next(3) > 0)
-                request = request with { Sort = [new SortKey(random.Next(2) == 0 ? "number" : "name", (SortKind)random.Next(4), random.Next(2) == 0, random.Next(3) switch { 0 => null, 1 => true, _ => false }), .. request.Sort] };
+                request = request with
+                {
+                    Sort =
+                    [
+                        new SortKey(
+                            random.Next(2) == 0 ? "number" : "name", (SortKind)random.Next(4), random.Next(2) == 0,
+                            random.Next(3) switch { 0 => null, 1 => true, _ => false }),
+                        .. request.Sort
+                    ]
+                };
             if (random.Next(8) == 0)
                 request = request with { Sort = [new SortKey("", SortKind.Random, Seed: "s")] };
             if (random.Next(6) == 0)
-                request = request with { Sort = [new SortKey("", SortKind.Score, Descending: random.Next(3) > 0), .. request.Sort.Take(1).Where(key => key.Kind != SortKind.Random)] };
+                request = request with
+                {
+                    Sort =
+                    [
+                        new SortKey("", SortKind.Score, Descending: random.Next(3) > 0),
+                        .. request.Sort.Take(1).Where(key => key.Kind != SortKind.Random)
+                    ]
+                };
             if (random.Next(8) == 0)
-                request = request with { Sort = [new SortKey("name", SortKind.Custom, random.Next(2) == 0, random.Next(3) switch { 0 => null, 1 => true, _ => false }) { Custom = new ByLength() }, .. request.Sort] };
+                request = request with
+                {
+                    Sort =
+                    [
+                        new SortKey(
+                            "name", SortKind.Custom, random.Next(2) == 0,
+                            random.Next(3) switch { 0 => null, 1 => true, _ => false }) { Custom = new ByLength() },
+                        .. request.Sort
+                    ]
+                };
             if (random.Next(4) == 0 && request.Sort is [{ Field: "number" or "name" } first, ..])
-                request = request with { Query = new AndQuery([request.Query, data.Range(first.Field)]), CountsHits = random.Next(2) == 0 };
+                request = request with
+                {
+                    Query = new AndQuery([request.Query, data.Range(first.Field)]),
+                    CountsHits = random.Next(2) == 0
+                };
             foreach (OrderHint hint in Enum.GetValues<OrderHint>())
             {
                 List<string> all;
@@ -239,7 +315,10 @@ public sealed class PlanTests
                     position = page.Position;
                 }
                 while (!position.IsEmpty);
-                Assert.True(all.SequenceEqual(paged), $"{string.Join(", ", request.Sort)} {hint}\nexpected {string.Join(' ', all)}\nactual   {string.Join(' ', paged)}");
+                Assert.True(
+                    all.SequenceEqual(paged),
+                    $"{string.Join(", ", request.Sort)} {hint}\nexpected {string.Join(' ', all)}\nactual   "
+                        + $"{string.Join(' ', paged)}");
             }
         }
     }
@@ -272,7 +351,11 @@ public sealed class PlanTests
             position = page.Position;
         }
         while (!position.IsEmpty);
-        Assert.Equal(isDescending ? ["docs/3", "docs/2.5", "docs/0", "docs/0.4", "docs/0.9"] : ["docs/0", "docs/0.4", "docs/0.9", "docs/2.5", "docs/3"], found);
+        Assert.Equal(
+            isDescending
+                ? ["docs/3", "docs/2.5", "docs/0", "docs/0.4", "docs/0.9"]
+                : ["docs/0", "docs/0.4", "docs/0.9", "docs/2.5", "docs/3"],
+            found);
     }
 
     [Fact]
@@ -290,13 +373,20 @@ public sealed class PlanTests
         other.Commit();
         using var searcher = new IndexSearcher(fixture.Environment);
         using var elsewhere = new IndexSearcher(other.Environment);
-        var request = new SearchRequest { Query = new PrefixQuery("name", "w"), Sort = [new SortKey("name", SortKind.Text)], Take = 5, WithPosition = true };
+        var request = new SearchRequest
+        {
+            Query = new PrefixQuery("name", "w"),
+            Sort = [new SortKey("name", SortKind.Text)],
+            Take = 5,
+            WithPosition = true
+        };
         using SearchResults page = Run(searcher, request);
         byte[] position = page.Position!; // the page is full
         request = request with { After = position };
         Refused("another index", () => Run(elsewhere, request));
         Refused("another query", () => Run(searcher, request with { Query = new PrefixQuery("name", "w1") }));
-        Refused("another query", () => Run(searcher, request with { Sort = [new SortKey("name", SortKind.Text, Descending: true)] }));
+        Refused(
+            "another query", () => Run(searcher, request with { Sort = [new SortKey("name", SortKind.Text, Descending: true)] }));
         Refused("damaged", () => Run(searcher, request with { After = position.AsMemory()[..^1] }));
         Refused("not one that", () => Run(searcher, request with { After = new byte[] { 9, 9 } }));
     }
@@ -322,15 +412,19 @@ public sealed class PlanTests
     private static SearchResults Run(IndexSearcher searcher, SearchRequest request, QueryOptions? options = null) =>
         searcher.Search(request, options, TestContext.Current.CancellationToken);
 
-    private static void Refused(string why, Func<SearchResults> search) => Assert.Contains(why, Assert.Throws<IndexQueryException>(search).Message, StringComparison.Ordinal);
+    private static void Refused(string why, Func<SearchResults> search) =>
+        Assert.Contains(why, Assert.Throws<IndexQueryException>(search).Message, StringComparison.Ordinal);
 
     private static void Check(IndexFixture fixture, SearchRequest request, QueryOptions options)
     {
         using var searcher = new IndexSearcher(fixture.Environment);
         List<string> expected = [.. fixture.Model.Search(request).Select(hit => hit.Key)];
         using SearchResults results = Run(searcher, request, options);
-        Assert.True(expected.Count == results.TotalCount, $"{request} {options.Hints}: {results.TotalCount} hits, a scan finds {expected.Count}");
-        Assert.Equal(expected.Skip((int)request.Skip).Take((int)Math.Min(int.MaxValue, request.Take)), IndexFixture.Read(results));
+        Assert.True(
+            expected.Count == results.TotalCount,
+            $"{request} {options.Hints}: {results.TotalCount} hits, a scan finds {expected.Count}");
+        Assert.Equal(
+            expected.Skip((int)request.Skip).Take((int)Math.Min(int.MaxValue, request.Take)), IndexFixture.Read(results));
     }
 
     private static QueryCounters Sum(PlanNode node) => node.Children.Aggregate(node.Counters, (sum, child) => sum + Sum(child));
@@ -338,11 +432,28 @@ public sealed class PlanTests
     private static string Text(PlanNode node, int depth)
     {
         var text = new StringBuilder();
-        text.Append(' ', depth).Append(node.Operation).Append(' ').Append(node.Field).Append(' ').Append(node.Label).Append(' ').Append(node.Estimate)
-            .Append(node.IsExact).Append(node.Counters).Append(node.Windows).Append(' ').Append(node.WindowsBelowBound).Append(' ').Append(node.RowsIn)
+        text.Append(' ', depth)
+            .Append(node.Operation)
+            .Append(' ')
+            .Append(node.Field)
+            .Append(' ')
+            .Append(node.Label)
+            .Append(' ')
+            .Append(node.Estimate)
+            .Append(node.IsExact)
+            .Append(node.Counters)
+            .Append(node.Windows)
+            .Append(' ')
+            .Append(node.WindowsBelowBound)
+            .Append(' ')
+            .Append(node.RowsIn)
             .Append(' ').Append(node.RowsOut).Append(' ').Append(node.Probes).AppendLine();
         foreach (PlanDecision decision in node.Decisions)
-            text.Append(decision.Question).Append(decision.Chosen).Append(decision.Cost).AppendJoin(' ', decision.NotTaken).AppendLine();
+            text.Append(decision.Question)
+                .Append(decision.Chosen)
+                .Append(decision.Cost)
+                .AppendJoin(' ', decision.NotTaken)
+                .AppendLine();
         foreach (PlanNode child in node.Children)
             text.Append(Text(child, depth + 1));
         return text.ToString();

@@ -7,8 +7,9 @@ using Treepie.Tests.Support;
 namespace Treepie.Indexing.Tests;
 
 /// <summary>
-/// Real text against what is computed from the texts alone: scores against the formula of BM25, phrases and what stands near one another against a scan, while texts are changed and
-/// removed, after what is gone was tidied away, and after a start. <c>TREEPIE_VERSES=n</c> takes n verses: 100000000 all of them.
+/// Real text against what is computed from the texts alone: scores against the formula of BM25, phrases and what stands near one
+/// another against a scan, while texts are changed and removed, after what is gone was tidied away, and after a start.
+/// <c>TREEPIE_VERSES=n</c> takes n verses: 100000000 all of them.
 /// </summary>
 public sealed class ReferenceScoreTests
 {
@@ -17,8 +18,10 @@ public sealed class ReferenceScoreTests
     [Fact]
     public void Scores_phrases_and_nearness_of_verses_are_those_of_a_scan_before_and_after_updates_and_removals()
     {
-        int count = int.Parse(Environment.GetEnvironmentVariable("TREEPIE_VERSES") ?? "3000", System.Globalization.CultureInfo.InvariantCulture);
-        string[] verses = [.. DataSets.Lines(DataSets.PathOf("verses-en.ndjson.gz")).Take((int)Math.Min(2L * count, int.MaxValue)).Select(Text)];
+        int count = int.Parse(
+            Environment.GetEnvironmentVariable("TREEPIE_VERSES") ?? "3000", System.Globalization.CultureInfo.InvariantCulture);
+        string[] verses = [
+            .. DataSets.Lines(DataSets.PathOf("verses-en.ndjson.gz")).Take((int)Math.Min(2L * count, int.MaxValue)).Select(Text)];
         count = Math.Min(count, verses.Length / 2);
         var random = new Random(Seed.Next());
         using var fixture = new IndexFixture(Schema);
@@ -85,7 +88,8 @@ public sealed class ReferenceScoreTests
                 {
                     int frequency = all.Count(other => other == word);
                     if (frequency > 0)
-                        scores[key] = scores.GetValueOrDefault(key) + (idf * frequency / (frequency + (1.2 * (0.25 + (0.75 * all.Length / average)))));
+                        scores[key] = scores.GetValueOrDefault(key)
+                            + (idf * frequency / (frequency + (1.2 * (0.25 + (0.75 * all.Length / average)))));
                 }
             }
 
@@ -118,14 +122,22 @@ public sealed class ReferenceScoreTests
         int first = random.Next(from.Length - 1), slop = random.Next(3) == 0 ? 0 : random.Next(6);
         string[] wanted = [.. from.Skip(first).Take(random.Next(2, 4))];
         if (slop > 0)
-            wanted = [.. wanted.Select((word, place) => random.Next(3) == 0 ? from[Math.Min(from.Length - 1, first + place + 1)] : word).OrderBy(_ => random.Next(3))];
-        string[] expected = [.. words.Where(verse => IsNear(verse.Value, wanted, slop)).Select(verse => verse.Key).Order(StringComparer.Ordinal)];
-        using SearchResults found = searcher.Search(new SearchRequest { Query = new PhraseQuery("text", string.Join(' ', wanted), slop) }, cancellationToken: TestContext.Current.CancellationToken);
+            wanted = [
+                .. wanted.Select((word, place) => random.Next(3) == 0 ? from[Math.Min(from.Length - 1, first + place + 1)] : word)
+                    .OrderBy(_ => random.Next(3))];
+        string[] expected =
+            [.. words.Where(verse => IsNear(verse.Value, wanted, slop)).Select(verse => verse.Key).Order(StringComparer.Ordinal)];
+        using SearchResults found = searcher.Search(
+            new SearchRequest { Query = new PhraseQuery("text", string.Join(' ', wanted), slop) },
+            cancellationToken: TestContext.Current.CancellationToken);
         Assert.Equal(expected.Length, found.TotalCount);
         Assert.Equal(expected, IndexFixture.Read(found).Order(StringComparer.Ordinal));
     }
 
-    /// <summary>Whether all words stand at most so many places behind where they would stand in the phrase, from any start on, no two of them in one place.</summary>
+    /// <summary>
+    /// Whether all words stand at most so many places behind where they would stand in the phrase, from any start on, no two of
+    /// them in one place.
+    /// </summary>
     private static bool IsNear(string[] verse, string[] wanted, int slop)
     {
         for (int start = -slop; start < verse.Length; start++)

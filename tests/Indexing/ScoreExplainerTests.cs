@@ -21,14 +21,20 @@ public sealed class ScoreExplainerTests
         for (int i = 0; i < 150; i++)
         {
             IndexQuery query = data.Query(3);
-            var request = new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = 5 };
+            var request = new SearchRequest
+            {
+                Query = query,
+                Sort = [new SortKey("", SortKind.Score, Descending: true)],
+                Take = 5
+            };
             using SearchResults results = searcher.Search(request, cancellationToken: TestContext.Current.CancellationToken);
             using ScoreExplainer explainer = searcher.OpenExplainer(query, TestContext.Current.CancellationToken);
             while (results.MoveNext())
             {
                 ScoreExplanation explanation = explainer.Explain(results.EntryId);
                 Assert.True(results.Score == explanation.Score, $"{query}: score {results.Score}\n{explanation}");
-                Assert.True(results.Score == Sum(explanation, 0), $"{query}: the parts give {Sum(explanation, 0)}\n{explanation}");
+                Assert.True(
+                    results.Score == Sum(explanation, 0), $"{query}: the parts give {Sum(explanation, 0)}\n{explanation}");
                 explained += explanation.Parts.Count;
             }
         }

@@ -31,10 +31,22 @@ public sealed class SuggestionTests
             string text = make.Edited(names[random.Next(names.Count)]);
             int edits = text.EnumerateRunes().Count() <= 2 ? 1 : 2;
             var expected = names.Where(name => name != text && NaivePatterns.IsNear(name, text, edits, 0))
-                .GroupBy(name => name).OrderByDescending(group => group.Count()).Select(group => (Term: group.Key, Count: (long)group.Count())).ToList();
-            var request = new SuggestionRequest { Field = "name", Text = text, Distance = SuggestionDistance.None, Accuracy = 0, Take = 1_000 };
+                .GroupBy(name => name)
+                .OrderByDescending(group => group.Count())
+                .Select(group => (Term: group.Key, Count: (long)group.Count()))
+                .ToList();
+            var request = new SuggestionRequest
+            {
+                Field = "name",
+                Text = text,
+                Distance = SuggestionDistance.None,
+                Accuracy = 0,
+                Take = 1_000
+            };
             IReadOnlyList<Suggestion> found = searcher.Suggest(request, TestContext.Current.CancellationToken);
-            Assert.Equal(expected.OrderBy(e => e.Term, StringComparer.Ordinal), found.Select(s => (s.Term, s.EntryCount)).OrderBy(s => s.Term, StringComparer.Ordinal));
+            Assert.Equal(
+                expected.OrderBy(e => e.Term, StringComparer.Ordinal),
+                found.Select(s => (s.Term, s.EntryCount)).OrderBy(s => s.Term, StringComparer.Ordinal));
             Assert.Equal(expected.Select(e => e.Count), found.Select(s => s.EntryCount));
             Assert.Equal(found.Take(3), searcher.Suggest(request with { Take = 3 }, TestContext.Current.CancellationToken));
         }
@@ -60,13 +72,22 @@ public sealed class SuggestionTests
         using var searcher = new IndexSearcher(fixture.Environment);
         var request = new SuggestionRequest { Field = "text", Text = "QUICKS" };
         Assert.Equal(["quack", "quick"], searcher.Suggest(request, TestContext.Current.CancellationToken).Select(s => s.Term));
-        Assert.Equal(["quick", "quack"], searcher.Suggest(request with { ByPopularity = false }, TestContext.Current.CancellationToken).Select(s => s.Term));
-        Assert.Equal(["quick"], searcher.Suggest(request with { Accuracy = 0.8f }, TestContext.Current.CancellationToken).Select(s => s.Term));
-        Assert.Equal(["quack"], searcher.Suggest(request with { Text = "quick" }, TestContext.Current.CancellationToken).Select(s => s.Term));
+        Assert.Equal(
+            ["quick", "quack"],
+            searcher.Suggest(request with { ByPopularity = false }, TestContext.Current.CancellationToken).Select(s => s.Term));
+        Assert.Equal(
+            ["quick"],
+            searcher.Suggest(request with { Accuracy = 0.8f }, TestContext.Current.CancellationToken).Select(s => s.Term));
+        Assert.Equal(
+            ["quack"],
+            searcher.Suggest(request with { Text = "quick" }, TestContext.Current.CancellationToken).Select(s => s.Term));
         Assert.Empty(searcher.Suggest(request with { Text = new string('x', 1_000_000) }, TestContext.Current.CancellationToken));
         Assert.Empty(searcher.Suggest(request with { Text = " - " }, TestContext.Current.CancellationToken));
-        Assert.Throws<IndexQueryException>(() => searcher.Suggest(request with { Accuracy = float.NaN }, TestContext.Current.CancellationToken));
-        Assert.Throws<IndexQueryException>(() => searcher.Suggest(request with { Take = -1 }, TestContext.Current.CancellationToken));
-        Assert.Throws<UnknownFieldException>(() => searcher.Suggest(request with { Field = "nothing" }, TestContext.Current.CancellationToken));
+        Assert.Throws<IndexQueryException>(
+            () => searcher.Suggest(request with { Accuracy = float.NaN }, TestContext.Current.CancellationToken));
+        Assert.Throws<IndexQueryException>(
+            () => searcher.Suggest(request with { Take = -1 }, TestContext.Current.CancellationToken));
+        Assert.Throws<UnknownFieldException>(
+            () => searcher.Suggest(request with { Field = "nothing" }, TestContext.Current.CancellationToken));
     }
 }

@@ -3,7 +3,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests;
 
-/// <summary>An empty storage environment as an index has one, with relaxed durability. It goes with its directory at the end of the test.</summary>
+/// <summary>
+/// An empty storage environment as an index has one, with relaxed durability. It goes with its directory at the end of the test.
+/// </summary>
 public sealed class TemporaryStore : IDisposable
 {
     private readonly TemporaryDirectory directory = new();
@@ -25,5 +27,6 @@ public sealed class TemporaryStore : IDisposable
         directory.Dispose();
     }
 
-    private StorageEnvironment Open() => StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+    private StorageEnvironment Open() =>
+        StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
 }

@@ -6,10 +6,12 @@ using Treepie.Torture.Runs;
 namespace Treepie.Mutants;
 
 /// <summary>
-/// <c>--list</c> names the mutants. With <c>--seconds N</c> it tortures the engine with the mutant of <see cref="Mutant.Variable"/>: ends with 1, saying how, as
-/// soon as it is noticed, and with 0 where it survives; seconds are of the processor's, so that a busy machine spares no mutant. A process that dies noticed it too. Pieces come in an order that depends on nothing but
-/// <c>--first</c>, and each is told before it runs (<c>at MODE:N</c>), so that <c>--pieces N</c>, which bounds their number, gives the same result on any machine, and
-/// <c>--again MODE:N …</c>, by which the engine without a mutant shows that it passes them, is about the very same runs.
+/// <c>--list</c> names the mutants. With <c>--seconds N</c> it tortures the engine with the mutant of
+/// <see cref="Mutant.Variable"/>: ends with 1, saying how, as soon as it is noticed, and with 0 where it survives; seconds are of
+/// the processor's, so that a busy machine spares no mutant. A process that dies noticed it too. Pieces come in an order that
+/// depends on nothing but <c>--first</c>, and each is told before it runs (<c>at MODE:N</c>), so that <c>--pieces N</c>, which
+/// bounds their number, gives the same result on any machine, and <c>--again MODE:N …</c>, by which the engine without a mutant
+/// shows that it passes them, is about the very same runs.
 /// </summary>
 internal static class MutantProgram
 {
@@ -30,7 +32,9 @@ internal static class MutantProgram
                 return Repeat(arguments[(again + 1)..]);
 
             var time = TimeSpan.FromSeconds(double.Parse(Value(arguments, "--seconds") ?? "60", CultureInfo.InvariantCulture));
-            return Hunt(time, long.Parse(Value(arguments, "--first") ?? "1", CultureInfo.InvariantCulture), long.Parse(Value(arguments, "--pieces") ?? "-1", CultureInfo.InvariantCulture));
+            return Hunt(
+                time, long.Parse(Value(arguments, "--first") ?? "1", CultureInfo.InvariantCulture),
+                long.Parse(Value(arguments, "--pieces") ?? "-1", CultureInfo.InvariantCulture));
         }
         catch (Exception error)
         {
@@ -41,7 +45,8 @@ internal static class MutantProgram
     }
 
     /// <summary>
-    /// The modes the mutant names get half of time and pieces, with encrypted environments for mutants of the encryption and plain ones for the others; all modes get the rest, with whatever comes.
+    /// The modes the mutant names get half of time and pieces, with encrypted environments for mutants of the encryption and
+    /// plain ones for the others; all modes get the rest, with whatever comes.
     /// </summary>
     private static int Hunt(TimeSpan time, long first, long pieces)
     {
@@ -87,7 +92,9 @@ internal static class MutantProgram
         foreach (string piece in pieces)
         {
             string[] parts = piece.Split(':');
-            if (Run(modes.First(mode => mode.Name == parts[0]), long.Parse(parts[1], CultureInfo.InvariantCulture)) is not { } failure)
+            if (Run(
+                modes.First(mode => mode.Name == parts[0]),
+                long.Parse(parts[1], CultureInfo.InvariantCulture)) is not { } failure)
                 continue;
 
             Console.WriteLine($"fails {piece} {failure}");
@@ -119,5 +126,6 @@ internal static class MutantProgram
     private static void Say(string where, string how) =>
         Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"killed {Spent().TotalSeconds:0.0} s, {where}: {how}"));
 
-    private static string? Value(string[] arguments, string name) => Array.IndexOf(arguments, name) is var at and >= 0 ? arguments[at + 1] : null;
+    private static string? Value(string[] arguments, string name) =>
+        Array.IndexOf(arguments, name) is var at and >= 0 ? arguments[at + 1] : null;
 }

@@ -8,8 +8,8 @@ using Microsoft.Build.Framework;
 using Microsoft.Build.Utilities;
 
 /// <summary>
-/// Writes the sources of the storage engine with every mutant in them behind a switch. Run by the build; see the head of mutants.txt for
-/// the format of the list. Text that is not found exactly once fails the build, naming the mutant.
+/// Writes the sources of the storage engine with every mutant in them behind a switch. Run by the build; see the head of
+/// mutants.txt for the format of the list. Text that is not found exactly once fails the build, naming the mutant.
 /// </summary>
 public class MutateSources : Task
 {
@@ -26,7 +26,8 @@ public class MutateSources : Task
     {
         var sources = Directory.GetFiles(SourceFolder, "*.cs", SearchOption.AllDirectories)
             .Select(file => file.Substring(SourceFolder.Length).Replace('\\', '/'))
-            .Where(file => !file.StartsWith("obj/", StringComparison.Ordinal) && !file.StartsWith("bin/", StringComparison.Ordinal))
+            .Where(
+                file => !file.StartsWith("obj/", StringComparison.Ordinal) && !file.StartsWith("bin/", StringComparison.Ordinal))
             .ToDictionary(file => file, file => File.ReadAllText(Path.Combine(SourceFolder, file)));
         var names = new List<string>();
         string at = "", find = "", replace = "", section = "";
@@ -53,14 +54,19 @@ public class MutateSources : Task
             if (line.StartsWith("[", StringComparison.Ordinal))
             {
                 Match head = Regex.Match(line, @"^\[(?<name>[a-z0-9-]+)\] (?<what>.+)$");
-                if (!head.Success || names.Any(name => name.StartsWith(head.Groups["name"].Value + "\t", StringComparison.Ordinal)))
+                if (!head.Success
+                    || names.Any(name => name.StartsWith(head.Groups["name"].Value + "\t", StringComparison.Ordinal)))
                 {
-                    Log.LogError("mutants.txt, line {0}: '[name] what it breaks' with a name of its own is expected, not '{1}'.", number, line);
+                    Log.LogError(
+                        "mutants.txt, line {0}: '[name] what it breaks' with a name of its own is expected, not '{1}'.", number,
+                        line);
                     return false;
                 }
 
                 bool isEncrypted = section.StartsWith("encryption", StringComparison.Ordinal);
-                names.Add(head.Groups["name"].Value + "\t" + head.Groups["what"].Value + "\t" + (isEncrypted ? "true" : "false") + "\t");
+                names.Add(
+                    head.Groups["name"].Value + "\t" + head.Groups["what"].Value + "\t" + (isEncrypted ? "true" : "false")
+                        + "\t");
             }
             else if (line.StartsWith("~ ", StringComparison.Ordinal))
             {
@@ -75,7 +81,10 @@ public class MutateSources : Task
                 at = line.Substring(2).Trim();
                 if (!sources.ContainsKey(at))
                 {
-                    Log.LogError("Mutant '{0}': there is no src/Storage/{1} any more. Say in tests/Mutants/mutants.txt where its code is now.", names.Last().Split('\t')[0], at);
+                    Log.LogError(
+                        "Mutant '{0}': there is no src/Storage/{1} any more. Say in tests/Mutants/mutants.txt where its code is "
+                            + "now.",
+                        names.Last().Split('\t')[0], at);
                     return false;
                 }
             }
@@ -109,20 +118,25 @@ public class MutateSources : Task
         find = Named(find, names);
         replace = Named(replace, names);
 
-        // White space counts as any white space, so that a change of indentation makes no mutant stale.
-        var pattern = new Regex(string.Join(@"\s+", find.Split((char[])null, StringSplitOptions.RemoveEmptyEntries).Select(Regex.Escape)));
+        // White space, or none, counts as any white space, so that a change of indentation or of a line's end makes no mutant
+        // stale.
+        var pattern = new Regex(
+            string.Join(@"\s*", find.Where(sign => !char.IsWhiteSpace(sign)).Select(sign => Regex.Escape(sign.ToString()))));
         MatchCollection found = pattern.Matches(sources[file]);
         if (found.Count != 1)
         {
             Log.LogError(
-                "Mutant '{0}' is stale: its text is found {1} times in src/Storage/{2}, once is right. Look in tests/Mutants/mutants.txt what it breaks and let it break the same in the code as it is now. The text: {3}",
+                "Mutant '{0}' is stale: its text is found {1} times in src/Storage/{2}, once is right. Look in "
+                    + "tests/Mutants/mutants.txt what it breaks and let it break the same in the code as it is now. The text: "
+                    + "{3}",
                 name, found.Count, file, find.Trim());
             find = replace = "";
             return true; // so that all stale ones are told at once
         }
 
         string mutated = replace.Replace("MUTANT", "global::Treepie.Mutants.Mutant.Is(" + names.Count + ")");
-        sources[file] = sources[file].Substring(0, found[0].Index) + mutated.TrimEnd('\n') + sources[file].Substring(found[0].Index + found[0].Length);
+        sources[file] = sources[file].Substring(0, found[0].Index) + mutated.TrimEnd('\n')
+            + sources[file].Substring(found[0].Index + found[0].Length);
         find = replace = "";
         return true;
     }
@@ -131,13 +145,24 @@ public class MutateSources : Task
     private static string Named(string text, List<string> names) => Regex.Replace(
         text,
         @"MUTANT\(([a-z0-9-]+)\)",
-        match => "global::Treepie.Mutants.Mutant.Is(" + (names.FindIndex(name => name.StartsWith(match.Groups[1].Value + "\t", StringComparison.Ordinal)) + 1) + ")");
+        match => "global::Treepie.Mutants.Mutant.Is("
+            + (names.FindIndex(name => name.StartsWith(match.Groups[1].Value + "\t", StringComparison.Ordinal)) + 1) + ")");
 
     private static string Switch(List<string> names)
     {
-        var text = new StringBuilder("namespace Treepie.Mutants;\n\ninternal static partial class Mutant\n{\n    public static readonly (string Name, string What, bool IsOfEncryption, string Modes)[] All =\n    [\n");
+        var text = new StringBuilder(
+            "namespace Treepie.Mutants;\n\ninternal static partial class Mutant\n{\n    public static readonly (string Name, "
+                + "string What, bool IsOfEncryption, string Modes)[] All =\n    [\n");
         foreach (string name in names)
-            text.Append("        (\"").Append(name.Split('\t')[0]).Append("\", \"").Append(name.Split('\t')[1].Replace("\\", "\\\\").Replace("\"", "\\\"")).Append("\", ").Append(name.Split('\t')[2]).Append(", \"").Append(name.Split('\t')[3]).Append("\"),\n");
+            text.Append("        (\"")
+                .Append(name.Split('\t')[0])
+                .Append("\", \"")
+                .Append(name.Split('\t')[1].Replace("\\", "\\\\").Replace("\"", "\\\""))
+                .Append("\", ")
+                .Append(name.Split('\t')[2])
+                .Append(", \"")
+                .Append(name.Split('\t')[3])
+                .Append("\"),\n");
         return text.Append("    ];\n}\n").ToString();
     }
 

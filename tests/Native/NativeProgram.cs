@@ -4,7 +4,10 @@ using Treepie.Sessions;
 
 namespace Treepie.NativeProgram;
 
-/// <summary>Uses every part of the API once, and ends with 0 if all of it gave what it should. No reflection: published as native code, it must need none.</summary>
+/// <summary>
+/// Uses every part of the API once, and ends with 0 if all of it gave what it should. No reflection: published as native code, it
+/// must need none.
+/// </summary>
 internal static class NativeProgram
 {
     private static readonly SessionOptions s_options = new() { Json = NativeContext.Default.Options };
@@ -83,12 +86,16 @@ internal static class NativeProgram
     }
 
     /// <summary>The compiler warns of every anonymous object in an expression; records have no such warning.</summary>
-    [UnconditionalSuppressMessage("Trimming", "IL2026", Justification = "The query reads no property of the anonymous object: it calls the constructor, which the expression names.")]
+    [UnconditionalSuppressMessage(
+        "Trimming", "IL2026",
+        Justification = "The query reads no property of the anonymous object: it calls the constructor, which the expression "
+            + "names.")]
     private static async Task ProjectToAnonymousAsync(Database database)
     {
         using DocumentSession session = database.OpenSession(s_options);
         IDocumentQueryable<Item> items = session.Query<Item>().Where(i => i.Amount == 7);
-        var row = await items.Select(i => new { i.Id, i.Name, Twice = i.Amount * 2, State = i.State.ToString(), i.Weight }).SingleAsync();
+        var row = await items.Select(i => new { i.Id, i.Name, Twice = i.Amount * 2, State = i.State.ToString(), i.Weight })
+            .SingleAsync();
         Require(row is { Id: "items/7", Name: "blue lamp", Twice: 14, State: "Sold", Weight: 7 }, "anonymous rows");
     }
 
@@ -96,7 +103,9 @@ internal static class NativeProgram
     {
         using DocumentSession session = database.OpenSession(s_options);
         IDocumentQueryable<Item> items = session.Query<Item>().Where(i => i.Amount == 7);
-        Require(await items.Select(i => new ItemRow(i.Name, i.Amount + i.Amount)).SingleAsync() == new ItemRow("blue lamp", 14), "records");
+        Require(
+            await items.Select(i => new ItemRow(i.Name, i.Amount + i.Amount)).SingleAsync() == new ItemRow("blue lamp", 14),
+            "records");
         Require(await items.Select(i => i.Name + "!").SingleAsync() == "blue lamp!", "computed values");
         Require((await session.Query<Item>().Select(i => i.Name).Distinct().ToListAsync()).Count == 3, "distinct");
     }
@@ -112,7 +121,8 @@ internal static class NativeProgram
             await session.SaveChangesAsync();
             Require(session.Advanced.CountersFor("items/1").Get("views") == 2, "counters");
             using var content = new MemoryStream();
-            Require(await session.Advanced.Attachments.CopyToAsync("items/1", "note", content) && content.Length == 3, "attachments");
+            Require(
+                await session.Advanced.Attachments.CopyToAsync("items/1", "note", content) && content.Length == 3, "attachments");
         }
 
         Require(await database.DeleteByQueryAsync<Item>(i => i.Amount > 5, s_options) == 14, "deletions by query");

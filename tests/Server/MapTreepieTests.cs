@@ -18,7 +18,8 @@ public sealed class MapTreepieTests
     {
         using var directory = new TemporaryDirectory();
         await using Database database = Database.Open(Path.Combine(directory.Path, "shop"));
-        await database.WriteAsync(new WriteBatch().Put("users/1", """{"name":"Ada"}"""u8.ToArray()), TestContext.Current.CancellationToken);
+        await database.WriteAsync(
+            new WriteBatch().Put("users/1", """{"name":"Ada"}"""u8.ToArray()), TestContext.Current.CancellationToken);
         await using WebApplication app = Build();
         app.MapGet("/", () => "the program's own page");
         app.MapTreepie(database);
@@ -26,10 +27,13 @@ public sealed class MapTreepieTests
         using HttpClient http = app.GetTestClient();
         Assert.Equal("the program's own page", await GetAsync(http, "/"));
         Assert.Contains("Ada", await GetAsync(http, "/databases/shop/docs?id=users/1"), StringComparison.Ordinal);
-        using HttpResponseMessage create = await http.PutAsync(new Uri("/admin/databases?name=other", UriKind.Relative), null, TestContext.Current.CancellationToken);
-        Assert.Contains("shop", await create.Content.ReadAsStringAsync(TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        using HttpResponseMessage create = await http.PutAsync(
+            new Uri("/admin/databases?name=other", UriKind.Relative), null, TestContext.Current.CancellationToken);
+        Assert.Contains(
+            "shop", await create.Content.ReadAsStringAsync(TestContext.Current.CancellationToken), StringComparison.Ordinal);
         Assert.Equal(400, (int)create.StatusCode);
-        using HttpResponseMessage none = await http.GetAsync(new Uri("/somewhere", UriKind.Relative), TestContext.Current.CancellationToken);
+        using HttpResponseMessage none = await http.GetAsync(
+            new Uri("/somewhere", UriKind.Relative), TestContext.Current.CancellationToken);
         Assert.Equal(404, (int)none.StatusCode);
     }
 
@@ -57,7 +61,8 @@ public sealed class MapTreepieTests
             app.MapTreepie(catalog);
             await app.StartAsync(TestContext.Current.CancellationToken);
             using HttpClient http = app.GetTestClient();
-            using HttpResponseMessage created = await http.PutAsync(new Uri("/admin/databases?name=a", UriKind.Relative), null, TestContext.Current.CancellationToken);
+            using HttpResponseMessage created = await http.PutAsync(
+                new Uri("/admin/databases?name=a", UriKind.Relative), null, TestContext.Current.CancellationToken);
             Assert.Equal(201, (int)created.StatusCode);
         }
 
@@ -92,7 +97,8 @@ public sealed class MapTreepieTests
             endpoints.RequireAuthorization(static policy => policy.RequireAssertion(static _ => true));
         await app.StartAsync(TestContext.Current.CancellationToken);
         using HttpClient http = app.GetTestClient();
-        using HttpResponseMessage response = await http.GetAsync(new Uri("/databases/shop/stats", UriKind.Relative), TestContext.Current.CancellationToken);
+        using HttpResponseMessage response = await http.GetAsync(
+            new Uri("/databases/shop/stats", UriKind.Relative), TestContext.Current.CancellationToken);
         Assert.Equal(expected, (int)response.StatusCode);
     }
 
@@ -101,7 +107,9 @@ public sealed class MapTreepieTests
     {
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         using var app = (IDisposable)builder.Build();
-        Assert.Contains("AddTreepie", Assert.Throws<InvalidOperationException>(() => ((WebApplication)app).MapTreepie()).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "AddTreepie", Assert.Throws<InvalidOperationException>(() => ((WebApplication)app).MapTreepie()).Message,
+            StringComparison.Ordinal);
     }
 
     private static WebApplication Build()
@@ -113,5 +121,6 @@ public sealed class MapTreepieTests
         return builder.Build();
     }
 
-    private static Task<string> GetAsync(HttpClient http, string url) => http.GetStringAsync(new Uri(url, UriKind.Relative), TestContext.Current.CancellationToken);
+    private static Task<string> GetAsync(HttpClient http, string url) =>
+        http.GetStringAsync(new Uri(url, UriKind.Relative), TestContext.Current.CancellationToken);
 }

@@ -7,9 +7,10 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// One environment that is closed while writers write, a reader reads, the file is made shorter and keys are changed; sometimes while threads cannot be started, the disk fails or errors happen that
-/// nobody expects. The next process opens the directory as soon as the lock is free: from then on the old environment must change nothing, what was acknowledged is there, and what was said not to
-/// be kept is not. Everything follows from the seed.
+/// One environment that is closed while writers write, a reader reads, the file is made shorter and keys are changed; sometimes
+/// while threads cannot be started, the disk fails or errors happen that nobody expects. The next process opens the directory as
+/// soon as the lock is free: from then on the old environment must change nothing, what was acknowledged is there, and what was
+/// said not to be kept is not. Everything follows from the seed.
 /// </summary>
 [SuppressMessage("Reliability", "CA1001", Justification = "Run disposes what it runs with.")]
 internal sealed class ClosingRun(int seed, bool isEncrypted)
@@ -41,7 +42,8 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
     private readonly SimulatedScheduler _threads = new(new Random(unchecked(seed + 1)));
     private readonly List<int> _acknowledged = [];
     private readonly List<int> _refused = [];
-    private readonly EncryptionKey[] _keys = [.. Enumerable.Range(0, 2).Select(number => EncryptionKey.FromBytes(SHA256.HashData(BitConverter.GetBytes(number))))];
+    private readonly EncryptionKey[] _keys =
+        [.. Enumerable.Range(0, 2).Select(number => EncryptionKey.FromBytes(SHA256.HashData(BitConverter.GetBytes(number))))];
     private StorageEnvironment? _environment;
     private Exception? _fault;
     private bool _isTroubled;
@@ -95,7 +97,8 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
         Fill(_environment);
         if (_trouble == Trouble.Clock)
         {
-            // The first batch after a clean close writes a checkpoint that fails, and what comes before each later batch reads the clock.
+            // The first batch after a clean close writes a checkpoint that fails, and what comes before each later batch reads
+            // the clock.
             _environment.Dispose();
             _environment = OpenFirst();
         }
@@ -115,7 +118,10 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
         WaitFor(() => _running == 0, "an operation ends");
     }
 
-    /// <summary>Where threads cannot be started, half of the runs have only writers that do not wait: nobody else takes the lane that is left to them.</summary>
+    /// <summary>
+    /// Where threads cannot be started, half of the runs have only writers that do not wait: nobody else takes the lane that is
+    /// left to them.
+    /// </summary>
     private List<Action> ChooseWork()
     {
         var work = new List<Action> { Read, () => WriteAhead(0) };
@@ -131,7 +137,8 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
         return work;
     }
 
-    private StorageEnvironment OpenFirst() => Open(new ProcessFiles(_disk, OnChange), new FailingClock(_clock, IsClockFailing), key: 0);
+    private StorageEnvironment OpenFirst() =>
+        Open(new ProcessFiles(_disk, OnChange), new FailingClock(_clock, IsClockFailing), key: 0);
 
     private void BeginTrouble()
     {
@@ -144,7 +151,8 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
         }
         else if (_trouble == Trouble.Clock)
         {
-            _disk.Fault = new DiskFault(DiskOperation.Write, _disk.CountOfData(DiskOperation.Write), IsForever: true, OfData: true);
+            _disk.Fault = new DiskFault(
+                DiskOperation.Write, _disk.CountOfData(DiskOperation.Write), IsForever: true, OfData: true);
         }
     }
 
@@ -156,7 +164,8 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
     private void OnChange(DiskOperation kind, string name)
     {
         if (_isNext)
-            Note(new InvalidOperationException($"The old environment changes the directory of the next one: {kind} of '{name}'."));
+            Note(
+                new InvalidOperationException($"The old environment changes the directory of the next one: {kind} of '{name}'."));
         if (kind is DiskOperation.Write or DiskOperation.Sync && (name == FormatLimits.DataFileName || _disk.IsNameDurable(name)))
             _threads.Yield();
     }
@@ -204,7 +213,8 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
         }
     }
 
-    private static bool Contains(ReadTransaction read, int key) => read.FindTree("w")?.Contains(BitConverter.GetBytes(key)) ?? false;
+    private static bool Contains(ReadTransaction read, int key) =>
+        read.FindTree("w")?.Contains(BitConverter.GetBytes(key)) ?? false;
 
     private static void Demand(bool isSo, string otherwise)
     {
@@ -307,7 +317,8 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
                 int key = ((i + j) * Writers) + writer;
                 Task<bool>? task = null;
                 CancellationToken token = j == givenUp ? givingUp.Token : CancellationToken.None;
-                if (!TryCommit(key, () => task = Opened.WriteAsync(transaction => Put(transaction, key), token).AsTask(), isDone: false))
+                if (!TryCommit(
+                    key, () => task = Opened.WriteAsync(transaction => Put(transaction, key), token).AsTask(), isDone: false))
                     break;
                 begun.Add((key, task!)); // it was begun
             }
@@ -344,7 +355,8 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
         {
             return false;
         }
-        catch (Exception error) when (error is ObjectDisposedException || (_isTroubled && (error is StorageException || _trouble == Trouble.Clock)))
+        catch (Exception error)
+            when (error is ObjectDisposedException || (_isTroubled && (error is StorageException || _trouble == Trouble.Clock)))
         {
             Ended++;
             _refused.Add(key);
@@ -352,7 +364,8 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
         }
     }
 
-    private static bool Put(WriteTransaction transaction, int key) => transaction.GetOrCreateTree("w").Put(BitConverter.GetBytes(key), new byte[700]);
+    private static bool Put(WriteTransaction transaction, int key) =>
+        transaction.GetOrCreateTree("w").Put(BitConverter.GetBytes(key), new byte[700]);
 
     /// <summary>Goes on beyond the closing.</summary>
     private void Read()

@@ -1,6 +1,9 @@
 namespace Treepie.Storage.Simulation;
 
-/// <summary>One of the things a loss of power can leave: for each dimension the option that came true, or a number below 0 for a damaged sector.</summary>
+/// <summary>
+/// One of the things a loss of power can leave: for each dimension the option that came true, or a number below 0 for a damaged
+/// sector.
+/// </summary>
 internal sealed class CrashOutcome(PowerLoss loss, int[] picks)
 {
     public PowerLoss Loss => loss;
@@ -24,7 +27,9 @@ internal sealed class CrashOutcome(PowerLoss loss, int[] picks)
     /// <summary>What happened to what was not durable, in words.</summary>
     public IEnumerable<string> Describe() => loss.Describe(picks);
 
-    /// <summary>A sector that was hit while being written: torn (the new bytes up to somewhere, then the old), or garbage.</summary>
+    /// <summary>
+    /// A sector that was hit while being written: torn (the new bytes up to somewhere, then the old), or garbage.
+    /// </summary>
     internal static byte[] Damaged(int pick, byte[] before, byte[] meant)
     {
         var random = new Random(pick);

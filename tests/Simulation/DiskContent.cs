@@ -103,7 +103,9 @@ internal sealed class DiskContent
         return hash;
     }
 
-    /// <summary>Whether <see cref="SecretMarker"/> stands in one of its blocks. Each block that nobody changed is searched once.</summary>
+    /// <summary>
+    /// Whether <see cref="SecretMarker"/> stands in one of its blocks. Each block that nobody changed is searched once.
+    /// </summary>
     public bool HoldsMarker() => Array.Exists(_blocks, block => block is not null && block.HoldsMarker());
 
     /// <summary>A block that this content may change.</summary>

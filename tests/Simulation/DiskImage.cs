@@ -21,7 +21,8 @@ internal sealed class DiskImage
     public ulong Hash { get; }
 
     /// <summary>The same with one file in another's place, or added.</summary>
-    public DiskImage With(string name, DiskContent content) => new(new Dictionary<string, DiskContent>(Files) { [name] = content });
+    public DiskImage With(string name, DiskContent content) =>
+        new(new Dictionary<string, DiskContent>(Files) { [name] = content });
 
     /// <summary>The same without a file.</summary>
     public DiskImage Without(string name)

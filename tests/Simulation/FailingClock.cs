@@ -7,10 +7,13 @@ internal sealed class FailingClock(SimulatedClock clock, Func<bool> isFailing) :
 {
     public override long TimestampFrequency => clock.TimestampFrequency;
 
-    public override long GetTimestamp() => isFailing() ? throw new InvalidOperationException("The clock is broken.") : clock.GetTimestamp();
+    public override long GetTimestamp() =>
+        isFailing() ? throw new InvalidOperationException("The clock is broken.") : clock.GetTimestamp();
 
     public override DateTimeOffset GetUtcNow() => clock.GetUtcNow();
 
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) =>
-        isFailing() ? throw new InvalidOperationException("The clock is broken.") : clock.CreateTimer(callback, state, dueTime, period);
+        isFailing()
+            ? throw new InvalidOperationException("The clock is broken.")
+            : clock.CreateTimer(callback, state, dueTime, period);
 }

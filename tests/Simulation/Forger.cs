@@ -3,7 +3,10 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Simulation;
 
-/// <summary>Someone who may change files of an environment, knows their format, and does not have the key: checksums and hashes, which anyone can compute, are right again after each change.</summary>
+/// <summary>
+/// Someone who may change files of an environment, knows their format, and does not have the key: checksums and hashes, which
+/// anyone can compute, are right again after each change.
+/// </summary>
 internal static class Forger
 {
     /// <summary>The image with other bytes in its data file from a page on, whose checksum is made right.</summary>
@@ -38,7 +41,8 @@ internal static class Forger
     /// <summary>The image with a frame of a journal file in which something was changed.</summary>
     public static DiskImage WithFrame(this DiskImage image, string file, long offset, Action<byte[]> change)
     {
-        byte[] frame = image.FrameAt(file, offset) ?? throw new ArgumentException($"There is no frame at {offset} of '{file}'.", nameof(offset));
+        byte[] frame = image.FrameAt(file, offset)
+            ?? throw new ArgumentException($"There is no frame at {offset} of '{file}'.", nameof(offset));
         change(frame);
         frame.AsSpan(FrameHeader.HashOffset, sizeof(ulong)).Clear();
         FrameHeader.Seal(frame);
@@ -61,7 +65,9 @@ internal static class Forger
         return image.With(file, journal);
     }
 
-    /// <summary>A page, or the whole run that begins with it, as it lies in the data file; null where that is not its place.</summary>
+    /// <summary>
+    /// A page, or the whole run that begins with it, as it lies in the data file; null where that is not its place.
+    /// </summary>
     public static byte[]? PageAt(this DiskImage image, long number)
     {
         DiskContent data = image.Files[FormatLimits.DataFileName];
@@ -125,7 +131,10 @@ internal static class Forger
     public static List<long> FrameOffsets(this DiskImage image, string file, JournalFileHeader use)
     {
         var offsets = new List<long>();
-        for (long offset = JournalFileHeader.BlockBytes; image.FrameAt(file, offset) is { } frame && FrameHeader.TryRead(frame, out FrameHeader header) && header.Salt == use.Salt;)
+        for (long offset = JournalFileHeader.BlockBytes;
+             image.FrameAt(file, offset) is { } frame
+                 && FrameHeader.TryRead(frame, out FrameHeader header)
+                 && header.Salt == use.Salt;)
         {
             offsets.Add(offset);
             offset += FrameHeader.FrameBytes(header.PayloadBytes);

@@ -5,8 +5,9 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// Sees all that is encrypted in the life of an environment, across reopenings, crashes and copies of its directory, and notes where a nonce is used a second time under a key for something
-/// else: two such ciphertexts give away what they hide. Thread-safe. What it keeps is bounded: the pairs of the last <see cref="MaxPairs"/> seals at least.
+/// Sees all that is encrypted in the life of an environment, across reopenings, crashes and copies of its directory, and notes
+/// where a nonce is used a second time under a key for something else: two such ciphertexts give away what they hide.
+/// Thread-safe. What it keeps is bounded: the pairs of the last <see cref="MaxPairs"/> seals at least.
 /// </summary>
 internal sealed class NonceRecorder
 {
@@ -26,7 +27,8 @@ internal sealed class NonceRecorder
     /// <summary>What worlds take as their observer.</summary>
     public SealObserver Observer => Observe;
 
-    private void Observe(ReadOnlySpan<byte> key, ReadOnlySpan<byte> nonce, ReadOnlySpan<byte> associated, ReadOnlySpan<byte> plain)
+    private void Observe(
+        ReadOnlySpan<byte> key, ReadOnlySpan<byte> nonce, ReadOnlySpan<byte> associated, ReadOnlySpan<byte> plain)
     {
         Span<byte> pair = stackalloc byte[key.Length + nonce.Length];
         key.CopyTo(pair);
@@ -44,7 +46,9 @@ internal sealed class NonceRecorder
             if (_newer.TryGetValue(place, out ulong before) || _older.TryGetValue(place, out before))
             {
                 if (before != content)
-                    Failure ??= $"Nonce {Convert.ToHexString(nonce)} was used twice under one key, for different things (the second of {plain.Length} bytes, with {associated.Length} beside them).";
+                    Failure ??=
+                        $"Nonce {Convert.ToHexString(nonce)} was used twice under one key, for different things (the second of "
+                            + $"{plain.Length} bytes, with {associated.Length} beside them).";
                 return;
             }
 

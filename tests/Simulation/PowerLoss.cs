@@ -1,9 +1,9 @@
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// What a loss of power at this moment can leave. Each thing that is not durable is a dimension with a number of options: a sector has its durable
-/// content or that of any write since, and may be damaged even where it was written again as it was; a file's length is the
-/// durable one or any since; a change of names has happened or not.
+/// What a loss of power at this moment can leave. Each thing that is not durable is a dimension with a number of options: a
+/// sector has its durable content or that of any write since, and may be damaged even where it was written again as it was; a
+/// file's length is the durable one or any since; a change of names has happened or not.
 /// </summary>
 internal sealed class PowerLoss
 {
@@ -17,7 +17,8 @@ internal sealed class PowerLoss
     {
         _nameChanges = [.. disk.NameChanges];
         _names = new(disk.DurableNames, StringComparer.Ordinal);
-        foreach (SimulatedInode inode in _names.Values.Concat(_nameChanges.Select(change => change.Inode).OfType<SimulatedInode>()).Distinct())
+        foreach (SimulatedInode inode in _names.Values.Concat(
+            _nameChanges.Select(change => change.Inode).OfType<SimulatedInode>()).Distinct())
         {
             _inodes.Add(inode);
             if (inode.HasPending)
@@ -26,11 +27,15 @@ internal sealed class PowerLoss
 
         int[] options = new int[_sectors.Count + _lengths.Count + _nameChanges.Length];
         for (int i = 0; i < options.Length; i++)
-            options[i] = i < _sectors.Count ? _sectors[i].Versions.Count : i < _sectors.Count + _lengths.Count ? _lengths[i - _sectors.Count].Lengths.Length : 2;
+            options[i] = i < _sectors.Count
+                ? _sectors[i].Versions.Count
+                : i < _sectors.Count + _lengths.Count ? _lengths[i - _sectors.Count].Lengths.Length : 2;
         Options = options;
     }
 
-    /// <summary>For each dimension the number of its options; option 0 is what was durable, the last one what was meant.</summary>
+    /// <summary>
+    /// For each dimension the number of its options; option 0 is what was durable, the last one what was meant.
+    /// </summary>
     public IReadOnlyList<int> Options { get; }
 
     /// <summary>Dimensions that are sectors; they come first, in the order of their first unsynced write.</summary>
@@ -64,8 +69,8 @@ internal sealed class PowerLoss
     }
 
     /// <summary>
-    /// The outcomes most telling where there are too many for <see cref="Every"/>: nothing, all, cut off after each write, each write or
-    /// dimension alone kept, alone lost.
+    /// The outcomes most telling where there are too many for <see cref="Every"/>: nothing, all, cut off after each write, each
+    /// write or dimension alone kept, alone lost.
     /// </summary>
     public IEnumerable<CrashOutcome> Telling()
     {
@@ -141,7 +146,9 @@ internal sealed class PowerLoss
             if (picks[i] == 0 || !contents.TryGetValue(sector.Inode, out DiskContent? content))
                 continue;
 
-            ReadOnlySpan<byte> bytes = picks[i] > 0 ? sector.Versions[picks[i]] : CrashOutcome.Damaged(picks[i], sector.Versions[0], sector.Versions[^1]);
+            ReadOnlySpan<byte> bytes = picks[i] > 0
+                ? sector.Versions[picks[i]]
+                : CrashOutcome.Damaged(picks[i], sector.Versions[0], sector.Versions[^1]);
             long room = content.Length - (sector.Number * PendingWrite.SectorBytes);
             if (room > 0)
                 content.Write(bytes[..(int)Math.Min(room, bytes.Length)], sector.Number * PendingWrite.SectorBytes);
@@ -153,7 +160,8 @@ internal sealed class PowerLoss
     /// <summary>What an outcome did, in words.</summary>
     internal IEnumerable<string> Describe(int[] picks)
     {
-        foreach (IGrouping<(SimulatedInode, int), int> write in Enumerable.Range(0, Sectors).GroupBy(i => (_sectors[i].Inode, _sectors[i].Operation)))
+        foreach (IGrouping<(SimulatedInode, int), int> write in Enumerable.Range(0, Sectors)
+            .GroupBy(i => (_sectors[i].Inode, _sectors[i].Operation)))
         {
             string name = NameOf(write.Key.Item1);
             string sectors = string.Join(", ", write.Select(i => $"{_sectors[i].Number} {Say(picks[i], Options[i])}"));
@@ -161,7 +169,8 @@ internal sealed class PowerLoss
         }
 
         for (int i = 0; i < _lengths.Count; i++)
-            yield return $"'{NameOf(_lengths[i].Inode)}' has {_lengths[i].Lengths[picks[Sectors + i]]} bytes (durable {_lengths[i].Lengths[0]}, meant {_lengths[i].Lengths[^1]})";
+            yield return $"'{NameOf(_lengths[i].Inode)}' has {_lengths[i].Lengths[picks[Sectors + i]]} bytes (durable "
+                + $"{_lengths[i].Lengths[0]}, meant {_lengths[i].Lengths[^1]})";
         for (int i = 0; i < _nameChanges.Length; i++)
             yield return $"{_nameChanges[i]}: {(picks[Sectors + _lengths.Count + i] != 0 ? "kept" : "lost")}";
     }

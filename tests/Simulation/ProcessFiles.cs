@@ -2,7 +2,9 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Simulation;
 
-/// <summary>A directory as one process of several has it: every change this process makes is told before it takes effect.</summary>
+/// <summary>
+/// A directory as one process of several has it: every change this process makes is told before it takes effect.
+/// </summary>
 /// <param name="disk">The disk that the processes share.</param>
 /// <param name="onChange">Told what is done and the file's name.</param>
 internal sealed class ProcessFiles(SimulatedDisk disk, Action<DiskOperation, string> onChange) : IFileSystem

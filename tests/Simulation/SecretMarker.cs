@@ -1,7 +1,8 @@
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// Bytes that a run puts into keys and values, and that no file of an encrypted environment may hold. Longer than chance would make them: 96 bits that follow from nothing.
+/// Bytes that a run puts into keys and values, and that no file of an encrypted environment may hold. Longer than chance would
+/// make them: 96 bits that follow from nothing.
 /// </summary>
 internal static class SecretMarker
 {

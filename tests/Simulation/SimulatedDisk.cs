@@ -5,9 +5,9 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// A disk in memory that can lose power, fail and fill up. What was written and not synced is, after <see cref="Crash"/>, there, gone, torn in the
-/// middle of a sector or garbage, each 512-byte sector for itself and in any order; names of files are durable only after their
-/// directory was synced; a file's length may fall back to what it was at its last sync.
+/// A disk in memory that can lose power, fail and fill up. What was written and not synced is, after <see cref="Crash"/>, there,
+/// gone, torn in the middle of a sector or garbage, each 512-byte sector for itself and in any order; names of files are durable
+/// only after their directory was synced; a file's length may fall back to what it was at its last sync.
 /// </summary>
 internal sealed class SimulatedDisk : IFileSystem
 {
@@ -57,13 +57,17 @@ internal sealed class SimulatedDisk : IFileSystem
     /// <summary>Whether a sector may come back as garbage: a torn write on disks that promise nothing.</summary>
     public bool LeavesGarbage { get; set; } = true;
 
-    /// <summary>Whether no blocks can be given ahead, as on file systems without fallocate: files grow by zeros that are written.</summary>
+    /// <summary>
+    /// Whether no blocks can be given ahead, as on file systems without fallocate: files grow by zeros that are written.
+    /// </summary>
     public bool RefusesAllocation { get; set; }
 
     /// <summary>Whether maps show at once what is written.</summary>
     public bool MapsSeeWrites { get; set; }
 
-    /// <summary>Called before each call takes effect, with its kind and the file's name: others may act, or look what a crash would leave.</summary>
+    /// <summary>
+    /// Called before each call takes effect, with its kind and the file's name: others may act, or look what a crash would leave.
+    /// </summary>
     public Action<DiskOperation, string>? Acting { get; set; }
 
     /// <summary>Where to note each change in words, or null.</summary>
@@ -82,7 +86,9 @@ internal sealed class SimulatedDisk : IFileSystem
 
     /// <summary>Whether a file is found by this name after a crash.</summary>
     public bool IsNameDurable(string name) =>
-        _names.TryGetValue(name, out SimulatedInode? inode) && _durableNames.TryGetValue(name, out SimulatedInode? durable) && inode == durable;
+        _names.TryGetValue(name, out SimulatedInode? inode)
+            && _durableNames.TryGetValue(name, out SimulatedInode? durable)
+            && inode == durable;
 
     /// <summary>Whether a failed sync forgot what was dirty, and nothing has replaced it since.</summary>
     public bool HasForgotten => _names.Values.Any(inode => inode.HasForgotten);
@@ -104,7 +110,8 @@ internal sealed class SimulatedDisk : IFileSystem
         if (!create)
         {
             Step(DiskOperation.Open, name);
-            return new SimulatedFile(this, name, _names.TryGetValue(name, out SimulatedInode? found) ? found : throw new FileNotFoundException(name));
+            return new SimulatedFile(
+                this, name, _names.TryGetValue(name, out SimulatedInode? found) ? found : throw new FileNotFoundException(name));
         }
 
         Step(DiskOperation.Create, name);
@@ -146,7 +153,8 @@ internal sealed class SimulatedDisk : IFileSystem
         return new Release(this);
     }
 
-    public IFileMap Map(IFile file, long reserveBytes) => new SimulatedMap(this, ((SimulatedFile)file).Inode, file.Name, reserveBytes, MapsSeeWrites);
+    public IFileMap Map(IFile file, long reserveBytes) =>
+        new SimulatedMap(this, ((SimulatedFile)file).Inode, file.Name, reserveBytes, MapsSeeWrites);
 
     /// <summary>The system puts all mapped pages out of memory: what is touched next comes from the disk.</summary>
     public void EvictMaps()
@@ -158,7 +166,10 @@ internal sealed class SimulatedDisk : IFileSystem
     /// <summary>The power goes off now: every further call fails.</summary>
     public void PowerOff() => HasCrashed = true;
 
-    /// <summary>The process ended, the machine goes on: what was written is there for the next one to read, synced or not. No further call fails on purpose.</summary>
+    /// <summary>
+    /// The process ended, the machine goes on: what was written is there for the next one to read, synced or not. No further call
+    /// fails on purpose.
+    /// </summary>
     public void Resume()
     {
         Fault = null;
@@ -218,7 +229,10 @@ internal sealed class SimulatedDisk : IFileSystem
         int ofData = isData ? _dataCounts[(int)kind]++ : _dataCounts[(int)kind];
         if (Fault is { OfData: { } wanted })
             number = wanted == isData ? (isData ? ofData : number - ofData) : -1;
-        if (Fault is { } fault && fault.Kind == kind && number >= 0 && (fault.IsForever ? number >= fault.Number : number == fault.Number))
+        if (Fault is { } fault
+            && fault.Kind == kind
+            && number >= 0
+            && (fault.IsForever ? number >= fault.Number : number == fault.Number))
         {
             HasFailed = true;
             ForgetsDirty = fault.MarksClean;
@@ -288,5 +302,6 @@ internal sealed record NameChange(string Name, SimulatedInode? Inode, string? Fr
             names[Name] = Inode;
     }
 
-    public override string ToString() => Inode is null ? $"'{Name}' deleted" : From is null ? $"'{Name}' created" : $"'{From}' renamed to '{Name}'";
+    public override string ToString() =>
+        Inode is null ? $"'{Name}' deleted" : From is null ? $"'{Name}' created" : $"'{From}' renamed to '{Name}'";
 }

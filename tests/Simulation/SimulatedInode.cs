@@ -37,7 +37,9 @@ internal sealed class SimulatedInode
 
     public bool HasPending => _unsynced.Count > 0 || _forgotten.Count > 0 || _lengths.Count > 0;
 
-    /// <summary>Lengths since the last sync, in their order; after a loss of power any of them, or the durable one, may be found.</summary>
+    /// <summary>
+    /// Lengths since the last sync, in their order; after a loss of power any of them, or the durable one, may be found.
+    /// </summary>
     public IReadOnlyList<long> Lengths => _lengths;
 
     public void Write(ReadOnlySpan<byte> source, long offset, int operation)
@@ -121,5 +123,6 @@ internal sealed record PendingWrite(int Operation, long Offset, byte[] Bytes)
         }
     }
 
-    public bool Covers(PendingWrite other) => Offset <= other.Offset && Offset + Bytes.Length >= other.Offset + other.Bytes.Length;
+    public bool Covers(PendingWrite other) =>
+        Offset <= other.Offset && Offset + Bytes.Length >= other.Offset + other.Bytes.Length;
 }

@@ -5,8 +5,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// A mapped file of a simulated disk. Like the real one it shows what is written to the file at once, or, like the one of systems without
-/// mapping, when it is loaded.
+/// A mapped file of a simulated disk. Like the real one it shows what is written to the file at once, or, like the one of systems
+/// without mapping, when it is loaded.
 /// </summary>
 internal sealed class SimulatedMap : IFileMap
 {
@@ -89,8 +89,8 @@ internal sealed class SimulatedMap : IFileMap
     }
 
     /// <summary>
-    /// What was written while another map of this process showed it is in the system's cache, and shows here, too: a page whose write a
-    /// checkpoint has yet to hand out may be read without a call.
+    /// What was written while another map of this process showed it is in the system's cache, and shows here, too: a page whose
+    /// write a checkpoint has yet to hand out may be read without a call.
     /// </summary>
     private void ShowWritten()
     {

@@ -3,17 +3,18 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Simulation;
 
 /// <summary>
-/// Logical threads of which one runs at a time: which one goes on at each switch follows from the seed. A switch happens where a thread
-/// waits, ends, or yields; in between nothing is ever concurrent, so a run repeats exactly.
+/// Logical threads of which one runs at a time: which one goes on at each switch follows from the seed. A switch happens where a
+/// thread waits, ends, or yields; in between nothing is ever concurrent, so a run repeats exactly.
 /// </summary>
 /// <remarks>
-/// Each logical thread has a real one below it, because the engine blocks; the baton makes sure that only its holder runs. Whoever yields
-/// must hold no lock that another could want.
+/// Each logical thread has a real one below it, because the engine blocks; the baton makes sure that only its holder runs.
+/// Whoever yields must hold no lock that another could want.
 /// </remarks>
 internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposable
 {
     private const int MaxIdleRounds = 50;
-    private static readonly TimeSpan MaxRun = TimeSpan.FromSeconds(60); // many times what any run takes, on a machine with other work too
+    // many times what any run takes, on a machine with other work too
+    private static readonly TimeSpan MaxRun = TimeSpan.FromSeconds(60);
 
     private readonly ManualResetEventSlim _ended = new();
 
@@ -40,7 +41,8 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
         _ended.Reset();
         Next(null)?.Go();
         if (!_ended.Wait(MaxRun))
-            throw new TimeoutException("A logical thread blocks: somebody yields while holding a lock, or waits past the scheduler.");
+            throw new TimeoutException(
+                "A logical thread blocks: somebody yields while holding a lock, or waits past the scheduler.");
         if (_isDeadlocked)
             throw new TimeoutException("Every logical thread waits for another one.", Error);
         if (Error is not null)

@@ -7,8 +7,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests;
 
 /// <summary>
-/// Every file of an environment cut off, replaced, of a newer format, or with a bit changed: a typed error, or right data; never another answer, never another
-/// exception. The short form takes samples; <c>TREEPIE_THOROUGH=1</c> takes every place.
+/// Every file of an environment cut off, replaced, of a newer format, or with a bit changed: a typed error, or right data; never
+/// another answer, never another exception. The short form takes samples; <c>TREEPIE_THOROUGH=1</c> takes every place.
 /// </summary>
 public sealed class BadInputTests
 {
@@ -29,7 +29,11 @@ public sealed class BadInputTests
         foreach (string file in store.Disk.List())
         {
             byte[] whole = store.Disk.Bytes(file);
-            for (int length = 0; length < whole.Length; length += IsThorough ? SectorBytes : SectorBytes * (1 + random.Next(Math.Max(1, whole.Length / SectorBytes / 15))))
+            for (int length = 0;
+                 length < whole.Length;
+                 length += IsThorough
+                     ? SectorBytes
+                     : SectorBytes * (1 + random.Next(Math.Max(1, whole.Length / SectorBytes / 15))))
             {
                 SimulatedDisk disk = store.Disk.Copy(random);
                 disk.Replace(file, whole[..length]);
@@ -43,10 +47,12 @@ public sealed class BadInputTests
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
-    public void A_file_replaced_by_another_store_s_by_zeros_or_by_random_bytes_gives_a_typed_error_or_right_data(bool closesCleanly)
+    public void A_file_replaced_by_another_store_s_by_zeros_or_by_random_bytes_gives_a_typed_error_or_right_data(
+        bool closesCleanly)
     {
         var random = new Random(Seed.Next());
-        BuiltStore store = BuiltStore.Build(random, closesCleanly, _shape, commits: 30), other = BuiltStore.Build(random, closesCleanly, _shape, commits: 20);
+        BuiltStore store = BuiltStore.Build(random, closesCleanly, _shape, commits: 30),
+            other = BuiltStore.Build(random, closesCleanly, _shape, commits: 20);
         foreach (string file in store.Disk.List())
         {
             int length = store.Disk.Bytes(file).Length;
@@ -125,7 +131,9 @@ public sealed class BadInputTests
     {
         var random = new Random(6);
         BuiltStore store = BuiltStore.Build(random, closesCleanly: true, _shape, commits: 10);
-        foreach ((int offset, int size) in ((int, int)[])[(112, 8), (120, 8), (136, 8), (168, 8), (192, 8), (200, 8), (208, 4), (212, 4)])
+        foreach ((
+            int offset,
+            int size) in ((int, int)[])[(112, 8), (120, 8), (136, 8), (168, 8), (192, 8), (200, 8), (208, 4), (212, 4)])
         {
             foreach (long value in (long[])[long.MaxValue, long.MinValue, -1, 1L << 40, int.MaxValue, int.MinValue])
             {
@@ -136,11 +144,14 @@ public sealed class BadInputTests
                 });
                 long before = GC.GetAllocatedBytesForCurrentThread();
                 Probe.Survive(disk, random, $"{value} at {offset} of both meta pages");
-                Assert.True(GC.GetAllocatedBytesForCurrentThread() - before < 64 << 20, $"{value} at {offset} of the meta pages makes the store allocate.");
+                Assert.True(
+                    GC.GetAllocatedBytesForCurrentThread() - before < 64 << 20,
+                    $"{value} at {offset} of the meta pages makes the store allocate.");
             }
         }
     }
 
     /// <summary>Gives a meta page another format version.</summary>
-    internal static void SetVersion(byte[] file, int slot, int version) => BuiltStore.ForgeMeta(file, slot, offset: 72, version, sizeBytes: 4);
+    internal static void SetVersion(byte[] file, int slot, int version) =>
+        BuiltStore.ForgeMeta(file, slot, offset: 72, version, sizeBytes: 4);
 }

@@ -16,9 +16,11 @@ public sealed class BadWorldTests
         using var directory = new TemporaryDirectory();
         using (StorageEnvironment.Open(directory.Path))
         {
-            EnvironmentLockedException error = Assert.Throws<EnvironmentLockedException>(() => StorageEnvironment.Open(directory.Path));
+            EnvironmentLockedException error = Assert.Throws<EnvironmentLockedException>(
+                () => StorageEnvironment.Open(directory.Path));
             Assert.Contains($"process {Environment.ProcessId}", error.Message, StringComparison.Ordinal);
-            Assert.Throws<EnvironmentLockedException>(() => StorageEnvironment.Open(directory.Path, new StorageOptions { ReadOnly = true }));
+            Assert.Throws<EnvironmentLockedException>(
+                () => StorageEnvironment.Open(directory.Path, new StorageOptions { ReadOnly = true }));
         }
 
         using StorageEnvironment again = StorageEnvironment.Open(directory.Path);
@@ -34,8 +36,11 @@ public sealed class BadWorldTests
             StorageEnvironment.Open(directory.Path).Dispose();
             File.WriteAllText(file, new string('#', length));
             using StorageEnvironment environment = StorageEnvironment.Open(directory.Path);
-            EnvironmentLockedException error = Assert.Throws<EnvironmentLockedException>(() => StorageEnvironment.Open(directory.Path));
-            Assert.Matches($@"open elsewhere: by process {Environment.ProcessId} \(.+\) on .+, since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\dZ\. Close it there first", error.Message);
+            EnvironmentLockedException error = Assert.Throws<EnvironmentLockedException>(
+                () => StorageEnvironment.Open(directory.Path));
+            Assert.Matches(
+                $@"open elsewhere: by process {Environment.ProcessId} \(.+\) on .+, since \d{{4}}-\d\d-\d\d \d\d:\d\d:\d\dZ\. Close it there first",
+                error.Message);
             Assert.DoesNotContain("#", error.Message, StringComparison.Ordinal);
             Assert.Equal(4_096, new FileInfo(file).Length); // a whole block: nothing of it is read to be written
         }
@@ -79,8 +84,10 @@ public sealed class BadWorldTests
         {
             environment.Write(transaction => transaction.GetOrCreateTree("t").Put("a"u8, "1"u8));
             disk.FailAt = disk.Operations + 1; // the sync of the next frame
-            Assert.Throws<CommitOutcomeUnknownException>(() => environment.Write(transaction => transaction.GetOrCreateTree("t").Put("b"u8, "2"u8)));
-            Assert.Throws<WritingStoppedException>(() => environment.Write(transaction => transaction.GetOrCreateTree("t").Put("c"u8, "3"u8)));
+            Assert.Throws<CommitOutcomeUnknownException>(
+                () => environment.Write(transaction => transaction.GetOrCreateTree("t").Put("b"u8, "2"u8)));
+            Assert.Throws<WritingStoppedException>(
+                () => environment.Write(transaction => transaction.GetOrCreateTree("t").Put("c"u8, "3"u8)));
             Assert.NotNull(environment.GetStatistics().WritingFault);
             using ReadTransaction read = environment.BeginRead();
             Assert.True(read.FindTree("t")!.Contains("a"u8));
@@ -179,7 +186,8 @@ public sealed class BadWorldTests
         Assert.Throws<DiskFullException>(() =>
         {
             for (; written < 10_000; written++)
-                environment.Write(transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(written), new byte[5000]));
+                environment.Write(
+                    transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(written), new byte[5000]));
         });
         Assert.InRange(written, 50, 9_999);
         for (int i = 0; i < written; i++)
@@ -203,7 +211,8 @@ public sealed class BadWorldTests
             for (int i = 0; i < 26; i++)
             {
                 environment.Write(workload.Next(model));
-                states[environment.GetStatistics().LastTransactionId] = model.Copy(); // a command that changes nothing is no transaction
+                // a command that changes nothing is no transaction
+                states[environment.GetStatistics().LastTransactionId] = model.Copy();
                 if (i == 20)
                     environment.Checkpoint();
             }
@@ -246,7 +255,10 @@ public sealed class BadWorldTests
         Assert.True(refused > 0, "Some damage must hit something that is read.");
     }
 
-    /// <summary>False where a typed error came up; otherwise whether the data is that of the transaction it says (a damaged end of the journal is a torn tail).</summary>
+    /// <summary>
+    /// False where a typed error came up; otherwise whether the data is that of the transaction it says (a damaged end of the
+    /// journal is a torn tail).
+    /// </summary>
     private static bool ReadsRight(SimulatedDisk disk, Random random, Dictionary<long, Model> states, out bool isRight)
     {
         isRight = false;

@@ -4,15 +4,16 @@ using Treepie.Storage.Simulation;
 namespace Treepie.Storage.Tests;
 
 /// <summary>
-/// Random work on a disk that loses power at a random operation, again and again on the same files. After each crash the check must be clean, and the state that of a prefix of what was submitted
-/// which contains all that was acknowledged.
+/// Random work on a disk that loses power at a random operation, again and again on the same files. After each crash the check
+/// must be clean, and the state that of a prefix of what was submitted which contains all that was acknowledged.
 /// </summary>
 /// <typeparam name="TModel">A state.</typeparam>
 /// <param name="random">Draws everything.</param>
 /// <param name="options">Of the environment.</param>
 /// <param name="empty">The state of an environment nobody wrote to.</param>
 /// <param name="isEqual">Whether an environment is in a state.</param>
-internal sealed class CrashRun<TModel>(Random random, StorageOptions options, TModel empty, Func<TModel, StorageEnvironment, bool> isEqual)
+internal sealed class CrashRun<TModel>(
+    Random random, StorageOptions options, TModel empty, Func<TModel, StorageEnvironment, bool> isEqual)
     where TModel : class
 {
     private readonly SimulatedDisk _disk = new(random);

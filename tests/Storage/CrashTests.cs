@@ -11,18 +11,20 @@ public sealed class CrashTests
     [Theory]
     [InlineData(Durability.Durable)]
     [InlineData(Durability.Relaxed)]
-    public void After_a_crash_the_state_is_a_prefix_that_contains_all_acknowledged(Durability durability) => SmallDisk.Repeat(Runs, seed =>
-    {
-        var random = new Random(seed);
-        var workload = new Workload(random, new WorkloadShape { Keys = 400, MaxSteps = 30, MaxValueBytes = 30_000, DropPerMille = 4 });
-        var run = new CrashRun<Model>(random, SmallDisk.Options with { Durability = durability }, new Model(), IsEqual);
-        run.Run(CrashesPerRun, operations: 60, environment =>
+    public void After_a_crash_the_state_is_a_prefix_that_contains_all_acknowledged(Durability durability) =>
+        SmallDisk.Repeat(Runs, seed =>
         {
-            Model next = run.Last.Copy();
-            Func<WriteTransaction, bool> command = workload.Next(next);
-            run.Do(next, () => environment.Write(command));
+            var random = new Random(seed);
+            var workload = new Workload(
+                random, new WorkloadShape { Keys = 400, MaxSteps = 30, MaxValueBytes = 30_000, DropPerMille = 4 });
+            var run = new CrashRun<Model>(random, SmallDisk.Options with { Durability = durability }, new Model(), IsEqual);
+            run.Run(CrashesPerRun, operations: 60, environment =>
+            {
+                Model next = run.Last.Copy();
+                Func<WriteTransaction, bool> command = workload.Next(next);
+                run.Do(next, () => environment.Write(command));
+            });
         });
-    });
 
     private static bool IsEqual(Model model, StorageEnvironment environment)
     {

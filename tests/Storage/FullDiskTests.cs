@@ -7,8 +7,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests;
 
 /// <summary>
-/// The row "disk full", on the simulated disk and on real small ones: the write that finds no room fails whole and says so, deletes work, then there is room for writes
-/// again; nothing that was acknowledged is lost.
+/// The row "disk full", on the simulated disk and on real small ones: the write that finds no room fails whole and says so,
+/// deletes work, then there is room for writes again; nothing that was acknowledged is lost.
 /// </summary>
 public sealed class FullDiskTests : IDisposable
 {
@@ -96,7 +96,8 @@ public sealed class FullDiskTests : IDisposable
     [InlineData("tmpfs", Durability.Durable)]
     [InlineData("ext4", Durability.Durable)]
     [InlineData("ext4", Durability.Relaxed)]
-    public void A_checkpoint_on_a_disk_that_others_filled_has_its_room_or_is_tried_again_and_loses_nothing(string disk, Durability durability)
+    public void A_checkpoint_on_a_disk_that_others_filled_has_its_room_or_is_tried_again_and_loses_nothing(
+        string disk, Durability durability)
     {
         Begin(disk);
         using (StorageEnvironment environment = Open(durability))
@@ -139,7 +140,9 @@ public sealed class FullDiskTests : IDisposable
         StorageOptions options = _options with { Durability = durability };
         return _real is { } real
             ? StorageEnvironment.Open(Path.Combine(real.Path, "store"), options)
-            : StorageEnvironment.Open(new World(_simulated!, TimeProvider.System, new Random(1), IsBackgroundAllowed: false), options); // Begin made one of them
+            // Begin made one of them
+            : StorageEnvironment.Open(
+                new World(_simulated!, TimeProvider.System, new Random(1), IsBackgroundAllowed: false), options);
     }
 
     private void Fill()
@@ -195,7 +198,11 @@ public sealed class FullDiskTests : IDisposable
             Tree tree = read.FindTree("t")!;
             Assert.Equal(_expected.Count, tree.Count);
             foreach ((int key, byte mark) in _expected)
-                Assert.True(tree.TryGet(BitConverter.GetBytes(key), out ReadOnlySpan<byte> value) && value.Length == ValueBytes && value.IndexOfAnyExcept(mark) < 0, $"Key {key} is not as it was acknowledged.");
+                Assert.True(
+                    tree.TryGet(BitConverter.GetBytes(key), out ReadOnlySpan<byte> value)
+                        && value.Length == ValueBytes
+                        && value.IndexOfAnyExcept(mark) < 0,
+                    $"Key {key} is not as it was acknowledged.");
         }
 
         Assert.Empty(environment.Check().Problems);

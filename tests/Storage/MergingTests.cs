@@ -16,7 +16,8 @@ public sealed class MergingTests : IDisposable
         var random = new Random(Seed.Next());
         var model = new Model();
         var workload = new Workload(random, new WorkloadShape { Keys = 1500 });
-        using StorageEnvironment environment = StorageEnvironment.Open(_directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            _directory.Path, new StorageOptions { Durability = Durability.Relaxed });
         for (int batch = 0; batch < 60; batch++)
         {
             var tasks = new List<(Task<bool> Task, bool Fails)>();
@@ -29,7 +30,10 @@ public sealed class MergingTests : IDisposable
                 {
                     bool fails = random.Next(3) == 0;
                     Func<WriteTransaction, bool> command = workload.Next(fails ? model.Copy() : model);
-                    tasks.Add((environment.WriteAsync(transaction => command(transaction) && (fails ? throw new FormatException("on purpose") : true)).AsTask(), fails));
+                    tasks.Add(
+                        (environment.WriteAsync(
+                            transaction => command(transaction) && (fails ? throw new FormatException("on purpose") : true))
+                                .AsTask(), fails));
                 }
             });
             foreach ((Task<bool> task, bool fails) in tasks)
@@ -49,7 +53,8 @@ public sealed class MergingTests : IDisposable
     public async Task Many_writers_and_readers_see_whole_commits_only()
     {
         const int Writers = 6, Readers = 4, Rounds = 60, Cells = 40;
-        using StorageEnvironment environment = StorageEnvironment.Open(_directory.Path, new StorageOptions { MaxJournalFileBytes = 1 << 20, ScratchBudgetBytes = 1 << 20 });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            _directory.Path, new StorageOptions { MaxJournalFileBytes = 1 << 20, ScratchBudgetBytes = 1 << 20 });
         environment.Write(transaction => Add(transaction, 0));
         using var stop = new CancellationTokenSource();
 
@@ -88,7 +93,8 @@ public sealed class MergingTests : IDisposable
         Assert.Equal(Writers * Rounds, Read(end.FindTree("cells")!, 7));
         Assert.Empty(environment.Check().Problems);
 
-        static long Read(Tree tree, int cell) => tree.TryGet(BitConverter.GetBytes(cell), out ReadOnlySpan<byte> value) ? BitConverter.ToInt64(value) : -1;
+        static long Read(Tree tree, int cell) =>
+            tree.TryGet(BitConverter.GetBytes(cell), out ReadOnlySpan<byte> value) ? BitConverter.ToInt64(value) : -1;
 
         static bool Add(WriteTransaction transaction, long more)
         {
@@ -107,7 +113,8 @@ public sealed class MergingTests : IDisposable
     [Fact]
     public void A_tree_that_was_dropped_or_whose_command_has_returned_refuses_changes()
     {
-        using StorageEnvironment environment = StorageEnvironment.Open(_directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            _directory.Path, new StorageOptions { Durability = Durability.Relaxed });
         Tree? kept = null;
         environment.Write(transaction =>
         {
@@ -131,7 +138,8 @@ public sealed class MergingTests : IDisposable
         Task<bool>? cancelled = null;
         environment.Lane.RunExclusive(() =>
         {
-            cancelled = environment.WriteAsync(transaction => transaction.GetOrCreateTree("t").Put("a"u8, "b"u8), cancel.Token).AsTask();
+            cancelled = environment.WriteAsync(transaction => transaction.GetOrCreateTree("t").Put("a"u8, "b"u8), cancel.Token)
+                .AsTask();
             cancel.Cancel();
         });
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled!);

@@ -4,7 +4,9 @@ using Treepie.Storage.Simulation;
 
 namespace Treepie.Storage.Tests;
 
-/// <summary>What opening reads, counted at the seam: the same for any amount of data, and with the journal since the last checkpoint.</summary>
+/// <summary>
+/// What opening reads, counted at the seam: the same for any amount of data, and with the journal since the last checkpoint.
+/// </summary>
 public sealed class OpenTimeTests
 {
     private static readonly StorageOptions _options = new() { MaxDataFileBytes = 16L << 30, ScratchReserveBytes = 256 << 20 };
@@ -28,7 +30,8 @@ public sealed class OpenTimeTests
             using (StorageEnvironment environment = Open(disk))
             {
                 for (int i = 0; i < writes; i++)
-                    environment.Write(transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(i), new byte[100]));
+                    environment.Write(
+                        transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(i), new byte[100]));
                 disk.PowerOff();
             }
 
@@ -61,5 +64,6 @@ public sealed class OpenTimeTests
 
     private static int Reads(SimulatedDisk disk) => disk.Count(DiskOperation.Read) + disk.Count(DiskOperation.Load);
 
-    private static StorageEnvironment Open(SimulatedDisk disk) => StorageEnvironment.Open(new World(disk, TimeProvider.System, new Random(1), false), _options);
+    private static StorageEnvironment Open(SimulatedDisk disk) =>
+        StorageEnvironment.Open(new World(disk, TimeProvider.System, new Random(1), false), _options);
 }

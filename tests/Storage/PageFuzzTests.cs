@@ -7,8 +7,9 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests;
 
 /// <summary>
-/// Pages and frames that someone made up, or a bug of ours wrote: changed at the places that say where things are, and with a checksum that is right again, so that
-/// what reads them is tested and not the checksum. A typed error, or any data at all; never another exception, a crash, or an end that does not come.
+/// Pages and frames that someone made up, or a bug of ours wrote: changed at the places that say where things are, and with a
+/// checksum that is right again, so that what reads them is tested and not the checksum. A typed error, or any data at all; never
+/// another exception, a crash, or an end that does not come.
 /// </summary>
 public sealed class PageFuzzTests
 {
@@ -46,7 +47,8 @@ public sealed class PageFuzzTests
         int seed = Seed.Next();
         var random = new Random(seed);
         BuiltStore store = BuiltStore.Build(random, closesCleanly: false, _shape, commits: 40);
-        (string File, int Offset)[] frames = [.. store.Disk.List().Where(name => name.StartsWith("journal-", StringComparison.Ordinal)).SelectMany(Frames)];
+        (string File, int Offset)[] frames =
+            [.. store.Disk.List().Where(name => name.StartsWith("journal-", StringComparison.Ordinal)).SelectMany(Frames)];
         Assert.NotEmpty(frames);
         for (int round = 0; round < Rounds; round++)
         {
@@ -56,10 +58,15 @@ public sealed class PageFuzzTests
             {
                 int length = FrameHeader.SizeBytes + BinaryPrimitives.ReadInt32LittleEndian(bytes.AsSpan(offset + 48));
                 for (int changes = 1 + draw.Next(3); changes > 0; changes--)
-                    WriteOdd(bytes.AsSpan(offset + 24 + draw.Next(Math.Min(length - 32, draw.Next(2) == 0 ? 200 : length - 32)), 8), draw);
-                length = Math.Clamp(FrameHeader.SizeBytes + (long)BinaryPrimitives.ReadInt32LittleEndian(bytes.AsSpan(offset + 48)), FrameHeader.SizeBytes, bytes.Length - offset) is var now ? (int)now : length;
+                    WriteOdd(
+                        bytes.AsSpan(offset + 24 + draw.Next(Math.Min(length - 32, draw.Next(2) == 0 ? 200 : length - 32)), 8),
+                        draw);
+                length = Math.Clamp(
+                    FrameHeader.SizeBytes + (long)BinaryPrimitives.ReadInt32LittleEndian(bytes.AsSpan(offset + 48)),
+                    FrameHeader.SizeBytes, bytes.Length - offset) is var now ? (int)now : length;
                 bytes.AsSpan(offset + FrameHeader.HashOffset, 8).Clear();
-                BinaryPrimitives.WriteUInt64LittleEndian(bytes.AsSpan(offset + FrameHeader.HashOffset), FrameHash.Compute(bytes.AsSpan(offset, length)));
+                BinaryPrimitives.WriteUInt64LittleEndian(
+                    bytes.AsSpan(offset + FrameHeader.HashOffset), FrameHash.Compute(bytes.AsSpan(offset, length)));
             });
             Probe.Survive(disk, random, $"frame at {offset} of '{file}', round {round}, TREEPIE_SEED={seed}");
         }
@@ -87,17 +94,20 @@ public sealed class PageFuzzTests
                 WriteOdd(page.Slice(96 + draw.Next(170), 8), draw);
                 break;
             case 2: // a slot
-                BinaryPrimitives.WriteUInt16LittleEndian(page[Math.Min(8190, slots + (2 * draw.Next(count)))..], (ushort)Odd(draw));
+                BinaryPrimitives.WriteUInt16LittleEndian(
+                    page[Math.Min(8190, slots + (2 * draw.Next(count)))..], (ushort)Odd(draw));
                 break;
             case 3: // the lengths in a cell
-                int cell = Math.Min(8188, (int)BinaryPrimitives.ReadUInt16LittleEndian(page[Math.Min(8190, slots + (2 * draw.Next(count)))..]));
+                int cell = Math.Min(
+                    8188, (int)BinaryPrimitives.ReadUInt16LittleEndian(page[Math.Min(8190, slots + (2 * draw.Next(count)))..]));
                 BinaryPrimitives.WriteUInt16LittleEndian(page[(cell + (2 * draw.Next(2)))..], (ushort)Odd(draw));
                 break;
             case 4: // a reference, or any other eight bytes of the heap
                 WriteOdd(page.Slice(draw.Next(8184), 8), draw);
                 break;
             default: // another page of the file under this number
-                file.AsSpan(draw.Next(file.Length / BuiltStore.PageBytes) * BuiltStore.PageBytes, BuiltStore.PageBytes).CopyTo(page);
+                file.AsSpan(draw.Next(file.Length / BuiltStore.PageBytes) * BuiltStore.PageBytes, BuiltStore.PageBytes)
+                    .CopyTo(page);
                 break;
         }
 
@@ -109,8 +119,11 @@ public sealed class PageFuzzTests
         Span<byte> bytes = file.AsSpan((int)number * BuiltStore.PageBytes, BuiltStore.PageBytes);
         var page = new Page(bytes);
         int length = page.ValueLength;
-        bool isRun = page.Type == PageType.Overflow && length >= 0 && length < file.Length - (number * BuiltStore.PageBytes) - PageLayout.HeaderBytes;
-        page.Checksum = Page.ComputeChecksum(isRun ? file.AsSpan((int)number * BuiltStore.PageBytes, PageLayout.HeaderBytes + length) : bytes);
+        bool isRun = page.Type == PageType.Overflow
+            && length >= 0
+            && length < file.Length - (number * BuiltStore.PageBytes) - PageLayout.HeaderBytes;
+        page.Checksum = Page.ComputeChecksum(
+            isRun ? file.AsSpan((int)number * BuiltStore.PageBytes, PageLayout.HeaderBytes + length) : bytes);
     }
 
     private static void WriteOdd(Span<byte> place, Random draw)

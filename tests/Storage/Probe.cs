@@ -9,8 +9,8 @@ namespace Treepie.Storage.Tests;
 internal static class Probe
 {
     /// <summary>
-    /// False where a typed error came up. Otherwise everything read must be as one of the states was: fails where it is not, and where anything else than
-    /// a typed error comes up.
+    /// False where a typed error came up. Otherwise everything read must be as one of the states was: fails where it is not, and
+    /// where anything else than a typed error comes up.
     /// </summary>
     public static bool Run(BuiltStore store, SimulatedDisk disk, Random random, string what)
     {
@@ -39,7 +39,10 @@ internal static class Probe
         try
         {
             using StorageEnvironment environment = BuiltStore.Open(disk, random);
-            foreach (Action<StorageEnvironment> step in (Action<StorageEnvironment>[])[ReadAll, static e => e.Check(), Write, static e => e.Checkpoint(), static e => e.Check()])
+            foreach (Action<StorageEnvironment> step in (Action<StorageEnvironment>[])
+            [
+                ReadAll, static e => e.Check(), Write, static e => e.Checkpoint(), static e => e.Check()
+            ])
             {
                 try
                 {

@@ -2,7 +2,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests;
 
-/// <summary>What tests on simulated disks have in common: an environment so small that its files turn over often, and runs that say how to repeat the one that failed.</summary>
+/// <summary>
+/// What tests on simulated disks have in common: an environment so small that its files turn over often, and runs that say how to
+/// repeat the one that failed.
+/// </summary>
 internal static class SmallDisk
 {
     public static readonly StorageOptions Options = new()

@@ -11,7 +11,10 @@ public sealed class StatisticsTests
     {
         var clock = new SimulatedClock();
         using StorageEnvironment environment = StorageEnvironment.Open(
-            new World(new SimulatedDisk(new Random(1)), clock, new Random(1), false) { Ages = new CoarseClock(() => clock.NowMs) },
+            new World(new SimulatedDisk(new Random(1)), clock, new Random(1), false)
+            {
+                Ages = new CoarseClock(() => clock.NowMs)
+            },
             new StorageOptions { MaxDataFileBytes = 64 << 20, ScratchReserveBytes = 64 << 20 });
         Rewrite();
         ReadTransaction report = environment.BeginRead("the monthly report");
@@ -25,11 +28,15 @@ public sealed class StatisticsTests
             StorageStatistics statistics = environment.GetStatistics();
             Assert.Equal(3, statistics.OpenReaders);
             Assert.Equal(new ReaderInfo("the monthly report", 1, TimeSpan.FromSeconds(605)), statistics.OldestReader);
-            Assert.Equal([statistics.Readers[0], new ReaderInfo(null, 2, TimeSpan.FromSeconds(5)), new ReaderInfo("kept", 3, TimeSpan.Zero)], statistics.Readers);
+            Assert.Equal(
+                [statistics.Readers[0], new ReaderInfo(null, 2, TimeSpan.FromSeconds(5)), new ReaderInfo(
+                    "kept", 3, TimeSpan.Zero)],
+                statistics.Readers);
             Assert.Equal(1, statistics.OldestReaderTransactionId);
             Assert.Equal(1, statistics.NamedSnapshots);
             Assert.Equal(0, statistics.BytesHeldBySnapshots);
-            Assert.InRange(statistics.BytesHeldByReaders, 20 * 8192, 100 * 8192); // what the report sees and the state no longer uses
+            // what the report sees and the state no longer uses
+            Assert.InRange(statistics.BytesHeldByReaders, 20 * 8192, 100 * 8192);
         }
 
         long before = environment.GetStatistics().BytesHeldByReaders;
@@ -40,7 +47,8 @@ public sealed class StatisticsTests
         }
 
         StorageStatistics later = environment.GetStatistics();
-        Assert.InRange(later.BytesHeldByReaders, before, before * 5 / 2); // one version for each of two open snapshots, however much was written
+        // one version for each of two open snapshots, however much was written
+        Assert.InRange(later.BytesHeldByReaders, before, before * 5 / 2);
         Assert.InRange(later.BytesHeldBySnapshots, 20 * 8192, 100 * 8192);
         report.Dispose();
         Rewrite();

@@ -9,8 +9,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests;
 
 /// <summary>
-/// A page that the disk cannot deliver when it is first touched: an error that names file and page, never the end of the process, which a plain look at the address of
-/// a mapped file would be; what can be had stays readable.
+/// A page that the disk cannot deliver when it is first touched: an error that names file and page, never the end of the process,
+/// which a plain look at the address of a mapped file would be; what can be had stays readable.
 /// </summary>
 public sealed class UnreadablePageTests
 {
@@ -22,9 +22,13 @@ public sealed class UnreadablePageTests
     public void A_data_file_that_is_cut_off_underneath_gives_an_error_for_each_page_that_is_gone_and_no_crash(int valueBytes)
     {
         Requirement.Needs(
-            OperatingSystem.IsLinux() && Environment.OSVersion.Version >= new Version(5, 14), "A system that brings mapped pages into memory with an error number (Linux 5.14)", "Older ones end the process, as they do for every mapped file.");
+            OperatingSystem.IsLinux() && Environment.OSVersion.Version >= new Version(5, 14),
+            "A system that brings mapped pages into memory with an error number (Linux 5.14)",
+            "Older ones end the process, as they do for every mapped file.");
         using var directory = new TemporaryDirectory();
-        using (StorageEnvironment environment = StorageEnvironment.Open(World.OfDisk(directory.Path) with { IsBackgroundAllowed = false }, new StorageOptions())) // the same file each time
+        // the same file each time
+        using (StorageEnvironment environment = StorageEnvironment.Open(
+            World.OfDisk(directory.Path) with { IsBackgroundAllowed = false }, new StorageOptions()))
         {
             for (int from = 0; from < Keys; from += 200)
             {
@@ -59,7 +63,10 @@ public sealed class UnreadablePageTests
                 try
                 {
                     tree ??= read.FindTree("t")!;
-                    Assert.True(tree.TryGet(KeyOf(key), out ReadOnlySpan<byte> value) && value.Length == valueBytes && value.IndexOfAnyExcept((byte)0) < 0);
+                    Assert.True(
+                        tree.TryGet(KeyOf(key), out ReadOnlySpan<byte> value)
+                            && value.Length == valueBytes
+                            && value.IndexOfAnyExcept((byte)0) < 0);
                     found++;
                 }
                 catch (CorruptionException error)
@@ -106,7 +113,8 @@ public sealed class UnreadablePageTests
                 fails = true;
                 try
                 {
-                    Assert.True(transaction.FindTree(name)!.TryGet(key, out ReadOnlySpan<byte> found) && found.SequenceEqual(value));
+                    Assert.True(
+                        transaction.FindTree(name)!.TryGet(key, out ReadOnlySpan<byte> found) && found.SequenceEqual(value));
                     read++; // all its pages were touched before
                 }
                 catch (CorruptionException error)

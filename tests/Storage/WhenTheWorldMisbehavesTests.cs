@@ -10,8 +10,9 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests;
 
 /// <summary>
-/// What the store promises for each way in which its surroundings can fail it, one test for each. Each shows the promise in a few steps;
-/// the wide searches are in <see cref="CrashTests"/>, <see cref="BadInputTests"/>, <see cref="PageFuzzTests"/>, the salvage tests and the torture run.
+/// What the store promises for each way in which its surroundings can fail it, one test for each. Each shows the promise in a few
+/// steps; the wide searches are in <see cref="CrashTests"/>, <see cref="BadInputTests"/>, <see cref="PageFuzzTests"/>, the
+/// salvage tests and the torture run.
 /// </summary>
 public sealed class WhenTheWorldMisbehavesTests
 {
@@ -20,7 +21,8 @@ public sealed class WhenTheWorldMisbehavesTests
         LosePowerAtEveryOperation(leavesGarbage: false, step: 1);
 
     [Fact]
-    public void Writes_not_synced_are_torn_dropped_reordered_or_garbage__the_same() => LosePowerAtEveryOperation(leavesGarbage: true, step: 3);
+    public void Writes_not_synced_are_torn_dropped_reordered_or_garbage__the_same() =>
+        LosePowerAtEveryOperation(leavesGarbage: true, step: 3);
 
     [Theory]
     [InlineData(0)]
@@ -78,7 +80,8 @@ public sealed class WhenTheWorldMisbehavesTests
         Assert.Throws<DiskFullException>(() =>
         {
             for (; written < 10_000; written++)
-                environment.Write(transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(written), new byte[5000]));
+                environment.Write(
+                    transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(written), new byte[5000]));
         });
         for (int i = 0; i < written; i++)
             Assert.True(environment.Write(transaction => transaction.FindTree("t")!.Delete(BitConverter.GetBytes(i))));
@@ -97,7 +100,8 @@ public sealed class WhenTheWorldMisbehavesTests
         int named = 0;
         foreach ((long number, int type, _, uint id) in store.Pages().Where(page => page is { Type: 3, Tree: > 2 }))
         {
-            SimulatedDisk damaged = store.With(random, BuiltStore.DataFile, bytes => bytes[(number * BuiltStore.PageBytes) + 5000] ^= 1);
+            SimulatedDisk damaged = store.With(
+                random, BuiltStore.DataFile, bytes => bytes[(number * BuiltStore.PageBytes) + 5000] ^= 1);
             using StorageEnvironment environment = BuiltStore.Open(damaged, random, BuiltStore.Options with { ReadOnly = true });
             using ReadTransaction read = environment.BeginRead();
             int right = 0;
@@ -171,7 +175,8 @@ public sealed class WhenTheWorldMisbehavesTests
         {
             string path = Path.Combine(directory.Path, name);
             // One journal file for all of it, which stays when the store is closed: it is what tells two stores apart.
-            using StorageEnvironment environment = StorageEnvironment.Open(path, new StorageOptions { FirstJournalFileBytes = 4L << 20 });
+            using StorageEnvironment environment = StorageEnvironment.Open(
+                path, new StorageOptions { FirstJournalFileBytes = 4L << 20 });
             for (int i = 0; i < 200; i++)
                 Put(environment, $"{name}/{i}", new string('v', 500));
             return path;
@@ -184,7 +189,8 @@ public sealed class WhenTheWorldMisbehavesTests
         var random = new Random(4);
         var disk = new SimulatedDisk(random);
         var clock = new SimulatedClock();
-        using StorageEnvironment environment = StorageEnvironment.Open(new World(disk, clock, random, false) { Ages = new CoarseClock(() => clock.NowMs) }, BuiltStore.Options);
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            new World(disk, clock, random, false) { Ages = new CoarseClock(() => clock.NowMs) }, BuiltStore.Options);
         Fill(0);
         environment.Checkpoint();
         using (ReadTransaction held = environment.BeginRead("the yearly report"))
@@ -198,9 +204,12 @@ public sealed class WhenTheWorldMisbehavesTests
             StorageStatistics statistics = environment.GetStatistics();
             Assert.Equal(size, statistics.DataFileBytes);
             Assert.Equal(1, statistics.OpenReaders);
-            Assert.Equal(new ReaderInfo("the yearly report", held.TransactionId, TimeSpan.FromDays(365)), statistics.OldestReader);
+            Assert.Equal(
+                new ReaderInfo("the yearly report", held.TransactionId, TimeSpan.FromDays(365)), statistics.OldestReader);
             Assert.Equal(0, statistics.UnwrittenBytes);
-            Assert.True(statistics.ScratchBytes < 4 << 20, $"{statistics.ScratchBytes} bytes of memory are held for a reader that looks at the disk.");
+            Assert.True(
+                statistics.ScratchBytes < 4 << 20,
+                $"{statistics.ScratchBytes} bytes of memory are held for a reader that looks at the disk.");
             Assert.True(held.FindTree("t")!.TryGet(BitConverter.GetBytes(17), out ReadOnlySpan<byte> old));
             Assert.Equal(0, old[0]);
         }
@@ -232,7 +241,9 @@ public sealed class WhenTheWorldMisbehavesTests
             {
                 string copy = Path.Combine(directory.Path, $"copy{round}");
                 Directory.CreateDirectory(copy);
-                foreach (string file in Directory.GetFiles(own).Where(file => !file.EndsWith("lock.treepie", StringComparison.Ordinal)).Order(StringComparer.Ordinal))
+                foreach (string file in Directory.GetFiles(own)
+                    .Where(file => !file.EndsWith("lock.treepie", StringComparison.Ordinal))
+                    .Order(StringComparer.Ordinal))
                 {
                     for (int i = 0; i < 20; i++)
                         environment.Write(transaction => NumberedBatches.WriteNext(transaction, 0));
@@ -264,7 +275,12 @@ public sealed class WhenTheWorldMisbehavesTests
         using var directory = new TemporaryDirectory();
         using StorageEnvironment environment = StorageEnvironment.Open(directory.Path);
         Put(environment, "a", "1");
-        var start = new ProcessStartInfo(Environment.ProcessPath!) { RedirectStandardOutput = true, RedirectStandardError = true }; // a process has a path
+        // a process has a path
+        var start = new ProcessStartInfo(Environment.ProcessPath!)
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardError = true
+        };
         if (Path.GetFileNameWithoutExtension(start.FileName) == "dotnet")
             start.ArgumentList.Add(typeof(KilledChild).Assembly.Location);
         start.Environment[KilledChild.DirectoryVariable] = directory.Path;
@@ -319,14 +335,18 @@ public sealed class WhenTheWorldMisbehavesTests
             using StorageEnvironment recovered = BuiltStore.Open(disk, random);
             Assert.Empty(recovered.Check().Problems);
             using ReadTransaction read = recovered.BeginRead();
-            Assert.True(states[acknowledged..].Exists(state => state.IsEqual(read)), $"Power lost at operation {crashAt}, TREEPIE_SEED={seed}: the state is none of those after {acknowledged} acknowledged commits.");
+            Assert.True(
+                states[acknowledged..].Exists(state => state.IsEqual(read)),
+                $"Power lost at operation {crashAt}, TREEPIE_SEED={seed}: the state is none of those after {acknowledged} "
+                    + $"acknowledged commits.");
         }
     }
 
     private static void Put(StorageEnvironment environment, string key, string value) => environment.Write(transaction =>
         transaction.GetOrCreateTree("t").Put(System.Text.Encoding.UTF8.GetBytes(key), System.Text.Encoding.UTF8.GetBytes(value)));
 
-    private static bool Has(ReadTransaction read, string key) => read.FindTree("t")!.Contains(System.Text.Encoding.UTF8.GetBytes(key));
+    private static bool Has(ReadTransaction read, string key) =>
+        read.FindTree("t")!.Contains(System.Text.Encoding.UTF8.GetBytes(key));
 
     /// <summary>Past the locks that .NET itself respects. Spares come and go: one that has gone is not copied.</summary>
     private static void CopyOpen(string from, string to)

@@ -15,7 +15,8 @@ public static class BuiltProgram
     public static string Bench => Find("bench", "Treepie.Bench.dll");
 
     /// <summary>The <c>dotnet</c> that runs them: the one that runs the test if it is known, else the one on the path.</summary>
-    public static string DotnetHost => Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") is { Length: > 0 } host ? host : "dotnet";
+    public static string DotnetHost =>
+        Environment.GetEnvironmentVariable("DOTNET_HOST_PATH") is { Length: > 0 } host ? host : "dotnet";
 
     /// <summary>How to start one of them, with all three streams redirected.</summary>
     public static ProcessStartInfo StartInfo(string assembly, params ReadOnlySpan<string> arguments)
@@ -46,7 +47,9 @@ public static class BuiltProgram
         var framework = new DirectoryInfo(AppContext.BaseDirectory.TrimEnd(Path.DirectorySeparatorChar));
         string configuration = framework.Parent?.Name ?? "Debug";
         string path = Path.Combine(DataSets.RepositoryRoot, project, "bin", configuration, framework.Name, assembly);
-        Assert.True(File.Exists(path), $"There is no {path}: build the solution in {configuration} first (dotnet build Engine.sln -c {configuration}).");
+        Assert.True(
+            File.Exists(path),
+            $"There is no {path}: build the solution in {configuration} first (dotnet build Engine.sln -c {configuration}).");
         return path;
     }
 }

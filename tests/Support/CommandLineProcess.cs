@@ -34,7 +34,9 @@ public sealed record CommandLineProcess(int ExitCode, string Output, string Erro
     public static async Task<CommandLineProcess> SucceedAsync(params string[] arguments)
     {
         CommandLineProcess run = await RunAsync(arguments);
-        Assert.True(run.ExitCode == 0, $"treepie {string.Join(' ', arguments)}\nended with {run.ExitCode} and wrote\n{run.Output}{run.Error}");
+        Assert.True(
+            run.ExitCode == 0,
+            $"treepie {string.Join(' ', arguments)}\nended with {run.ExitCode} and wrote\n{run.Output}{run.Error}");
         return run;
     }
 

@@ -13,7 +13,9 @@ public static class DataSets
 
     /// <summary>Path of a data set, for instance <c>movies.ndjson.gz</c>.</summary>
     public static string PathOf(string file) =>
-        Environment.GetEnvironmentVariable("TREEPIE_DATA") is { Length: > 0 } folder && Path.Combine(folder, file) is var path && File.Exists(path)
+        Environment.GetEnvironmentVariable("TREEPIE_DATA") is { Length: > 0 } folder
+            && Path.Combine(folder, file) is var path
+            && File.Exists(path)
             ? path
             : Path.Combine(RepositoryRoot, "samples", "datasets", file);
 
@@ -21,7 +23,9 @@ public static class DataSets
     public static IEnumerable<string> Lines(string path)
     {
         using Stream file = File.OpenRead(path);
-        using Stream content = path.EndsWith(".gz", StringComparison.Ordinal) ? new GZipStream(file, CompressionMode.Decompress) : file;
+        using Stream content = path.EndsWith(".gz", StringComparison.Ordinal)
+            ? new GZipStream(file, CompressionMode.Decompress)
+            : file;
         using var reader = new StreamReader(content);
         while (reader.ReadLine() is { } line)
             if (line.Length > 0)

@@ -5,8 +5,9 @@ using Xunit.v3;
 namespace Treepie.Tests.Support;
 
 /// <summary>
-/// Every test ends by itself: one that hangs is cancelled, and if it does not heed that either, the process ends and says which it was. Without this a run hangs with it and says nothing. How fast a machine is
-/// does not matter: no test takes a tenth of the patience. With <c>TREEPIE_ROUNDS</c> or <c>TREEPIE_THOROUGH</c>, which make tests as long as one likes, there is no limit.
+/// Every test ends by itself: one that hangs is cancelled, and if it does not heed that either, the process ends and says which
+/// it was. Without this a run hangs with it and says nothing. How fast a machine is does not matter: no test takes a tenth of the
+/// patience. With <c>TREEPIE_ROUNDS</c> or <c>TREEPIE_THOROUGH</c>, which make tests as long as one likes, there is no limit.
 /// </summary>
 [AttributeUsage(AttributeTargets.Assembly)]
 public sealed class EndsByItselfAttribute : BeforeAfterTestAttribute
@@ -18,7 +19,8 @@ public sealed class EndsByItselfAttribute : BeforeAfterTestAttribute
     /// <inheritdoc/>
     public override void Before(MethodInfo methodUnderTest, IXunitTest test)
     {
-        if (Environment.GetEnvironmentVariable("TREEPIE_ROUNDS") is not null || Environment.GetEnvironmentVariable("TREEPIE_THOROUGH") is not null)
+        if (Environment.GetEnvironmentVariable("TREEPIE_ROUNDS") is not null
+            || Environment.GetEnvironmentVariable("TREEPIE_THOROUGH") is not null)
             return;
         ITestContext context = TestContext.Current;
         bool isCancelled = false;

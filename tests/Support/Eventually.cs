@@ -14,7 +14,8 @@ public static class Eventually
         long began = TimeProvider.System.GetTimestamp();
         while (!isSo())
         {
-            Assert.True(TimeProvider.System.GetElapsedTime(began) < Patience, $"After {Patience} it is still not so that {what}.");
+            Assert.True(
+                TimeProvider.System.GetElapsedTime(began) < Patience, $"After {Patience} it is still not so that {what}.");
             await Task.Delay(s_pace, TestContext.Current.CancellationToken);
         }
     }

@@ -9,7 +9,11 @@ public static class Markers
     public static IReadOnlyList<string> FoundIn(string directory, IEnumerable<string> markers)
     {
         string[] files = Directory.GetFiles(directory, "*", SearchOption.AllDirectories);
-        byte[][] contents = [.. files.Select(ReadShared), Encoding.UTF8.GetBytes(string.Join('\n', files.Select(file => Path.GetRelativePath(directory, file))))];
+        byte[][] contents =
+        [
+            .. files.Select(ReadShared),
+            Encoding.UTF8.GetBytes(string.Join('\n', files.Select(file => Path.GetRelativePath(directory, file))))
+        ];
         return [.. markers.Where(marker => contents.Any(content => Holds(content, marker)))];
     }
 

@@ -2,7 +2,9 @@ using System.Globalization;
 
 namespace Treepie.Tests.Support;
 
-/// <summary>The seed of a random test: from <c>TREEPIE_SEED</c> or drawn, and printed so that a failure can be run again.</summary>
+/// <summary>
+/// The seed of a random test: from <c>TREEPIE_SEED</c> or drawn, and printed so that a failure can be run again.
+/// </summary>
 public static class Seed
 {
     /// <summary>Draws, or takes the given one, and prints it.</summary>

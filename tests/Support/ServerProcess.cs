@@ -4,8 +4,9 @@ using System.Text;
 namespace Treepie.Tests.Support;
 
 /// <summary>
-/// The real server in a process of its own, on a free loopback port. It ends with the test whatever happens: disposing kills what is
-/// still running. <see cref="StopAsync"/> asks it to stop as a person would, <see cref="KillAsync"/> gives it no chance to tidy up.
+/// The real server in a process of its own, on a free loopback port. It ends with the test whatever happens: disposing kills what
+/// is still running. <see cref="StopAsync"/> asks it to stop as a person would, <see cref="KillAsync"/> gives it no chance to
+/// tidy up.
 /// </summary>
 public sealed class ServerProcess : IAsyncDisposable
 {
@@ -52,14 +53,17 @@ public sealed class ServerProcess : IAsyncDisposable
     }
 
     /// <summary>
-    /// Starts it and waits until it is available. Without <paramref name="dataDirectory"/> it gets an empty one that goes with it.
+    /// Starts it and waits until it is available. Without <paramref name="dataDirectory"/> it gets an empty one that goes with
+    /// it.
     /// </summary>
-    public static Task<ServerProcess> StartAsync(string? dataDirectory = null, params string[] moreArguments) => StartAsync([], dataDirectory, moreArguments);
+    public static Task<ServerProcess> StartAsync(string? dataDirectory = null, params string[] moreArguments) =>
+        StartAsync([], dataDirectory, moreArguments);
 
     /// <summary>
     /// Starts it with an empty directory below another program, which gets the server's command line behind its own.
     /// </summary>
-    public static Task<ServerProcess> StartUnderAsync(string[] program, params string[] moreArguments) => StartAsync(program, null, moreArguments);
+    public static Task<ServerProcess> StartUnderAsync(string[] program, params string[] moreArguments) =>
+        StartAsync(program, null, moreArguments);
 
     private static async Task<ServerProcess> StartAsync(string[] program, string? dataDirectory, string[] moreArguments)
     {
@@ -166,7 +170,8 @@ public sealed class ServerProcess : IAsyncDisposable
     {
         _process.OutputDataReceived += (_, line) => Receive(line.Data);
         _process.ErrorDataReceived += (_, line) => Receive(line.Data);
-        _process.Exited += (_, _) => _address.TrySetException(new InvalidOperationException("The server ended before it was available."));
+        _process.Exited += (_, _) => _address.TrySetException(
+            new InvalidOperationException("The server ended before it was available."));
         _process.Start();
         _process.BeginOutputReadLine();
         _process.BeginErrorReadLine();

@@ -20,7 +20,8 @@ public sealed class SmallFileSystem : IDisposable
     /// <summary>Mounts one: <c>tmpfs</c>, in memory, or <c>ext4</c>, in a file.</summary>
     public static SmallFileSystem Mount(string kind, int megabytes)
     {
-        Requirement.Needs(OperatingSystem.IsLinux() && Environment.UserName == "root", "The right to mount a file system", HowToGetIt);
+        Requirement.Needs(
+            OperatingSystem.IsLinux() && Environment.UserName == "root", "The right to mount a file system", HowToGetIt);
         var made = new SmallFileSystem();
         try
         {
@@ -29,7 +30,9 @@ public sealed class SmallFileSystem : IDisposable
             made._isMounted = kind switch
             {
                 "tmpfs" => Run("mount", "-t", "tmpfs", "-o", $"size={megabytes}m", "treepie", made.Path),
-                _ => MakeImage(image, megabytes) && Run("mkfs.ext4", "-q", "-F", "-m", "0", image) && Run("mount", "-o", "loop", image, made.Path),
+                _ => MakeImage(image, megabytes)
+                    && Run("mkfs.ext4", "-q", "-F", "-m", "0", image)
+                    && Run("mount", "-o", "loop", image, made.Path),
             };
             Requirement.Needs(made._isMounted, $"A file system of type {kind} to mount", HowToGetIt);
             return made;
@@ -44,7 +47,8 @@ public sealed class SmallFileSystem : IDisposable
     /// <summary>Fills it to the last byte with a file of its own; <see cref="Free"/> takes that away again.</summary>
     public void Fill()
     {
-        using var ballast = new FileStream(System.IO.Path.Combine(Path, "ballast"), FileMode.Create, FileAccess.Write, FileShare.None, bufferSize: 0);
+        using var ballast = new FileStream(
+            System.IO.Path.Combine(Path, "ballast"), FileMode.Create, FileAccess.Write, FileShare.None, bufferSize: 0);
         for (int step = 1 << 20; step >= 1; step /= 2)
         {
             try
@@ -62,7 +66,8 @@ public sealed class SmallFileSystem : IDisposable
     public void Free() => File.Delete(System.IO.Path.Combine(Path, "ballast"));
 
     /// <summary>Refuses all writing from now on; no file may be open for writing.</summary>
-    public void MakeReadOnly() => Assert.True(Run("mount", "-o", "remount,ro", Path), "It cannot be made read-only: a file may be open for writing.");
+    public void MakeReadOnly() =>
+        Assert.True(Run("mount", "-o", "remount,ro", Path), "It cannot be made read-only: a file may be open for writing.");
 
     public void Dispose()
     {
@@ -83,7 +88,8 @@ public sealed class SmallFileSystem : IDisposable
     {
         try
         {
-            using Process process = Process.Start(new ProcessStartInfo(program, arguments) { RedirectStandardError = true, RedirectStandardOutput = true })
+            using Process process = Process.Start(
+                new ProcessStartInfo(program, arguments) { RedirectStandardError = true, RedirectStandardOutput = true })
                 ?? throw new InvalidOperationException($"'{program}' did not start.");
             process.StandardError.ReadToEnd();
             process.WaitForExit();

@@ -7,8 +7,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Torture;
 
 /// <summary>
-/// A reader that never ends while many times the database is written through it. It may keep one version of each page and no more; memory and
-/// journal do not feel it; the statistics name it; and it reads what it read at first.
+/// A reader that never ends while many times the database is written through it. It may keep one version of each page and no
+/// more; memory and journal do not feel it; the statistics name it; and it reads what it read at first.
 /// </summary>
 /// <param name="directory">Where; deleted by the caller.</param>
 /// <param name="databaseBytes">Size of the data.</param>
@@ -21,7 +21,11 @@ internal sealed class LongReader(string directory, long databaseBytes, long writ
     private const int PutsPerCommit = 8;
     private const int Samples = 10;
 
-    private readonly StorageOptions _options = new() { ScratchBudgetBytes = Math.Clamp(databaseBytes / 4, 1 << 20, 256 << 20), MaxJournalBytes = 256 << 20 };
+    private readonly StorageOptions _options = new()
+    {
+        ScratchBudgetBytes = Math.Clamp(databaseBytes / 4, 1 << 20, 256 << 20),
+        MaxJournalBytes = 256 << 20
+    };
 
     private long Keys => Math.Max(8, databaseBytes / ValueBytes);
 
@@ -31,7 +35,8 @@ internal sealed class LongReader(string directory, long databaseBytes, long writ
         + (3 * (_options.ScratchBudgetBytes + (4 * _options.MaxJournalFileBytes))) // what the last checkpoint, and the one under way, still hold
         + (64 << 20); // a step of growth
 
-    private long JournalBound => _options.MaxJournalBytes + (4 * _options.MaxJournalFileBytes); // the file at hand, two spares, and one that is not full
+    // the file at hand, two spares, and one that is not full
+    private long JournalBound => _options.MaxJournalBytes + (4 * _options.MaxJournalFileBytes);
 
     private long ScratchBound => 2 * _options.ScratchBudgetBytes;
 
@@ -55,14 +60,19 @@ internal sealed class LongReader(string directory, long databaseBytes, long writ
             long written = 0, next = 0;
             for (int stamp = 1; written < writtenBytes; stamp++)
             {
-                written += Put(environment, random.NextInt64(Math.Max(1, Keys - PutsPerCommit)), stamp, PutsPerCommit) * ValueBytes;
+                written += Put(environment, random.NextInt64(Math.Max(1, Keys - PutsPerCommit)), stamp, PutsPerCommit)
+                    * ValueBytes;
                 Look(environment.GetStatistics(), before, problems);
                 if (written < next)
                     continue;
 
                 next += writtenBytes / Samples;
                 StorageStatistics now = environment.GetStatistics();
-                say(Invariant($"{Mib(written)} | {Mib(now.DataFileBytes)} | {Mib(now.JournalBytes)} | {Mib(now.ScratchBytes)} | {Mib(now.BytesHeldByReaders)} | {Mib(MemoryBytes())} (at first {Mib(memory)})"));
+                say(
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"{Mib(written)} | {Mib(now.DataFileBytes)} | {Mib(now.JournalBytes)} | {Mib(now.ScratchBytes)} | "
+                                + $"{Mib(now.BytesHeldByReaders)} | {Mib(MemoryBytes())} (at first {Mib(memory)})"));
                 if (problems.Count > 0)
                     return problems;
             }
@@ -70,7 +80,11 @@ internal sealed class LongReader(string directory, long databaseBytes, long writ
             Look(reader, problems);
         }
 
-        say(Invariant($"bounds: data file {Mib(FileBound(before))}, journal {Mib(JournalBound)}, scratch {Mib(ScratchBound)} MiB; {watch.Elapsed.TotalSeconds:f1} s"));
+        say(
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"bounds: data file {Mib(FileBound(before))}, journal {Mib(JournalBound)}, scratch {Mib(ScratchBound)} MiB; "
+                        + $"{watch.Elapsed.TotalSeconds:f1} s"));
         Put(environment, 0, stamp: -1, count: 1);
         environment.Checkpoint();
         if (environment.GetStatistics() is { BytesHeldByReaders: not 0 } still)
@@ -108,7 +122,9 @@ internal sealed class LongReader(string directory, long databaseBytes, long writ
     {
         Tree tree = reader.FindTree("t")!; // it was filled
         for (long key = 0; key < Keys; key++)
-            if (!tree.TryGet(Key(key), out ReadOnlySpan<byte> value) || value.Length != ValueBytes || BitConverter.ToInt32(value) != 0)
+            if (!tree.TryGet(Key(key), out ReadOnlySpan<byte> value)
+                || value.Length != ValueBytes
+                || BitConverter.ToInt32(value) != 0)
                 problems.Add(Invariant($"The reader sees another value under key {key} than it did."));
     }
 

@@ -9,6 +9,8 @@ public sealed class LongReaderTests
     public void A_reader_that_never_ends_keeps_one_version_of_each_page_and_nothing_else_grows()
     {
         using var directory = new TemporaryDirectory();
-        Assert.Empty(new LongReader(directory.Path, 8 << 20, 64 << 20, line => TestContext.Current.TestOutputHelper?.WriteLine(line)).Run());
+        Assert.Empty(
+            new LongReader(
+                directory.Path, 8 << 20, 64 << 20, line => TestContext.Current.TestOutputHelper?.WriteLine(line)).Run());
     }
 }

@@ -5,12 +5,14 @@ using Treepie.Tests.Support;
 namespace Treepie.Torture;
 
 /// <summary>
-/// Each mutant of the engine in a process of its own: noticed by a broken promise, by the death of the process, or because it hangs. A kill counts only if
-/// the engine without a mutant passes the very piece that noticed it.
+/// Each mutant of the engine in a process of its own: noticed by a broken promise, by the death of the process, or because it
+/// hangs. A kill counts only if the engine without a mutant passes the very piece that noticed it.
 /// </summary>
 internal sealed class MutantHunt
 {
-    /// <summary>Mutants get seconds of the processor; on a busy machine these last longer. One that hangs is given up then.</summary>
+    /// <summary>
+    /// Mutants get seconds of the processor; on a busy machine these last longer. One that hangs is given up then.
+    /// </summary>
     private const int SlowestMachine = 12;
 
     private readonly List<(string Name, string What)> _mutants;
@@ -50,8 +52,9 @@ internal sealed class MutantHunt
     }
 
     /// <summary>
-    /// Hunts some of them, from one that the seed chooses on, until the time is over; each in a number of pieces that is many times what it takes to notice any
-    /// of them, and that does not depend on how fast the machine is. One that the time cuts off is not held to be a survivor.
+    /// Hunts some of them, from one that the seed chooses on, until the time is over; each in a number of pieces that is many
+    /// times what it takes to notice any of them, and that does not depend on how fast the machine is. One that the time cuts off
+    /// is not held to be a survivor.
     /// </summary>
     public void RunSample(int seed, TimeSpan time, long pieces, int threads)
     {
@@ -60,7 +63,9 @@ internal sealed class MutantHunt
         Work(threads, () =>
         {
             for (int taken = 0; watch.Elapsed < time && taken < _mutants.Count; taken++)
-                Hunt((int)((uint)Interlocked.Increment(ref next) % (uint)_mutants.Count) + 1, time - watch.Elapsed, pieces, first: 1);
+                Hunt(
+                    (int)((uint)Interlocked.Increment(ref next) % (uint)_mutants.Count) + 1, time - watch.Elapsed, pieces,
+                    first: 1);
         });
         VerifyControl();
     }
@@ -80,7 +85,8 @@ internal sealed class MutantHunt
         bool isHurried = pieces is not null;
         (int code, List<string> lines, string error) = Start(
             number, isHurried ? time + TimeSpan.FromSeconds(10) : SlowestMachine * (time + TimeSpan.FromSeconds(2)),
-            "--seconds", time.TotalSeconds.ToString("0.0", CultureInfo.InvariantCulture), "--first", first.ToString(CultureInfo.InvariantCulture), "--pieces", (pieces ?? -1).ToString(CultureInfo.InvariantCulture));
+            "--seconds", time.TotalSeconds.ToString("0.0", CultureInfo.InvariantCulture), "--first",
+            first.ToString(CultureInfo.InvariantCulture), "--pieces", (pieces ?? -1).ToString(CultureInfo.InvariantCulture));
         string last = lines.LastOrDefault() ?? "";
         string? piece = lines.FindLast(line => line.StartsWith("at ", StringComparison.Ordinal))?[3..];
         lock (_lock)
@@ -97,7 +103,9 @@ internal sealed class MutantHunt
             else
             {
                 _kills.Add((name, piece ?? ""));
-                _say($"mutant {name}: {(last.StartsWith("killed ", StringComparison.Ordinal) ? last[7..] : error.Length > 0 ? $"the process died in {piece}: {error}" : $"hangs in {piece}")}");
+                _say(
+                    $"mutant {name}: "
+                        + $"{(last.StartsWith("killed ", StringComparison.Ordinal) ? last[7..] : error.Length > 0 ? $"the process died in {piece}: {error}" : $"hangs in {piece}")}");
             }
         }
     }
@@ -125,7 +133,9 @@ internal sealed class MutantHunt
         }
 
         if (_survivors.Count == 0)
-            _survivors.Add($"The engine without a mutant does not get through the pieces that noticed one: {error} ({string.Join(' ', pieces)})");
+            _survivors.Add(
+                $"The engine without a mutant does not get through the pieces that noticed one: {error} "
+                    + $"({string.Join(' ', pieces)})");
         _say(_survivors[^1]);
     }
 
@@ -159,7 +169,10 @@ internal sealed class MutantHunt
     {
         var framework = new DirectoryInfo(AppContext.BaseDirectory.TrimEnd(Path.DirectorySeparatorChar));
         string configuration = framework.Parent?.Name ?? "Debug";
-        string path = Path.Combine(DataSets.RepositoryRoot, "tests", "Mutants", "bin", configuration, framework.Name, "Treepie.Mutants.dll");
-        return File.Exists(path) ? path : throw new InvalidOperationException($"There is no {path}: build tests/Mutants in {configuration} first.");
+        string path = Path.Combine(
+            DataSets.RepositoryRoot, "tests", "Mutants", "bin", configuration, framework.Name, "Treepie.Mutants.dll");
+        return File.Exists(path)
+            ? path
+            : throw new InvalidOperationException($"There is no {path}: build tests/Mutants in {configuration} first.");
     }
 }

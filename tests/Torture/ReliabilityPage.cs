@@ -16,7 +16,8 @@ internal static class ReliabilityPage
         string page = File.ReadAllText(path);
         int begin = page.IndexOf(Begin, StringComparison.Ordinal), end = page.IndexOf(End, StringComparison.Ordinal);
         if (begin < 0 || end < begin)
-            throw new InvalidOperationException($"'{path}' has no place for the figures: it needs the lines '{Begin}' and '{End}'.");
+            throw new InvalidOperationException(
+                $"'{path}' has no place for the figures: it needs the lines '{Begin}' and '{End}'.");
 
         var table = new StringBuilder(Begin).Append("\n\n| of the last run | |\n|---|---|\n");
         foreach ((string what, string figure) in figures)

@@ -5,7 +5,11 @@ namespace Treepie.Torture;
 /// <summary>What the command line asks for.</summary>
 internal sealed record TortureOptions
 {
-    private static readonly string[] _names = ["--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--long-reader", "--killed-process", "--modes", "--mutant", "--mutant-seconds", "--no-page", "--page", "--help"];
+    private static readonly string[] _names =
+    [
+        "--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--long-reader", "--killed-process",
+        "--modes", "--mutant", "--mutant-seconds", "--no-page", "--page", "--help"
+    ];
 
     /// <summary>How long.</summary>
     public TimeSpan Time { get; init; } = TimeSpan.FromMinutes(5);

@@ -87,14 +87,20 @@ internal static class TortureProgram
         {
             hunt = new MutantHunt(say);
             hunt.Run(options.TimeOfMutant, options.Threads, options.Mutant);
-            say(string.Create(CultureInfo.InvariantCulture, $"{hunt.Killed} of {hunt.Count} mutants killed in {watch.Elapsed.TotalSeconds:0} s"));
+            say(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{hunt.Killed} of {hunt.Count} mutants killed in {watch.Elapsed.TotalSeconds:0} s"));
             survivors = Survivors(hunt);
         }
         else if (options.TimeOfSample > TimeSpan.Zero)
         {
             var sample = new MutantHunt(say);
             sample.RunSample(options.FirstSeed, options.TimeOfSample, PiecesOfMutant, options.Threads);
-            say(string.Create(CultureInfo.InvariantCulture, $"{sample.Killed} mutants killed, a sample of {sample.Count}, in {watch.Elapsed.TotalSeconds:0} s"));
+            say(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{sample.Killed} mutants killed, a sample of {sample.Count}, in {watch.Elapsed.TotalSeconds:0} s"));
             survivors = Survivors(sample);
         }
 
@@ -118,9 +124,12 @@ internal static class TortureProgram
     }
 
     private static string? Survivors(MutantHunt hunt) =>
-        hunt.Survivors.Count == 0 ? null : "Mutants of the engine that nothing noticed, so the torture has a hole:\n" + string.Join("\n", hunt.Survivors);
+        hunt.Survivors.Count == 0
+            ? null
+            : "Mutants of the engine that nothing noticed, so the torture has a hole:\n" + string.Join("\n", hunt.Survivors);
 
-    private static IEnumerable<(string, string)> Figures(Battery battery, Tally tally, TimeSpan time, MutantHunt? hunt, int threads)
+    private static IEnumerable<(string, string)> Figures(
+        Battery battery, Tally tally, TimeSpan time, MutantHunt? hunt, int threads)
     {
         yield return ("time, threads", string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:0} s, {threads}"));
         yield return ("crash states, different ones by content", $"{Number(tally.States)}, {Number(tally.Distinct)}");
@@ -130,7 +139,11 @@ internal static class TortureProgram
         yield return ("times something was encrypted, each with a nonce of its own", Number(tally.Seals));
         yield return ("moments at which crash states were taken", Number(tally.Barriers));
         foreach ((IMode mode, long done) in battery.Done)
-            yield return (mode.Name, mode.Pieces == long.MaxValue ? $"{Number(done)} ({Number((long)(done / time.TotalHours))} in an hour)" : $"{Number(done)} workloads of {Number(mode.Pieces)}");
+            yield return (
+                mode.Name,
+                mode.Pieces == long.MaxValue
+                    ? $"{Number(done)} ({Number((long)(done / time.TotalHours))} in an hour)"
+                    : $"{Number(done)} workloads of {Number(mode.Pieces)}");
         if (hunt is not null)
             yield return ("mutants killed", $"{hunt.Killed} of {hunt.Count}");
     }
@@ -138,7 +151,10 @@ internal static class TortureProgram
     /// <summary>What the run would do in an hour.</summary>
     private static string Rates(Battery battery, Tally tally, TimeSpan time) =>
         $"In an hour at this rate: {Number((long)(tally.Distinct / time.TotalHours))} distinct crash states, "
-        + string.Join(", ", battery.Done.Where(entry => entry.Mode.Pieces == long.MaxValue).Select(entry => $"{Number((long)(entry.Done / time.TotalHours))} {entry.Mode.Name}"));
+        + string.Join(
+            ", ",
+            battery.Done.Where(entry => entry.Mode.Pieces == long.MaxValue)
+                .Select(entry => $"{Number((long)(entry.Done / time.TotalHours))} {entry.Mode.Name}"));
 
     private static string Number(long number) => number.ToString("n0", CultureInfo.InvariantCulture);
 
@@ -158,5 +174,7 @@ internal static class TortureProgram
 
     private static string Progress(Battery battery, Tally tally, Stopwatch watch) => string.Create(
         CultureInfo.InvariantCulture,
-        $"{watch.Elapsed.TotalSeconds:0} s: {tally.Distinct:n0} distinct crash states of {tally.States:n0}, {tally.Recoveries:n0} recoveries, {string.Join(", ", battery.Done.Select(entry => $"{entry.Done:n0} {entry.Mode.Name}"))}");
+        $"{watch.Elapsed.TotalSeconds:0} s: {tally.Distinct:n0} distinct crash states of {tally.States:n0}, "
+            + $"{tally.Recoveries:n0} recoveries, "
+            + $"{string.Join(", ", battery.Done.Select(entry => $"{entry.Done:n0} {entry.Mode.Name}"))}");
 }

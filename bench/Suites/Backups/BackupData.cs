@@ -5,7 +5,9 @@ using Treepie.Writes;
 
 namespace Treepie.Bench.Suites.Backups;
 
-/// <summary>The documents that are backed up: generated orders for what is timed, every data set for what is only weighed.</summary>
+/// <summary>
+/// The documents that are backed up: generated orders for what is timed, every data set for what is only weighed.
+/// </summary>
 internal static class BackupData
 {
     /// <summary>Name of the generated set.</summary>
@@ -15,7 +17,9 @@ internal static class BackupData
 
     /// <summary>Bytes of JSON that are timed; <c>TREEPIE_BACKUP_MB</c> sets others.</summary>
     public static long WantedBytes(bool quick) =>
-        int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_BACKUP_MB"), CultureInfo.InvariantCulture, out int megabytes) ? megabytes * 1_000_000L : quick ? QuickBytes : FullBytes;
+        int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_BACKUP_MB"), CultureInfo.InvariantCulture, out int megabytes)
+            ? megabytes * 1_000_000L
+            : quick ? QuickBytes : FullBytes;
 
     /// <summary>Names of the sets that are weighed, those that are here whole.</summary>
     public static IReadOnlyList<string> Sets(bool quick) =>

@@ -11,7 +11,8 @@ internal static class BackupMemory
     /// <summary>The row.</summary>
     public static async Task<BenchRow> RowAsync(Database database, BackupOptions options, CancellationToken cancellationToken)
     {
-        await database.BackupAsync(Stream.Null, options, null, cancellationToken); // what stays of the first belongs to the engine
+        // what stays of the first belongs to the engine
+        await database.BackupAsync(Stream.Null, options, null, cancellationToken);
         GC.Collect(2, GCCollectionMode.Aggressive, blocking: true, compacting: true);
         double before = ProcessCounters.PrivateMiB, most = before;
         Task backup = Task.Run(() => database.BackupAsync(Stream.Null, options, null, cancellationToken), cancellationToken);
@@ -22,6 +23,9 @@ internal static class BackupMemory
         }
 
         await backup;
-        return new BenchRow($"{options.Kind}, {options.Compression}, memory beyond the engine's", "MiB", false, Math.Max(0.01, most - before)) { Limit = MostMiB, Goals = [Goal.AtMost(1)] };
+        return new BenchRow(
+            $"{options.Kind}, {options.Compression}, memory beyond the engine's", "MiB", false,
+            Math.Max(0.01, most - before))
+        { Limit = MostMiB, Goals = [Goal.AtMost(1)] };
     }
 }

@@ -5,11 +5,15 @@ using Treepie.Bench.Measuring;
 
 namespace Treepie.Bench.Suites.Backups;
 
-/// <summary>What the compressor alone makes of the same bytes, which are in the page cache: the programs of the system, with the levels and as many threads as backups use.</summary>
+/// <summary>
+/// What the compressor alone makes of the same bytes, which are in the page cache: the programs of the system, with the levels
+/// and as many threads as backups use.
+/// </summary>
 internal static class CompressorAlone
 {
     /// <summary>MB of content per second; null where there is no such program.</summary>
-    public static async Task<double?> MegabytesPerSecondAsync(string content, BackupCompression compression, CancellationToken cancellationToken)
+    public static async Task<double?> MegabytesPerSecondAsync(
+        string content, BackupCompression compression, CancellationToken cancellationToken)
     {
         string threads = string.Create(CultureInfo.InvariantCulture, $"-T{Math.Min(4, Environment.ProcessorCount)}");
         (string program, string[] arguments) = compression switch
@@ -24,7 +28,9 @@ internal static class CompressorAlone
         {
             double seconds = await Timing.SecondsAsync(async () =>
             {
-                using Process process = Process.Start(new ProcessStartInfo(program, arguments) { RedirectStandardOutput = true })!; // a new process, so never null
+                // a new process, so never null
+                using Process process = Process.Start(
+                    new ProcessStartInfo(program, arguments) { RedirectStandardOutput = true })!;
                 await process.StandardOutput.BaseStream.CopyToAsync(Stream.Null, 1 << 20, cancellationToken);
                 await process.WaitForExitAsync(cancellationToken);
             });

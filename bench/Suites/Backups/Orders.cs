@@ -4,7 +4,8 @@ using System.Text.Json;
 namespace Treepie.Bench.Suites.Backups;
 
 /// <summary>
-/// Orders as a shop has them: companies and products that come again, prices, quantities and dates that do not. Everything of an order follows from its number, so every run has the same. About 1.1 KB of JSON each.
+/// Orders as a shop has them: companies and products that come again, prices, quantities and dates that do not. Everything of an
+/// order follows from its number, so every run has the same. About 1.1 KB of JSON each.
 /// </summary>
 internal sealed class Orders : IDisposable
 {
@@ -15,7 +16,11 @@ internal sealed class Orders : IDisposable
     private static readonly string[] _syllables =
         ["ka", "ro", "lin", "ber", "ta", "mo", "vis", "che", "dor", "en", "fal", "gu", "hem", "is", "jo", "kel", "lu", "mar", "nor", "os", "pel", "qui", "ran", "sto", "tri", "ul", "ven", "wes", "xan", "yor", "zel", "ard"];
 
-    private static readonly string[] _countries = ["France", "Germany", "Brazil", "Belgium", "Switzerland", "Venezuela", "Austria", "Mexico", "USA", "Sweden", "Finland", "Italy", "Spain", "UK", "Ireland", "Portugal", "Canada", "Denmark", "Poland", "Norway", "Argentina"];
+    private static readonly string[] _countries =
+    [
+        "France", "Germany", "Brazil", "Belgium", "Switzerland", "Venezuela", "Austria", "Mexico", "USA", "Sweden", "Finland",
+        "Italy", "Spain", "UK", "Ireland", "Portugal", "Canada", "Denmark", "Poland", "Norway", "Argentina"
+    ];
 
     private readonly ArrayBufferWriter<byte> _buffer = new();
     private readonly Utf8JsonWriter _json;
@@ -89,7 +94,8 @@ internal sealed class Orders : IDisposable
         _json.WriteEndObject();
     }
 
-    private void WriteTime(string name, DateTime time) => _json.WriteString(name, time.ToString("yyyy-MM-ddTHH:mm:ss.fffffffZ", System.Globalization.CultureInfo.InvariantCulture));
+    private void WriteTime(string name, DateTime time) =>
+        _json.WriteString(name, time.ToString("yyyy-MM-ddTHH:mm:ss.fffffffZ", System.Globalization.CultureInfo.InvariantCulture));
 
     /// <summary>A name of so many words that follows from a number.</summary>
     private static string Name(int number, int words)

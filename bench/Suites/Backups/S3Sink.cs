@@ -8,8 +8,9 @@ using Microsoft.Extensions.Logging;
 namespace Treepie.Bench.Suites.Backups;
 
 /// <summary>
-/// As little of the S3 protocol as an upload needs, in this process: takes what comes at the rate of a network, keeps nothing of it, and answers. So the figure is that of the one who uploads, and of a link as places
-/// for backups have it; what a link of loopback would show is that of two processes on the same cores.
+/// As little of the S3 protocol as an upload needs, in this process: takes what comes at the rate of a network, keeps nothing of
+/// it, and answers. So the figure is that of the one who uploads, and of a link as places for backups have it; what a link of
+/// loopback would show is that of two processes on the same cores.
 /// </summary>
 internal sealed class S3Sink : IAsyncDisposable
 {
@@ -63,10 +64,12 @@ internal sealed class S3Sink : IAsyncDisposable
                 await context.Response.WriteAsync("<ListBucketResult><IsTruncated>false</IsTruncated></ListBucketResult>");
                 break;
             case "POST" when request.Query.ContainsKey("uploads"):
-                await context.Response.WriteAsync("<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>");
+                await context.Response.WriteAsync(
+                    "<InitiateMultipartUploadResult><UploadId>1</UploadId></InitiateMultipartUploadResult>");
                 break;
             case "POST":
-                await context.Response.WriteAsync("<CompleteMultipartUploadResult><ETag>\"1\"</ETag></CompleteMultipartUploadResult>");
+                await context.Response.WriteAsync(
+                    "<CompleteMultipartUploadResult><ETag>\"1\"</ETag></CompleteMultipartUploadResult>");
                 break;
             case "PUT":
                 _objects.AddOrUpdate(name, length, (_, before) => before + length);
@@ -99,7 +102,8 @@ internal sealed class S3Sink : IAsyncDisposable
         lock (_lock)
         {
             Taken += bytes;
-            _freeAt = Math.Max(_freeAt, System.Diagnostics.Stopwatch.GetTimestamp()) + (long)(bytes / _bytesPerSecond * System.Diagnostics.Stopwatch.Frequency);
+            _freeAt = Math.Max(_freeAt, System.Diagnostics.Stopwatch.GetTimestamp())
+                + (long)(bytes / _bytesPerSecond * System.Diagnostics.Stopwatch.Frequency);
             through = _freeAt;
         }
 

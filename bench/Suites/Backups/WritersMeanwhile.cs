@@ -9,22 +9,26 @@ using Treepie.Writes;
 namespace Treepie.Bench.Suites.Backups;
 
 /// <summary>
-/// What those who write lose while the database is backed up, and how fast it is backed up meanwhile: the same writers without a backup, with backups that let them go first as scheduled ones do, and with backups that do
-/// not, by turns.
+/// What those who write lose while the database is backed up, and how fast it is backed up meanwhile: the same writers without a
+/// backup, with backups that let them go first as scheduled ones do, and with backups that do not, by turns.
 /// </summary>
 internal static class WritersMeanwhile
 {
-    /// <summary>First argument of the process that prints each turn: <c>backup-writers megabytes seconds rounds percent…</c>.</summary>
+    /// <summary>
+    /// First argument of the process that prints each turn: <c>backup-writers megabytes seconds rounds percent…</c>.
+    /// </summary>
     public const string Verb = "backup-writers";
 
     private const int Writers = 4;
     private const int DocumentsPerBatch = 10;
     private const int FullSpeed = 100;
 
-    private static readonly byte[] _document = Encoding.UTF8.GetBytes($"{{\"text\":\"{new string('x', 300)}\",\"@metadata\":{{\"@collection\":\"written\"}}}}");
+    private static readonly byte[] _document = Encoding.UTF8.GetBytes(
+        $"{{\"text\":\"{new string('x', 300)}\",\"@metadata\":{{\"@collection\":\"written\"}}}}");
 
     /// <summary>Rows for each kind of backup: the writers, and the backup.</summary>
-    public static async Task<IReadOnlyList<BenchRow>> RowsAsync(Database database, int rounds, TimeSpan time, CancellationToken cancellationToken)
+    public static async Task<IReadOnlyList<BenchRow>> RowsAsync(
+        Database database, int rounds, TimeSpan time, CancellationToken cancellationToken)
     {
         (BackupKind Kind, int Percent)[] forms =
         [
@@ -39,7 +43,9 @@ internal static class WritersMeanwhile
             {
                 if (form % 2 == 0)
                     alone.Add(await WriteAsync(database, time, cancellationToken));
-                (double written, double backedUp) = await TurnAsync(database, new BackupOptions { Kind = forms[form].Kind, PercentWhileWriting = forms[form].Percent }, time, cancellationToken);
+                (double written, double backedUp) = await TurnAsync(
+                    database, new BackupOptions { Kind = forms[form].Kind, PercentWhileWriting = forms[form].Percent }, time,
+                    cancellationToken);
                 turns[form].Written.Add(written);
                 turns[form].BackedUp.Add(backedUp);
             }
@@ -52,11 +58,15 @@ internal static class WritersMeanwhile
             (BackupKind kind, int percent) = forms[form];
             bool isScheduled = percent < FullSpeed;
             string how = isScheduled ? "as scheduled" : "at full speed";
-            rows.Add(BenchRow.Of($"4 writers while backups of kind {kind} run, {how}", "documents/s", true, turns[form].Written) with
+            rows.Add(BenchRow.Of(
+                $"4 writers while backups of kind {kind} run, {how}", "documents/s", true, turns[form].Written) with
             {
                 Peers = new Dictionary<string, double> { ["no backup"] = nobody },
                 Goals = isScheduled ? [new Goal(0.9, "no backup")] : [],
-                Reason = string.Create(CultureInfo.InvariantCulture, $"{Environment.ProcessorCount} cores, which writers and backup share; {percent} % of its time the backup works"),
+                Reason = string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{Environment.ProcessorCount} cores, which writers and backup share; {percent} % of its time the backup "
+                        + $"works"),
             });
             rows.Add(BenchRow.Of($"{kind}, ZstdFastest, while 4 write, {how}", "MB/s", true, turns[form].BackedUp));
         }
@@ -79,14 +89,20 @@ internal static class WritersMeanwhile
                 foreach (int percent in percents)
                 {
                     double alone = await WriteAsync(database, time, CancellationToken.None);
-                    (double written, double backedUp) = await TurnAsync(database, new BackupOptions { Kind = kind, PercentWhileWriting = percent }, time, CancellationToken.None);
-                    Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{kind} {percent} %: writers {written:N0} of {alone:N0}, {written / alone:N2}; backup {backedUp:N0} MB/s"));
+                    (double written, double backedUp) = await TurnAsync(
+                        database, new BackupOptions { Kind = kind, PercentWhileWriting = percent }, time, CancellationToken.None);
+                    Console.WriteLine(
+                        string.Create(
+                            CultureInfo.InvariantCulture,
+                            $"{kind} {percent} %: writers {written:N0} of {alone:N0}, {written / alone:N2}; backup {backedUp:N0} "
+                                + $"MB/s"));
                 }
             }
         }
     }
 
-    private static async Task<(double Written, double BackedUp)> TurnAsync(Database database, BackupOptions options, TimeSpan time, CancellationToken cancellationToken)
+    private static async Task<(double Written, double BackedUp)> TurnAsync(
+        Database database, BackupOptions options, TimeSpan time, CancellationToken cancellationToken)
     {
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         var content = new Content();
@@ -118,7 +134,8 @@ internal static class WritersMeanwhile
         return written.Sum() / Stopwatch.GetElapsedTime(began).TotalSeconds;
     }
 
-    private static async Task BackUpAgainAndAgainAsync(Database database, BackupOptions options, Content content, CancellationToken cancellationToken)
+    private static async Task BackUpAgainAndAgainAsync(
+        Database database, BackupOptions options, Content content, CancellationToken cancellationToken)
     {
         try
         {

@@ -13,9 +13,11 @@ internal static class GroupMeasurements
 {
     private const int Cities = 1_000, DocumentsOfBatch = 1_000;
     private const string Build = "from Orders group by City select City, count(), sum(Freight)";
-    private const string Largest = "from Orders group by City order by count() as long desc, City select City, count(), sum(Freight) limit 10";
+    private const string Largest =
+        "from Orders group by City order by count() as long desc, City select City, count(), sum(Freight) limit 10";
 
-    public static async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
+    public static async Task<IReadOnlyList<BenchRow>> RunAsync(
+        bool quick, TextWriter progress, CancellationToken cancellationToken)
     {
         int documents = quick ? 2_000 : 1_000_000, answers = quick ? 20 : 1_000;
         var rows = new List<BenchRow>();
@@ -27,15 +29,26 @@ internal static class GroupMeasurements
         long began = Stopwatch.GetTimestamp();
         IReadOnlyList<string> groups = await AskAsync(database, Build, cancellationToken).ConfigureAwait(false);
         double seconds = Stopwatch.GetElapsedTime(began).TotalSeconds;
-        using SqliteOrders? sqlite = Sqlite.IsPresent ? new SqliteOrders(Path.Combine(folder.Path, "sqlite"), documents, Freight, static i => $"c{i * 7919L % Cities}") : null;
+        using SqliteOrders? sqlite = Sqlite.IsPresent
+            ? new SqliteOrders(Path.Combine(folder.Path, "sqlite"), documents, Freight, static i => $"c{i * 7919L % Cities}")
+            : null;
         double? peer = sqlite?.BuildSeconds();
         if (sqlite is not null && sqlite.Groups() != groups.Count)
             throw new InvalidOperationException($"SQLite has {sqlite.Groups()} groups, Treepie {groups.Count}.");
-        rows.Add(BenchRow.Of($"groups of {documents:N0} documents, built", "documents/s", true, [documents / seconds]) with { Peers = Peer(peer is { } built ? documents / built : null) });
+        rows.Add(
+            BenchRow.Of($"groups of {documents:N0} documents, built", "documents/s", true, [documents / seconds]) with
+            {
+                Peers = Peer(peer is { } built ? documents / built : null)
+            });
 
         progress.WriteLine("computing: groups, an answer");
-        double[] asked = await Timing.LatenciesAsync(answers, async _ => await AskAsync(database, Largest, cancellationToken).ConfigureAwait(false)).ConfigureAwait(false);
-        rows.Add(BenchRow.Of("ten largest groups", "ms", false, [.. asked.Select(static us => us / 1000)]) with { Peers = Peer(sqlite?.LargestMs(quick ? 3 : 10)) });
+        double[] asked = await Timing.LatenciesAsync(
+            answers, async _ => await AskAsync(database, Largest, cancellationToken).ConfigureAwait(false)).ConfigureAwait(false);
+        rows.Add(
+            BenchRow.Of("ten largest groups", "ms", false, [.. asked.Select(static us => us / 1000)]) with
+            {
+                Peers = Peer(sqlite?.LargestMs(quick ? 3 : 10))
+            });
 
         foreach (int size in quick ? [10, 1_000] : (int[])[10, 10_000, 1_000_000])
         {
@@ -55,16 +68,24 @@ internal static class GroupMeasurements
         long before = database.Indexes.List()[0].ReduceAttempts;
         double[] latencies = await Timing.LatenciesAsync(changes, async i =>
         {
-            await database.WriteAsync(new WriteBatch().Put($"orders/{i % size}", Order("one", size + i)), cancellationToken).ConfigureAwait(false);
+            await database.WriteAsync(new WriteBatch().Put($"orders/{i % size}", Order("one", size + i)), cancellationToken)
+                .ConfigureAwait(false);
             await AskAsync(database, Build, cancellationToken).ConfigureAwait(false);
         }).ConfigureAwait(false);
         double reduces = (database.Indexes.List()[0].ReduceAttempts - before) / (double)latencies.Length;
-        return BenchRow.Of($"one change in a group of {size:N0}, until it is answered", "ms", false, [.. latencies.Select(static us => us / 1000)]) with { Note = string.Create(CultureInfo.InvariantCulture, $"{reduces:0.#} reduces a change") };
+        return BenchRow.Of(
+            $"one change in a group of {size:N0}, until it is answered", "ms", false,
+            [.. latencies.Select(static us => us / 1000)]) with
+        {
+            Note = string.Create(CultureInfo.InvariantCulture, $"{reduces:0.#} reduces a change")
+        };
     }
 
-    private static Dictionary<string, double> Peer(double? figure) => figure is { } value ? new Dictionary<string, double> { ["SQLite"] = value } : [];
+    private static Dictionary<string, double> Peer(double? figure) =>
+        figure is { } value ? new Dictionary<string, double> { ["SQLite"] = value } : [];
 
-    private static async Task LoadAsync(Database database, int documents, Func<int, string> city, CancellationToken cancellationToken)
+    private static async Task LoadAsync(
+        Database database, int documents, Func<int, string> city, CancellationToken cancellationToken)
     {
         for (int i = 0; i < documents;)
         {
@@ -75,14 +96,18 @@ internal static class GroupMeasurements
         }
     }
 
-    private static byte[] Order(string city, int number) => Encoding.UTF8.GetBytes($$"""{"City":"{{city}}","Freight":{{Freight(number)}},"Company":"companies/{{number % 91}}","@metadata":{"@collection":"Orders"} }""");
+    private static byte[] Order(string city, int number) =>
+        Encoding.UTF8.GetBytes(
+            $$"""{"City":"{{city}}","Freight":{{Freight(number)}},"Company":"companies/{{number % 91}}","@metadata":{"@collection":"Orders"} }""");
 
-    private static string Freight(int number) => string.Create(CultureInfo.InvariantCulture, $"{number % 10_000}.{number % 100:00}");
+    private static string Freight(int number) =>
+        string.Create(CultureInfo.InvariantCulture, $"{number % 10_000}.{number % 100:00}");
 
     private static async Task<IReadOnlyList<string>> AskAsync(Database database, string text, CancellationToken cancellationToken)
     {
         using QueryResults results = await database.QueryAsync(
-            new QueryRequest { Text = text, WaitForNonStaleResults = true, WaitTimeout = TimeSpan.FromMinutes(10) }, cancellationToken).ConfigureAwait(false);
+            new QueryRequest { Text = text, WaitForNonStaleResults = true, WaitTimeout = TimeSpan.FromMinutes(10) },
+            cancellationToken).ConfigureAwait(false);
         var rows = new List<string>();
         var output = new System.Buffers.ArrayBufferWriter<byte>();
         while (results.MoveNext())

@@ -2,7 +2,10 @@ using System.Diagnostics;
 
 namespace Treepie.Bench.Suites.EncryptedSearch;
 
-/// <summary>An open loop: calls are due at a fixed rate, whatever became of those before, and each waits from its moment on. So a pause counts for all whose moment it covers.</summary>
+/// <summary>
+/// An open loop: calls are due at a fixed rate, whatever became of those before, and each waits from its moment on. So a pause
+/// counts for all whose moment it covers.
+/// </summary>
 internal static class FixedRate
 {
     /// <summary>Callers: more than ever run at once while the rate is held.</summary>
@@ -24,7 +27,10 @@ internal static class FixedRate
         {
             try
             {
-                while (Interlocked.Increment(ref next) is var number && number < calls && failure is null && !cancellationToken.IsCancellationRequested)
+                while (Interlocked.Increment(ref next) is var number
+                    && number < calls
+                    && failure is null
+                    && !cancellationToken.IsCancellationRequested)
                 {
                     long due = start + (long)((double)number / perSecond * Stopwatch.Frequency);
                     WaitUntil(due);
@@ -45,7 +51,10 @@ internal static class FixedRate
         return failure is null ? waits : throw new InvalidOperationException($"A call failed: {failure.Message}", failure);
     }
 
-    /// <summary>Sleeps for most of it; the rest is spun: whoever slept on would begin up to a millisecond late, and that would count as time of the query.</summary>
+    /// <summary>
+    /// Sleeps for most of it; the rest is spun: whoever slept on would begin up to a millisecond late, and that would count as
+    /// time of the query.
+    /// </summary>
     private static void WaitUntil(long due)
     {
         while (true)

@@ -5,8 +5,8 @@ using Treepie.Bench.Measuring;
 namespace Treepie.Bench.Suites.EncryptedSearch;
 
 /// <summary>
-/// An index shaped as files: each column sealed as a whole, decrypted as a whole by every query into memory that belongs to it, as engines must whose index reads files through the store of a
-/// transaction. Any number of threads may ask.
+/// An index shaped as files: each column sealed as a whole, decrypted as a whole by every query into memory that belongs to it,
+/// as engines must whose index reads files through the store of a transaction. Any number of threads may ask.
 /// </summary>
 internal sealed class SealedColumns : IDisposable
 {
@@ -28,7 +28,8 @@ internal sealed class SealedColumns : IDisposable
         _ids = [.. movies.Documents.Select(movie => movie.Id)];
         var order = new int[_ids.Length];
         int place = 0;
-        foreach (int film in Enumerable.Range(0, _ids.Length).OrderBy(film => movies.Documents[film].Title, StringComparer.OrdinalIgnoreCase))
+        foreach (int film in Enumerable.Range(0, _ids.Length)
+            .OrderBy(film => movies.Documents[film].Title, StringComparer.OrdinalIgnoreCase))
             order[film] = place++;
         _years = Seal(MemoryMarshal.AsBytes<long>(movies.Documents.Select(movie => movie.Year).ToArray()));
         _order = Seal(MemoryMarshal.AsBytes<int>(order));
@@ -61,14 +62,18 @@ internal sealed class SealedColumns : IDisposable
     {
         var file = new byte[NonceBytes + TagBytes + plain.Length];
         RandomNumberGenerator.Fill(file.AsSpan(0, NonceBytes));
-        _seals.Value!.Encrypt(file.AsSpan(0, NonceBytes), plain, file.AsSpan(NonceBytes + TagBytes), file.AsSpan(NonceBytes, TagBytes)); // its factory gives one
+        // its factory gives one
+        _seals.Value!.Encrypt(
+            file.AsSpan(0, NonceBytes), plain, file.AsSpan(NonceBytes + TagBytes), file.AsSpan(NonceBytes, TagBytes));
         return file;
     }
 
     private byte[] Open(byte[] file)
     {
         var plain = new byte[file.Length - NonceBytes - TagBytes];
-        _seals.Value!.Decrypt(file.AsSpan(0, NonceBytes), file.AsSpan(NonceBytes + TagBytes), file.AsSpan(NonceBytes, TagBytes), plain); // as above
+        // as above
+        _seals.Value!.Decrypt(
+            file.AsSpan(0, NonceBytes), file.AsSpan(NonceBytes + TagBytes), file.AsSpan(NonceBytes, TagBytes), plain);
         return plain;
     }
 }

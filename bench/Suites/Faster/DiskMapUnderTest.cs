@@ -4,7 +4,10 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Bench.Suites.Faster;
 
-/// <summary>Ours with durability: a call is a transaction. Scratch and journal are as large as the data, as caches and logs of the peers are.</summary>
+/// <summary>
+/// Ours with durability: a call is a transaction. Scratch and journal are as large as the data, as caches and logs of the peers
+/// are.
+/// </summary>
 internal sealed class DiskMapUnderTest(string directory, long keys) : IMapUnderTest, ILoadedApart
 {
     private const int ReservedBytesPerKey = 200;

@@ -1,8 +1,8 @@
 namespace Treepie.Bench.Suites.Faster;
 
 /// <summary>
-/// What one thread does to a map of 8-byte keys and values, a thousand operations at a call, so that the call itself costs nothing. The value of a key is a
-/// function of the key: so every map must read the same sum.
+/// What one thread does to a map of 8-byte keys and values, a thousand operations at a call, so that the call itself costs
+/// nothing. The value of a key is a function of the key: so every map must read the same sum.
 /// </summary>
 internal interface IMapClient : IDisposable
 {

@@ -10,12 +10,15 @@ internal sealed class MapFigures
 
     private const string Ours = "Treepie", Faster = "FASTER", Dictionary = "ConcurrentDictionary";
 
-    private readonly Dictionary<(int Skew, MapWork Work, int Threads, bool IsDurable), Dictionary<string, List<(double PerSecond, double AllocatedBytes)>>> _figures = [];
+    private readonly Dictionary<(int Skew, MapWork Work, int Threads, bool IsDurable), Dictionary<string, List<(
+        double PerSecond, double AllocatedBytes)>>> _figures = [];
     private readonly Dictionary<string, double> _memory = [];
 
-    public void Add(int skew, MapWork work, int threads, bool isDurable, string map, (double PerSecond, double AllocatedBytes) figure)
+    public void Add(
+        int skew, MapWork work, int threads, bool isDurable, string map, (double PerSecond, double AllocatedBytes) figure)
     {
-        if (!_figures.TryGetValue((skew, work, threads, isDurable), out Dictionary<string, List<(double PerSecond, double AllocatedBytes)>>? row))
+        if (!_figures.TryGetValue(
+            (skew, work, threads, isDurable), out Dictionary<string, List<(double PerSecond, double AllocatedBytes)>>? row))
             _figures.Add((skew, work, threads, isDurable), row = []);
         if (!row.TryGetValue(map, out List<(double PerSecond, double AllocatedBytes)>? rounds))
             row.Add(map, rounds = []);
@@ -28,10 +31,17 @@ internal sealed class MapFigures
     public IReadOnlyList<BenchRow> Rows()
     {
         var rows = new List<BenchRow>();
-        foreach (((int skew, MapWork work, int threads, bool isDurable), Dictionary<string, List<(double PerSecond, double AllocatedBytes)>> maps) in _figures
-            .OrderBy(entry => entry.Key.IsDurable).ThenBy(entry => entry.Key.Skew).ThenBy(entry => entry.Key.Work).ThenBy(entry => entry.Key.Threads))
+        foreach ((
+            (int skew, MapWork work, int threads, bool isDurable),
+            Dictionary<string, List<(double PerSecond, double AllocatedBytes)>> maps) in _figures
+            .OrderBy(entry => entry.Key.IsDurable)
+                .ThenBy(entry => entry.Key.Skew)
+                .ThenBy(entry => entry.Key.Work)
+                .ThenBy(entry => entry.Key.Threads))
         {
-            string name = $"{(isDurable ? "durable" : "in memory")}, {(skew == 0 ? "uniform" : "Zipf")}, {Name(work)}, {threads} thread{(threads > 1 ? "s" : "")}";
+            string name =
+                $"{(isDurable ? "durable" : "in memory")}, {(skew == 0 ? "uniform" : "Zipf")}, {Name(work)}, {threads} "
+                    + $"thread{(threads > 1 ? "s" : "")}";
             rows.Add(Row(name, maps, Ours, isDurable, work));
             if (maps.ContainsKey(Batched))
                 rows.Add(Row(name + ", batched", maps, Batched, isDurable, work));
@@ -57,7 +67,8 @@ internal sealed class MapFigures
     };
 
     private static BenchRow Row(
-        string name, Dictionary<string, List<(double PerSecond, double AllocatedBytes)>> maps, string ours, bool isDurable, MapWork work)
+        string name, Dictionary<string, List<(double PerSecond, double AllocatedBytes)>> maps, string ours, bool isDurable,
+        MapWork work)
     {
         Goal[] goals = isDurable ? [new Goal(1)]
             : work == MapWork.Read ? [new Goal(1.2, Dictionary), new Goal(2, Faster)]
@@ -69,8 +80,11 @@ internal sealed class MapFigures
                 .ToDictionary(entry => entry.Key, entry => Statistics.Median(entry.Value.Select(figure => figure.PerSecond))),
             Goals = goals,
             Reason = isDurable
-                ? "FASTER appends the thousand records to its log, 24 KB in one piece, and keeps no page in order; here a thousand random keys are in nearly as many buckets of 8 KiB, each copied for its snapshot and told in the journal"
-                : "the reads of one key at a time are bound by how many accesses to memory the processor has in flight; many keys in one call (batched) are not",
+                ? "FASTER appends the thousand records to its log, 24 KB in one piece, and keeps no page in order; here a "
+                    + "thousand random keys are in nearly as many buckets of 8 KiB, each copied for its snapshot and told in the "
+                    + "journal"
+                : "the reads of one key at a time are bound by how many accesses to memory the processor has in flight; many "
+                    + "keys in one call (batched) are not",
         };
     }
 

@@ -1,8 +1,8 @@
 namespace Treepie.Bench.Suites.Faster;
 
 /// <summary>
-/// Keys in the order in which they are asked for: all alike often, or by Zipf's law with the exponent 0.99 of YCSB. As there, the n-th key is a hash of n: keys that count up
-/// would be a gift to maps whose hash is the key itself.
+/// Keys in the order in which they are asked for: all alike often, or by Zipf's law with the exponent 0.99 of YCSB. As there, the
+/// n-th key is a hash of n: keys that count up would be a gift to maps whose hash is the key itself.
 /// </summary>
 internal static class MapKeys
 {
@@ -30,7 +30,9 @@ internal static class MapKeys
         return drawn;
     }
 
-    /// <summary>Keys drawn by Zipf's law (the method of Gray and others that YCSB uses); the frequent ones lie scattered among all.</summary>
+    /// <summary>
+    /// Keys drawn by Zipf's law (the method of Gray and others that YCSB uses); the frequent ones lie scattered among all.
+    /// </summary>
     public static long[] Zipf(int seed, long keys, int count)
     {
         long[] drawn = ZipfNumbers(seed, keys, count);
@@ -65,6 +67,7 @@ internal static class MapKeys
             sum += Math.Pow(i, -Exponent);
         return keys <= exact
             ? sum
-            : sum + ((Math.Pow(keys, 1 - Exponent) - Math.Pow(exact, 1 - Exponent)) / (1 - Exponent)) + ((Math.Pow(keys, -Exponent) - Math.Pow(exact, -Exponent)) / 2);
+            : sum + ((Math.Pow(keys, 1 - Exponent) - Math.Pow(exact, 1 - Exponent)) / (1 - Exponent))
+                + ((Math.Pow(keys, -Exponent) - Math.Pow(exact, -Exponent)) / 2);
     }
 }

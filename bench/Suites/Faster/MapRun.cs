@@ -9,8 +9,8 @@ internal static class MapRun
     public const int BatchOperations = 1000;
 
     /// <summary>
-    /// Operations per second, and managed bytes allocated by each. Every run goes on in the list of keys where <paramref name="from"/>, from 0 to 1, says, so that short runs do
-    /// not work on the same few keys again.
+    /// Operations per second, and managed bytes allocated by each. Every run goes on in the list of keys where
+    /// <paramref name="from"/>, from 0 to 1, says, so that short runs do not work on the same few keys again.
     /// </summary>
     public static (double PerSecond, double AllocatedBytes) Run(
         Func<IMapClient> open, MapWork work, IReadOnlyList<long[]> keys, int threads, TimeSpan duration, double from = 0)
@@ -27,7 +27,9 @@ internal static class MapRun
                 Do(client, work, own.AsSpan(0, BatchOperations));
                 start.SignalAndWait();
                 long before = GC.GetAllocatedBytesForCurrentThread(), began = Stopwatch.GetTimestamp(), done = 0;
-                for (int at = (int)(from * (own.Length / BatchOperations - 1)) * BatchOperations; Stopwatch.GetElapsedTime(began) < duration; at = (at + BatchOperations) % (own.Length - BatchOperations))
+                for (int at = (int)(from * (own.Length / BatchOperations - 1)) * BatchOperations;
+                     Stopwatch.GetElapsedTime(began) < duration;
+                     at = (at + BatchOperations) % (own.Length - BatchOperations))
                 {
                     Do(client, work, own.AsSpan(at, BatchOperations));
                     done += BatchOperations;

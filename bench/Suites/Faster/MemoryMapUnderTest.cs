@@ -79,7 +79,8 @@ internal sealed class MemoryMapUnderTest : IMapUnderTest
             map.SetAll(keys, _values);
         }
 
-        public long Mix(ReadOnlySpan<long> keys) => throw new NotSupportedException("Reads and writes in turn are single operations.");
+        public long Mix(ReadOnlySpan<long> keys) =>
+            throw new NotSupportedException("Reads and writes in turn are single operations.");
 
         public void Dispose()
         {

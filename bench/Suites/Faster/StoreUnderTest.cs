@@ -79,7 +79,9 @@ internal sealed class StoreUnderTest(StoreEngine engine, string directory) : IMa
         {
             long ordered = System.Buffers.Binary.BinaryPrimitives.ReverseEndianness(key); // so that loading is in order
             long stored = value.GetValueOrDefault();
-            _entries.Add(MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in ordered)), value is null ? default : MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in stored)));
+            _entries.Add(
+                MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in ordered)),
+                value is null ? default : MemoryMarshal.AsBytes(new ReadOnlySpan<long>(in stored)));
         }
     }
 }

@@ -3,8 +3,12 @@ using Treepie.Bench.Stores;
 namespace Treepie.Bench.Suites.Fdb;
 
 /// <summary>One client of a run: its random numbers, its session, its share of the rows to write.</summary>
-/// <remarks>Clients write rows of their own only (row modulo clients), so that the version each row has in the end is known without a lock.</remarks>
-internal sealed class FdbClient(FdbData data, uint[] versions, int number, int clients, uint version, IKeyValueSession session) : IDisposable
+/// <remarks>
+/// Clients write rows of their own only (row modulo clients), so that the version each row has in the end is known without a
+/// lock.
+/// </remarks>
+internal sealed class FdbClient(FdbData data, uint[] versions, int number, int clients, uint version, IKeyValueSession session)
+    : IDisposable
 {
     private readonly Entries _entries = new();
     private readonly Entries _keys = new();

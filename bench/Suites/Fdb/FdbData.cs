@@ -3,8 +3,8 @@ using System.Buffers.Binary;
 namespace Treepie.Bench.Suites.Fdb;
 
 /// <summary>
-/// The rows of a run, computed, not stored: 16-byte keys and values of 8 to 100 random bytes. A value is a function of row and version, so
-/// that what a store holds can be checked without keeping a copy.
+/// The rows of a run, computed, not stored: 16-byte keys and values of 8 to 100 random bytes. A value is a function of row and
+/// version, so that what a store holds can be checked without keeping a copy.
 /// </summary>
 internal sealed class FdbData(int rows, bool isSorted = false)
 {
@@ -18,7 +18,10 @@ internal sealed class FdbData(int rows, bool isSorted = false)
     /// <summary>Rows there are.</summary>
     public int Rows => rows;
 
-    /// <summary>Writes the key of a row. Keys are random, unless sorted ones were asked for: then row numbers go up as keys do, equally random between.</summary>
+    /// <summary>
+    /// Writes the key of a row. Keys are random, unless sorted ones were asked for: then row numbers go up as keys do, equally
+    /// random between.
+    /// </summary>
     public void Key(int row, Span<byte> key)
     {
         ulong high = isSorted ? (ulong)row * (ulong.MaxValue / (ulong)rows) : Mix((ulong)row);

@@ -11,12 +11,17 @@ internal static class FdbGrowth
     private static readonly FdbWork Reads = new("point read", 1, 10, 0, 0);
     private static readonly FdbWork Writes = new("point write, 1,000 a transaction", 1, 0, 1_000, 0);
 
-    public static async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
+    public static async Task<IReadOnlyList<BenchRow>> RunAsync(
+        bool quick, TextWriter progress, CancellationToken cancellationToken)
     {
         int[] sizes = quick ? [1_000, 10_000, 100_000] : [100_000, 1_000_000, 10_000_000];
         int rounds = quick ? 1 : 5;
         TimeSpan duration = TimeSpan.FromSeconds(quick ? 0.1 : 0.5);
-        StoreEngine[] engines = [StoreEngines.Ours, .. StoreEngines.Peers.Where(engine => engine.IsPresent && engine.Name.StartsWith("LMDB", StringComparison.Ordinal))];
+        StoreEngine[] engines =
+        [
+            StoreEngines.Ours,
+            .. StoreEngines.Peers.Where(engine => engine.IsPresent && engine.Name.StartsWith("LMDB", StringComparison.Ordinal))
+        ];
         Dictionary<(string Engine, string Work, int Rows), List<double>> figures = [];
         using var folder = new Scratch();
         var stores = new List<(int Rows, FdbStore Store)>();
@@ -26,8 +31,14 @@ internal static class FdbGrowth
             {
                 foreach (StoreEngine engine in engines)
                 {
-                    await progress.WriteLineAsync(string.Create(CultureInfo.InvariantCulture, $"fdb growth: {engine.Name} loads {rows:N0} rows"));
-                    stores.Add((rows, Load(engine, Path.Combine(folder.Path, string.Create(CultureInfo.InvariantCulture, $"{engine.Name.Split(' ')[0]}-{rows}")), rows)));
+                    await progress.WriteLineAsync(
+                        string.Create(CultureInfo.InvariantCulture, $"fdb growth: {engine.Name} loads {rows:N0} rows"));
+                    stores.Add(
+                        (rows, Load(
+                            engine,
+                            Path.Combine(
+                                folder.Path, string.Create(CultureInfo.InvariantCulture, $"{engine.Name.Split(' ')[0]}-{rows}")),
+                            rows)));
                 }
             }
 
@@ -56,25 +67,34 @@ internal static class FdbGrowth
     }
 
     private static IEnumerable<BenchRow> Rows(
-        FdbWork work, int[] sizes, StoreEngine[] engines, Dictionary<(string Engine, string Work, int Rows), List<double>> figures)
+        FdbWork work, int[] sizes, StoreEngine[] engines,
+        Dictionary<(string Engine, string Work, int Rows), List<double>> figures)
     {
-        BenchRow Row(string title, string unit, Func<string, double[]> rounds) => BenchRow.Of(title, unit, false, rounds(engines[0].Name)) with
-        {
-            Peers = engines.Skip(1).ToDictionary(engine => engine.Name, engine => Statistics.Median(rounds(engine.Name))),
-        };
+        BenchRow Row(string title, string unit, Func<string, double[]> rounds) =>
+            BenchRow.Of(title, unit, false, rounds(engines[0].Name)) with
+            {
+                Peers = engines.Skip(1).ToDictionary(engine => engine.Name, engine => Statistics.Median(rounds(engine.Name))),
+            };
         foreach (int rows in sizes)
             yield return Row(
-                string.Create(CultureInfo.InvariantCulture, $"{work.Name}, {rows:N0} rows"), "ns/key", engine => [.. figures[(engine, work.Name, rows)]]);
+                string.Create(CultureInfo.InvariantCulture, $"{work.Name}, {rows:N0} rows"), "ns/key",
+                engine => [.. figures[(engine, work.Name, rows)]]);
         yield return Row($"{work.Name}, growth of its cost with 100× the rows", "×", engine =>
-            [.. figures[(engine, work.Name, sizes[^1])].Zip(figures[(engine, work.Name, sizes[0])], (large, small) => large / small)]) with
+            [.. figures[(engine, work.Name, sizes[^1])].Zip(
+                figures[(engine, work.Name, sizes[0])], (large, small) => large / small)]) with
         {
             Limit = MostGrowth,
             Goals = [Goal.AtMost(1)],
-            Reason = "a hundredth of the rows lies in the processor's caches, all of them do not: a look-up then waits for the lines of a leaf that it needs one after the other, and for the addresses of its pages, whose table does not fit either; the peer beside it has the same memory",
+            Reason =
+                "a hundredth of the rows lies in the processor's caches, all of them do not: a look-up then waits for the lines "
+                    + "of a leaf that it needs one after the other, and for the addresses of its pages, whose table does not fit "
+                    + "either; the peer beside it has the same memory",
         };
     }
 
-    /// <summary>Rows in the order of their keys, not synced one by one; the store is then opened as for every other row.</summary>
+    /// <summary>
+    /// Rows in the order of their keys, not synced one by one; the store is then opened as for every other row.
+    /// </summary>
     private static FdbStore Load(StoreEngine engine, string path, int rows)
     {
         var data = new FdbData(rows, isSorted: true);

@@ -11,7 +11,8 @@ namespace Treepie.Bench.Suites.Fdb;
 /// <param name="PrivateMiB">Memory that no file stands behind, at the end.</param>
 /// <param name="DiskMiB">Size of all files after closing.</param>
 /// <param name="DiskPerPayload">Bytes written for each byte of key and value.</param>
-internal sealed record FdbLoad(double RowsPerSecond, double PeakResidentMiB, double PrivateMiB, double DiskMiB, double DiskPerPayload)
+internal sealed record FdbLoad(
+    double RowsPerSecond, double PeakResidentMiB, double PrivateMiB, double DiskMiB, double DiskPerPayload)
 {
     /// <summary>First argument of the process that loads.</summary>
     public const string Verb = "fdb-load";
@@ -24,7 +25,8 @@ internal sealed record FdbLoad(double RowsPerSecond, double PeakResidentMiB, dou
     /// <summary>Starts the process and reads its figures.</summary>
     public static async Task<FdbLoad> RunAsync(StoreEngine engine, string path, int rows, CancellationToken cancellationToken)
     {
-        string[] arguments = [typeof(FdbLoad).Assembly.Location, Verb, engine.Name, path, rows.ToString(CultureInfo.InvariantCulture)];
+        string[] arguments =
+            [typeof(FdbLoad).Assembly.Location, Verb, engine.Name, path, rows.ToString(CultureInfo.InvariantCulture)];
         using Process process = Process.Start(new ProcessStartInfo("dotnet", arguments) { RedirectStandardOutput = true })
             ?? throw new InvalidOperationException("Could not start a process.");
         string line = await process.StandardOutput.ReadToEndAsync(cancellationToken);
@@ -53,7 +55,8 @@ internal sealed record FdbLoad(double RowsPerSecond, double PeakResidentMiB, dou
             memory = ProcessCounters.PrivateMiB;
         }
 
-        double disk = new DirectoryInfo(path).EnumerateFiles("*", SearchOption.AllDirectories).Sum(file => file.Length) / 1048576.0;
+        double disk = new DirectoryInfo(path).EnumerateFiles("*", SearchOption.AllDirectories).Sum(file => file.Length)
+            / 1048576.0;
         double written = ProcessCounters.Now.Since(start).DiskBytes / payload;
         Console.WriteLine(string.Create(
             CultureInfo.InvariantCulture, $"{rows / seconds} {ProcessCounters.PeakResidentMiB} {memory} {disk} {written}"));

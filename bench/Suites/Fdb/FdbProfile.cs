@@ -12,7 +12,8 @@ internal static class FdbProfile
 
     public static void Run(string name, int work, double seconds, int rows)
     {
-        StoreEngine engine = StoreEngines.Peers.Append(StoreEngines.Ours).First(engine => engine.Name.StartsWith(name, StringComparison.OrdinalIgnoreCase));
+        StoreEngine engine = StoreEngines.Peers.Append(StoreEngines.Ours)
+            .First(engine => engine.Name.StartsWith(name, StringComparison.OrdinalIgnoreCase));
         var data = new FdbData(rows);
         using var folder = new Scratch();
         using (IKeyValueStore loading = engine.Open(folder.Path, FdbLoad.Settings with { IsDurable = false }))
@@ -26,7 +27,9 @@ internal static class FdbProfile
             FdbFigures figures = store.Run(FdbWork.All[work - 1], TimeSpan.FromSeconds(seconds / 5), (uint)(i + 2) << 24);
             Console.WriteLine(string.Create(
                 CultureInfo.InvariantCulture,
-                $"{engine.Name}, {FdbWork.All[work - 1].Name}: {figures.PerSecond:N0} tx/s, p50 {figures.P50:0.0} µs, p99 {figures.P99:0.0} µs, {figures.CpuPerKey:0.000} µs CPU/key, {figures.DiskPerPayload:0.0}× written, {figures.JournalPerPayload:0.0}× journal, {figures.AllocatedPerTransaction:N0} bytes/tx"));
+                $"{engine.Name}, {FdbWork.All[work - 1].Name}: {figures.PerSecond:N0} tx/s, p50 {figures.P50:0.0} µs, p99 "
+                    + $"{figures.P99:0.0} µs, {figures.CpuPerKey:0.000} µs CPU/key, {figures.DiskPerPayload:0.0}× written, "
+                    + $"{figures.JournalPerPayload:0.0}× journal, {figures.AllocatedPerTransaction:N0} bytes/tx"));
         }
     }
 }

@@ -63,7 +63,9 @@ internal sealed class FdbStore(string name, IKeyValueStore store, FdbData data, 
         if (failure is not null)
             throw new InvalidOperationException($"{name} failed in '{work.Name}': {failure.Message}", failure);
 
-        return Figures(work, clients, counts.Sum(), seconds, used, JournalBytes - journal, [.. latencies.SelectMany((own, i) => own.Take((int)Math.Min(counts[i], own.Length)))]);
+        return Figures(
+            work, clients, counts.Sum(), seconds, used, JournalBytes - journal,
+            [.. latencies.SelectMany((own, i) => own.Take((int)Math.Min(counts[i], own.Length)))]);
     }
 
     /// <summary>As <see cref="Run"/>, with clients that await instead of threads. Ours only.</summary>
@@ -121,16 +123,20 @@ internal sealed class FdbStore(string name, IKeyValueStore store, FdbData data, 
             }
 
             if (session.Read(keys) != expected.Sum)
-                throw new InvalidOperationException($"{name} does not hold what it acknowledged, in rows {from} to {from + CheckBatch}.");
+                throw new InvalidOperationException(
+                    $"{name} does not hold what it acknowledged, in rows {from} to {from + CheckBatch}.");
         }
     }
 
     public void Dispose() => store.Dispose();
 
     private FdbClient[] Clients(FdbWork work, uint version) =>
-        [.. Enumerable.Range(0, work.Clients).Select(i => new FdbClient(data, versions, i, work.Clients, version, store.OpenSession()))];
+        [.. Enumerable.Range(0, work.Clients)
+            .Select(i => new FdbClient(data, versions, i, work.Clients, version, store.OpenSession()))];
 
-    private static FdbFigures Figures(FdbWork work, FdbClient[] clients, long transactions, double seconds, ProcessCounters used, long journalBytes, double[] latencies)
+    private static FdbFigures Figures(
+        FdbWork work, FdbClient[] clients, long transactions, double seconds, ProcessCounters used, long journalBytes,
+        double[] latencies)
     {
         double payload = clients.Sum(client => client.PayloadBytes);
         foreach (FdbClient client in clients)
@@ -139,6 +145,7 @@ internal sealed class FdbStore(string name, IKeyValueStore store, FdbData data, 
         double At(double share) => latencies[Math.Min(latencies.Length - 1, (int)(share * latencies.Length))];
         return new FdbFigures(
             transactions / seconds, At(0.5), At(0.99), used.CpuSeconds * 1e6 / transactions / work.Keys,
-            payload == 0 ? 0 : used.DiskBytes / payload, payload == 0 ? 0 : journalBytes / payload, used.AllocatedBytes / transactions);
+            payload == 0 ? 0 : used.DiskBytes / payload, payload == 0 ? 0 : journalBytes / payload,
+            used.AllocatedBytes / transactions);
     }
 }

@@ -49,7 +49,8 @@ internal sealed class FdbTable(IReadOnlyList<string> absent)
     /// <summary>All rows.</summary>
     public IEnumerable<BenchRow> Rows() =>
     [
-        .. absent.Select(name => new BenchRow(name, "absent", true, 0) { Note = "its library was not found on this machine: not measured" }),
+        .. absent.Select(
+            name => new BenchRow(name, "absent", true, 0) { Note = "its library was not found on this machine: not measured" }),
         .. WriteRows(),
         .. ReadRows(),
         .. LoadRows(),
@@ -59,7 +60,9 @@ internal sealed class FdbTable(IReadOnlyList<string> absent)
     {
         double? limitRate = Limit(_direct, times => 1e6 / times.Average());
         string? buffered = _synced.TrueForAll(times => times.Length > 0)
-            ? string.Create(CultureInfo.InvariantCulture, $"a buffered 4 KB write and fdatasync: {Limit(_synced, times => Statistics.Percentile(times, 0.5)):0} µs")
+            ? string.Create(
+                CultureInfo.InvariantCulture,
+                $"a buffered 4 KB write and fdatasync: {Limit(_synced, times => Statistics.Percentile(times, 0.5)):0} µs")
             : null;
         yield return Row(FdbWork.OneWrite, "", "tx/s", true, figures => figures.PerSecond) with
         {
@@ -71,10 +74,15 @@ internal sealed class FdbTable(IReadOnlyList<string> absent)
         {
             Limit = Limit(_direct, times => Statistics.Percentile(times, 0.5)),
             Goals = [Goal.AtMost(1.5)],
-            Reason = "beside the write itself: a copy of each page from root to leaf, the frame and its hash, and the catalogue's page",
+            Reason =
+                "beside the write itself: a copy of each page from root to leaf, the frame and its hash, and the catalogue's "
+                    + "page",
             Note = buffered,
         };
-        yield return Row(FdbWork.OneWrite, ", p99", "µs", false, figures => figures.P99) with { Limit = Limit(_direct, times => Statistics.Percentile(times, 0.99)) };
+        yield return Row(FdbWork.OneWrite, ", p99", "µs", false, figures => figures.P99) with
+        {
+            Limit = Limit(_direct, times => Statistics.Percentile(times, 0.99))
+        };
         foreach (BenchRow row in Costs(FdbWork.OneWrite))
             yield return row;
 
@@ -82,7 +90,9 @@ internal sealed class FdbTable(IReadOnlyList<string> absent)
         {
             Limit = limitRate,
             Goals = [new Goal(2.5)],
-            Reason = "a transaction is one synced write for everyone: where the best peer does more than 0.4 of the limit's writes, nobody can do 2.5 times as many",
+            Reason =
+                "a transaction is one synced write for everyone: where the best peer does more than 0.4 of the limit's writes, "
+                    + "nobody can do 2.5 times as many",
         };
         foreach (BenchRow row in Costs(FdbWork.TenWrites))
             yield return row;
@@ -90,10 +100,13 @@ internal sealed class FdbTable(IReadOnlyList<string> absent)
         yield return Row(FdbWork.ManyWrites, "", "tx/s", true, figures => figures.PerSecond) with
         {
             Goals = [new Goal(3.5, "RocksDB"), new Goal(10, "LMDB"), new Goal(10, "SQLite")],
-            Reason = "one thread at a time changes pages: some 1.5 µs a key, most of it waiting for lines of memory that are in no near cache; clients, frames, syncs and checkpoints take the other processor",
+            Reason =
+                "one thread at a time changes pages: some 1.5 µs a key, most of it waiting for lines of memory that are in no "
+                    + "near cache; clients, frames, syncs and checkpoints take the other processor",
         };
         yield return Row(FdbWork.ManyWrites, ", async", "tx/s", true, figures => figures.PerSecond, Async);
-        yield return Row(FdbWork.ManyWrites, ", journal per byte of payload", "×", false, figures => figures.JournalPerPayload) with
+        yield return Row(
+            FdbWork.ManyWrites, ", journal per byte of payload", "×", false, figures => figures.JournalPerPayload) with
         {
             Peers = new Dictionary<string, double>(),
             Limit = MostJournalPerPayload,
@@ -119,7 +132,9 @@ internal sealed class FdbTable(IReadOnlyList<string> absent)
         yield return Row(FdbWork.Mixed, "", "tx/s", true, figures => figures.PerSecond) with
         {
             Goals = [new Goal(3.3)],
-            Reason = "ten of a transaction's keys cost 10 to 15 µs of processor time with all waking and sleeping of its client: two processors do no more",
+            Reason =
+                "ten of a transaction's keys cost 10 to 15 µs of processor time with all waking and sleeping of its client: two "
+                    + "processors do no more",
         };
         yield return Row(FdbWork.Mixed, ", async", "tx/s", true, figures => figures.PerSecond, Async);
         foreach (BenchRow row in Costs(FdbWork.Mixed).Concat(MergedRow(FdbWork.Mixed)))
@@ -140,7 +155,8 @@ internal sealed class FdbTable(IReadOnlyList<string> absent)
         yield return Load("load, 1,000 rows a transaction", "rows/s", true, load => load.RowsPerSecond);
         yield return Load("load, written to disk per byte of payload", "×", false, load => load.DiskPerPayload);
         yield return Load("files after the load", "MiB", false, load => load.DiskMiB);
-        yield return Load("greatest resident memory of the load, mapped files included", "MiB", false, load => load.PeakResidentMiB);
+        yield return Load(
+            "greatest resident memory of the load, mapped files included", "MiB", false, load => load.PeakResidentMiB);
         yield return Load("memory without mapped files, end of the load", "MiB", false, load => load.PrivateMiB);
     }
 
@@ -152,21 +168,27 @@ internal sealed class FdbTable(IReadOnlyList<string> absent)
         yield return Row(work, ", allocated", "bytes/tx", false, figures => figures.AllocatedPerTransaction) with
         {
             Peers = new Dictionary<string, double>(),
-            Note = work.Writes > 0 ? "nothing for a key or a page: a transaction has the handle of its tree, a commit the state that its readers share, a checkpoint its lists" : null,
+            Note = work.Writes > 0
+                ? "nothing for a key or a page: a transaction has the handle of its tree, a commit the state that its readers "
+                    + "share, a checkpoint its lists"
+                : null,
         };
     }
 
-    private IEnumerable<BenchRow> MergedRow(FdbWork work) => _figures.TryGetValue((work.Name, Merged), out List<FdbFigures>? merged)
-        ? [Row(work, ", LMDB behind an application that merges", "tx/s", true, figures => figures.PerSecond) with
-        {
-            Peers = new Dictionary<string, double>
+    private IEnumerable<BenchRow> MergedRow(FdbWork work) =>
+        _figures.TryGetValue((work.Name, Merged), out List<FdbFigures>? merged)
+            ? [Row(work, ", LMDB behind an application that merges", "tx/s", true, figures => figures.PerSecond) with
             {
-                [_engines.First(engine => engine.StartsWith("LMDB", StringComparison.Ordinal))] = Statistics.Median(merged.Select(figures => figures.PerSecond)),
-            },
-        }]
-        : [];
+                Peers = new Dictionary<string, double>
+                {
+                    [_engines.First(engine => engine.StartsWith("LMDB", StringComparison.Ordinal))] = Statistics.Median(
+                        merged.Select(figures => figures.PerSecond)),
+                },
+            }]
+            : [];
 
-    private BenchRow Row(FdbWork work, string suffix, string unit, bool higher, Func<FdbFigures, double> figure, string? ours = null) =>
+    private BenchRow Row(
+        FdbWork work, string suffix, string unit, bool higher, Func<FdbFigures, double> figure, string? ours = null) =>
         BenchRow.Of(work.Name + suffix, unit, higher, [.. _figures[(work.Name, ours ?? Ours)].Select(figure)]) with
         {
             Peers = _engines.Where(engine => engine != Ours).ToDictionary(
@@ -174,7 +196,10 @@ internal sealed class FdbTable(IReadOnlyList<string> absent)
         };
 
     private BenchRow Load(string title, string unit, bool higher, Func<FdbLoad, double> figure) =>
-        new(title, unit, higher, figure(_loads[Ours])) { Peers = _engines.Where(engine => engine != Ours).ToDictionary(engine => engine, engine => figure(_loads[engine])) };
+        new(title, unit, higher, figure(_loads[Ours]))
+        {
+            Peers = _engines.Where(engine => engine != Ours).ToDictionary(engine => engine, engine => figure(_loads[engine]))
+        };
 
     private static double? Limit<T>(List<T> rounds, Func<T, double> figure) =>
         rounds.Exists(round => round is double[] { Length: 0 }) ? null : Statistics.Median(rounds.Select(figure));

@@ -48,4 +48,6 @@ internal sealed record FdbWork(string Name, int Clients, int Reads, int Writes, 
 /// <param name="DiskPerPayload">Bytes written to the disk for each byte of key and value.</param>
 /// <param name="JournalPerPayload">Bytes of journal written for each byte of key and value; ours only.</param>
 /// <param name="AllocatedPerTransaction">Managed bytes for each transaction.</param>
-internal sealed record FdbFigures(double PerSecond, double P50, double P99, double CpuPerKey, double DiskPerPayload, double JournalPerPayload, double AllocatedPerTransaction);
+internal sealed record FdbFigures(
+    double PerSecond, double P50, double P99, double CpuPerKey, double DiskPerPayload, double JournalPerPayload,
+    double AllocatedPerTransaction);

@@ -18,18 +18,23 @@ internal static class SetRows
         {
             ushort[] a = Offsets(left), b = Offsets(right);
             ushort[] room = new ushort[left];
-            rows.Add(Row(string.Create(CultureInfo.InvariantCulture, $"{left} offsets and {right}: intersection"), left + right, quick,
-                () => Filter(room, a, b, SortedSets.Intersect), () => Filter(room, a, b, static (l, r) => SortedSets.FilterScalar(l, r, wanted: true))));
+            rows.Add(Row(
+                string.Create(CultureInfo.InvariantCulture, $"{left} offsets and {right}: intersection"), left + right, quick,
+                    () => Filter(room, a, b, SortedSets.Intersect),
+                () => Filter(room, a, b, static (l, r) => SortedSets.FilterScalar(l, r, wanted: true))));
             rows.Add(Row(string.Create(CultureInfo.InvariantCulture, $"{left} offsets without {right}"), left + right, quick,
-                () => Filter(room, a, b, SortedSets.Except), () => Filter(room, a, b, static (l, r) => SortedSets.FilterScalar(l, r, wanted: false))));
+                () => Filter(room, a, b, SortedSets.Except),
+                () => Filter(room, a, b, static (l, r) => SortedSets.FilterScalar(l, r, wanted: false))));
         }
 
         foreach ((int left, int right) in new[] { (10_000, 10_000), (1_000, 100_000), (100, 10_000) })
         {
             long[] a = Ids(left, right * 4), b = Ids(right, right * 4);
             long[] room = new long[left], both = new long[left + right];
-            rows.Add(Row(string.Create(CultureInfo.InvariantCulture, $"{left:N0} ids and {right:N0}: intersection"), left + right, quick,
-                () => Filter(room, a, b, SortedSets.Intersect), () => Filter(room, a, b, static (l, r) => SortedSets.FilterScalar(l, r, wanted: true))));
+            rows.Add(Row(
+                string.Create(CultureInfo.InvariantCulture, $"{left:N0} ids and {right:N0}: intersection"), left + right, quick,
+                    () => Filter(room, a, b, SortedSets.Intersect),
+                () => Filter(room, a, b, static (l, r) => SortedSets.FilterScalar(l, r, wanted: true))));
             rows.Add(Row(string.Create(CultureInfo.InvariantCulture, $"{left:N0} ids and {right:N0}: union"), left + right, quick,
                 () => SortedSets.Union(a, b, both), () => SortedUnion.Scalar(a, b, both)));
         }
@@ -39,7 +44,8 @@ internal static class SetRows
             uint[] heads = [.. Enumerable.Range(0, count).Select(i => (uint)i * 7919)];
             uint[] wanted = [.. Enumerable.Range(0, Wanted).Select(i => (uint)Random(i, count * 7919))];
             rows.Add(Row(string.Create(CultureInfo.InvariantCulture, $"a place among {count:N0} heads"), Wanted, quick,
-                () => Sum(heads, wanted, static (h, w) => SortedSearch.LowerBound(h, w)), () => Sum(heads, wanted, static (h, w) => SortedSearch.LowerBoundScalar(h, w))));
+                () => Sum(heads, wanted, static (h, w) => SortedSearch.LowerBound(h, w)),
+                () => Sum(heads, wanted, static (h, w) => SortedSearch.LowerBoundScalar(h, w))));
         }
 
         return rows;

@@ -16,14 +16,20 @@ internal static class DatabaseIndexing
     {
         Name = "Verses/ByText",
         Collections = [Collection],
-        Fields = [new() { Name = "text", Indexing = FieldIndexing.Search }, new() { Name = "tr", Indexing = FieldIndexing.Exact }, new() { Name = "num" }, new() { Name = "day" }],
+        Fields =
+        [
+            new() { Name = "text", Indexing = FieldIndexing.Search }, new() { Name = "tr", Indexing = FieldIndexing.Exact },
+            new() { Name = "num" }, new() { Name = "day" }
+        ],
     };
 
     /// <summary>Writes documents, then indexes them.</summary>
-    public static async Task<BenchRow> RunAsync(SearchDocument[] documents, int count, int mappers, CancellationToken cancellationToken)
+    public static async Task<BenchRow> RunAsync(
+        SearchDocument[] documents, int count, int mappers, CancellationToken cancellationToken)
     {
         using var folder = new Scratch();
-        using Database database = Database.Open(folder.Path, new DatabaseOptions { Indexing = new IndexingOptions { Mappers = mappers } });
+        using Database database = Database.Open(
+            folder.Path, new DatabaseOptions { Indexing = new IndexingOptions { Mappers = mappers } });
         await using (BulkInsert bulk = database.BulkInsert())
         {
             for (int i = 0; i < Math.Min(count, documents.Length); i++)
@@ -45,6 +51,9 @@ internal static class DatabaseIndexing
         double seconds = Stopwatch.GetElapsedTime(began).TotalSeconds;
         double cpu = ProcessCounters.Now.Since(before).CpuSeconds;
         long entries = database.Indexes.List()[0].EntryCount;
-        return new BenchRow($"documents of a database indexed, {mappers} mapping", "documents/s", true, entries / seconds) { Note = $"{entries / cpu:N0} documents/CPU s" };
+        return new BenchRow($"documents of a database indexed, {mappers} mapping", "documents/s", true, entries / seconds)
+        {
+            Note = $"{entries / cpu:N0} documents/CPU s"
+        };
     }
 }

@@ -10,12 +10,15 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Bench.Suites.Indexing;
 
-/// <summary>Indexes texts, all once or over and over on a thread of its own, and the questions that are asked meanwhile.</summary>
+/// <summary>
+/// Indexes texts, all once or over and over on a thread of its own, and the questions that are asked meanwhile.
+/// </summary>
 internal sealed class IndexingLoad : IDisposable
 {
     private static readonly IndexSchema Schema = new(
     [
-        new IndexField("text", FieldAnalysis.FullText), new IndexField("tr", FieldAnalysis.Keyword), new IndexField("num"), new IndexField("day"),
+        new IndexField("text", FieldAnalysis.FullText), new IndexField("tr", FieldAnalysis.Keyword), new IndexField("num"),
+        new IndexField("day"),
     ]);
 
     private readonly SearchDocument[] documents;
@@ -50,7 +53,11 @@ internal sealed class IndexingLoad : IDisposable
         foreach (SearchDocument document in documents)
             foreach (string word in document.Text.Split(' ', StringSplitOptions.RemoveEmptyEntries).Distinct())
                 counts[word] = counts.GetValueOrDefault(word) + 1;
-        return [.. counts.Where(pair => pair.Value > documents.Length / 2_000 && pair.Value < documents.Length / 200).Select(pair => pair.Key).Order(StringComparer.Ordinal).Take(200)];
+        return [
+            .. counts.Where(pair => pair.Value > documents.Length / 2_000 && pair.Value < documents.Length / 200)
+                .Select(pair => pair.Key)
+                .Order(StringComparer.Ordinal)
+                .Take(200)];
     }
 
     /// <summary>The best ten of a word.</summary>

@@ -10,15 +10,22 @@ using Treepie.Storage;
 namespace Treepie.Bench.Suites.Indexing;
 
 /// <summary>
-/// Asks while another thread indexes, and says of every late answer what happened during it: a collection of garbage, another thread on its processor, pages touched for the first time, and how much of
-/// it was computed, which a busy machine changes little. For one who wants to know why some answers are late.
+/// Asks while another thread indexes, and says of every late answer what happened during it: a collection of garbage, another
+/// thread on its processor, pages touched for the first time, and how much of it was computed, which a busy machine changes
+/// little. For one who wants to know why some answers are late.
 /// </summary>
 internal static class IndexingProfile
 {
-    /// <summary>First argument of the process: then documents, questions, size of batches, and <c>quiet</c> or <c>plain</c> for the thread that indexes.</summary>
+    /// <summary>
+    /// First argument of the process: then documents, questions, size of batches, and <c>quiet</c> or <c>plain</c> for the thread
+    /// that indexes.
+    /// </summary>
     public const string Verb = "indexing-profile";
 
-    /// <summary>First argument of the process that asks what the suite <c>search</c> asks meanwhile: then a folder with an index that may be written to, files of documents and questions, and seconds.</summary>
+    /// <summary>
+    /// First argument of the process that asks what the suite <c>search</c> asks meanwhile: then a folder with an index that may
+    /// be written to, files of documents and questions, and seconds.
+    /// </summary>
     public const string SearchVerb = "search-while";
 
     private const double LateMicroseconds = 1_000;
@@ -28,7 +35,8 @@ internal static class IndexingProfile
     {
         SearchDocument[] documents = SearchCorpus.Verses(count).Documents;
         using var folder = new Scratch();
-        using StorageEnvironment environment = StorageEnvironment.Open(folder.Path, new StorageOptions { Durability = Durability.Relaxed, IsBackgroundQuiet = isQuiet });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            folder.Path, new StorageOptions { Durability = Durability.Relaxed, IsBackgroundQuiet = isQuiet });
         using var load = new IndexingLoad(environment, documents, batchSize);
         ProcessCounters before = ProcessCounters.Now;
         TimeSpan pauses = GC.GetTotalPauseDuration();
@@ -49,7 +57,8 @@ internal static class IndexingProfile
         long put = load.End();
         Say("while asking", put, before, pauses, collections);
         busy.Print("while indexing");
-        Console.WriteLine(string.Join("  ", load.Commits.Select(ms => ms.ToString("0", CultureInfo.InvariantCulture))) + "  ms, batches");
+        Console.WriteLine(
+            string.Join("  ", load.Commits.Select(ms => ms.ToString("0", CultureInfo.InvariantCulture))) + "  ms, batches");
     }
 
     private static int[] Collections() => [GC.CollectionCount(0), GC.CollectionCount(1), GC.CollectionCount(2)];
@@ -61,10 +70,17 @@ internal static class IndexingProfile
         GCMemoryInfo last = GC.GetGCMemoryInfo(GCKind.Any);
         Console.WriteLine(string.Create(
             CultureInfo.InvariantCulture,
-            $"{what}: {documents:N0} documents, {documents / used.CpuSeconds:N0} a CPU-second, {used.AllocatedBytes / Math.Max(1, documents):N0} bytes allocated each, collections {now[0] - collections[0]}/{now[1] - collections[1]}/{now[2] - collections[2]}, {(GC.GetTotalPauseDuration() - pauses).TotalMilliseconds:0.0} ms of pauses, heap {last.HeapSizeBytes >> 20} MiB, {(GCSettings.IsServerGC ? "server" : "workstation")}"));
+            $"{what}: {documents:N0} documents, {documents / used.CpuSeconds:N0} a CPU-second, "
+                + $"{used.AllocatedBytes / Math.Max(1, documents):N0} bytes allocated each, collections "
+                + $"{now[0] - collections[0]}/{now[1] - collections[1]}/{now[2] - collections[2]}, "
+                + $"{(GC.GetTotalPauseDuration() - pauses).TotalMilliseconds:0.0} ms of pauses, heap {last.HeapSizeBytes >> 20} "
+                + $"MiB, {(GCSettings.IsServerGC ? "server" : "workstation")}"));
     }
 
-    /// <summary>What the process of <see cref="SearchVerb"/> does: in quiet, then twice while a thread indexes, first while its code is compiled.</summary>
+    /// <summary>
+    /// What the process of <see cref="SearchVerb"/> does: in quiet, then twice while a thread indexes, first while its code is
+    /// compiled.
+    /// </summary>
     public static void RunSearch(string folder, string documents, string questions, double seconds)
     {
         SearchQuestion[] mixed = [.. StateRows.MixedOf(SearchProcess.Read(questions))];
@@ -114,14 +130,17 @@ internal static class IndexingProfile
                 continue;
             (long switchesNow, double waitNow, long faultsNow) = thread.Read();
             answers.Late.Add(new Late(
-                i, time, processor, GC.GetTotalPauseDuration().TotalMicroseconds - pause, GC.CollectionCount(1) - first, GC.CollectionCount(2) - second, switchesNow - switches, waitNow - wait, faultsNow - faults));
+                i, time, processor, GC.GetTotalPauseDuration().TotalMicroseconds - pause, GC.CollectionCount(1)
+                    - first, GC.CollectionCount(2) - second, switchesNow - switches, waitNow - wait, faultsNow - faults));
         }
 
         return answers;
     }
 
     /// <summary>A late answer, and what was counted during it.</summary>
-    private sealed record Late(int Question, double Microseconds, double Computed, double PauseMicroseconds, int Generation1, int Generation2, long Switches, double WaitMicroseconds, long Faults);
+    private sealed record Late(
+        int Question, double Microseconds, double Computed, double PauseMicroseconds, int Generation1, int Generation2,
+        long Switches, double WaitMicroseconds, long Faults);
 
     /// <summary>Times of answers, in microseconds: by the clock, and what of it the thread computed.</summary>
     private sealed class Answers
@@ -136,11 +155,15 @@ internal static class IndexingProfile
 
         public void Print(string what)
         {
-            Console.WriteLine($"{what}: {Times.Count:N0} answers, of 50, 99, 99.9, 99.99, 100 %: {Of(Times)} µs, computed {Of(Computed)} µs; late: {Late.Count}");
+            Console.WriteLine(
+                $"{what}: {Times.Count:N0} answers, of 50, 99, 99.9, 99.99, 100 %: {Of(Times)} µs, computed {Of(Computed)} µs; "
+                    + $"late: {Late.Count}");
             foreach (Late each in Late.OrderByDescending(each => each.Microseconds).Take(25))
                 Console.WriteLine($"    {each}");
         }
 
-        private static string Of(List<double> times) => string.Join("  ", Shares.Select(share => Statistics.Percentile(times, share).ToString("0.0", CultureInfo.InvariantCulture)));
+        private static string Of(List<double> times) =>
+            string.Join(
+                "  ", Shares.Select(share => Statistics.Percentile(times, share).ToString("0.0", CultureInfo.InvariantCulture)));
     }
 }

@@ -3,8 +3,9 @@ using System.Buffers.Text;
 namespace Treepie.Bench.Suites.Indexing;
 
 /// <summary>
-/// Figures that the system keeps of the thread that made this: how often its processor was taken from it, how long it waited for one, and pages it touched that were not there. Zero where the system
-/// does not tell. Reading them makes no garbage: collections are among what is looked for.
+/// Figures that the system keeps of the thread that made this: how often its processor was taken from it, how long it waited for
+/// one, and pages it touched that were not there. Zero where the system does not tell. Reading them makes no garbage: collections
+/// are among what is looked for.
 /// </summary>
 internal sealed class ThreadFigures : IDisposable
 {
@@ -34,7 +35,9 @@ internal sealed class ThreadFigures : IDisposable
     private static FileStream? Open(string file)
     {
         string path = "/proc/thread-self/" + file;
-        return File.Exists(path) ? new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0) : null;
+        return File.Exists(path)
+            ? new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0)
+            : null;
     }
 
     private ReadOnlySpan<byte> Text(FileStream? file)

@@ -42,7 +42,8 @@ internal sealed class CityIndex : IDisposable
     public long CountWithin(Geometry shape)
     {
         using var searcher = new IndexSearcher(environment);
-        using SearchResults results = searcher.Search(new SearchRequest { Query = new SpatialQuery("at", SpatialRelation.Within, shape), Take = 0 });
+        using SearchResults results = searcher.Search(
+            new SearchRequest { Query = new SpatialQuery("at", SpatialRelation.Within, shape), Take = 0 });
         return results.TotalCount;
     }
 
@@ -51,7 +52,8 @@ internal sealed class CityIndex : IDisposable
     {
         using var searcher = new IndexSearcher(environment);
         IndexQuery query = shape is null ? new MatchAllQuery() : new SpatialQuery("at", SpatialRelation.Within, shape);
-        using SearchResults results = searcher.Search(new SearchRequest { Query = query, Sort = [new SortKey("at", SortKind.Distance, Centre: centre)], Take = 10 });
+        using SearchResults results = searcher.Search(
+            new SearchRequest { Query = query, Sort = [new SortKey("at", SortKind.Distance, Centre: centre)], Take = 10 });
         double distance = 0;
         while (results.MoveNext())
             distance = results.Place?.DistanceKm ?? 0;

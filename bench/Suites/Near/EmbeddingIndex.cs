@@ -6,7 +6,10 @@ using Treepie.Storage;
 
 namespace Treepie.Bench.Suites.Near;
 
-/// <summary>Vectors as models make them, that is, in clusters of different sizes, in an index of ours. Every tenth entry is of the kind "few", every hundredth "rare".</summary>
+/// <summary>
+/// Vectors as models make them, that is, in clusters of different sizes, in an index of ours. Every tenth entry is of the kind
+/// "few", every hundredth "rare".
+/// </summary>
 internal sealed class EmbeddingIndex : IDisposable
 {
     public const int Dimensions = 96;
@@ -55,7 +58,8 @@ internal sealed class EmbeddingIndex : IDisposable
         if (kind is not null)
             query = new AndQuery([new TermQuery("kind", FieldValue.Of(kind)), query]);
         using var searcher = new IndexSearcher(environment);
-        using SearchResults results = searcher.Search(new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)] });
+        using SearchResults results = searcher.Search(
+            new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)] });
         long[] found = new long[results.Count];
         for (int i = 0; results.MoveNext(); i++)
             found[i] = results.EntryId;
@@ -68,7 +72,8 @@ internal sealed class EmbeddingIndex : IDisposable
     {
         var vector = new float[Dimensions];
         for (int i = 0; i < Dimensions; i++)
-            vector[i] = (float)(deviation * Math.Sqrt(-2 * Math.Log(1 - random.NextDouble())) * Math.Cos(2 * Math.PI * random.NextDouble()));
+            vector[i] = (float)(deviation * Math.Sqrt(-2 * Math.Log(1 - random.NextDouble()))
+                * Math.Cos(2 * Math.PI * random.NextDouble()));
         return vector;
     }
 }

@@ -3,7 +3,9 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Bench.Suites.Opening;
 
-/// <summary>The real disk, where a file grows without blocks, and which takes no more writes once its process is to look dead.</summary>
+/// <summary>
+/// The real disk, where a file grows without blocks, and which takes no more writes once its process is to look dead.
+/// </summary>
 internal sealed class SparseFiles(string path) : IFileSystem
 {
     private readonly DiskFileSystem _files = new(path);
@@ -17,7 +19,8 @@ internal sealed class SparseFiles(string path) : IFileSystem
 
     public IReadOnlyList<string> List() => _files.List();
 
-    public IFile Open(string name, bool create, bool writable) => new SparseFile(this, (DiskFile)_files.Open(name, create, writable), System.IO.Path.Combine(Path, name));
+    public IFile Open(string name, bool create, bool writable) =>
+        new SparseFile(this, (DiskFile)_files.Open(name, create, writable), System.IO.Path.Combine(Path, name));
 
     public void Delete(string name)
     {

@@ -7,7 +7,9 @@ using Treepie.Writes;
 
 namespace Treepie.Bench.Suites.Reading;
 
-/// <summary>Asks a database in this process for the first ten films of a year by title, for a profiler or for two builds that take turns.</summary>
+/// <summary>
+/// Asks a database in this process for the first ten films of a year by title, for a profiler or for two builds that take turns.
+/// </summary>
 internal static class ReadProfile
 {
     /// <summary>First argument of the process that asks: then seconds.</summary>
@@ -44,7 +46,8 @@ internal static class ReadProfile
             allocated = GC.GetAllocatedBytesForCurrentThread() - allocated;
             Console.WriteLine(string.Create(
                 CultureInfo.InvariantCulture,
-                $"p50 {Statistics.Percentile(times, 0.5):0.0} µs   p99 {Statistics.Percentile(times, 0.99):0.0} µs   {allocated / times.Count} bytes a query"));
+                $"p50 {Statistics.Percentile(times, 0.5):0.0} µs   p99 {Statistics.Percentile(times, 0.99):0.0} µs   "
+                    + $"{allocated / times.Count} bytes a query"));
         }
     }
 
@@ -52,7 +55,8 @@ internal static class ReadProfile
     {
         output.ResetWrittenCount();
         string text = $"from Movies where year = {year} order by title limit 10";
-        using QueryResults results = await database.QueryAsync(new QueryRequest { Text = text, WaitForNonStaleResults = wait, WaitTimeout = TimeSpan.FromMinutes(5) });
+        using QueryResults results = await database.QueryAsync(
+            new QueryRequest { Text = text, WaitForNonStaleResults = wait, WaitTimeout = TimeSpan.FromMinutes(5) });
         while (results.MoveNext())
             results.WriteCurrent(output);
     }

@@ -15,13 +15,16 @@ internal static class AnswerCheck
         if (question.Form == SearchForm.Prefix || (question.IsScored && theirs.Scores.Length == 0))
             return; // they come in no order, or in one by scores that are reckoned otherwise
         if (ours.Ids.Length != theirs.Ids.Length)
-            throw new InvalidOperationException($"'{question.Line}': {ours.Ids.Length} hits on the page, {name} gives {theirs.Ids.Length}.");
+            throw new InvalidOperationException(
+                $"'{question.Line}': {ours.Ids.Length} hits on the page, {name} gives {theirs.Ids.Length}.");
         for (int i = 0; i < ours.Ids.Length; i++)
         {
             if (question.IsScored && Math.Abs(ours.Scores[i] - theirs.Scores[i]) > ScoreTolerance * theirs.Scores[i])
-                throw new InvalidOperationException($"'{question.Line}': hit {i + 1} scores {ours.Scores[i]}, {name} says {theirs.Scores[i]}.");
+                throw new InvalidOperationException(
+                    $"'{question.Line}': hit {i + 1} scores {ours.Scores[i]}, {name} says {theirs.Scores[i]}.");
             if (ours.Ids[i] != theirs.Ids[i] && !(question.IsScored && HasNearScore(ours, i)))
-                throw new InvalidOperationException($"'{question.Line}': hit {i + 1} is {ours.Ids[i]}, {name} has {theirs.Ids[i]}.");
+                throw new InvalidOperationException(
+                    $"'{question.Line}': hit {i + 1} is {ours.Ids[i]}, {name} has {theirs.Ids[i]}.");
         }
     }
 

@@ -3,7 +3,10 @@ using Treepie.Bench.Measuring;
 
 namespace Treepie.Bench.Suites.Search;
 
-/// <summary>Asks the questions of every kind of all engines, in turns, and makes two rows of each kind: half of the questions, and 99 %, are answered within.</summary>
+/// <summary>
+/// Asks the questions of every kind of all engines, in turns, and makes two rows of each kind: half of the questions, and 99 %,
+/// are answered within.
+/// </summary>
 internal static class KindRows
 {
     /// <summary>How long an engine is asked until it is the turn of the next.</summary>
@@ -16,7 +19,9 @@ internal static class KindRows
     private const double MostMicroseconds = 1_000_000;
 
     /// <summary>Measures all kinds.</summary>
-    public static List<BenchRow> Measure(SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, bool quick, TextWriter progress, CancellationToken cancellationToken)
+    public static List<BenchRow> Measure(
+        SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, bool quick, TextWriter progress,
+        CancellationToken cancellationToken)
     {
         var rows = new List<BenchRow>();
         foreach (IGrouping<string, SearchQuestion> kind in questions.GroupBy(question => question.Kind))
@@ -32,8 +37,16 @@ internal static class KindRows
                 mosts.Add(indexes.Engines[i].Name, Statistics.Percentile(times[i], 0.99));
             }
 
-            progress.WriteLine($"search, {indexes.Corpus.Name}: {kind.Key}, p50 {half:0.0} µs, {string.Join(", ", halves.Select(peer => $"{peer.Key} {peer.Value:0.0}"))}");
-            rows.Add(new BenchRow($"{kind.Key}, p50", "µs", false, half) { Peers = halves, Goals = [.. Goals(asked[0])], Note = Firsts(firsts) });
+            progress.WriteLine(
+                $"search, {indexes.Corpus.Name}: {kind.Key}, p50 {half:0.0} µs, "
+                    + $"{string.Join(", ", halves.Select(peer => $"{peer.Key} {peer.Value:0.0}"))}");
+            rows.Add(
+                new BenchRow($"{kind.Key}, p50", "µs", false, half)
+                {
+                    Peers = halves,
+                    Goals = [.. Goals(asked[0])],
+                    Note = Firsts(firsts)
+                });
             if (asked.Length > 1)
                 rows.Add(new BenchRow($"{kind.Key}, p99", "µs", false, most) { Peers = mosts, Goals = [new Goal(1, "Lucene")] });
         }
@@ -65,9 +78,16 @@ internal static class KindRows
 
     /// <summary>The same of first times, ours first.</summary>
     private static string Firsts(double[][] firsts) =>
-        "first of a turn: " + string.Join(" / ", firsts.Select(times => Statistics.Percentile(times, 0.5)).Select(half => half.ToString(half < 100 ? "0.0" : "#,0", CultureInfo.InvariantCulture)));
+        "first of a turn: "
+            + string.Join(
+                " / ",
+                firsts.Select(times => Statistics.Percentile(times, 0.5))
+                    .Select(half => half.ToString(half < 100 ? "0.0" : "#,0", CultureInfo.InvariantCulture)));
 
-    /// <summary>By engine, the median over rounds of each question in microseconds: of the medians of the turns, and of the first times of the turns.</summary>
+    /// <summary>
+    /// By engine, the median over rounds of each question in microseconds: of the medians of the turns, and of the first times of
+    /// the turns.
+    /// </summary>
     private static (double[][] Times, double[][] Firsts) Ask(List<ISearchEngine> engines, SearchQuestion[] questions, bool quick)
     {
         int rounds = quick ? 1 : 7;
@@ -95,11 +115,17 @@ internal static class KindRows
         return (Of(answer => answer.Microseconds), Of(answer => answer.FirstMicroseconds));
 
         double[][] Of(Func<SearchAnswer, double> time) =>
-            [.. answers.Select(mine => mine.Select(each => Statistics.Median(each.Select(answer => answer is null ? 0 : time(answer)))).ToArray())];
+            [.. answers.Select(
+                mine => mine.Select(each => Statistics.Median(each.Select(answer => answer is null ? 0 : time(answer))))
+                    .ToArray())];
     }
 
-    /// <summary>Holds the answers against each other; returns the engines that took so long that they are asked once: this is then the time that counts.</summary>
-    private static HashSet<ISearchEngine> Check(List<ISearchEngine> engines, SearchQuestion[] questions, List<SearchAnswer?>[][] kept)
+    /// <summary>
+    /// Holds the answers against each other; returns the engines that took so long that they are asked once: this is then the
+    /// time that counts.
+    /// </summary>
+    private static HashSet<ISearchEngine> Check(
+        List<ISearchEngine> engines, SearchQuestion[] questions, List<SearchAnswer?>[][] kept)
     {
         SearchAnswer?[][] answers = [.. engines.Select(engine => engine.Ask(questions))];
         for (int i = 0; i < questions.Length; i++)

@@ -28,7 +28,9 @@ internal sealed class LuceneVerses : ISearchEngine
 
     public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions, double milliseconds = 0)
     {
-        process.Send(questions.Select(question => question.Line).Prepend(string.Create(CultureInfo.InvariantCulture, $"ask\t{questions.Count}\t{milliseconds:0}")));
+        process.Send(
+            questions.Select(question => question.Line)
+                .Prepend(string.Create(CultureInfo.InvariantCulture, $"ask\t{questions.Count}\t{milliseconds:0}")));
         return [.. questions.Select(_ => (SearchAnswer?)Read(process.Read()))];
     }
 
@@ -42,7 +44,8 @@ internal sealed class LuceneVerses : ISearchEngine
         string[] parts = line.Split('\t');
         string[][] hits = [.. parts[3].Split(' ', StringSplitOptions.RemoveEmptyEntries).Select(hit => hit.Split(':'))];
         return new SearchAnswer(
-            long.Parse(parts[0], CultureInfo.InvariantCulture), parts[1] == "1", double.Parse(parts[2], CultureInfo.InvariantCulture) / 1000,
+            long.Parse(parts[0], CultureInfo.InvariantCulture), parts[1] == "1",
+            double.Parse(parts[2], CultureInfo.InvariantCulture) / 1000,
             [.. hits.Select(hit => long.Parse(hit[0], CultureInfo.InvariantCulture))],
             [.. hits.Select(hit => hit[1] == "NaN" ? 0 : double.Parse(hit[1], CultureInfo.InvariantCulture))])
         {

@@ -8,6 +8,8 @@ namespace Treepie.Bench.Suites.Search;
 /// <param name="Scores">Their scores; empty where nothing is scored.</param>
 internal sealed record SearchAnswer(long Total, bool IsExact, double Microseconds, long[] Ids, double[] Scores)
 {
-    /// <summary>As <see cref="Microseconds"/>, the first time of a turn, when another engine has had the caches of the processor.</summary>
+    /// <summary>
+    /// As <see cref="Microseconds"/>, the first time of a turn, when another engine has had the caches of the processor.
+    /// </summary>
     public double FirstMicroseconds { get; init; }
 }

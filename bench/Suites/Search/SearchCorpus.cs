@@ -55,7 +55,8 @@ internal sealed class SearchCorpus
         {
             text.Clear();
             for (int left = random.Next(8, 41); left > 0; left--)
-                text.Append('w').Append((int)Math.Exp(random.NextDouble() * all)).Append(left == 1 ? "" : " "); // ranks whose logarithm is even
+                // ranks whose logarithm is even
+                text.Append('w').Append((int)Math.Exp(random.NextDouble() * all)).Append(left == 1 ? "" : " ");
             long day = 7_370 - (long)Math.Min(7_000, Math.Pow(1 - random.NextDouble(), -1.2));
             documents[i] = new SearchDocument("g" + (char)('a' + random.Next(25)), random.Next(1_000_000), day, text.ToString());
         }
@@ -73,11 +74,14 @@ internal sealed class SearchCorpus
     {
         using JsonDocument json = JsonDocument.Parse(line);
         JsonElement root = json.RootElement;
-        long Long(string name) => root.TryGetProperty(name, out JsonElement found) && found.ValueKind == JsonValueKind.Number ? found.GetInt64() : 0;
+        long Long(string name) =>
+            root.TryGetProperty(name, out JsonElement found) && found.ValueKind == JsonValueKind.Number ? found.GetInt64() : 0;
         string groupText = !root.TryGetProperty(group, out JsonElement named) ? "none"
             : named.ValueKind == JsonValueKind.Array ? (named.GetArrayLength() > 0 ? named[0].GetString() ?? "none" : "none")
             : named.GetString() ?? "none";
-        return new SearchDocument(groupText, Long(number), Long(day), WordsOf(root.TryGetProperty(text, out JsonElement value) ? value.GetString() ?? "" : ""));
+        return new SearchDocument(
+            groupText, Long(number), Long(day),
+            WordsOf(root.TryGetProperty(text, out JsonElement value) ? value.GetString() ?? "" : ""));
     }
 
     /// <summary>The words alone, in lower case.</summary>

@@ -9,12 +9,14 @@ using SortKey = Treepie.Indexing.Queries.SortKey;
 namespace Treepie.Bench.Suites.Search;
 
 /// <summary>
-/// Measures the figures that the planner reckons with, each by a query that is made to go the way it stands for, and prints them beside those it has. The least of many
-/// rounds counts, so that a busy machine says nearly the same as a quiet one.
+/// Measures the figures that the planner reckons with, each by a query that is made to go the way it stands for, and prints them
+/// beside those it has. The least of many rounds counts, so that a busy machine says nearly the same as a quiet one.
 /// </summary>
 internal sealed class SearchCosts : IDisposable
 {
-    /// <summary>First argument of the process that measures: then the folder of an index of verses, and two frequent words.</summary>
+    /// <summary>
+    /// First argument of the process that measures: then the folder of an index of verses, and two frequent words.
+    /// </summary>
     public const string Verb = "search-costs";
 
     private const int Rounds = 400;
@@ -43,7 +45,8 @@ internal sealed class SearchCosts : IDisposable
     private static string Say(string name, double measured, double model) =>
         string.Create(CultureInfo.InvariantCulture, $"{name,-16} {measured,9:0.0} ns   the model has {model,7:0} ns");
 
-    private static RangeQuery Range(double share) => new("num", FieldValue.Of(0L), true, FieldValue.Of((long)(Numbers * share)), false);
+    private static RangeQuery Range(double share) =>
+        new("num", FieldValue.Of(0L), true, FieldValue.Of((long)(Numbers * share)), false);
 
     private void Print()
     {
@@ -54,23 +57,33 @@ internal sealed class SearchCosts : IDisposable
         double hits = searcher.Search(new SearchRequest { Query = first, Take = 0 }).TotalCount;
 
         // Two lists in each window: one fills it, one is combined with it.
-        Console.WriteLine(Say(nameof(CostModel.ListWindow), Least(count, new PlanHints { Probe = ProbeHint.Windows }, out _) / windows / 2, CostModel.ListWindow));
+        Console.WriteLine(
+            Say(
+                nameof(CostModel.ListWindow), Least(count, new PlanHints { Probe = ProbeHint.Windows }, out _) / windows / 2,
+                CostModel.ListWindow));
         double byProbe = Least(count, new PlanHints { Probe = ProbeHint.Entries }, out QueryCounters probed);
         Console.WriteLine(Say(nameof(CostModel.ListProbe), byProbe / Math.Max(1, probed.EntriesScanned), CostModel.ListProbe));
 
-        double gathered = Least(new SearchRequest { Query = Range(0.05), Take = 0 }, new PlanHints { Range = RangeHint.Gather }, out QueryCounters terms);
-        Console.WriteLine(Say(nameof(CostModel.GatheredTerm), gathered / Math.Max(1, terms.TermsScanned), CostModel.GatheredTerm));
-        double compared = Least(new SearchRequest { Query = Range(0.05), Take = 0 }, new PlanHints { Range = RangeHint.Column }, out _);
+        double gathered = Least(
+            new SearchRequest { Query = Range(0.05), Take = 0 }, new PlanHints { Range = RangeHint.Gather },
+            out QueryCounters terms);
+        Console.WriteLine(
+            Say(nameof(CostModel.GatheredTerm), gathered / Math.Max(1, terms.TermsScanned), CostModel.GatheredTerm));
+        double compared = Least(
+            new SearchRequest { Query = Range(0.05), Take = 0 }, new PlanHints { Range = RangeHint.Column }, out _);
         Console.WriteLine(Say(nameof(CostModel.ColumnWindow), compared / windows, CostModel.ColumnWindow));
 
         var ordered = new SearchRequest { Query = first, Sort = byNumber, Take = 10 };
-        double sorted = Least(ordered with { OrderHint = OrderHint.Sort }, PlanHints.None, out _) - Least(new SearchRequest { Query = first, Take = 0 }, PlanHints.None, out _);
+        double sorted = Least(ordered with { OrderHint = OrderHint.Sort }, PlanHints.None, out _)
+            - Least(new SearchRequest { Query = first, Take = 0 }, PlanHints.None, out _);
         Console.WriteLine(Say(nameof(CostModel.ColumnValue), sorted / hits, CostModel.ColumnValue));
         double walked = Least(ordered with { OrderHint = OrderHint.Walk, Take = 5_000 }, PlanHints.None, out QueryCounters steps);
-        Console.WriteLine(Say("walk, a term", walked / Math.Max(1, steps.TermsScanned), CostModel.WalkStep + CostModel.KeptProbe));
+        Console.WriteLine(
+            Say("walk, a term", walked / Math.Max(1, steps.TermsScanned), CostModel.WalkStep + CostModel.KeptProbe));
 
         double groups = searcher.Terms("tr", null, int.MaxValue).Count;
-        Console.WriteLine(Say(nameof(CostModel.FacetWindow), Least(FacetHint.Terms) / windows / Math.Max(1, groups), CostModel.FacetWindow));
+        Console.WriteLine(
+            Say(nameof(CostModel.FacetWindow), Least(FacetHint.Terms) / windows / Math.Max(1, groups), CostModel.FacetWindow));
         Console.WriteLine(Say(nameof(CostModel.FacetValue), Least(FacetHint.Values) / hits, CostModel.FacetValue));
     }
 

@@ -16,6 +16,8 @@ internal sealed record SearchDocument(string Group, long Number, long Day, strin
     public static SearchDocument Parse(string line)
     {
         string[] parts = line.Split('\t', 4);
-        return new SearchDocument(parts[0], long.Parse(parts[1], CultureInfo.InvariantCulture), long.Parse(parts[2], CultureInfo.InvariantCulture), parts[3]);
+        return new SearchDocument(
+            parts[0], long.Parse(parts[1], CultureInfo.InvariantCulture), long.Parse(parts[2], CultureInfo.InvariantCulture),
+            parts[3]);
     }
 }

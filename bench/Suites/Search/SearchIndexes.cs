@@ -60,7 +60,8 @@ internal sealed class SearchIndexes : IDisposable
     }
 
     /// <summary>A row with ours, Lucene's and SQLite's figure; a negative one is not there.</summary>
-    public static BenchRow Row(string name, string unit, bool higherIsBetter, double ours, double lucene, double sqlite = -1, params Goal[] goals)
+    public static BenchRow Row(
+        string name, string unit, bool higherIsBetter, double ours, double lucene, double sqlite = -1, params Goal[] goals)
     {
         var peers = new Dictionary<string, double>();
         if (lucene >= 0)
@@ -109,7 +110,9 @@ internal sealed class SearchIndexes : IDisposable
             Engines.Add(new LuceneVerses(lucene, luceneFiles.Path));
             double[] terms = lucene.Ask("terms");
             if (terms[0] != Corpus.Frequencies.Count || terms[1] != Corpus.TotalWords)
-                throw new InvalidOperationException($"Lucene cut the texts into {terms[1]} words, {terms[0]} different ones; the corpus has {Corpus.TotalWords} and {Corpus.Frequencies.Count}.");
+                throw new InvalidOperationException(
+                    $"Lucene cut the texts into {terms[1]} words, {terms[0]} different ones; the corpus has {Corpus.TotalWords} "
+                        + $"and {Corpus.Frequencies.Count}.");
         }
 
         SearchProcess? third = null;
@@ -125,16 +128,28 @@ internal sealed class SearchIndexes : IDisposable
 
         Rows.AddRange(
         [
-            Row("indexing, each commit durable", "documents/s", true, count / ours.Seconds, Rate(theirs[1]), Rate(third?.Seconds ?? -1)),
-            Row("indexing, by processor time, each commit durable", "documents/CPU s", true, count / ours.CpuSeconds, Rate(theirs[2]), Rate(third?.CpuSeconds ?? -1), new Goal(2, "Lucene")),
-            Row("indexing, by processor time, Lucene merged to one segment", "documents/CPU s", true, count / ours.CpuSeconds, Rate(lucene is null ? -1 : theirs[2] + merged[1])),
+            Row(
+                "indexing, each commit durable", "documents/s", true, count / ours.Seconds, Rate(theirs[1]),
+                Rate(third?.Seconds ?? -1)),
+            Row(
+                "indexing, by processor time, each commit durable", "documents/CPU s", true, count / ours.CpuSeconds,
+                Rate(theirs[2]), Rate(third?.CpuSeconds ?? -1), new Goal(2, "Lucene")),
+            Row(
+                "indexing, by processor time, Lucene merged to one segment", "documents/CPU s", true, count / ours.CpuSeconds,
+                Rate(lucene is null ? -1 : theirs[2] + merged[1])),
             Row("managed memory while indexing, most", "MiB", false, ours.HeapMiB, MiB(theirs[4])),
-            Row("memory without files while indexing, most (Lucene: at the end)", "MiB", false, ours.PrivateMiB, MiB(theirs[5]), third?.PrivateMiB ?? -1),
-            Row("size of the index", "MB", false, ourFiles.SizeBytes / MB, luceneMergedMB, sqliteMB, new Goal(1 / 1.1, "Lucene")) with
+            Row(
+                "memory without files while indexing, most (Lucene: at the end)", "MiB", false, ours.PrivateMiB, MiB(theirs[5]),
+                third?.PrivateMiB ?? -1),
+            Row(
+                "size of the index", "MB", false, ourFiles.SizeBytes / MB, luceneMergedMB, sqliteMB,
+                new Goal(1 / 1.1, "Lucene")) with
             {
                 Note = lucene is null ? null : $"Lucene before its segments are merged into one: {luceneMB:0} MB",
             },
-            Row("size of the index, Lucene with the words of each text too", "MB", false, ourFiles.SizeBytes / MB, luceneWordsMB, -1, new Goal(1 / 1.1, "Lucene")) with
+            Row(
+                "size of the index, Lucene with the words of each text too", "MB", false, ourFiles.SizeBytes / MB, luceneWordsMB,
+                -1, new Goal(1 / 1.1, "Lucene")) with
             {
                 Note = $"of ours, records of entries with these words are {opened.SizeOf("entries") / MB:0.0} MB",
             },

@@ -2,7 +2,10 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Bench.Suites.Search;
 
-/// <summary>Indexes a file over and over into our index, a commit for each batch, on a quiet thread as indexes of a database are, until it is disposed.</summary>
+/// <summary>
+/// Indexes a file over and over into our index, a commit for each batch, on a quiet thread as indexes of a database are, until it
+/// is disposed.
+/// </summary>
 internal sealed class SearchLoad : IDisposable
 {
     /// <summary>Documents of a commit.</summary>

@@ -4,22 +4,35 @@ using Treepie.Bench.Measuring;
 
 namespace Treepie.Bench.Suites.Search;
 
-/// <summary>Opens an index and asks it one question: in a process that has just begun, and in one whose code is compiled, with the index's files in memory or not.</summary>
+/// <summary>
+/// Opens an index and asks it one question: in a process that has just begun, and in one whose code is compiled, with the index's
+/// files in memory or not.
+/// </summary>
 internal static class SearchOpening
 {
-    /// <summary>First argument of the process that asks once: then the folder and the question's line of the file of questions.</summary>
+    /// <summary>
+    /// First argument of the process that asks once: then the folder and the question's line of the file of questions.
+    /// </summary>
     public const string FirstVerb = "search-first";
 
-    /// <summary>First argument of the process that opens again and again: then the folder, a file of questions and rounds.</summary>
+    /// <summary>
+    /// First argument of the process that opens again and again: then the folder, a file of questions and rounds.
+    /// </summary>
     public const string Verb = "search-open";
 
     /// <summary>Milliseconds from the start of a process to its first answer.</summary>
     public static double First(string folder, SearchQuestion question)
     {
         long began = Stopwatch.GetTimestamp();
-        var start = new ProcessStartInfo("dotnet", [typeof(SearchOpening).Assembly.Location, FirstVerb, folder, SearchProcess.Format(question)]) { RedirectStandardOutput = true };
+        var start = new ProcessStartInfo(
+            "dotnet",
+            [typeof(SearchOpening).Assembly.Location, FirstVerb, folder, SearchProcess.Format(question)])
+        {
+            RedirectStandardOutput = true
+        };
         using Process process = Process.Start(start) ?? throw new InvalidOperationException("Could not start a process.");
-        _ = process.StandardOutput.ReadLine() ?? throw new InvalidOperationException("The process that asks one question said nothing.");
+        _ = process.StandardOutput.ReadLine()
+            ?? throw new InvalidOperationException("The process that asks one question said nothing.");
         double elapsed = Stopwatch.GetElapsedTime(began).TotalMilliseconds;
         process.WaitForExit();
         return elapsed;
@@ -59,7 +72,10 @@ internal static class SearchOpening
                 (double Open, double Ask)[] times = [.. Enumerable.Range(0, rounds).Select(_ => Once(folder, question, isCold))];
                 Console.WriteLine(string.Create(
                     CultureInfo.InvariantCulture,
-                    $"{question.Kind,-16} {(isCold ? "cold" : "warm")}   open {Statistics.Median(times.Select(time => time.Open)):0.00} ms   first answer {Statistics.Median(times.Select(time => time.Ask)):0.00} ms   least {times.Min(time => time.Open + time.Ask):0.00} ms"));
+                    $"{question.Kind,-16} {(isCold ? "cold" : "warm")}   open "
+                        + $"{Statistics.Median(times.Select(time => time.Open)):0.00} ms   first answer "
+                        + $"{Statistics.Median(times.Select(time => time.Ask)):0.00} ms   least "
+                        + $"{times.Min(time => time.Open + time.Ask):0.00} ms"));
             }
         }
     }

@@ -4,10 +4,13 @@ using Treepie.Bench.Measuring;
 
 namespace Treepie.Bench.Suites.Search;
 
-/// <summary>Does a part of the work of one engine in a process of its own, so that its time and memory can be told from the others'.</summary>
+/// <summary>
+/// Does a part of the work of one engine in a process of its own, so that its time and memory can be told from the others'.
+/// </summary>
 /// <param name="Documents">Documents indexed, or questions answered.</param>
 /// <param name="Seconds">How long it took.</param>
-/// <param name="CpuSeconds">Processor time of all threads, the compilation of code and collections included, but for the thread that looks at the memory.</param>
+/// <param name="CpuSeconds">Processor time of all threads, the compilation of code and collections included, but for the thread
+/// that looks at the memory.</param>
 /// <param name="HeapMiB">Most managed memory in use.</param>
 /// <param name="PrivateMiB">Most resident memory that no file stands behind.</param>
 internal sealed record SearchProcess(double Documents, double Seconds, double CpuSeconds, double HeapMiB, double PrivateMiB)
@@ -25,7 +28,8 @@ internal sealed record SearchProcess(double Documents, double Seconds, double Cp
         Start([IndexVerb, engine, folder, file, batchSize.ToString(CultureInfo.InvariantCulture)]);
 
     /// <summary>Asks our index the questions of a file.</summary>
-    public static SearchProcess Ask(string folder, string questions, int passes) => Start([AskVerb, folder, questions, passes.ToString(CultureInfo.InvariantCulture)]);
+    public static SearchProcess Ask(string folder, string questions, int passes) =>
+        Start([AskVerb, folder, questions, passes.ToString(CultureInfo.InvariantCulture)]);
 
     /// <summary>What the process of <see cref="IndexVerb"/> does.</summary>
     public static void RunIndex(string engine, string folder, string file, int batchSize) => Measure(() =>
@@ -55,11 +59,14 @@ internal sealed record SearchProcess(double Documents, double Seconds, double Cp
     }
 
     /// <summary>Writes the questions for the process of <see cref="AskVerb"/>.</summary>
-    public static void Write(string file, IEnumerable<SearchQuestion> questions) => File.WriteAllLines(file, questions.Select(Format));
+    public static void Write(string file, IEnumerable<SearchQuestion> questions) =>
+        File.WriteAllLines(file, questions.Select(Format));
 
     /// <summary>A question as a line.</summary>
     public static string Format(SearchQuestion question) =>
-        string.Create(CultureInfo.InvariantCulture, $"{question.Kind}\t{question.Form}\t{string.Join(' ', question.Words)}\t{question.Low}\t{question.High}");
+        string.Create(
+            CultureInfo.InvariantCulture,
+            $"{question.Kind}\t{question.Form}\t{string.Join(' ', question.Words)}\t{question.Low}\t{question.High}");
 
     /// <summary>Reads them.</summary>
     public static IReadOnlyList<SearchQuestion> Read(string file) => [.. File.ReadLines(file).Select(Parse)];
@@ -102,12 +109,16 @@ internal sealed record SearchProcess(double Documents, double Seconds, double Cp
 
     private static SearchProcess Start(string[] arguments)
     {
-        var start = new ProcessStartInfo("dotnet", [typeof(SearchProcess).Assembly.Location, .. arguments]) { RedirectStandardOutput = true };
+        var start = new ProcessStartInfo("dotnet", [typeof(SearchProcess).Assembly.Location, .. arguments])
+        {
+            RedirectStandardOutput = true
+        };
         using Process process = Process.Start(start) ?? throw new InvalidOperationException("Could not start a process.");
         string line = process.StandardOutput.ReadToEnd();
         process.WaitForExit();
         if (process.ExitCode != 0)
-            throw new InvalidOperationException($"The process '{string.Join(' ', arguments)}' ended with code {process.ExitCode}.");
+            throw new InvalidOperationException(
+                $"The process '{string.Join(' ', arguments)}' ended with code {process.ExitCode}.");
         double[] parts = [.. line.Split(' ').Select(part => double.Parse(part, CultureInfo.InvariantCulture))];
         return new SearchProcess(parts[0], parts[1], parts[2], parts[3], parts[4]);
     }

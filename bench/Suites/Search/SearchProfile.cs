@@ -6,13 +6,23 @@ using Treepie.Storage;
 
 namespace Treepie.Bench.Suites.Search;
 
-/// <summary>Asks our index alone, for a profiler or for two builds that take turns: by kind, what half and 99 % of the questions are answered within, the same of the least time of each, and bytes of garbage. Times are those of the processor, so that a busy machine changes them little.</summary>
+/// <summary>
+/// Asks our index alone, for a profiler or for two builds that take turns: by kind, what half and 99 % of the questions are
+/// answered within, the same of the least time of each, and bytes of garbage. Times are those of the processor, so that a busy
+/// machine changes them little.
+/// </summary>
 internal static class SearchProfile
 {
-    /// <summary>First argument of the process that asks: then folder, file of questions, beginning of the kinds' names, seconds for each kind, or less 0: so many rounds, for who counts instructions.</summary>
+    /// <summary>
+    /// First argument of the process that asks: then folder, file of questions, beginning of the kinds' names, seconds for each
+    /// kind, or less 0: so many rounds, for who counts instructions.
+    /// </summary>
     public const string Verb = "search-profile";
 
-    /// <summary>First argument of the process that makes what is asked: then verses or made, how many documents, an empty folder for index, documents and questions.</summary>
+    /// <summary>
+    /// First argument of the process that makes what is asked: then verses or made, how many documents, an empty folder for
+    /// index, documents and questions.
+    /// </summary>
     public const string MakeVerb = "search-make";
 
     /// <summary>First argument of the process that says where the bytes of an index are: then its folder.</summary>
@@ -43,7 +53,11 @@ internal static class SearchProfile
         using StorageEnvironment environment = StorageEnvironment.Open(folder);
         using var searcher = new IndexSearcher(environment);
         foreach (IndexStructureSize size in searcher.MeasureStructures(CancellationToken.None))
-            Console.WriteLine(string.Create(CultureInfo.InvariantCulture, $"{size.SizeBytes / 1e6,8:0.00} MB  {100.0 * size.UsedBytes / size.SizeBytes,3:0} %  {size.Keys,10:N0}  {size.Structure} {size.Field}"));
+            Console.WriteLine(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{size.SizeBytes / 1e6,8:0.00} MB  {100.0 * size.UsedBytes / size.SizeBytes,3:0} %  {size.Keys,10:N0}  "
+                        + $"{size.Structure} {size.Field}"));
     }
 
     /// <summary>What the process of <see cref="Verb"/> does.</summary>
@@ -53,12 +67,17 @@ internal static class SearchProfile
         bool counts = !kinds.EndsWith(Uncounted, StringComparison.Ordinal);
         bool countsRange = kinds.EndsWith(Counted, StringComparison.Ordinal);
         kinds = kinds.Split(':')[0];
-        foreach (IGrouping<string, SearchQuestion> kind in SearchProcess.Read(file).Select(question => question with { Counts = counts, CountsRange = countsRange }).GroupBy(question => question.Kind).Where(kind => kind.Key.StartsWith(kinds, StringComparison.Ordinal)))
+        foreach (IGrouping<string, SearchQuestion> kind in SearchProcess.Read(file)
+            .Select(question => question with { Counts = counts, CountsRange = countsRange })
+            .GroupBy(question => question.Kind)
+            .Where(kind => kind.Key.StartsWith(kinds, StringComparison.Ordinal)))
         {
             SearchQuestion[] questions = [.. kind];
             var times = questions.Select(_ => new List<double>()).ToArray();
             long began = Stopwatch.GetTimestamp();
-            for (int pass = 0; seconds < 0 ? pass < -seconds : pass < 8 || Stopwatch.GetElapsedTime(began).TotalSeconds < seconds; pass++)
+            for (int pass = 0;
+                 seconds < 0 ? pass < -seconds : pass < 8 || Stopwatch.GetElapsedTime(began).TotalSeconds < seconds;
+                 pass++)
                 for (int i = 0; i < questions.Length; i++)
                 {
                     double before = ThreadClock.Microseconds;
@@ -79,7 +98,11 @@ internal static class SearchProfile
             int slowest = Array.IndexOf(each, each.Max());
             Console.WriteLine(string.Create(
                 CultureInfo.InvariantCulture,
-                $"{kind.Key,-16} p50 {Statistics.Median(each),9:0.0} µs   p99 {Statistics.Percentile(each, 0.99),9:0.0} µs   least {Statistics.Median(least),9:0.0} and {Statistics.Percentile(least, 0.99),9:0.0} µs   pages {all.PagesRead / questions.Length} blocks {all.BlocksDecoded / questions.Length} entries {all.EntriesScanned / questions.Length} scored {all.CandidatesScored / questions.Length} bytes {bytes / questions.Length}   slowest: {questions[slowest].Line}"));
+                $"{kind.Key,-16} p50 {Statistics.Median(each),9:0.0} µs   p99 {Statistics.Percentile(each, 0.99),9:0.0} µs   "
+                    + $"least {Statistics.Median(least),9:0.0} and {Statistics.Percentile(least, 0.99),9:0.0} µs   pages "
+                    + $"{all.PagesRead / questions.Length} blocks {all.BlocksDecoded / questions.Length} entries "
+                    + $"{all.EntriesScanned / questions.Length} scored {all.CandidatesScored / questions.Length} bytes "
+                    + $"{bytes / questions.Length}   slowest: {questions[slowest].Line}"));
         }
     }
 }

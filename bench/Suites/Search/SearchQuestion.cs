@@ -31,14 +31,27 @@ internal sealed record SearchQuestion(string Kind, SearchForm Form, string[] Wor
     /// <summary>Ours; of <see cref="SearchForm.Facet"/> the part that finds.</summary>
     public SearchRequest Request => Form switch
     {
-        SearchForm.Any or SearchForm.All => new SearchRequest { Query = Text(Form == SearchForm.All), Sort = Best, Take = Top, CountsHits = Counts },
-        SearchForm.Phrase => new SearchRequest { Query = new PhraseQuery(Field, string.Join(' ', Words)), Sort = Best, Take = Top, CountsHits = Counts },
+        SearchForm.Any or SearchForm.All =>
+            new SearchRequest { Query = Text(Form == SearchForm.All), Sort = Best, Take = Top, CountsHits = Counts },
+        SearchForm.Phrase => new SearchRequest
+        {
+            Query = new PhraseQuery(Field, string.Join(' ', Words)),
+            Sort = Best,
+            Take = Top,
+            CountsHits = Counts
+        },
         SearchForm.CountAny or SearchForm.CountAll => new SearchRequest { Query = Text(Form == SearchForm.CountAll), Take = 0 },
         SearchForm.Prefix => new SearchRequest { Query = new PrefixQuery(Field, Words[0]), Take = Top },
         SearchForm.RangeByNumber => new SearchRequest { Query = Range, Sort = [By("num")], Take = Top, CountsHits = CountsRange },
         SearchForm.AllByDay => new SearchRequest { Query = new MatchAllQuery(), Sort = [By("day")], Take = Top },
         SearchForm.TermByNumber => new SearchRequest { Query = Text(all: true), Sort = [By("num")], Take = Top },
-        SearchForm.TermRangeByNumber => new SearchRequest { Query = new AndQuery([Text(all: true), Range]), Sort = [By("num")], Take = Top, CountsHits = CountsRange },
+        SearchForm.TermRangeByNumber => new SearchRequest
+        {
+            Query = new AndQuery([Text(all: true), Range]),
+            Sort = [By("num")],
+            Take = Top,
+            CountsHits = CountsRange
+        },
         _ => new SearchRequest { Query = Text(all: true), Take = 0 },
     };
 

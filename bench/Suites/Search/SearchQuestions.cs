@@ -4,8 +4,9 @@ using Treepie.Bench.Measuring;
 namespace Treepie.Bench.Suites.Search;
 
 /// <summary>
-/// The questions of 23 kinds. Words are frequent (h: in 3 % of the texts or more), medium (m: in 0.05 to 0.5 %) or rare (l: in fewer). Those of the file <c>search-kinds.tsv</c> are
-/// taken that have the same kind of words in this corpus; the others are drawn from the corpus itself, the same ones on every run.
+/// The questions of 23 kinds. Words are frequent (h: in 3 % of the texts or more), medium (m: in 0.05 to 0.5 %) or rare (l: in
+/// fewer). Those of the file <c>search-kinds.tsv</c> are taken that have the same kind of words in this corpus; the others are
+/// drawn from the corpus itself, the same ones on every run.
 /// </summary>
 internal sealed class SearchQuestions
 {
@@ -14,11 +15,15 @@ internal sealed class SearchQuestions
     private static readonly (string Kind, SearchForm Form, string Classes)[] Kinds =
     [
         ("term_high", SearchForm.Any, "h"), ("term_med", SearchForm.Any, "m"), ("term_low", SearchForm.Any, "l"),
-        ("and_hh", SearchForm.All, "hh"), ("and_hm", SearchForm.All, "hm"), ("and_mm", SearchForm.All, "mm"), ("and_ml", SearchForm.All, "ml"), ("and_hhm", SearchForm.All, "hhm"),
-        ("or_hh", SearchForm.Any, "hh"), ("or_hm", SearchForm.Any, "hm"), ("or_mm", SearchForm.Any, "mm"), ("or_hmm", SearchForm.Any, "hmm"), ("or_hhmml", SearchForm.Any, "hhmml"),
+        ("and_hh", SearchForm.All, "hh"), ("and_hm", SearchForm.All, "hm"), ("and_mm", SearchForm.All, "mm"),
+        ("and_ml", SearchForm.All, "ml"), ("and_hhm", SearchForm.All, "hhm"),
+        ("or_hh", SearchForm.Any, "hh"), ("or_hm", SearchForm.Any, "hm"), ("or_mm", SearchForm.Any, "mm"),
+        ("or_hmm", SearchForm.Any, "hmm"), ("or_hhmml", SearchForm.Any, "hhmml"),
         ("phrase2", SearchForm.Phrase, "??"), ("phrase3", SearchForm.Phrase, "???"), ("prefix", SearchForm.Prefix, "m"),
-        ("range_sort", SearchForm.RangeByNumber, ""), ("all_sort_day", SearchForm.AllByDay, ""), ("term_sort_num", SearchForm.TermByNumber, "h"),
-        ("term_range_sort", SearchForm.TermRangeByNumber, "h"), ("count_and_hh", SearchForm.CountAll, "hh"), ("count_or_hm", SearchForm.CountAny, "hm"), ("facet_tr", SearchForm.Facet, "h"),
+        ("range_sort", SearchForm.RangeByNumber, ""), ("all_sort_day", SearchForm.AllByDay, ""),
+        ("term_sort_num", SearchForm.TermByNumber, "h"),
+        ("term_range_sort", SearchForm.TermRangeByNumber, "h"), ("count_and_hh", SearchForm.CountAll, "hh"),
+        ("count_or_hm", SearchForm.CountAny, "hm"), ("facet_tr", SearchForm.Facet, "h"),
     ];
 
     private readonly SearchCorpus corpus;
@@ -28,7 +33,8 @@ internal sealed class SearchQuestions
     private SearchQuestions(SearchCorpus corpus)
     {
         this.corpus = corpus;
-        words = corpus.Frequencies.GroupBy(word => ClassOf(word.Value)).ToDictionary(group => group.Key, group => group.Select(word => word.Key).Order(StringComparer.Ordinal).ToArray());
+        words = corpus.Frequencies.GroupBy(word => ClassOf(word.Value))
+            .ToDictionary(group => group.Key, group => group.Select(word => word.Key).Order(StringComparer.Ordinal).ToArray());
     }
 
     /// <summary>Some questions of each kind.</summary>
@@ -40,7 +46,8 @@ internal sealed class SearchQuestions
         foreach ((string kind, SearchForm form, string classes) in Kinds)
         {
             int count = form == SearchForm.AllByDay ? 1 : ofEach;
-            List<SearchQuestion> mine = [.. file[kind].Select(text => maker.Parse(kind, form, classes, text)).OfType<SearchQuestion>().Take(count)];
+            List<SearchQuestion> mine =
+                [.. file[kind].Select(text => maker.Parse(kind, form, classes, text)).OfType<SearchQuestion>().Take(count)];
             for (int tries = 0; mine.Count < count && tries < 50 * count; tries++)
             {
                 if (maker.Draw(kind, form, classes) is { } drawn)
@@ -53,7 +60,8 @@ internal sealed class SearchQuestions
         return all;
     }
 
-    private static IEnumerable<string[]> ReadFile() => File.ReadLines(Corpus.PathOf("search-kinds.tsv")).Select(line => line.Split('\t'));
+    private static IEnumerable<string[]> ReadFile() =>
+        File.ReadLines(Corpus.PathOf("search-kinds.tsv")).Select(line => line.Split('\t'));
 
     private SearchQuestion? Parse(string kind, SearchForm form, string classes, string text)
     {
@@ -67,7 +75,9 @@ internal sealed class SearchQuestions
             return null;
         return numbers == 0
             ? new SearchQuestion(kind, form, named)
-            : new SearchQuestion(kind, form, named, long.Parse(parts[^2], CultureInfo.InvariantCulture), long.Parse(parts[^1], CultureInfo.InvariantCulture));
+            : new SearchQuestion(
+                kind, form, named, long.Parse(parts[^2], CultureInfo.InvariantCulture),
+                long.Parse(parts[^1], CultureInfo.InvariantCulture));
     }
 
     private SearchQuestion? Draw(string kind, SearchForm form, string classes)
@@ -90,7 +100,8 @@ internal sealed class SearchQuestions
         return new SearchQuestion(kind, form, drawn, low, high);
     }
 
-    private bool Fits(string word, char wanted) => corpus.Frequencies.TryGetValue(word, out int count) && (wanted == '?' || ClassOf(count) == wanted);
+    private bool Fits(string word, char wanted) =>
+        corpus.Frequencies.TryGetValue(word, out int count) && (wanted == '?' || ClassOf(count) == wanted);
 
     private char ClassOf(int count) => ((double)count / corpus.Documents.Length) switch
     {

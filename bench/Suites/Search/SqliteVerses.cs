@@ -4,7 +4,8 @@ using Treepie.Bench.Peers;
 namespace Treepie.Bench.Suites.Search;
 
 /// <summary>
-/// The texts in SQLite: words in FTS5, without the texts themselves, numbers and groups in an ordinary table with indexes. Row ids are places from 1.
+/// The texts in SQLite: words in FTS5, without the texts themselves, numbers and groups in an ordinary table with indexes. Row
+/// ids are places from 1.
 /// </summary>
 internal sealed class SqliteVerses : ISearchEngine
 {
@@ -14,7 +15,8 @@ internal sealed class SqliteVerses : ISearchEngine
     public SqliteVerses(string path)
     {
         database = new Sqlite(path);
-        database.Execute("create virtual table if not exists verses using fts5(text, content='', tokenize='unicode61 remove_diacritics 0')");
+        database.Execute(
+            "create virtual table if not exists verses using fts5(text, content='', tokenize='unicode61 remove_diacritics 0')");
         database.Execute("create table if not exists numbers(id integer primary key, tr text, num integer, day integer)");
         database.Execute("create index if not exists by_num on numbers(num)");
         database.Execute("create index if not exists by_day on numbers(day)");
@@ -53,7 +55,8 @@ internal sealed class SqliteVerses : ISearchEngine
         database.Execute("pragma wal_checkpoint(truncate)");
     }
 
-    public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions, double milliseconds = 0) => SearchTurn.Ask(questions, milliseconds, Ask);
+    public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions, double milliseconds = 0) =>
+        SearchTurn.Ask(questions, milliseconds, Ask);
 
     public void Dispose()
     {
@@ -68,9 +71,13 @@ internal sealed class SqliteVerses : ISearchEngine
         SearchForm.Prefix => "select rowid from verses where verses match ? limit 10",
         SearchForm.RangeByNumber => "select id from numbers where num between ? and ? order by num limit 10",
         SearchForm.AllByDay => "select id from numbers order by day limit 10",
-        SearchForm.TermByNumber => "select id from numbers where id in (select rowid from verses where verses match ?) order by num limit 10",
-        SearchForm.TermRangeByNumber => "select id from numbers where id in (select rowid from verses where verses match ?) and num between ? and ? order by num limit 10",
-        SearchForm.Facet => "select tr, count(*) from numbers where id in (select rowid from verses where verses match ?) group by tr",
+        SearchForm.TermByNumber =>
+            "select id from numbers where id in (select rowid from verses where verses match ?) order by num limit 10",
+        SearchForm.TermRangeByNumber =>
+            "select id from numbers where id in (select rowid from verses where verses match ?) and num between ? and ? order by "
+                + "num limit 10",
+        SearchForm.Facet =>
+            "select tr, count(*) from numbers where id in (select rowid from verses where verses match ?) group by tr",
         _ => "select rowid from verses where verses match ? order by rank limit 10",
     };
 
@@ -104,6 +111,7 @@ internal sealed class SqliteVerses : ISearchEngine
         }
 
         double microseconds = Stopwatch.GetElapsedTime(began).TotalMicroseconds;
-        return new SearchAnswer(total, question.Form is SearchForm.CountAll or SearchForm.CountAny or SearchForm.Facet, microseconds, [.. ids], []);
+        return new SearchAnswer(
+            total, question.Form is SearchForm.CountAll or SearchForm.CountAny or SearchForm.Facet, microseconds, [.. ids], []);
     }
 }

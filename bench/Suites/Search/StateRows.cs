@@ -12,7 +12,8 @@ internal static class StateRows
     private static readonly string[] Mixed = ["term_med", "and_hm", "or_mm", "phrase3", "term_sort_num"];
 
     /// <summary>Memory while all questions are asked, each process for itself. Closes our index.</summary>
-    public static IEnumerable<BenchRow> Memory(SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, LuceneProcess? lucene)
+    public static IEnumerable<BenchRow> Memory(
+        SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, LuceneProcess? lucene)
     {
         const int Passes = 3;
         const double MiB = 1 << 20;
@@ -31,12 +32,18 @@ internal static class StateRows
         string file = Path.Combine(indexes.ScratchPath, "questions.tsv");
         SearchProcess.Write(file, questions);
         SearchProcess ours = SearchProcess.Ask(indexes.OurPath, file, Passes);
-        yield return SearchIndexes.Row("managed memory while asking, most", "MiB", false, ours.HeapMiB, heap, goals: new Goal(10, "Lucene"));
-        yield return SearchIndexes.Row("memory without files while asking, the runtime's included", "MiB", false, ours.PrivateMiB, anonymous);
+        yield return SearchIndexes.Row(
+            "managed memory while asking, most", "MiB", false, ours.HeapMiB, heap, goals: new Goal(10, "Lucene"));
+        yield return SearchIndexes.Row(
+            "memory without files while asking, the runtime's included", "MiB", false, ours.PrivateMiB, anonymous);
     }
 
-    /// <summary>Opening the index and asking one question: code compiled, files in memory and not; and all of it in a process of its own. Our index is closed.</summary>
-    public static IEnumerable<BenchRow> Opening(SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, LuceneProcess? lucene, bool quick)
+    /// <summary>
+    /// Opening the index and asking one question: code compiled, files in memory and not; and all of it in a process of its own.
+    /// Our index is closed.
+    /// </summary>
+    public static IEnumerable<BenchRow> Opening(
+        SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, LuceneProcess? lucene, bool quick)
     {
         if (lucene is not null)
         {
@@ -44,7 +51,8 @@ internal static class StateRows
             lucene.Read();
         }
 
-        foreach (SearchQuestion question in questions.Where(question => Opened.Contains(question.Kind)).DistinctBy(question => question.Kind))
+        foreach (SearchQuestion question in questions.Where(question => Opened.Contains(question.Kind))
+            .DistinctBy(question => question.Kind))
         {
             foreach (bool isCold in (bool[])[false, true])
                 yield return Opening(indexes, question, isCold, lucene, quick ? 1 : 15);
@@ -61,14 +69,17 @@ internal static class StateRows
                 theirs.Add(LuceneProcess.First(classes.Path, indexes.LucenePath, simple.Line));
         }
 
-        yield return SearchIndexes.Row($"a new process to its first answer, {simple.Kind}", "ms", false, Statistics.Median(ours), theirs.Count == 0 ? -1 : Statistics.Median(theirs)) with
+        yield return SearchIndexes.Row(
+            $"a new process to its first answer, {simple.Kind}", "ms", false, Statistics.Median(ours),
+            theirs.Count == 0 ? -1 : Statistics.Median(theirs)) with
         {
             Spread = Statistics.Spread(ours),
             Note = "mostly the start of the runtime and its compiler",
         };
     }
 
-    private static BenchRow Opening(SearchIndexes indexes, SearchQuestion question, bool isCold, LuceneProcess? lucene, int rounds)
+    private static BenchRow Opening(
+        SearchIndexes indexes, SearchQuestion question, bool isCold, LuceneProcess? lucene, int rounds)
     {
         const double MostMs = 5;
         List<double> ours = [], theirs = [];
@@ -94,10 +105,12 @@ internal static class StateRows
     }
 
     /// <summary>
-    /// Answers while a thread indexes all documents again, next to answers in quiet. Our index is closed, and another one afterwards. What is asked as long as compilers are busy with the code that indexes
-    /// has a row of its own: all else in the suite is asked when they are done, and Lucene's are, as it has made its index in the process that answers.
+    /// Answers while a thread indexes all documents again, next to answers in quiet. Our index is closed, and another one
+    /// afterwards. What is asked as long as compilers are busy with the code that indexes has a row of its own: all else in the
+    /// suite is asked when they are done, and Lucene's are, as it has made its index in the process that answers.
     /// </summary>
-    public static IEnumerable<BenchRow> WhileIndexing(SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, LuceneProcess? lucene, bool quick)
+    public static IEnumerable<BenchRow> WhileIndexing(
+        SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, LuceneProcess? lucene, bool quick)
     {
         SearchQuestion[] mixed = [.. MixedOf(questions)];
         double seconds = quick ? 0.2 : 12;
@@ -127,13 +140,17 @@ internal static class StateRows
         {
             double calm = Statistics.Percentile(quiet, share);
             yield return SearchIndexes.Row($"mixed questions in quiet, {name}", "µs", false, calm, Of(theirQuiet, share));
-            yield return SearchIndexes.Row($"mixed questions while a thread indexes, {name}", "µs", false, Statistics.Percentile(busy, share), Of(theirBusy, share),
-                goals: share > 0.999 ? [Goal.AtMost(3)] : []) with
+            yield return SearchIndexes.Row(
+                $"mixed questions while a thread indexes, {name}", "µs", false, Statistics.Percentile(busy, share),
+                Of(theirBusy, share),
+                    goals: share > 0.999 ? [Goal.AtMost(3)] : []) with
             { Limit = share > 0.999 ? calm : null, Note = share > 0.999 ? "limit: in quiet" : null };
         }
 
         const double Slowest = 0.9999;
-        yield return SearchIndexes.Row("mixed questions in the first 12 s of indexing, p99.99", "µs", false, Statistics.Percentile(first, Slowest), Of(theirFirst, Slowest)) with
+        yield return SearchIndexes.Row(
+            "mixed questions in the first 12 s of indexing, p99.99", "µs", false, Statistics.Percentile(first, Slowest),
+            Of(theirFirst, Slowest)) with
         {
             Limit = Statistics.Percentile(quiet, Slowest),
             Note = "the code that indexes is compiled meanwhile; limit: in quiet",
@@ -141,9 +158,13 @@ internal static class StateRows
     }
 
     /// <summary>The questions that are asked while a thread indexes.</summary>
-    public static IEnumerable<SearchQuestion> MixedOf(IEnumerable<SearchQuestion> questions) => questions.Where(question => Mixed.Contains(question.Kind));
+    public static IEnumerable<SearchQuestion> MixedOf(IEnumerable<SearchQuestion> questions) =>
+        questions.Where(question => Mixed.Contains(question.Kind));
 
-    /// <summary>The page behind a position, of an order by number: the first, and one so far behind that skipping would read ten thousand hits. Our index is closed.</summary>
+    /// <summary>
+    /// The page behind a position, of an order by number: the first, and one so far behind that skipping would read ten thousand
+    /// hits. Our index is closed.
+    /// </summary>
     public static BenchRow Paging(SearchIndexes indexes, bool quick)
     {
         const int Pages = 1_000;
@@ -159,14 +180,19 @@ internal static class StateRows
         }
 
         double near = Statistics.Median(first.Skip(first.Count / 2));
-        return new BenchRow($"ten more by their position, page {Pages:N0} of an order by number", "µs", false, Statistics.Median(last.Skip(last.Count / 2))) { Limit = near, Note = "limit: page 1" };
+        return new BenchRow(
+            $"ten more by their position, page {Pages:N0} of an order by number", "µs", false,
+            Statistics.Median(last.Skip(last.Count / 2)))
+        { Limit = near, Note = "limit: page 1" };
     }
 
     /// <summary>
-    /// How much longer selective questions take than with a tenth of the documents: the same questions, which have ten times the hits then, and questions for other words, of which each has as
-    /// many hits in the large index as its counterpart in the small one.
+    /// How much longer selective questions take than with a tenth of the documents: the same questions, which have ten times the
+    /// hits then, and questions for other words, of which each has as many hits in the large index as its counterpart in the
+    /// small one.
     /// </summary>
-    public static IEnumerable<BenchRow> Growth(SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, bool quick, TextWriter progress)
+    public static IEnumerable<BenchRow> Growth(
+        SearchIndexes indexes, IReadOnlyList<SearchQuestion> questions, bool quick, TextWriter progress)
     {
         const double MostGrowth = 1.5;
         const int BatchSize = 10_000;
@@ -190,10 +216,16 @@ internal static class StateRows
 
         (SearchQuestion[] ofSmall, SearchQuestion[] ofWhole) = AsMany(tenth, indexes.Corpus, 1);
         if (ofSmall.Length > 0)
-            yield return Row("a rare word, as many hits: growth of the median with 10× the documents", ofSmall, ofWhole) with { Note = "words that 8 to 250 texts have, each compared with one that as many have" };
+            yield return Row("a rare word, as many hits: growth of the median with 10× the documents", ofSmall, ofWhole) with
+            {
+                Note = "words that 8 to 250 texts have, each compared with one that as many have"
+            };
         (ofSmall, ofWhole) = AsMany(tenth, indexes.Corpus, 2);
         if (ofSmall.Length > 0)
-            yield return Row("a rare word and another one, lists as long: growth of the median with 10× the documents", ofSmall, ofWhole) with { Note = "as above, with a word that 1,000 texts have or more" };
+            yield return Row(
+                "a rare word and another one, lists as long: growth of the median with 10× the documents", ofSmall,
+                ofWhole) with
+            { Note = "as above, with a word that 1,000 texts have or more" };
 
         BenchRow Row(string name, SearchQuestion[] mine, SearchQuestion[] theirs)
         {
@@ -206,21 +238,32 @@ internal static class StateRows
                 growth.Add(Statistics.Median(many) / Statistics.Median(few));
             }
 
-            return BenchRow.Of(name, "×", false, growth[(growth.Count / 2)..]) with { Limit = MostGrowth, Goals = [Goal.AtMost(1)] };
+            return BenchRow.Of(name, "×", false, growth[(growth.Count / 2)..]) with
+            {
+                Limit = MostGrowth,
+                Goals = [Goal.AtMost(1)]
+            };
         }
     }
 
-    /// <summary>Questions for rare words, each with one for a word that as many texts of another corpus have; with two words, the second frequent and as frequent in both.</summary>
+    /// <summary>
+    /// Questions for rare words, each with one for a word that as many texts of another corpus have; with two words, the second
+    /// frequent and as frequent in both.
+    /// </summary>
     private static (SearchQuestion[] Small, SearchQuestion[] Whole) AsMany(SearchCorpus small, SearchCorpus whole, int words)
     {
         const int Fewest = 8, Most = 250, OfEach = 40, Frequent = 1_000;
         ILookup<int, string> few = ByCount(small), many = ByCount(whole);
         (string Few, string Many)[] frequent =
         [
-            .. few.Where(group => group.Key >= Frequent && many.Contains(group.Key)).OrderBy(group => group.Key).Select(group => (group.First(), many[group.Key].First())),
+            .. few.Where(group => group.Key >= Frequent && many.Contains(group.Key))
+                .OrderBy(group => group.Key)
+                .Select(group => (group.First(), many[group.Key].First())),
         ];
         List<SearchQuestion> ofSmall = [], ofWhole = [];
-        for (int count = Fewest; count <= Most && ofSmall.Count < OfEach && (words == 1 || frequent.Length > 0); count += (Most - Fewest) / OfEach)
+        for (int count = Fewest;
+             count <= Most && ofSmall.Count < OfEach && (words == 1 || frequent.Length > 0);
+             count += (Most - Fewest) / OfEach)
         {
             if (!few.Contains(count) || !many.Contains(count))
                 continue;
@@ -231,13 +274,18 @@ internal static class StateRows
 
         return ([.. ofSmall], [.. ofWhole]);
 
-        static SearchQuestion Question(string word, string other) => new("growth", SearchForm.All, other.Length == 0 ? [word] : [word, other]);
+        static SearchQuestion Question(string word, string other) =>
+            new("growth", SearchForm.All, other.Length == 0 ? [word] : [word, other]);
 
-        static ILookup<int, string> ByCount(SearchCorpus corpus) => corpus.Frequencies.OrderBy(word => word.Key, StringComparer.Ordinal).ToLookup(word => word.Value, word => word.Key);
+        static ILookup<int, string> ByCount(SearchCorpus corpus) =>
+            corpus.Frequencies.OrderBy(word => word.Key, StringComparer.Ordinal).ToLookup(word => word.Value, word => word.Key);
     }
 
     private static double[] Halves(TreepieVerses engine, SearchQuestion[] questions, double[] before, int round) =>
-        [.. questions.Select((question, i) => round == 0 ? engine.Ask(question).Microseconds : Math.Min(before[i], engine.Ask(question).Microseconds))];
+        [.. questions.Select(
+            (question, i) => round == 0
+                ? engine.Ask(question).Microseconds
+                : Math.Min(before[i], engine.Ask(question).Microseconds))];
 
     private static double Of(double[] times, double share) => times.Length == 0 ? -1 : Statistics.Percentile(times, share);
 

@@ -13,20 +13,24 @@ internal sealed class TreepieVerses : ISearchEngine
 {
     private static readonly IndexSchema Schema = new(
     [
-        new IndexField("text", FieldAnalysis.FullText), new IndexField("tr", FieldAnalysis.Keyword), new IndexField("num"), new IndexField("day"),
+        new IndexField("text", FieldAnalysis.FullText), new IndexField("tr", FieldAnalysis.Keyword), new IndexField("num"),
+        new IndexField("day"),
     ]);
 
     private readonly StorageEnvironment environment;
 
     /// <summary>Opens the index as a database opens its indexes, see <see cref="Load"/>.</summary>
-    public TreepieVerses(string path) => environment = StorageEnvironment.Open(path, new StorageOptions { Durability = Durability.Relaxed, IsBackgroundQuiet = true });
+    public TreepieVerses(string path) =>
+        environment = StorageEnvironment.Open(
+            path, new StorageOptions { Durability = Durability.Relaxed, IsBackgroundQuiet = true });
 
     public string Name => "Treepie";
 
     public bool HasCompiler => true;
 
     /// <summary>
-    /// Indexes a file of documents in batches; returns how many. Each is durable when the next begins: by a checkpoint, as indexes keep no journal. (Those of a database make one two seconds after a commit.)
+    /// Indexes a file of documents in batches; returns how many. Each is durable when the next begins: by a checkpoint, as
+    /// indexes keep no journal. (Those of a database make one two seconds after a commit.)
     /// </summary>
     public int Load(string file, int batchSize, CancellationToken cancellationToken)
     {
@@ -81,20 +85,30 @@ internal sealed class TreepieVerses : ISearchEngine
     public long SizeOf(string structure)
     {
         using var searcher = new IndexSearcher(environment);
-        return searcher.MeasureStructures(CancellationToken.None).Where(size => size.Structure == structure).Sum(size => size.SizeBytes);
+        return searcher.MeasureStructures(CancellationToken.None)
+            .Where(size => size.Structure == structure)
+            .Sum(size => size.SizeBytes);
     }
 
     /// <summary>Ten of all by number, behind a position; and the position behind them.</summary>
     public (ReadOnlyMemory<byte> Position, double Microseconds) Page(ReadOnlyMemory<byte> after)
     {
-        var request = new SearchRequest { Query = new MatchAllQuery(), Sort = [new SortKey("num", SortKind.Long)], Take = SearchQuestion.Top, After = after, WithPosition = true };
+        var request = new SearchRequest
+        {
+            Query = new MatchAllQuery(),
+            Sort = [new SortKey("num", SortKind.Long)],
+            Take = SearchQuestion.Top,
+            After = after,
+            WithPosition = true
+        };
         long began = Stopwatch.GetTimestamp();
         using var searcher = new IndexSearcher(environment);
         using SearchResults results = searcher.Search(request);
         return (results.Position, Stopwatch.GetElapsedTime(began).TotalMicroseconds);
     }
 
-    public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions, double milliseconds = 0) => SearchTurn.Ask(questions, milliseconds, Ask);
+    public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions, double milliseconds = 0) =>
+        SearchTurn.Ask(questions, milliseconds, Ask);
 
     /// <summary>Asks one question, in a view opened for it.</summary>
     public SearchAnswer Ask(SearchQuestion question)
@@ -105,7 +119,9 @@ internal sealed class TreepieVerses : ISearchEngine
         bool isExact = true;
         long began = Stopwatch.GetTimestamp(); // the query is made of its words within the time, as Lucene's is
         SearchRequest request = question.Request;
-        FacetRequest? facet = question.Form == SearchForm.Facet ? new FacetRequest(request.Query, [new FacetQuery { Field = "tr" }]) : null;
+        FacetRequest? facet = question.Form == SearchForm.Facet
+            ? new FacetRequest(request.Query, [new FacetQuery { Field = "tr" }])
+            : null;
         using var searcher = new IndexSearcher(environment, known: Schema);
         if (facet is not null)
         {

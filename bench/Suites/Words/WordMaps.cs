@@ -5,7 +5,9 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Bench.Suites.Words;
 
-/// <summary>Ours: <see cref="DiskMap{TKey,TValue,TKeySerializer,TValueSerializer}"/> with relaxed durability, each call a transaction.</summary>
+/// <summary>
+/// Ours: <see cref="DiskMap{TKey,TValue,TKeySerializer,TValueSerializer}"/> with relaxed durability, each call a transaction.
+/// </summary>
 internal sealed class DiskWords : IKeyValueStore
 {
     private readonly StorageEnvironment _environment;
@@ -24,7 +26,8 @@ internal sealed class DiskWords : IKeyValueStore
     }
 
     /// <summary>How it is opened.</summary>
-    public static StoreEngine Engine { get; } = new("Treepie", IsPresent: true, (path, settings) => new DiskWords(path, settings));
+    public static StoreEngine Engine { get; } = new(
+        "Treepie", IsPresent: true, (path, settings) => new DiskWords(path, settings));
 
     public IKeyValueSession OpenSession() => new Session(_environment, _map);
 
@@ -37,7 +40,8 @@ internal sealed class DiskWords : IKeyValueStore
         private readonly Func<WriteTransaction, int> _put;
         private Entries _entries = new();
 
-        public Session(StorageEnvironment environment, DiskMap<ReadOnlyMemory<byte>, long, MemorySerializer, PrimitiveSerializer<long>> map)
+        public Session(
+            StorageEnvironment environment, DiskMap<ReadOnlyMemory<byte>, long, MemorySerializer, PrimitiveSerializer<long>> map)
         {
             _environment = environment;
             _map = map;
@@ -92,7 +96,8 @@ internal sealed class MemoryWords : IKeyValueStore
 
     public void Dispose() => _map.Dispose();
 
-    private sealed class Session(MemoryMap<ReadOnlyMemory<byte>, long, MemorySerializer, PrimitiveSerializer<long>> map) : IKeyValueSession
+    private sealed class Session(MemoryMap<ReadOnlyMemory<byte>, long, MemorySerializer, PrimitiveSerializer<long>> map)
+        : IKeyValueSession
     {
         public void Write(Entries entries) => throw new NotSupportedException("It is measured by putIfAbsent.");
 

@@ -4,7 +4,9 @@ using Treepie.Backups;
 
 namespace Treepie.CommandLine.Backups;
 
-/// <summary>Shows how far a backup, restore or verification is: a moving bar for a person, a line every few seconds for a log.</summary>
+/// <summary>
+/// Shows how far a backup, restore or verification is: a moving bar for a person, a line every few seconds for a log.
+/// </summary>
 internal sealed class BackupDisplay : IProgress<BackupProgress>
 {
     private static readonly TimeSpan _interval = TimeSpan.FromSeconds(2);
@@ -22,12 +24,13 @@ internal sealed class BackupDisplay : IProgress<BackupProgress>
     }
 
     /// <summary>Shows it while <paramref name="work"/> runs.</summary>
-    public static Task<T> RunAsync<T>(Shell shell, string title, Func<IProgress<BackupProgress>, Task<T>> work) => shell.ErrorIsTerminal
-        ? shell.ErrorConsole().Progress()
-            .AutoClear(true)
-            .Columns(new ProgressBarColumn(), new PercentageColumn(), new TaskDescriptionColumn { Alignment = Justify.Left })
-            .StartAsync(context => work(new BackupDisplay(shell, context.AddTask(Markup.Escape(title), maxValue: 100))))
-        : work(new BackupDisplay(shell, null));
+    public static Task<T> RunAsync<T>(Shell shell, string title, Func<IProgress<BackupProgress>, Task<T>> work) =>
+        shell.ErrorIsTerminal
+            ? shell.ErrorConsole().Progress()
+                .AutoClear(true)
+                .Columns(new ProgressBarColumn(), new PercentageColumn(), new TaskDescriptionColumn { Alignment = Justify.Left })
+                .StartAsync(context => work(new BackupDisplay(shell, context.AddTask(Markup.Escape(title), maxValue: 100))))
+            : work(new BackupDisplay(shell, null));
 
     /// <inheritdoc/>
     public void Report(BackupProgress value)
@@ -43,7 +46,8 @@ internal sealed class BackupDisplay : IProgress<BackupProgress>
         else if (_shell.Time.GetElapsedTime(_lastLine) >= _interval)
         {
             _lastLine = _shell.Time.GetTimestamp();
-            _shell.Error.WriteLine(percent is { } known ? string.Create(CultureInfo.InvariantCulture, $"{known:0} %  {text}") : text);
+            _shell.Error.WriteLine(
+                percent is { } known ? string.Create(CultureInfo.InvariantCulture, $"{known:0} %  {text}") : text);
         }
     }
 
@@ -67,6 +71,9 @@ internal sealed class BackupDisplay : IProgress<BackupProgress>
         string documents = value.Documents > 0 ? string.Create(CultureInfo.InvariantCulture, $", {value.Documents:N0} documents")
             : value.Pages > 0 ? string.Create(CultureInfo.InvariantCulture, $", {value.Pages:N0} of {value.PagesTotal:N0} pages")
             : "";
-        return string.Create(CultureInfo.InvariantCulture, $"{step}{documents}, {value.StoredBytes / 1e6:N1} MB, {value.StoredBytes / 1e6 / Math.Max(elapsed.TotalSeconds, 0.001):N1} MB/s");
+        return string.Create(
+            CultureInfo.InvariantCulture,
+            $"{step}{documents}, {value.StoredBytes / 1e6:N1} MB, "
+                + $"{value.StoredBytes / 1e6 / Math.Max(elapsed.TotalSeconds, 0.001):N1} MB/s");
     }
 }

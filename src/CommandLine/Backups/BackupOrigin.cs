@@ -6,7 +6,9 @@ using Treepie.Storage;
 
 namespace Treepie.CommandLine.Backups;
 
-/// <summary>What a command restores or verifies from a place: finds by itself which parts lead to the moment that is wanted.</summary>
+/// <summary>
+/// What a command restores or verifies from a place: finds by itself which parts lead to the moment that is wanted.
+/// </summary>
 internal sealed class BackupOrigin : IDisposable
 {
     private readonly BackupDestination _place;
@@ -21,7 +23,11 @@ internal sealed class BackupOrigin : IDisposable
     public BackupSelection Selection { get; }
 
     /// <summary>What it is called, for messages.</summary>
-    public string Title => Selection.Parts.Count == 1 ? Selection.Parts[0].Name : string.Create(CultureInfo.InvariantCulture, $"{Selection.Parts[^1].Name} and {Selection.Parts.Count - 1} before it");
+    public string Title =>
+        Selection.Parts.Count == 1
+            ? Selection.Parts[0].Name
+            : string.Create(
+                CultureInfo.InvariantCulture, $"{Selection.Parts[^1].Name} and {Selection.Parts.Count - 1} before it");
 
     /// <summary>Whether it is one backup that stands alone, and can be sent along.</summary>
     public bool IsAlone => Selection.Parts.Count == 1 && Selection is { StopAtCommit: null, StopAtTime: null };
@@ -33,19 +39,26 @@ internal sealed class BackupOrigin : IDisposable
     /// <param name="moment">Where to stop.</param>
     /// <param name="key">Key of sealed parts.</param>
     /// <param name="cancellationToken">Ends it.</param>
-    public static async Task<BackupOrigin> FindAsync(string from, string? name, string? database, RestoreWish moment, EncryptionKey? key, CancellationToken cancellationToken)
+    public static async Task<BackupOrigin> FindAsync(
+        string from, string? name, string? database, RestoreWish moment, EncryptionKey? key, CancellationToken cancellationToken)
     {
         BackupDestination place = BackupPlaces.Open(from);
         try
         {
             database ??= name is not null && name.LastIndexOf('/') is > 0 and var slash ? name[..slash] : null;
-            BackupInventory inventory = await BackupInventory.ReadAsync(place, database, new RestoreOptions { BackupKey = key }, cancellationToken);
-            if (name is not null && inventory.Points.All(point => point.Object != name && !point.Object.EndsWith("/" + name, StringComparison.Ordinal)))
+            BackupInventory inventory = await BackupInventory.ReadAsync(
+                place, database, new RestoreOptions { BackupKey = key }, cancellationToken);
+            if (name is not null
+                && inventory.Points.All(
+                    point => point.Object != name && !point.Object.EndsWith("/" + name, StringComparison.Ordinal)))
             {
                 // A file of another name is taken as what it turns out to be, if it is there.
                 if ((await place.ListAsync(name, cancellationToken)).All(item => item.Name != name))
                     throw new UsageException($"There is no backup '{name}' at '{place.Address}'.");
-                return new BackupOrigin(place, new BackupSelection([], [new BackupPart(name, async stop => await place.OpenAsync(name, stop))], moment.Commit, moment.Time));
+                return new BackupOrigin(
+                    place,
+                    new BackupSelection(
+                        [], [new BackupPart(name, async stop => await place.OpenAsync(name, stop))], moment.Commit, moment.Time));
             }
 
             return new BackupOrigin(place, inventory.Select(moment with { Object = name }));

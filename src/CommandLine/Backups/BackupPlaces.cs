@@ -5,7 +5,9 @@ using Treepie.Storage.Files;
 
 namespace Treepie.CommandLine.Backups;
 
-/// <summary>Where a command writes a backup: a file, or one or several places at once (<c>--to</c>), straight from the stream.</summary>
+/// <summary>
+/// Where a command writes a backup: a file, or one or several places at once (<c>--to</c>), straight from the stream.
+/// </summary>
 internal sealed class BackupOutput : IDisposable
 {
     private readonly Shell _shell;
@@ -30,7 +32,8 @@ internal sealed class BackupOutput : IDisposable
     /// <exception cref="UsageException">Neither or both are given.</exception>
     public static BackupOutput Of(Shell shell, FileInfo? file, string[]? places) => (file, places) switch
     {
-        (null, null or []) => throw new UsageException("Say where to: --output FILE, or --to with a folder or s3://bucket/prefix."),
+        (null, null or []) =>
+            throw new UsageException("Say where to: --output FILE, or --to with a folder or s3://bucket/prefix."),
         (not null, not (null or [])) => throw new UsageException("Give --output or --to, not both."),
         _ => new BackupOutput(shell, file?.FullName, places ?? []),
     };
@@ -46,7 +49,8 @@ internal sealed class BackupOutput : IDisposable
     /// Writes it; a place that fails is left behind as long as there is another. What a killed run left at the file or the
     /// places is removed first.
     /// </summary>
-    public async Task<T> WriteAsync<T>(string database, bool isSealed, Func<Stream, Task<T>> write, CancellationToken cancellationToken)
+    public async Task<T> WriteAsync<T>(
+        string database, bool isSealed, Func<Stream, Task<T>> write, CancellationToken cancellationToken)
     {
         if (_file is not null)
         {
@@ -72,15 +76,18 @@ internal static class BackupPlaces
 {
     /// <summary>Opens a place.</summary>
     /// <exception cref="DestinationException">The address is none.</exception>
-    public static BackupDestination Open(string address) => new DestinationProviders(new S3DestinationProvider()).Open(new DestinationSettings { Address = address });
+    public static BackupDestination Open(string address) =>
+        new DestinationProviders(new S3DestinationProvider()).Open(new DestinationSettings { Address = address });
 
     /// <summary>Opens the backup, and hands it with its length and name to <paramref name="read"/>.</summary>
     /// <exception cref="UsageException">Nothing is given, or a file that is not there.</exception>
-    public static async Task<T> ReadAsync<T>(string? name, string? from, Func<Stream, long, string, Task<T>> read, CancellationToken cancellationToken)
+    public static async Task<T> ReadAsync<T>(
+        string? name, string? from, Func<Stream, long, string, Task<T>> read, CancellationToken cancellationToken)
     {
         if (from is null)
         {
-            string path = Path.GetFullPath(name ?? throw new UsageException("Say which backup: a FILE, or --from with a folder or s3://bucket/prefix."));
+            string path = Path.GetFullPath(
+                name ?? throw new UsageException("Say which backup: a FILE, or --from with a folder or s3://bucket/prefix."));
             if (!File.Exists(path))
                 throw new UsageException($"File does not exist: '{path}'.");
             await using FileStream file = BackupFile.Open(path);
@@ -88,7 +95,9 @@ internal static class BackupPlaces
         }
 
         using BackupDestination place = Open(from);
-        (string item, long length) = name is null ? await LatestAsync(place, cancellationToken) : await FindAsync(place, name, cancellationToken);
+        (string item, long length) = name is null
+            ? await LatestAsync(place, cancellationToken)
+            : await FindAsync(place, name, cancellationToken);
         await using Stream stored = await place.OpenAsync(item, cancellationToken);
         return await read(stored, length, item);
     }
@@ -101,10 +110,13 @@ internal static class BackupPlaces
         string[] databases = [.. points.Select(static point => point.Database).Distinct(StringComparer.Ordinal)];
         return databases.Length == 1
             ? (points[0].Object, points[0].LengthBytes)
-            : throw new UsageException($"There are backups of several databases at '{place.Address}': {string.Join(", ", databases)}. Say which, for instance {points[0].Object}.");
+            : throw new UsageException(
+                $"There are backups of several databases at '{place.Address}': {string.Join(", ", databases)}. Say which, for "
+                    + $"instance {points[0].Object}.");
     }
 
-    private static async Task<(string, long)> FindAsync(BackupDestination place, string name, CancellationToken cancellationToken) =>
+    private static async Task<(string, long)> FindAsync(
+        BackupDestination place, string name, CancellationToken cancellationToken) =>
         (await place.ListAsync(name, cancellationToken)).FirstOrDefault(item => item.Name == name) is { } found
             ? (found.Name, found.LengthBytes)
             : throw new UsageException($"There is no backup '{name}' at '{place.Address}'.");

@@ -8,7 +8,10 @@ using Treepie.Storage.Encryption;
 
 namespace Treepie.CommandLine.Backups;
 
-/// <summary>Takes a snapshot, an increment or a stretch of the log of a database and writes it to places, where it goes on from what lies there; where it cannot, it takes what can, and says so.</summary>
+/// <summary>
+/// Takes a snapshot, an increment or a stretch of the log of a database and writes it to places, where it goes on from what lies
+/// there; where it cannot, it takes what can, and says so.
+/// </summary>
 internal sealed class ChainBackup(Shell shell, ChainOutput output, BackupOptions options, bool isIncremental)
 {
     /// <summary>Of an open database.</summary>
@@ -19,19 +22,23 @@ internal sealed class ChainBackup(Shell shell, ChainOutput output, BackupOptions
         if (!await NextPart.HasChangedAsync(database, all))
             return Unchanged();
 
-        (BackupReport report, BackupLink? since, string? instead, string name) = await BackupDisplay.RunAsync(shell, output.Title, async progress =>
-        {
-            string written = "";
-            (BackupReport report, BackupLink? since, string? instead) = await NextPart.TakeAsync(database, all, async now =>
+        (BackupReport report, BackupLink? since, string? instead, string name) = await BackupDisplay.RunAsync(
+            shell, output.Title, async progress =>
             {
-                (written, BackupReport done) = await output.WriteAsync(
-                    database.Name, now.Kind, now.Since is not null, key is not null, stream => database.BackupAsync(stream, now, progress, cancellationToken), cancellationToken);
-                return done;
+                string written = "";
+                (BackupReport report, BackupLink? since, string? instead) = await NextPart.TakeAsync(database, all, async now =>
+                {
+                    (written, BackupReport done) = await output.WriteAsync(
+                        database.Name, now.Kind, now.Since is not null, key is not null,
+                        stream => database.BackupAsync(stream, now, progress, cancellationToken), cancellationToken);
+                    return done;
+                });
+                return (report, since, instead, written);
             });
-            return (report, since, instead, written);
-        });
         await output.WriteCardAsync(BackupCard.Of(name, report, since), cancellationToken);
-        return Describe(report.Kind, report.IsIncremental, name, report.StoredBytes, report.LastCommit, end is null ? null : instead, key is not null);
+        return Describe(
+            report.Kind, report.IsIncremental, name, report.StoredBytes, report.LastCommit, end is null ? null : instead,
+            key is not null);
     }
 
     /// <summary>Of a server's database.</summary>
@@ -41,25 +48,37 @@ internal sealed class ChainBackup(Shell shell, ChainOutput output, BackupOptions
         ChainEnd? end = await FindEndAsync(database.Name, key, cancellationToken);
         long operation = await database.NextOperationIdAsync(cancellationToken);
         using HttpResponseMessage response = await database.BackupPartAsync(
-            options with { Since = end?.Link, HashesContent = end is null }, options.AllowPlain || key is not null, Reader(), operation, cancellationToken);
+            options with { Since = end?.Link, HashesContent = end is null }, options.AllowPlain || key is not null, Reader(),
+            operation, cancellationToken);
         if (response.StatusCode == System.Net.HttpStatusCode.NoContent)
             return Unchanged();
 
         BackupKind kind = Enum.Parse<BackupKind>(Header(response, "Treepie-Kind"));
-        bool isSealed = key is not null || Header(response, "Treepie-Sealed") == "true", goesOn = Header(response, "Treepie-Incremental") == "true";
+        bool isSealed = key is not null || Header(response, "Treepie-Sealed") == "true",
+            goesOn = Header(response, "Treepie-Incremental") == "true";
         (string name, long bytes) = await BackupDisplay.RunAsync(
-            shell, output.Title, progress => output.WriteAsync(database.Name, kind, goesOn, isSealed, file => CopyAsync(response, file, key, progress, cancellationToken), cancellationToken));
+            shell, output.Title,
+            progress => output.WriteAsync(
+                database.Name, kind, goesOn, isSealed, file => CopyAsync(response, file, key, progress, cancellationToken),
+                cancellationToken));
         using JsonDocument state = await database.OperationStateAsync(operation, cancellationToken);
         JsonElement result = state.RootElement.GetProperty("Result");
         await output.WriteCardAsync(ChainOutput.CardOf(name, result), cancellationToken);
-        return Describe(kind, goesOn, name, bytes, result.GetProperty("LastCommit").GetInt64(), end is null ? null : result.GetProperty("Instead").GetString(), isSealed);
+        return Describe(
+            kind, goesOn, name, bytes, result.GetProperty("LastCommit").GetInt64(),
+            end is null ? null : result.GetProperty("Instead").GetString(), isSealed);
     }
 
-    private static string Header(HttpResponseMessage response, string name) => response.Headers.TryGetValues(name, out IEnumerable<string>? values)
-        ? values.First()
-        : throw new InvalidDataException($"The server does not say what it sends ('{name}' is missing in its answer): it is of another version than this program.");
+    private static string Header(HttpResponseMessage response, string name) =>
+        response.Headers.TryGetValues(name, out IEnumerable<string>? values)
+            ? values.First()
+            : throw new InvalidDataException(
+                $"The server does not say what it sends ('{name}' is missing in its answer): it is of another version than this "
+                    + $"program.");
 
-    private static async Task<long> CopyAsync(HttpResponseMessage response, Stream file, EncryptionKey? key, IProgress<BackupProgress> progress, CancellationToken cancellationToken)
+    private static async Task<long> CopyAsync(
+        HttpResponseMessage response, Stream file, EncryptionKey? key, IProgress<BackupProgress> progress,
+        CancellationToken cancellationToken)
     {
         await using Stream part = await response.Content.ReadAsStreamAsync(cancellationToken);
         await using var counted = new ObservedStream(file, BackupStep.Writing, 0, progress);
@@ -95,6 +114,9 @@ internal sealed class ChainBackup(Shell shell, ChainOutput output, BackupOptions
             _ => "a snapshot",
         };
         string why = instead is null ? "" : $" It is not the log or increment that was asked for: {instead}";
-        return string.Create(CultureInfo.InvariantCulture, $"Backed up to '{output.Title}': {what} up to commit {commit}, {bytes / 1e6:N1} MB{(isSealed ? ", sealed" : "")}, as '{name}'.{why}");
+        return string.Create(
+            CultureInfo.InvariantCulture,
+            $"Backed up to '{output.Title}': {what} up to commit {commit}, {bytes / 1e6:N1} MB{(isSealed ? ", sealed" : "")}, as "
+                + $"'{name}'.{why}");
     }
 }

@@ -7,8 +7,8 @@ using Treepie.Storage;
 namespace Treepie.CommandLine.Backups;
 
 /// <summary>
-/// Places that keep a chain of snapshots, increments and logs: finds where it ends by what lies there, writes the next part to all of them from one stream, and a card beside it. Nothing has to be kept in mind
-/// from one call to the next.
+/// Places that keep a chain of snapshots, increments and logs: finds where it ends by what lies there, writes the next part to
+/// all of them from one stream, and a card beside it. Nothing has to be kept in mind from one call to the next.
 /// </summary>
 internal sealed class ChainOutput : IDisposable
 {
@@ -28,11 +28,17 @@ internal sealed class ChainOutput : IDisposable
     public IReadOnlyDictionary<string, Exception> Failures => _places.Failures;
 
     /// <summary>Opens the places and says what is in the way before the long work begins.</summary>
-    public static async Task<ChainOutput> OpenAsync(Shell shell, IReadOnlyList<string>? places, CancellationToken cancellationToken) => places is { Count: > 0 }
+    public static async Task<ChainOutput> OpenAsync(
+        Shell shell, IReadOnlyList<string>? places, CancellationToken cancellationToken) => places is { Count: > 0 }
         ? new ChainOutput(shell, await OpenPlaces.OpenAsync(places, cancellationToken))
-        : throw new UsageException("Snapshots, increments and logs are kept at a place, where each finds the one before: give --to with a folder or s3://bucket/prefix.");
+        : throw new UsageException(
+            "Snapshots, increments and logs are kept at a place, where each finds the one before: give --to with a folder or "
+                + "s3://bucket/prefix.");
 
-    /// <summary>Where the chain of a database ends at all of the places; null where it does not end alike: then only a snapshot can be taken.</summary>
+    /// <summary>
+    /// Where the chain of a database ends at all of the places; null where it does not end alike: then only a snapshot can be
+    /// taken.
+    /// </summary>
     public async Task<ChainEnd?> FindEndAsync(string database, EncryptionKey? key, CancellationToken cancellationToken)
     {
         ChainEnd? end = null;
@@ -40,7 +46,8 @@ internal sealed class ChainOutput : IDisposable
         {
             var options = new RestoreOptions { BackupKey = key };
             BackupInventory inventory = await BackupInventory.ReadAsync(place, database, options, cancellationToken);
-            if (await inventory.FindEndAsync(options, cancellationToken) is not { } here || (end is not null && !end.Link.Equals(here.Link)))
+            if (await inventory.FindEndAsync(options, cancellationToken) is not { } here
+                || (end is not null && !end.Link.Equals(here.Link)))
                 return null;
             end = here;
         }
@@ -48,8 +55,12 @@ internal sealed class ChainOutput : IDisposable
         return end;
     }
 
-    /// <summary>Writes a part under the name that what it is gives it; a place that fails is left behind as long as there is another.</summary>
-    public async Task<(string Name, T Result)> WriteAsync<T>(string database, BackupKind kind, bool isIncremental, bool isSealed, Func<Stream, Task<T>> write, CancellationToken cancellationToken)
+    /// <summary>
+    /// Writes a part under the name that what it is gives it; a place that fails is left behind as long as there is another.
+    /// </summary>
+    public async Task<(string Name, T Result)> WriteAsync<T>(
+        string database, BackupKind kind, bool isIncremental, bool isSealed, Func<Stream, Task<T>> write,
+        CancellationToken cancellationToken)
     {
         await _places.CleanAsync(database, cancellationToken);
         string name = BackupName.Of(database, _shell.Time.GetUtcNow().UtcDateTime, kind, isIncremental, isSealed);
@@ -70,7 +81,9 @@ internal sealed class ChainOutput : IDisposable
             }
             catch (DestinationException error)
             {
-                await _shell.Error.WriteLineAsync($"The backup is at '{place.Address}', but not the card beside it, so that finding out where it ends takes longer: {error.Message}");
+                await _shell.Error.WriteLineAsync(
+                    $"The backup is at '{place.Address}', but not the card beside it, so that finding out where it ends takes "
+                        + $"longer: {error.Message}");
             }
         }
     }
@@ -82,7 +95,9 @@ internal sealed class ChainOutput : IDisposable
         StoreId = result.GetProperty("StoreId").GetGuid(),
         Since = result.GetProperty("Since").GetInt64(),
         Commit = result.GetProperty("LastCommit").GetInt64(),
-        CommittedAt = result.GetProperty("LastCommitAt") is { ValueKind: JsonValueKind.String } at ? at.GetDateTime().ToUniversalTime() : null,
+        CommittedAt = result.GetProperty("LastCommitAt") is { ValueKind: JsonValueKind.String } at
+            ? at.GetDateTime().ToUniversalTime()
+            : null,
         LastEtag = result.GetProperty("LastEtag").GetInt64(),
         PreviousHash = result.GetProperty("PreviousHash").GetString(),
         Link = result.GetProperty("Link").GetString() ?? "",

@@ -4,7 +4,9 @@ using Treepie.BackupTasks;
 
 namespace Treepie.CommandLine.Backups;
 
-/// <summary>What lies at a place, as lines for people: what can be restored, what is missing, then the backups, the latest first.</summary>
+/// <summary>
+/// What lies at a place, as lines for people: what can be restored, what is missing, then the backups, the latest first.
+/// </summary>
 internal static class InventoryListing
 {
     /// <summary>Writes it.</summary>
@@ -20,8 +22,11 @@ internal static class InventoryListing
         }
 
         foreach (RestorePoint point in inventory.Unknown)
-            await output.WriteLineAsync($"  not known: what '{point.Object}' goes on from: it has no card, and is damaged, or sealed with a key that was not given (--key).");
-        var cards = inventory.Histories.SelectMany(static history => history.Pages.Concat(history.Logs)).ToDictionary(static part => part.Point.Object, static part => part.Card, StringComparer.Ordinal);
+            await output.WriteLineAsync(
+                $"  not known: what '{point.Object}' goes on from: it has no card, and is damaged, or sealed with a key that was "
+                    + $"not given (--key).");
+        var cards = inventory.Histories.SelectMany(static history => history.Pages.Concat(history.Logs))
+            .ToDictionary(static part => part.Point.Object, static part => part.Card, StringComparer.Ordinal);
         foreach (RestorePoint point in inventory.Points)
             await output.WriteLineAsync(Line(point, cards.GetValueOrDefault(point.Object)));
     }
@@ -37,6 +42,9 @@ internal static class InventoryListing
             _ => "full",
         };
         string commits = card is null ? "" : card.Since < 0 ? $"commit {card.Commit}" : $"commits {card.Since} to {card.Commit}";
-        return string.Create(CultureInfo.InvariantCulture, $"  {point.TakenAt:u}  {kind,-9}  {point.LengthBytes / 1e6,10:N1} MB  {(point.IsEncrypted ? "sealed" : ""),-6}  {commits,-24}  {point.Object}");
+        return string.Create(
+            CultureInfo.InvariantCulture,
+            $"  {point.TakenAt:u}  {kind,-9}  {point.LengthBytes / 1e6,10:N1} MB  {(point.IsEncrypted ? "sealed" : ""),-6}  "
+                + $"{commits,-24}  {point.Object}");
     }
 }

@@ -4,7 +4,8 @@ using Treepie.Storage.Files;
 namespace Treepie.CommandLine.Backups;
 
 /// <summary>Tells how much was read of, or written to, a stream, which it leaves open.</summary>
-internal sealed class ObservedStream(Stream inner, BackupStep step, long total, IProgress<BackupProgress> progress) : ForwardStream
+internal sealed class ObservedStream(Stream inner, BackupStep step, long total, IProgress<BackupProgress> progress)
+    : ForwardStream
 {
     private const long BytesPerReport = 1 << 20;
 
@@ -19,7 +20,8 @@ internal sealed class ObservedStream(Stream inner, BackupStep step, long total, 
 
     public override int Read(Span<byte> buffer) => Add(inner.Read(buffer));
 
-    public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) => Add(await inner.ReadAsync(buffer, cancellationToken));
+    public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
+        Add(await inner.ReadAsync(buffer, cancellationToken));
 
     public override void Write(ReadOnlySpan<byte> buffer)
     {

@@ -48,7 +48,8 @@ internal sealed class OpenPlaces : IDisposable
     }
 
     /// <summary>Writes an object to all of them; a place that fails is left behind as long as there is another.</summary>
-    public async Task<T> WriteAsync<T>(string name, TimeProvider clock, Func<Stream, Task<T>> write, CancellationToken cancellationToken)
+    public async Task<T> WriteAsync<T>(
+        string name, TimeProvider clock, Func<Stream, Task<T>> write, CancellationToken cancellationToken)
     {
         var uploads = new List<(string, BackupUpload)>();
         foreach (BackupDestination place in _all)

@@ -13,12 +13,19 @@ internal static class SectionLines
     {
         var lines = new StringBuilder();
         foreach (BackupSection section in sections)
-            lines.Append(CultureInfo.InvariantCulture, $"{Environment.NewLine}  {section.Name}: {section.Taken:N0} taken, {section.LeftOut:N0} left out");
+            lines.Append(
+                CultureInfo.InvariantCulture,
+                $"{Environment.NewLine}  {section.Name}: {section.Taken:N0} taken, {section.LeftOut:N0} left out");
         return lines.ToString();
     }
 
     /// <summary>Of the answer of a server; nothing where it has no sections.</summary>
     public static string Of(JsonElement answer) => answer.TryGetProperty("Sections", out JsonElement sections)
-        ? Of([.. sections.EnumerateObject().Select(static section => new BackupSection(section.Name, section.Value.GetProperty("Taken").GetInt64(), section.Value.GetProperty("LeftOut").GetInt64()))])
+        ? Of(
+            [.. sections.EnumerateObject()
+                .Select(
+                    static section => new BackupSection(
+                        section.Name, section.Value.GetProperty("Taken").GetInt64(),
+                        section.Value.GetProperty("LeftOut").GetInt64()))])
         : "";
 }

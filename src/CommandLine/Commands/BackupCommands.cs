@@ -12,8 +12,8 @@ using Treepie.Storage.Encryption;
 namespace Treepie.CommandLine.Commands;
 
 /// <summary>
-/// <c>treepie backup</c>, <c>restore</c> and <c>verify</c>: of a database of a server, over HTTP, or of a directory that no server has open. Keys of backups stay here: what is
-/// sealed with one is sealed and opened by this program.
+/// <c>treepie backup</c>, <c>restore</c> and <c>verify</c>: of a database of a server, over HTTP, or of a directory that no
+/// server has open. Keys of backups stay here: what is sealed with one is sealed and opened by this program.
 /// </summary>
 internal static class BackupCommands
 {
@@ -22,22 +22,45 @@ internal static class BackupCommands
     {
         Option<Uri> url = CommonOptions.Url();
         Option<string?> database = Database("Name of the database");
-        Option<DirectoryInfo?> directory = Directory("Back up the database in this directory, which no server has open, instead of one of a server");
-        var output = new Option<FileInfo>("--output", "-o") { Description = "File to write when all is there, replacing one of that name", HelpName = "file" };
-        var to = new Option<string[]>("--to") { Description = "Place to write to, straight from the stream: a folder, or s3://bucket/prefix (keys from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; ?region=, ?endpoint=); may be given several times", HelpName = "place", AllowMultipleArgumentsPerToken = false };
+        Option<DirectoryInfo?> directory = Directory(
+            "Back up the database in this directory, which no server has open, instead of one of a server");
+        var output = new Option<FileInfo>("--output", "-o")
+        {
+            Description = "File to write when all is there, replacing one of that name",
+            HelpName = "file"
+        };
+        var to = new Option<string[]>("--to")
+        {
+            Description =
+                "Place to write to, straight from the stream: a folder, or s3://bucket/prefix (keys from AWS_ACCESS_KEY_ID and "
+                    + "AWS_SECRET_ACCESS_KEY; ?region=, ?endpoint=); may be given several times",
+            HelpName = "place",
+            AllowMultipleArgumentsPerToken = false
+        };
         Option<KeyArgument?> key = KeyOptions.Key("Seal the backup with the key found here");
         Option<KeyArgument?> directoryKey = KeyOptions.Key("Where the key of an encrypted directory is", "--directory-key");
-        var plain = new Option<bool>("--plain") { Description = "Write a plain backup of an encrypted database: everybody who has the file can read it" };
-        var compression = new Option<string>("--compression") { Description = "zstd (fastest), zstd-optimal, gzip (optimal), gzip-fastest or none", DefaultValueFactory = _ => "zstd" };
+        var plain = new Option<bool>("--plain")
+        {
+            Description = "Write a plain backup of an encrypted database: everybody who has the file can read it"
+        };
+        var compression = new Option<string>("--compression")
+        {
+            Description = "zstd (fastest), zstd-optimal, gzip (optimal), gzip-fastest or none",
+            DefaultValueFactory = _ => "zstd"
+        };
         compression.AcceptOnlyFromAmong("zstd", "zstd-optimal", "gzip", "gzip-fastest", "none");
         var kind = new Option<string>("--kind")
         {
-            Description = "logical (documents as JSON), snapshot (pages), incremental (pages that came since the last one at the place), or log (every commit since, to restore to any of them; the database keeps its log from then on)",
+            Description =
+                "logical (documents as JSON), snapshot (pages), incremental (pages that came since the last one at the place), "
+                    + "or log (every commit since, to restore to any of them; the database keeps its log from then on)",
             DefaultValueFactory = _ => "logical",
         };
         var pace = new Option<int>("--while-writing")
         {
-            Description = "Percent of its time, from 5 to 100, that it works while documents are written; where nobody writes it never rests",
+            Description =
+                "Percent of its time, from 5 to 100, that it works while documents are written; where nobody writes it never "
+                    + "rests",
             HelpName = "percent",
             DefaultValueFactory = _ => new BackupOptions().PercentWhileWriting,
         };
@@ -51,22 +74,33 @@ internal static class BackupCommands
             async () =>
             {
                 using EncryptionKey? seal = parsed.GetValue(key)?.Read(shell, "the backup", cancellationToken);
-                var options = new BackupOptions { Compression = CompressionOf(parsed.GetRequiredValue(compression)), EncryptionKey = seal, AllowPlain = parsed.GetValue(plain), PercentWhileWriting = ReadPercent(parsed.GetValue(pace)) };
+                var options = new BackupOptions
+                {
+                    Compression = CompressionOf(parsed.GetRequiredValue(compression)),
+                    EncryptionKey = seal,
+                    AllowPlain = parsed.GetValue(plain),
+                    PercentWhileWriting = ReadPercent(parsed.GetValue(pace))
+                };
                 (string? name, DirectoryInfo? place) = OneOf(parsed.GetValue(database), parsed.GetValue(directory));
                 if (parsed.GetValue(kind) is { } part and not "logical")
                 {
                     if (parsed.GetValue(output) is not null)
-                        throw new UsageException("--output takes a logical backup; give a place for a snapshot, increment or log: --to with a folder or s3://bucket/prefix.");
+                        throw new UsageException(
+                            "--output takes a logical backup; give a place for a snapshot, increment or log: --to with a folder "
+                                + "or s3://bucket/prefix.");
                     using ChainOutput chain = await ChainOutput.OpenAsync(shell, parsed.GetValue(to), cancellationToken);
                     return await BackupChainAsync(
-                        shell, chain, options with { Kind = part == "log" ? BackupKind.Log : BackupKind.Snapshot }, part != "snapshot", server, name, place?.FullName, parsed.GetValue(directoryKey), cancellationToken);
+                        shell, chain, options with { Kind = part == "log" ? BackupKind.Log : BackupKind.Snapshot },
+                        part != "snapshot", server, name, place?.FullName, parsed.GetValue(directoryKey), cancellationToken);
                 }
 
                 using BackupOutput target = BackupOutput.Of(shell, parsed.GetValue(output), parsed.GetValue(to));
                 await target.OpenAsync(cancellationToken);
                 string summary = place is not null
-                    ? await BackupDirectoryAsync(shell, place.FullName, target, options, parsed.GetValue(directoryKey), cancellationToken)
-                    : await BackupOverHttpAsync(shell, server.Database(name!), target, options, cancellationToken); // one of the two is there
+                    ? await BackupDirectoryAsync(
+                        shell, place.FullName, target, options, parsed.GetValue(directoryKey), cancellationToken)
+                    // one of the two is there
+                    : await BackupOverHttpAsync(shell, server.Database(name!), target, options, cancellationToken);
                 await shell.Error.WriteLineAsync(summary);
                 foreach ((string address, Exception error) in target.Failures)
                     await shell.Error.WriteLineAsync($"Not at '{address}': {error.Message}");
@@ -79,19 +113,29 @@ internal static class BackupCommands
     /// <summary><c>restore</c>.</summary>
     public static Command CreateRestore(Shell shell)
     {
-        Argument<string?> file = File("The backup, or a dump of RavenDB; with --from the name of a backup there, or none for the latest");
+        Argument<string?> file = File(
+            "The backup, or a dump of RavenDB; with --from the name of a backup there, or none for the latest");
         Option<string?> from = From();
         Option<string?> of = Of();
         Option<DateTimeOffset?> at = At();
         Option<long?> commit = Commit();
         Option<Uri> url = CommonOptions.Url();
         Option<string?> database = Database("Name of the new database");
-        Option<DirectoryInfo?> directory = Directory("Restore to this directory, which is absent or empty, instead of to a server");
+        Option<DirectoryInfo?> directory = Directory(
+            "Restore to this directory, which is absent or empty, instead of to a server");
         Option<KeyArgument?> key = KeyOptions.Key("Where the key is with which the backup was sealed");
-        Option<KeyArgument?> directoryKey = KeyOptions.Key("Encrypt the restored directory with the key found here", "--directory-key");
-        var encrypted = new Option<bool>("--encrypted") { Description = "Make the new database of the server an encrypted one, with the key that was given for its name" };
-        var plain = new Option<bool>("--plain") { Description = "Restore a sealed backup to a plain database: everybody who has its files can read it" };
-        var command = new Command("restore", "Restores a backup to a new database, which appears when all of it is there and compared")
+        Option<KeyArgument?> directoryKey = KeyOptions.Key(
+            "Encrypt the restored directory with the key found here", "--directory-key");
+        var encrypted = new Option<bool>("--encrypted")
+        {
+            Description = "Make the new database of the server an encrypted one, with the key that was given for its name"
+        };
+        var plain = new Option<bool>("--plain")
+        {
+            Description = "Restore a sealed backup to a plain database: everybody who has its files can read it"
+        };
+        var command = new Command(
+            "restore", "Restores a backup to a new database, which appears when all of it is there and compared")
         {
             file, from, of, at, commit, url, database, directory, key, directoryKey, encrypted, plain,
         };
@@ -103,29 +147,44 @@ internal static class BackupCommands
                 (string? path, string? origin) = (parsed.GetValue(file), parsed.GetValue(from));
                 (string? name, DirectoryInfo? place) = OneOf(parsed.GetValue(database), parsed.GetValue(directory));
                 RestoreWish moment = MomentOf(parsed.GetValue(at), parsed.GetValue(commit), origin);
-                using BackupOrigin? found = origin is null ? null : await BackupOrigin.FindAsync(origin, path, parsed.GetValue(of), moment, seal, cancellationToken);
+                using BackupOrigin? found = origin is null
+                    ? null
+                    : await BackupOrigin.FindAsync(origin, path, parsed.GetValue(of), moment, seal, cancellationToken);
                 string summary;
                 if (place is not null)
                 {
-                    using EncryptionKey? own = parsed.GetValue(directoryKey)?.Read(shell, "the restored database", cancellationToken);
+                    using EncryptionKey? own = parsed.GetValue(directoryKey)?.Read(
+                        shell, "the restored database", cancellationToken);
                     RefusePlain(seal, isEncrypted: own is not null, parsed.GetValue(plain), "--directory-key");
-                    var options = new RestoreOptions { BackupKey = seal, AllowPlain = parsed.GetValue(plain), Database = new DatabaseOptions { EncryptionKey = own } };
+                    var options = new RestoreOptions
+                    {
+                        BackupKey = seal,
+                        AllowPlain = parsed.GetValue(plain),
+                        Database = new DatabaseOptions { EncryptionKey = own }
+                    };
                     BackupReport report = await ReadAsync(
                         shell,
                         path,
                         found,
-                        (source, progress) => Treepie.Database.RestoreAsync(source, place.FullName, options, progress, cancellationToken),
-                        (parts, stop, progress) => Treepie.Database.RestoreAsync(parts, place.FullName, options with { StopAtCommit = stop.StopAtCommit, StopAtTime = stop.StopAtTime }, progress, cancellationToken),
+                        (source, progress) => Treepie.Database.RestoreAsync(
+                            source, place.FullName, options, progress, cancellationToken),
+                        (parts, stop, progress) => Treepie.Database.RestoreAsync(
+                            parts, place.FullName,
+                            options with { StopAtCommit = stop.StopAtCommit, StopAtTime = stop.StopAtTime }, progress,
+                            cancellationToken),
                         cancellationToken);
                     summary = $"Restored to '{place.FullName}': {Describe(report)}";
                 }
                 else
                 {
-                    var target = new RestoreTarget(name!, parsed.GetValue(encrypted), parsed.GetValue(plain)); // one of the two is there
+                    // one of the two is there
+                    var target = new RestoreTarget(name!, parsed.GetValue(encrypted), parsed.GetValue(plain));
                     RefusePlain(seal, target.IsEncrypted, target.AllowsPlain, "--encrypted");
                     summary = found is { IsAlone: false }
-                        ? await new PlaceRestore(shell, server).RunAsync(target, origin!, found, moment, seal, cancellationToken) // found at it
-                        : await RestoreOverHttpAsync(shell, server, target, found?.Selection.Parts[0].Name ?? path, origin, seal, cancellationToken);
+                        // found at it
+                        ? await new PlaceRestore(shell, server).RunAsync(target, origin!, found, moment, seal, cancellationToken)
+                        : await RestoreOverHttpAsync(
+                            shell, server, target, found?.Selection.Parts[0].Name ?? path, origin, seal, cancellationToken);
                 }
 
                 await shell.Error.WriteLineAsync(summary);
@@ -138,13 +197,19 @@ internal static class BackupCommands
     /// <summary><c>verify</c>.</summary>
     public static Command CreateVerify(Shell shell)
     {
-        Argument<string?> file = File("The backup, or a dump of RavenDB; with --from the name of a backup there, or none for the latest");
+        Argument<string?> file = File(
+            "The backup, or a dump of RavenDB; with --from the name of a backup there, or none for the latest");
         Option<string?> from = From();
         Option<string?> of = Of();
         Option<DateTimeOffset?> at = At();
         Option<long?> commit = Commit();
         Option<KeyArgument?> key = KeyOptions.Key("Where the key is with which the backup was sealed");
-        var command = new Command("verify", "Reads a whole backup and says whether all of it is there; restores nothing and asks no server") { file, from, of, at, commit, key };
+        var command = new Command(
+            "verify",
+            "Reads a whole backup and says whether all of it is there; restores nothing and asks no server")
+            {
+                file, from, of, at, commit, key
+            };
         command.SetAction((parsed, cancellationToken) => OfflineCommands.RunAsync(
             shell,
             async () =>
@@ -153,13 +218,17 @@ internal static class BackupCommands
                 var options = new RestoreOptions { BackupKey = seal };
                 (string? path, string? origin) = (parsed.GetValue(file), parsed.GetValue(from));
                 RestoreWish moment = MomentOf(parsed.GetValue(at), parsed.GetValue(commit), origin);
-                using BackupOrigin? found = origin is null ? null : await BackupOrigin.FindAsync(origin, path, parsed.GetValue(of), moment, seal, cancellationToken);
+                using BackupOrigin? found = origin is null
+                    ? null
+                    : await BackupOrigin.FindAsync(origin, path, parsed.GetValue(of), moment, seal, cancellationToken);
                 BackupReport report = await ReadAsync(
                     shell,
                     path,
                     found,
                     (source, progress) => Treepie.Database.VerifyBackupAsync(source, options, progress, cancellationToken),
-                    (parts, stop, progress) => Treepie.Database.VerifyBackupAsync(parts, options with { StopAtCommit = stop.StopAtCommit, StopAtTime = stop.StopAtTime }, progress, cancellationToken),
+                    (parts, stop, progress) => Treepie.Database.VerifyBackupAsync(
+                        parts, options with { StopAtCommit = stop.StopAtCommit, StopAtTime = stop.StopAtTime }, progress,
+                        cancellationToken),
                     cancellationToken);
                 await shell.OutputText.WriteLineAsync($"The backup is whole: {Describe(report)}");
                 return ExitCode.Ok;
@@ -168,11 +237,14 @@ internal static class BackupCommands
         return command;
     }
 
-    private static Option<string?> Database(string description) => new("--database", "-d") { Description = description, HelpName = "name" };
+    private static Option<string?> Database(string description) =>
+        new("--database", "-d") { Description = description, HelpName = "name" };
 
-    private static Option<DirectoryInfo?> Directory(string description) => new("--directory") { Description = description, HelpName = "directory" };
+    private static Option<DirectoryInfo?> Directory(string description) =>
+        new("--directory") { Description = description, HelpName = "directory" };
 
-    private static Argument<string?> File(string description) => new("file") { Description = description, Arity = ArgumentArity.ZeroOrOne };
+    private static Argument<string?> File(string description) =>
+        new("file") { Description = description, Arity = ArgumentArity.ZeroOrOne };
 
     /// <summary>
     /// What was sealed does not become plain unless that is said. A key that is given is that of a seal: a plain backup is
@@ -181,18 +253,38 @@ internal static class BackupCommands
     private static void RefusePlain(EncryptionKey? seal, bool isEncrypted, bool allowsPlain, string option)
     {
         if (seal is not null && !isEncrypted && !allowsPlain)
-            throw new UsageException($"The backup is sealed, and the restored database would be plain: everybody who has its files could read it. Encrypt it ({option}), or say --plain.");
+            throw new UsageException(
+                $"The backup is sealed, and the restored database would be plain: everybody who has its files could read it. "
+                    + $"Encrypt it ({option}), or say --plain.");
     }
 
-    private static int ReadPercent(int percent) => percent is >= 5 and <= 100 ? percent : throw new UsageException($"--while-writing takes 5 to 100 percent, not {percent}.");
+    private static int ReadPercent(int percent) =>
+        percent is >= 5 and <= 100
+            ? percent
+            : throw new UsageException($"--while-writing takes 5 to 100 percent, not {percent}.");
 
-    private static Option<string?> From() => new("--from") { Description = "Read it straight from a place: a folder, or s3://bucket/prefix", HelpName = "place" };
+    private static Option<string?> From() =>
+        new("--from") { Description = "Read it straight from a place: a folder, or s3://bucket/prefix", HelpName = "place" };
 
-    private static Option<string?> Of() => new("--of") { Description = "With --from: of which database, where the place has backups of several", HelpName = "name" };
+    private static Option<string?> Of() =>
+        new("--of") { Description = "With --from: of which database, where the place has backups of several", HelpName = "name" };
 
-    private static Option<DateTimeOffset?> At() => new("--at") { Description = "With --from: stop at the last commit up to this time (UTC unless it says otherwise), for instance 2026-01-31T14:00", HelpName = "time", CustomParser = ReadTime };
+    private static Option<DateTimeOffset?> At() =>
+        new("--at")
+        {
+            Description =
+                "With --from: stop at the last commit up to this time (UTC unless it says otherwise), for instance "
+                    + "2026-01-31T14:00",
+            HelpName = "time",
+            CustomParser = ReadTime
+        };
 
-    private static Option<long?> Commit() => new("--commit") { Description = "With --from: stop at exactly this commit; 'treepie backups list' says which there are", HelpName = "number" };
+    private static Option<long?> Commit() =>
+        new("--commit")
+        {
+            Description = "With --from: stop at exactly this commit; 'treepie backups list' says which there are",
+            HelpName = "number"
+        };
 
     private static DateTimeOffset? ReadTime(System.CommandLine.Parsing.ArgumentResult result)
     {
@@ -208,12 +300,15 @@ internal static class BackupCommands
     {
         (not null, not null) => throw new UsageException("Give --at or --commit, not both."),
         (null, null) => new RestoreWish(),
-        _ when from is null => throw new UsageException("--at and --commit need a place, where it is found out what leads there: give --from with a folder or s3://bucket/prefix."),
+        _ when from is null => throw new UsageException(
+            "--at and --commit need a place, where it is found out what leads there: give --from with a folder or "
+                + "s3://bucket/prefix."),
         _ => new RestoreWish { Commit = commit, Time = at?.UtcDateTime },
     };
 
     private static async Task<int> BackupChainAsync(
-        Shell shell, ChainOutput output, BackupOptions options, bool isIncremental, ServerClient server, string? name, string? directory, KeyArgument? directoryKey, CancellationToken cancellationToken)
+        Shell shell, ChainOutput output, BackupOptions options, bool isIncremental, ServerClient server, string? name,
+        string? directory, KeyArgument? directoryKey, CancellationToken cancellationToken)
     {
         var backup = new ChainBackup(shell, output, options, isIncremental);
         string summary;
@@ -226,7 +321,8 @@ internal static class BackupCommands
             RequireDatabase(directory);
             using EncryptionKey? own = directoryKey?.Read(shell, $"'{directory}'", cancellationToken);
             await using Database database = Treepie.Database.Open(directory, new DatabaseOptions { EncryptionKey = own });
-            summary = await backup.RunAsync(database, options.EncryptionKey ?? (options.AllowPlain ? null : own), cancellationToken);
+            summary = await backup.RunAsync(
+                database, options.EncryptionKey ?? (options.AllowPlain ? null : own), cancellationToken);
         }
 
         await shell.Error.WriteLineAsync(summary);
@@ -241,12 +337,14 @@ internal static class BackupCommands
             throw new UsageException($"There is no database in '{directory}'.");
     }
 
-    private static (string? Database, DirectoryInfo? Directory) OneOf(string? database, DirectoryInfo? directory) => (database, directory) switch
-    {
-        (null, null) => throw new UsageException("Say which database: --database NAME of a server, or --directory DIRECTORY."),
-        (not null, not null) => throw new UsageException("Give --database or --directory, not both."),
-        _ => (database, directory),
-    };
+    private static (string? Database, DirectoryInfo? Directory) OneOf(string? database, DirectoryInfo? directory) =>
+        (database, directory) switch
+        {
+            (null, null) =>
+                throw new UsageException("Say which database: --database NAME of a server, or --directory DIRECTORY."),
+            (not null, not null) => throw new UsageException("Give --database or --directory, not both."),
+            _ => (database, directory),
+        };
 
     private static BackupCompression CompressionOf(string text) => text switch
     {
@@ -258,57 +356,71 @@ internal static class BackupCommands
     };
 
     private static async Task<string> BackupDirectoryAsync(
-        Shell shell, string directory, BackupOutput output, BackupOptions options, KeyArgument? directoryKey, CancellationToken cancellationToken)
+        Shell shell, string directory, BackupOutput output, BackupOptions options, KeyArgument? directoryKey,
+        CancellationToken cancellationToken)
     {
         RequireDatabase(directory);
         using EncryptionKey? own = directoryKey?.Read(shell, $"'{directory}'", cancellationToken);
         await using Database database = Treepie.Database.Open(directory, new DatabaseOptions { EncryptionKey = own });
         BackupOptions all = options with { EncryptionKey = options.EncryptionKey ?? (options.AllowPlain ? null : own) };
         BackupReport report = await BackupDisplay.RunAsync(
-            shell, output.Title, progress => output.WriteAsync(database.Name, all.EncryptionKey is not null, stream => database.BackupAsync(stream, all, progress, cancellationToken), cancellationToken));
+            shell, output.Title,
+            progress => output.WriteAsync(
+                database.Name, all.EncryptionKey is not null,
+                stream => database.BackupAsync(stream, all, progress, cancellationToken), cancellationToken));
         return $"Backed up to '{output.Title}': {Describe(report)}";
     }
 
-    private static async Task<string> BackupOverHttpAsync(Shell shell, DatabaseClient database, BackupOutput output, BackupOptions options, CancellationToken cancellationToken)
+    private static async Task<string> BackupOverHttpAsync(
+        Shell shell, DatabaseClient database, BackupOutput output, BackupOptions options, CancellationToken cancellationToken)
     {
         bool sealsHere = options.EncryptionKey is not null;
-        using HttpResponseMessage response = await database.BackupAsync(options, options.AllowPlain || sealsHere, cancellationToken);
-        bool isSealed = sealsHere || (response.Headers.TryGetValues("Treepie-Sealed", out IEnumerable<string>? said) && said.First() == "true");
-        return await BackupDisplay.RunAsync(shell, output.Title, progress => output.WriteAsync(database.Name, isSealed, async file =>
-        {
-            await using Stream dump = await response.Content.ReadAsStreamAsync(cancellationToken);
-            await using var counted = new ObservedStream(file, BackupStep.Writing, 0, progress);
-            if (options.EncryptionKey is null)
+        using HttpResponseMessage response = await database.BackupAsync(
+            options, options.AllowPlain || sealsHere, cancellationToken);
+        bool isSealed = sealsHere
+            || (response.Headers.TryGetValues("Treepie-Sealed", out IEnumerable<string>? said) && said.First() == "true");
+        return await BackupDisplay.RunAsync(
+            shell, output.Title, progress => output.WriteAsync(database.Name, isSealed, async file =>
             {
-                await dump.CopyToAsync(counted, cancellationToken);
-            }
-            else
-            {
-                await using var seal = new SealedWriteStream(counted, options.EncryptionKey, leaveOpen: true);
-                await dump.CopyToAsync(seal, cancellationToken);
-                await seal.CompleteAsync(cancellationToken);
-            }
+                await using Stream dump = await response.Content.ReadAsStreamAsync(cancellationToken);
+                await using var counted = new ObservedStream(file, BackupStep.Writing, 0, progress);
+                if (options.EncryptionKey is null)
+                {
+                    await dump.CopyToAsync(counted, cancellationToken);
+                }
+                else
+                {
+                    await using var seal = new SealedWriteStream(counted, options.EncryptionKey, leaveOpen: true);
+                    await dump.CopyToAsync(seal, cancellationToken);
+                    await seal.CompleteAsync(cancellationToken);
+                }
 
-            return string.Create(CultureInfo.InvariantCulture, $"Backed up to '{output.Title}': {counted.Count / 1e6:N1} MB{(isSealed ? ", sealed" : "")}. 'treepie verify' reads it again.");
-        }, cancellationToken));
+                return string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"Backed up to '{output.Title}': {counted.Count / 1e6:N1} MB{(isSealed ? ", sealed" : "")}. 'treepie verify' "
+                        + $"reads it again.");
+            }, cancellationToken));
     }
 
     private static async Task<string> RestoreOverHttpAsync(
-        Shell shell, ServerClient server, RestoreTarget target, string? path, string? from, EncryptionKey? key, CancellationToken cancellationToken)
+        Shell shell, ServerClient server, RestoreTarget target, string? path, string? from, EncryptionKey? key,
+        CancellationToken cancellationToken)
     {
-        using JsonDocument answer = await BackupPlaces.ReadAsync(path, from, (file, length, title) => BackupDisplay.RunAsync(shell, title, async progress =>
-        {
-            await using var observed = new ObservedStream(file, BackupStep.Reading, length, progress);
-            if (key is null)
-                return await server.RestoreAsync(target, observed, cancellationToken);
+        using JsonDocument answer = await BackupPlaces.ReadAsync(
+            path, from, (file, length, title) => BackupDisplay.RunAsync(shell, title, async progress =>
+            {
+                await using var observed = new ObservedStream(file, BackupStep.Reading, length, progress);
+                if (key is null)
+                    return await server.RestoreAsync(target, observed, cancellationToken);
 
-            await using var seal = new SealedReadStream(observed, key, leaveOpen: true);
-            return await server.RestoreAsync(target, seal, cancellationToken);
-        }), cancellationToken);
+                await using var seal = new SealedReadStream(observed, key, leaveOpen: true);
+                return await server.RestoreAsync(target, seal, cancellationToken);
+            }), cancellationToken);
         JsonElement counts = answer.RootElement;
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"Restored to database '{target.Name}': {counts.GetProperty("Documents").GetInt64():N0} documents, {counts.GetProperty("Indexes").GetInt64():N0} indexes.{SectionLines.Of(counts)}");
+            $"Restored to database '{target.Name}': {counts.GetProperty("Documents").GetInt64():N0} documents, "
+                + $"{counts.GetProperty("Indexes").GetInt64():N0} indexes.{SectionLines.Of(counts)}");
     }
 
     private static Task<BackupReport> ReadAsync(
@@ -318,27 +430,46 @@ internal static class BackupCommands
         Func<Stream, IProgress<BackupProgress>, Task<BackupReport>> readFile,
         Func<IReadOnlyList<BackupPart>, BackupSelection, IProgress<BackupProgress>, Task<BackupReport>> readParts,
         CancellationToken cancellationToken) => found is null
-        ? BackupPlaces.ReadAsync(path, null, (file, _, title) => BackupDisplay.RunAsync(shell, title, progress => readFile(file, progress)), cancellationToken)
+        ? BackupPlaces.ReadAsync(
+            path, null, (file, _, title) => BackupDisplay.RunAsync(shell, title, progress => readFile(file, progress)),
+            cancellationToken)
         : BackupDisplay.RunAsync(shell, found.Title, progress => readParts(found.Selection.Parts, found.Selection, progress));
 
     private static string Describe(BackupReport report)
     {
         BackupCounts counts = report.Counts;
-        string origin = report.DatabaseName is null ? "" : string.Create(CultureInfo.InvariantCulture, $" Database '{report.DatabaseName}' at etag {report.LastEtag}, {report.TakenAt:u}, content hash {report.ContentHash}.");
+        string origin = report.DatabaseName is null
+            ? ""
+            : string.Create(
+                CultureInfo.InvariantCulture,
+                $" Database '{report.DatabaseName}' at etag {report.LastEtag}, {report.TakenAt:u}, content hash "
+                    + $"{report.ContentHash}.");
         if (report.Kind != BackupKind.Logical)
         {
             string hash = report.ContentHash is null ? "" : $", content hash {report.ContentHash}";
-            string time = report.LastCommitAt is { } at ? string.Create(CultureInfo.InvariantCulture, $" of {at:yyyy-MM-dd HH:mm:ss.fff}Z") : "";
-            string counted = report.CountedAtCommit == report.LastCommit ? "" : string.Create(CultureInfo.InvariantCulture, $" (at commit {report.CountedAtCommit}, before the log)");
+            string time = report.LastCommitAt is { } at
+                ? string.Create(CultureInfo.InvariantCulture, $" of {at:yyyy-MM-dd HH:mm:ss.fff}Z")
+                : "";
+            string counted = report.CountedAtCommit == report.LastCommit
+                ? ""
+                : string.Create(CultureInfo.InvariantCulture, $" (at commit {report.CountedAtCommit}, before the log)");
             return string.Create(
                 CultureInfo.InvariantCulture,
-                $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes{counted}; {report.Pages:N0} pages and {report.LogCommits:N0} commits of the log, in {report.StoredBytes / 1e6:N1} MB ({report.Compression}{(report.IsEncrypted ? ", sealed" : "")}). Database '{report.DatabaseName}' at commit {report.LastCommit}{time}{hash}.{SectionLines.Of(report.Sections)}");
+                $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes{counted}; "
+                    + $"{report.Pages:N0} pages and {report.LogCommits:N0} commits of the log, in {report.StoredBytes / 1e6:N1} "
+                    + $"MB ({report.Compression}{(report.IsEncrypted ? ", sealed" : "")}). Database '{report.DatabaseName}' at "
+                    + $"commit {report.LastCommit}{time}{hash}.{SectionLines.Of(report.Sections)}");
         }
 
-        string skipped = report.Skipped.Count == 0 ? "" : $" Left out: {string.Join(", ", report.Skipped.Select(kind => string.Create(CultureInfo.InvariantCulture, $"{kind.Key} ({kind.Value:N0})")))}.";
+        string skipped = report.Skipped.Count == 0
+            ? ""
+            : $" Left out: "
+                + $"{string.Join(", ", report.Skipped.Select(kind => string.Create(CultureInfo.InvariantCulture, $"{kind.Key} ({kind.Value:N0})")))}.";
         string sections = SectionLines.Of(report.Sections);
         return string.Create(
             CultureInfo.InvariantCulture,
-            $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes, {counts.Identities:N0} identities; {report.JsonBytes / 1e6:N1} MB of JSON in {report.StoredBytes / 1e6:N1} MB ({report.Compression}{(report.IsEncrypted ? ", sealed" : "")}).{origin}{skipped}{sections}");
+            $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes, "
+                + $"{counts.Identities:N0} identities; {report.JsonBytes / 1e6:N1} MB of JSON in {report.StoredBytes / 1e6:N1} "
+                + $"MB ({report.Compression}{(report.IsEncrypted ? ", sealed" : "")}).{origin}{skipped}{sections}");
     }
 }

@@ -31,14 +31,27 @@ internal static class CommonOptions
     /// <summary><c>--certificate</c> and <c>--authority</c>, of every command: who asks, and whom it trusts.</summary>
     public static void AddIdentity(RootCommand root)
     {
-        root.Add(new Option<FileInfo?>(CertificateName) { Description = "Your certificate with its key, for a server that asks for one: PEM or PFX", HelpName = "file", Recursive = true });
-        root.Add(new Option<FileInfo?>(AuthorityName) { Description = "The authority that issued the server's certificate, if this machine does not trust it", HelpName = "file", Recursive = true });
+        root.Add(
+            new Option<FileInfo?>(CertificateName)
+            {
+                Description = "Your certificate with its key, for a server that asks for one: PEM or PFX",
+                HelpName = "file",
+                Recursive = true
+            });
+        root.Add(
+            new Option<FileInfo?>(AuthorityName)
+            {
+                Description = "The authority that issued the server's certificate, if this machine does not trust it",
+                HelpName = "file",
+                Recursive = true
+            });
     }
 
     /// <summary>What was given of these.</summary>
     /// <exception cref="UsageException">A file cannot be used.</exception>
     public static ClientIdentity Identity(ParseResult parsed) =>
-        ClientIdentity.Load(parsed.GetValue<FileInfo?>(CertificateName)?.FullName, parsed.GetValue<FileInfo?>(AuthorityName)?.FullName);
+        ClientIdentity.Load(
+            parsed.GetValue<FileInfo?>(CertificateName)?.FullName, parsed.GetValue<FileInfo?>(AuthorityName)?.FullName);
 
     /// <summary><c>--database</c>.</summary>
     public static Option<string> Database() => new("--database", "-d")

@@ -34,7 +34,10 @@ internal static class DatabasesCommand
     private static Command Create(Shell shell, Argument<string> name)
     {
         Option<Uri> url = CommonOptions.Url();
-        var encrypted = new Option<bool>("--encrypted") { Description = "Encrypt everything of it on the disk, with the key that --key names or the server has been told" };
+        var encrypted = new Option<bool>("--encrypted")
+        {
+            Description = "Encrypt everything of it on the disk, with the key that --key names or the server has been told"
+        };
         Option<KeyArgument?> key = KeyOptions.Key("With --encrypted: where its key is, which the server keeps");
         var command = new Command("create", "Creates a database") { name, url, encrypted, key };
         command.SetAction(shell, url, async (parsed, server, cancellationToken) =>
@@ -44,7 +47,8 @@ internal static class DatabasesCommand
             if (parsed.GetValue(key) is { } source)
             {
                 if (!isEncrypted)
-                    throw new UsageException("--key is the key of an encrypted database: say --encrypted too. Nothing was created.");
+                    throw new UsageException(
+                        "--key is the key of an encrypted database: say --encrypted too. Nothing was created.");
                 if ((await server.DatabaseNamesAsync(cancellationToken)).Contains(database, StringComparer.OrdinalIgnoreCase))
                     throw new UsageException($"There is a database '{database}' already.");
                 using EncryptionKey given = source.Read(shell, database, cancellationToken);
@@ -52,7 +56,10 @@ internal static class DatabasesCommand
             }
 
             bool created = await server.CreateDatabaseAsync(database, isEncrypted, cancellationToken);
-            await shell.Error.WriteLineAsync(created ? $"Database '{database}' is created{(isEncrypted ? ", encrypted" : "")}." : $"There is a database '{database}' already.");
+            await shell.Error.WriteLineAsync(
+                created
+                    ? $"Database '{database}' is created{(isEncrypted ? ", encrypted" : "")}."
+                    : $"There is a database '{database}' already.");
             return created ? ExitCode.Ok : ExitCode.Failure;
         });
         return command;

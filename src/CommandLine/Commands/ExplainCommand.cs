@@ -10,21 +10,30 @@ internal static class ExplainCommand
     /// <summary>The command.</summary>
     public static Command Create(Shell shell)
     {
-        var query = new Argument<string>("rql") { Description = """The query, like "from Orders where Company = 'companies/1-A' order by Freight as double limit 10" """.Trim() };
+        var query = new Argument<string>("rql")
+        {
+            Description =
+                """The query, like "from Orders where Company = 'companies/1-A' order by Freight as double limit 10" """.Trim()
+        };
         Option<Uri> url = CommonOptions.Url();
         Option<string> database = CommonOptions.Database();
         Option<string?> parameters = QueryCommand.Parameters();
         var svg = new Option<string?>("--svg") { Description = "Writes a picture into this file instead", HelpName = "file" };
         var json = new Option<bool>("--json") { Description = "Writes the answer of the server as it is" };
-        var wait = new Option<bool>("--wait", "-w") { Description = "Wait until the index has caught up with all documents written before" };
-        var command = new Command("explain", "Runs a query and draws how it was run: steps, counts, times, and what was decided why")
+        var wait = new Option<bool>("--wait", "-w")
+        {
+            Description = "Wait until the index has caught up with all documents written before"
+        };
+        var command = new Command(
+            "explain", "Runs a query and draws how it was run: steps, counts, times, and what was decided why")
         {
             query, url, database, parameters, svg, json, wait,
         };
         command.SetAction(shell, url, async (parsed, server, cancellationToken) =>
         {
             string text = parsed.GetRequiredValue(query);
-            byte[] body = QueryCommand.Body(text, parsed.GetValue(parameters), parsed.GetValue(wait) ? QueryCommand.DefaultWaitSeconds : null);
+            byte[] body = QueryCommand.Body(
+                text, parsed.GetValue(parameters), parsed.GetValue(wait) ? QueryCommand.DefaultWaitSeconds : null);
             var run = new ExplainRun(server.Database(parsed.GetRequiredValue(database)), shell);
             try
             {

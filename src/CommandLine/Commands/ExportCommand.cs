@@ -12,10 +12,16 @@ internal static class ExportCommand
     {
         Option<Uri> url = CommonOptions.Url();
         Option<string> database = CommonOptions.Database();
-        var collection = new Option<string?>("--collection", "-c") { Description = "Only the documents of this collection", HelpName = "name" };
+        var collection = new Option<string?>("--collection", "-c")
+        {
+            Description = "Only the documents of this collection",
+            HelpName = "name"
+        };
         var output = new Option<FileInfo?>("--output", "-o")
         {
-            Description = "File to write when all is there, replacing one of that name; gzip'ed if it ends in .gz; without it, standard output",
+            Description =
+                "File to write when all is there, replacing one of that name; gzip'ed if it ends in .gz; without it, standard "
+                    + "output",
             HelpName = "file",
         };
         var command = new Command("export", "Writes documents as JSON lines, with their @metadata, in the form that import reads")
@@ -31,7 +37,8 @@ internal static class ExportCommand
                 : await export.ToStreamAsync(shell.Output, cancellationToken);
             double seconds = Math.Max(shell.Time.GetElapsedTime(started).TotalSeconds, 0.001);
             await shell.Error.WriteLineAsync(
-                string.Create(CultureInfo.InvariantCulture, $"{count:N0} documents exported in {seconds:0.0} s ({count / seconds:N0}/s)."));
+                string.Create(
+                    CultureInfo.InvariantCulture, $"{count:N0} documents exported in {seconds:0.0} s ({count / seconds:N0}/s)."));
             return ExitCode.Ok;
         });
         return command;

@@ -27,7 +27,11 @@ internal static class ImportCommand
             Description = "Take ids from this field; without it, from the @metadata of exports, else <collection>/<line>",
             HelpName = "field",
         };
-        var idPrefix = new Option<string?>("--id-prefix") { Description = "Put this before the field or the number of the line", HelpName = "text" };
+        var idPrefix = new Option<string?>("--id-prefix")
+        {
+            Description = "Put this before the field or the number of the line",
+            HelpName = "text"
+        };
         var batchSize = new Option<int>("--batch-size")
         {
             Description = "Most documents of one batch, which is one transaction",
@@ -39,8 +43,14 @@ internal static class ImportCommand
             if (result.GetValueOrDefault<int>() is < 1 or > MaxBatchDocuments)
                 result.AddError($"--batch-size goes from 1 to {MaxBatchDocuments}");
         });
-        var createDatabase = new Option<bool>("--create-database") { Description = "Create the database if there is none of that name" };
-        var overwrite = new Option<bool>("--overwrite") { Description = "Replace documents that exist, which are otherwise left as they are" };
+        var createDatabase = new Option<bool>("--create-database")
+        {
+            Description = "Create the database if there is none of that name"
+        };
+        var overwrite = new Option<bool>("--overwrite")
+        {
+            Description = "Replace documents that exist, which are otherwise left as they are"
+        };
         var onError = new Option<string>("--on-error")
         {
             Description = "At a line that is no document, or that the server refuses: stop, or skip it and say so",
@@ -48,7 +58,8 @@ internal static class ImportCommand
         };
         onError.AcceptOnlyFromAmong("stop", "skip");
 
-        var command = new Command("import", "Imports a file of JSON lines; after an interruption the same command goes on where it was")
+        var command = new Command(
+            "import", "Imports a file of JSON lines; after an interruption the same command goes on where it was")
         {
             file, url, database, collection, idField, idPrefix, batchSize, createDatabase, overwrite, onError,
         };
@@ -64,13 +75,15 @@ internal static class ImportCommand
                 SkipProblems = parsed.GetValue(onError) == "skip",
             };
             return RunAsync(
-                shell, server, parsed.GetRequiredValue(database), parsed.GetValue(createDatabase), parsed.GetRequiredValue(file).FullName, options, cancellationToken);
+                shell, server, parsed.GetRequiredValue(database), parsed.GetValue(createDatabase),
+                parsed.GetRequiredValue(file).FullName, options, cancellationToken);
         });
         return command;
     }
 
     private static async Task<int> RunAsync(
-        Shell shell, ServerClient server, string database, bool createDatabase, string file, ImportOptions options, CancellationToken cancellationToken)
+        Shell shell, ServerClient server, string database, bool createDatabase, string file, ImportOptions options,
+        CancellationToken cancellationToken)
     {
         if (createDatabase)
             await server.CreateDatabaseAsync(database, encrypted: false, cancellationToken);
@@ -99,7 +112,8 @@ internal static class ImportCommand
 
         if (stoppedAt is not null)
             await shell.Error.WriteLineAsync(
-                $"Stopped at line {stoppedAt.Line}: {stoppedAt.Message}. Everything before it is imported; --on-error skip goes on without such lines.");
+                $"Stopped at line {stoppedAt.Line}: {stoppedAt.Message}. Everything before it is imported; --on-error skip goes "
+                    + $"on without such lines.");
 
         return stoppedAt is null && run is { Counts.Problems: 0 } ? ExitCode.Ok : ExitCode.Failure;
     }
@@ -108,7 +122,8 @@ internal static class ImportCommand
     {
         string summary = string.Create(
             CultureInfo.InvariantCulture,
-            $"{counts.Written:N0} documents imported into {database} in {elapsed.TotalSeconds:0.0} s ({counts.Written / Math.Max(elapsed.TotalSeconds, 0.001):N0}/s, {counts.BytesSent / 1e6:N1} MB)");
+            $"{counts.Written:N0} documents imported into {database} in {elapsed.TotalSeconds:0.0} s "
+                + $"({counts.Written / Math.Max(elapsed.TotalSeconds, 0.001):N0}/s, {counts.BytesSent / 1e6:N1} MB)");
         if (counts.AlreadyThere > 0)
             summary += string.Create(CultureInfo.InvariantCulture, $", {counts.AlreadyThere:N0} were there already");
         if (counts.Problems > 0)

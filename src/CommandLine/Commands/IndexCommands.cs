@@ -6,7 +6,9 @@ using Treepie.CommandLine.Http;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary><c>treepie index</c>: defines indexes from a file, lists, deletes and rebuilds them, and says what could not be indexed.</summary>
+/// <summary>
+/// <c>treepie index</c>: defines indexes from a file, lists, deletes and rebuilds them, and says what could not be indexed.
+/// </summary>
 internal static class IndexCommands
 {
     /// <summary>Longest file of definitions.</summary>
@@ -18,8 +20,12 @@ internal static class IndexCommands
         Put(shell),
         List(shell),
         Errors(shell),
-        Change(shell, "delete", "Deletes an index, with its definition", "is deleted", static (client, name, token) => client.DeleteIndexAsync(name, token)),
-        Change(shell, "rebuild", "Empties an index and builds it again from the documents", "is being built again", static (client, name, token) => client.ResetIndexAsync(name, token)),
+        Change(
+            shell, "delete", "Deletes an index, with its definition", "is deleted",
+            static (client, name, token) => client.DeleteIndexAsync(name, token)),
+        Change(
+            shell, "rebuild", "Empties an index and builds it again from the documents", "is being built again",
+            static (client, name, token) => client.ResetIndexAsync(name, token)),
     };
 
     private static Argument<string> Name() => new("name") { Description = "Name of the index, for instance Orders/ByCity" };
@@ -30,16 +36,22 @@ internal static class IndexCommands
         Option<string> database = CommonOptions.Database();
         var file = new Argument<FileInfo>("file")
         {
-            Description = """A JSON file with one definition, or an array of them: {"Name":"Orders/ByCity","Collections":["Orders"],"Fields":{"City":{"Path":"ShipTo.City"}}}""",
+            Description =
+                """A JSON file with one definition, or an array of them: {"Name":"Orders/ByCity","Collections":["Orders"],"Fields":{"City":{"Path":"ShipTo.City"}}}""",
         };
-        var command = new Command("put", "Defines indexes; one of the same name answers until the new one is built") { file, url, database };
+        var command = new Command("put", "Defines indexes; one of the same name answers until the new one is built")
+        {
+            file, url, database
+        };
         command.SetAction(shell, url, async (parsed, server, cancellationToken) =>
         {
             FileInfo source = parsed.GetRequiredValue(file);
             if (source.Exists && source.Length > MaxDefinitionBytes)
-                throw new UsageException($"{source} has {source.Length:N0} bytes; definitions of indexes have {MaxDefinitionBytes:N0} at the most.");
+                throw new UsageException(
+                    $"{source} has {source.Length:N0} bytes; definitions of indexes have {MaxDefinitionBytes:N0} at the most.");
             byte[] definitions = Wrap(await File.ReadAllBytesAsync(source.FullName, cancellationToken), source);
-            foreach (string name in await server.Database(parsed.GetRequiredValue(database)).PutIndexesAsync(definitions, cancellationToken))
+            foreach (string name in await server.Database(parsed.GetRequiredValue(database))
+                .PutIndexesAsync(definitions, cancellationToken))
                 await shell.Error.WriteLineAsync($"Index '{name}' is defined.");
             return ExitCode.Ok;
         });
@@ -76,10 +88,14 @@ internal static class IndexCommands
     {
         Option<Uri> url = CommonOptions.Url();
         Option<string> database = CommonOptions.Database();
-        var command = new Command("list", "Writes the indexes, one per line: name, entries, state, how far behind") { url, database };
+        var command = new Command("list", "Writes the indexes, one per line: name, entries, state, how far behind")
+        {
+            url, database
+        };
         command.SetAction(shell, url, async (parsed, server, cancellationToken) =>
         {
-            using JsonDocument answer = await server.Database(parsed.GetRequiredValue(database)).IndexStatisticsAsync(cancellationToken);
+            using JsonDocument answer = await server.Database(parsed.GetRequiredValue(database))
+                .IndexStatisticsAsync(cancellationToken);
             foreach (JsonElement index in answer.RootElement.GetProperty("Results").EnumerateArray())
                 await shell.OutputText.WriteLineAsync(Line(index));
             return ExitCode.Ok;
@@ -92,7 +108,8 @@ internal static class IndexCommands
         var line = new StringBuilder(index.GetProperty("Name").GetString());
         line.Append(CultureInfo.InvariantCulture, $"\t{index.GetProperty("EntriesCount").GetInt64()} entries");
         bool isStopped = index.GetProperty("State").ValueEquals("Error");
-        line.Append(isStopped ? "\tstopped by an error" : index.GetProperty("IsStale").GetBoolean() ? Behind(index) : "\tup to date");
+        line.Append(
+            isStopped ? "\tstopped by an error" : index.GetProperty("IsStale").GetBoolean() ? Behind(index) : "\tup to date");
         if (index.GetProperty("ErrorsCount").GetInt64() is > 0 and var errors)
             line.Append(CultureInfo.InvariantCulture, $"\t{errors} errors");
         return line.ToString();
@@ -101,25 +118,39 @@ internal static class IndexCommands
     /// <summary>How far behind, as far as the server says; an older one does not.</summary>
     private static string Behind(JsonElement index)
     {
-        if (!index.TryGetProperty("EtagsBehind", out JsonElement etags) || !index.TryGetProperty("SecondsBehind", out JsonElement seconds))
+        if (!index.TryGetProperty("EtagsBehind", out JsonElement etags)
+            || !index.TryGetProperty("SecondsBehind", out JsonElement seconds))
             return "\tbehind";
         double rate = index.GetProperty("MappedPerSecondRate").GetDouble();
         string speed = rate > 0 ? string.Create(CultureInfo.InvariantCulture, $", {rate:0} a second") : "";
-        return string.Create(CultureInfo.InvariantCulture, $"\tbehind by {index.GetProperty("WaitingChanges").GetInt64()} changes of {etags.GetInt64()}, {seconds.GetDouble():0.0} s{speed}");
+        return string.Create(
+            CultureInfo.InvariantCulture,
+            $"\tbehind by {index.GetProperty("WaitingChanges").GetInt64()} changes of {etags.GetInt64()}, "
+                + $"{seconds.GetDouble():0.0} s{speed}");
     }
 
     private static Command Errors(Shell shell)
     {
         Option<Uri> url = CommonOptions.Url();
         Option<string> database = CommonOptions.Database();
-        var name = new Argument<string?>("name") { Description = "Name of the index; without it, of all", Arity = ArgumentArity.ZeroOrOne };
-        var command = new Command("errors", "Writes what could not be indexed, one per line: index, time, what is wrong") { name, url, database };
+        var name = new Argument<string?>("name")
+        {
+            Description = "Name of the index; without it, of all",
+            Arity = ArgumentArity.ZeroOrOne
+        };
+        var command = new Command("errors", "Writes what could not be indexed, one per line: index, time, what is wrong")
+        {
+            name, url, database
+        };
         command.SetAction(shell, url, async (parsed, server, cancellationToken) =>
         {
-            using JsonDocument answer = await server.Database(parsed.GetRequiredValue(database)).IndexErrorsAsync(parsed.GetValue(name), cancellationToken);
+            using JsonDocument answer = await server.Database(parsed.GetRequiredValue(database))
+                .IndexErrorsAsync(parsed.GetValue(name), cancellationToken);
             foreach (JsonElement index in answer.RootElement.GetProperty("Results").EnumerateArray())
                 foreach (JsonElement error in index.GetProperty("Errors").EnumerateArray())
-                    await shell.OutputText.WriteLineAsync($"{index.GetProperty("Name").GetString()}\t{error.GetProperty("Timestamp").GetString()}\t{error.GetProperty("Error").GetString()}");
+                    await shell.OutputText.WriteLineAsync(
+                        $"{index.GetProperty("Name").GetString()}\t{error.GetProperty("Timestamp").GetString()}\t"
+                            + $"{error.GetProperty("Error").GetString()}");
             return ExitCode.Ok;
         });
         return command;
@@ -138,7 +169,8 @@ internal static class IndexCommands
             DatabaseClient client = server.Database(parsed.GetRequiredValue(database));
             if (!await ExistsAsync(client, index, cancellationToken))
             {
-                await shell.Error.WriteLineAsync($"There is no index '{index}' in this database. 'treepie index list' says which there are.");
+                await shell.Error.WriteLineAsync(
+                    $"There is no index '{index}' in this database. 'treepie index list' says which there are.");
                 return ExitCode.Failure;
             }
 

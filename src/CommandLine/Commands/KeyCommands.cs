@@ -30,7 +30,8 @@ internal static class KeyCommands
                 string path = Path.GetFullPath(parsed.GetRequiredValue(file).FullName);
                 using (EncryptionKey key = EncryptionKey.Generate())
                     KeyFile.Create(path, key);
-                await shell.Error.WriteLineAsync($"A new key is in '{path}'. Keep a copy of it elsewhere: without it, what it encrypts is lost.");
+                await shell.Error.WriteLineAsync(
+                    $"A new key is in '{path}'. Keep a copy of it elsewhere: without it, what it encrypts is lost.");
                 return ExitCode.Ok;
             },
             cancellationToken));
@@ -43,15 +44,28 @@ internal static class KeyCommands
         Option<string> database = CommonOptions.Database();
         Option<KeyArgument?> key = KeyOptions.Key("Where the key of the database is");
         key.Required = true;
-        var untilRestart = new Option<bool>("--until-restart") { Description = "The server holds it in memory and does not keep it; it needs no master key for that" };
-        var overwrite = new Option<bool>("--overwrite") { Description = "Replace another key that was given for a database that is not made yet" };
-        var command = new Command("give", "Gives a server the key of a database: one that is locked opens, one that is to be made can be") { url, database, key, untilRestart, overwrite };
+        var untilRestart = new Option<bool>("--until-restart")
+        {
+            Description = "The server holds it in memory and does not keep it; it needs no master key for that"
+        };
+        var overwrite = new Option<bool>("--overwrite")
+        {
+            Description = "Replace another key that was given for a database that is not made yet"
+        };
+        var command = new Command(
+            "give",
+            "Gives a server the key of a database: one that is locked opens, one that is to be made can be")
+            {
+                url, database, key, untilRestart, overwrite
+            };
         command.SetAction(shell, url, async (parsed, server, cancellationToken) =>
         {
             string name = parsed.GetRequiredValue(database);
             using EncryptionKey given = parsed.GetRequiredValue(key)!.Read(shell, name, cancellationToken); // required
-            await server.GiveKeyAsync(name, given, keep: !parsed.GetValue(untilRestart), parsed.GetValue(overwrite), cancellationToken);
-            await shell.Error.WriteLineAsync($"{server.Url} has the key of '{name}'{(parsed.GetValue(untilRestart) ? " until it is restarted" : "")}.");
+            await server.GiveKeyAsync(
+                name, given, keep: !parsed.GetValue(untilRestart), parsed.GetValue(overwrite), cancellationToken);
+            await shell.Error.WriteLineAsync(
+                $"{server.Url} has the key of '{name}'{(parsed.GetValue(untilRestart) ? " until it is restarted" : "")}.");
             return ExitCode.Ok;
         });
         return command;
@@ -59,30 +73,41 @@ internal static class KeyCommands
 
     private static Command Change(Shell shell)
     {
-        var place = new KeyPlace("The database's directory, of a server that is stopped; without it, --database on a server that runs");
+        var place = new KeyPlace(
+            "The database's directory, of a server that is stopped; without it, --database on a server that runs");
         Option<KeyArgument?> next = KeyOptions.Key("Where the new key is", "--new-key");
         next.Required = true;
-        var command = new Command("change", "Gives a database another key. Rewrites one block, however large the database is") { next };
+        var command = new Command("change", "Gives a database another key. Rewrites one block, however large the database is")
+        {
+            next
+        };
         place.AddTo(command);
         command.SetAction((parsed, cancellationToken) => place.RunAsync(
             shell,
             parsed,
             async (server, name) =>
             {
-                using EncryptionKey key = parsed.GetRequiredValue(next)!.Read(shell, $"'{name}', the new one", cancellationToken); // required
+                // required
+                using EncryptionKey key = parsed.GetRequiredValue(next)!.Read(shell, $"'{name}', the new one", cancellationToken);
                 await server.Database(name).ChangeKeyAsync(key, cancellationToken);
                 await shell.Error.WriteLineAsync($"Database '{name}' has its new key.");
             },
-            keys => new KeyChange(shell, keys).ChangeAsync(() => parsed.GetRequiredValue(next)!.Read(shell, "the database, the new one", cancellationToken), cancellationToken), // required
+            // required
+            keys => new KeyChange(shell, keys).ChangeAsync(
+                () => parsed.GetRequiredValue(next)!.Read(shell, "the database, the new one", cancellationToken),
+                cancellationToken),
             cancellationToken));
         return command;
     }
 
     private static Command Rotate(Shell shell)
     {
-        var place = new KeyPlace("The database's directory, of a server that is stopped; without it, --database on a server that runs");
+        var place = new KeyPlace(
+            "The database's directory, of a server that is stopped; without it, --database on a server that runs");
         var command = new Command(
-            "rotate", "Encrypts a database anew with random keys drawn now, under the same key of yours; takes as long as writing all of it. Interrupted, it can be run again");
+            "rotate",
+            "Encrypts a database anew with random keys drawn now, under the same key of yours; takes as long as writing all of "
+                + "it. Interrupted, it can be run again");
         place.AddTo(command);
         command.SetAction((parsed, cancellationToken) => place.RunAsync(
             shell,

@@ -4,12 +4,22 @@ using Treepie.CommandLine.Offline;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary>Where the database is whose keys are changed: on a server that runs, by name, or in a directory that nobody has open.</summary>
+/// <summary>
+/// Where the database is whose keys are changed: on a server that runs, by name, or in a directory that nobody has open.
+/// </summary>
 internal sealed class KeyPlace(string meaning)
 {
-    private readonly Argument<DirectoryInfo?> _directory = new("directory") { Description = meaning, Arity = ArgumentArity.ZeroOrOne };
+    private readonly Argument<DirectoryInfo?> _directory = new("directory")
+    {
+        Description = meaning,
+        Arity = ArgumentArity.ZeroOrOne
+    };
     private readonly Option<Uri> _url = CommonOptions.Url();
-    private readonly Option<string?> _database = new("--database", "-d") { Description = "Name of the database, on a server", HelpName = "name" };
+    private readonly Option<string?> _database = new("--database", "-d")
+    {
+        Description = "Name of the database, on a server",
+        HelpName = "name"
+    };
     private readonly OfflineKeyOptions _keys = new();
 
     public void AddTo(Command command)
@@ -22,13 +32,15 @@ internal sealed class KeyPlace(string meaning)
 
     /// <summary>Does one or the other.</summary>
     public Task<int> RunAsync(
-        Shell shell, ParseResult parsed, Func<ServerClient, string, Task> onServer, Func<DirectoryKeys, Task> onFiles, CancellationToken cancellationToken)
+        Shell shell, ParseResult parsed, Func<ServerClient, string, Task> onServer, Func<DirectoryKeys, Task> onFiles,
+        CancellationToken cancellationToken)
     {
         DirectoryInfo? directory = parsed.GetValue(_directory);
         string? database = parsed.GetValue(_database);
         if (directory is null == database is null)
         {
-            shell.Error.WriteLine("Give the directory of a database that no server has open, or --database and the server it is on.");
+            shell.Error.WriteLine(
+                "Give the directory of a database that no server has open, or --database and the server it is on.");
             return Task.FromResult(ExitCode.Usage);
         }
 

@@ -11,10 +11,14 @@ internal static class OfflineCommands
     /// <summary><c>check</c>.</summary>
     public static Command CreateCheck(Shell shell)
     {
-        Argument<DirectoryInfo> directory = Directory("The data directory of a server, a database in it, or a single environment");
+        Argument<DirectoryInfo> directory = Directory(
+            "The data directory of a server, a database in it, or a single environment");
         Option<bool> json = Json();
         var keys = new OfflineKeyOptions();
-        var command = new Command("check", "Checks the files of a data directory that no server has open; changes nothing") { directory, json };
+        var command = new Command("check", "Checks the files of a data directory that no server has open; changes nothing")
+        {
+            directory, json
+        };
         keys.AddTo(command);
         command.SetAction((parsed, cancellationToken) => RunAsync(
             shell,
@@ -35,7 +39,10 @@ internal static class OfflineCommands
         var target = new Argument<DirectoryInfo>("target") { Description = "Where to: a directory that is absent or empty" };
         Option<bool> json = Json();
         var keys = new OfflineKeyOptions();
-        var command = new Command("salvage", "Brings what can still be read of a damaged data directory into a new one") { directory, target, json };
+        var command = new Command("salvage", "Brings what can still be read of a damaged data directory into a new one")
+        {
+            directory, target, json
+        };
         keys.AddTo(command);
         command.SetAction((parsed, cancellationToken) => RunAsync(
             shell,

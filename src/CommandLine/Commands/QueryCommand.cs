@@ -17,17 +17,24 @@ internal static class QueryCommand
     /// <summary>The command.</summary>
     public static Command Create(Shell shell)
     {
-        var query = new Argument<string>("rql") { Description = """The query, like "from Orders where Freight > $least order by Freight as double limit 10" """.Trim() };
+        var query = new Argument<string>("rql")
+        {
+            Description = """The query, like "from Orders where Freight > $least order by Freight as double limit 10" """.Trim()
+        };
         Option<Uri> url = CommonOptions.Url();
         Option<string> database = CommonOptions.Database();
         Option<string?> parameters = Parameters();
         var format = new Option<string>("--format", "-f")
         {
-            Description = "table; json: the answer of the server as it is; ndjson: one result per line, as a stream without limit",
+            Description =
+                "table; json: the answer of the server as it is; ndjson: one result per line, as a stream without limit",
             DefaultValueFactory = _ => "table",
         };
         format.AcceptOnlyFromAmong("table", "json", "ndjson");
-        var wait = new Option<bool>("--wait", "-w") { Description = "Wait until the index has caught up with all documents written before" };
+        var wait = new Option<bool>("--wait", "-w")
+        {
+            Description = "Wait until the index has caught up with all documents written before"
+        };
         var waitSeconds = new Option<int>("--wait-seconds")
         {
             Description = "How long to wait at most",
@@ -35,7 +42,12 @@ internal static class QueryCommand
             DefaultValueFactory = _ => DefaultWaitSeconds,
         };
         waitSeconds.Validators.Add(result => Within(result, 1, MaxWaitSeconds));
-        var rows = new Option<int>("--rows") { Description = "Most rows of a table", HelpName = "n", DefaultValueFactory = _ => 50 };
+        var rows = new Option<int>("--rows")
+        {
+            Description = "Most rows of a table",
+            HelpName = "n",
+            DefaultValueFactory = _ => 50
+        };
         rows.Validators.Add(result => Within(result, 1, MaxRows));
 
         var command = new Command("query", "Runs a query and writes its results")

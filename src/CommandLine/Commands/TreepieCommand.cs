@@ -57,12 +57,15 @@ internal static class TreepieCommand
 
     /// <summary>Gives a command its action: a client for the server, and an answer to whatever goes wrong.</summary>
     public static void SetAction(
-        this Command command, Shell shell, Option<Uri> url, Func<ParseResult, ServerClient, CancellationToken, Task<int>> action) =>
+        this Command command, Shell shell, Option<Uri> url,
+        Func<ParseResult, ServerClient, CancellationToken, Task<int>> action) =>
         command.SetAction((parsed, cancellationToken) =>
             RunAsync(shell, parsed, url, server => action(parsed, server, cancellationToken), cancellationToken));
 
     /// <summary>Runs what speaks to a server, and answers to whatever goes wrong.</summary>
-    public static async Task<int> RunAsync(Shell shell, ParseResult parsed, Option<Uri> url, Func<ServerClient, Task<int>> action, CancellationToken cancellationToken)
+    public static async Task<int> RunAsync(
+        Shell shell, ParseResult parsed, Option<Uri> url, Func<ServerClient, Task<int>> action,
+        CancellationToken cancellationToken)
     {
         ServerClient server;
         try
@@ -79,7 +82,8 @@ internal static class TreepieCommand
             return await RunAsync(shell, server, action, cancellationToken);
     }
 
-    private static async Task<int> RunAsync(Shell shell, ServerClient server, Func<ServerClient, Task<int>> action, CancellationToken cancellationToken)
+    private static async Task<int> RunAsync(
+        Shell shell, ServerClient server, Func<ServerClient, Task<int>> action, CancellationToken cancellationToken)
     {
         try
         {
@@ -116,13 +120,16 @@ internal static class TreepieCommand
     private static string Explain(HttpRequestException exception, Uri url) => exception.HttpRequestError switch
     {
         HttpRequestError.SecureConnectionError =>
-            $"The certificate of {url} is not to be trusted, or there is no TLS ({exception.InnerException?.Message ?? exception.Message}). Say with --authority who issued it.",
+            $"The certificate of {url} is not to be trusted, or there is no TLS "
+                + $"({exception.InnerException?.Message ?? exception.Message}). Say with --authority who issued it.",
         HttpRequestError.ConnectionError or HttpRequestError.NameResolutionError =>
-            $"No server answers at {url} ({exception.InnerException?.Message ?? exception.Message}). Start one, or say with --url where it is.",
+            $"No server answers at {url} ({exception.InnerException?.Message ?? exception.Message}). Start one, or say with "
+                + $"--url where it is.",
         _ => $"The connection to {url} broke: {exception.InnerException?.Message ?? exception.Message}",
     };
 
-    private static async Task<string> ExplainAsync(ServerException exception, ServerClient server, CancellationToken cancellationToken)
+    private static async Task<string> ExplainAsync(
+        ServerException exception, ServerClient server, CancellationToken cancellationToken)
     {
         if (!exception.IsMissingDatabase)
             return exception.Message;

@@ -5,16 +5,16 @@ using Treepie.Storage.Files;
 namespace Treepie.CommandLine.Export;
 
 /// <summary>
-/// Documents of a database, or of one collection of it, line by line from the server to a file, in the memory of the longest line.
-/// One snapshot of the database: what is written meanwhile is in it wholly or not at all.
+/// Documents of a database, or of one collection of it, line by line from the server to a file, in the memory of the longest
+/// line. One snapshot of the database: what is written meanwhile is in it wholly or not at all.
 /// </summary>
 internal sealed class DocumentExport(DatabaseClient database, string? collection)
 {
     private static readonly byte[] _newLine = "\n"u8.ToArray();
 
     /// <summary>
-    /// Writes a file. It gets another name while it is made, is flushed to the disk, and only then takes the place of what was there, so
-    /// that an export that fails leaves everything as it was.
+    /// Writes a file. It gets another name while it is made, is flushed to the disk, and only then takes the place of what was
+    /// there, so that an export that fails leaves everything as it was.
     /// </summary>
     /// <returns>Documents written.</returns>
     public async Task<long> ToFileAsync(string path, CancellationToken cancellationToken)
@@ -45,7 +45,8 @@ internal sealed class DocumentExport(DatabaseClient database, string? collection
         while (await reader.ReadAsync(cancellationToken))
         {
             if (reader.IsTooLong)
-                throw new InvalidDataException($"Document {count + 1} of the answer is longer than {LineReader.DefaultMaxLineBytes} bytes.");
+                throw new InvalidDataException(
+                    $"Document {count + 1} of the answer is longer than {LineReader.DefaultMaxLineBytes} bytes.");
 
             if (reader.Line.IsEmpty)
                 continue;

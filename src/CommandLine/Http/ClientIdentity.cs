@@ -6,8 +6,8 @@ using System.Security.Cryptography.X509Certificates;
 namespace Treepie.CommandLine.Http;
 
 /// <summary>
-/// Who asks a server, by a certificate or a token, and which authority he trusts. Each may be absent. The token is taken from the environment
-/// (<see cref="TokenVariable"/>): what stands on a command line every account of the machine can read.
+/// Who asks a server, by a certificate or a token, and which authority he trusts. Each may be absent. The token is taken from the
+/// environment (<see cref="TokenVariable"/>): what stands on a command line every account of the machine can read.
 /// </summary>
 internal sealed class ClientIdentity
 {
@@ -27,7 +27,8 @@ internal sealed class ClientIdentity
         if (Environment.GetEnvironmentVariable(TokenVariable) is not { Length: > 0 } token)
             return;
         if (url.Scheme != Uri.UriSchemeHttps && !url.IsLoopback)
-            throw new UsageException($"{TokenVariable} is set, and {url} has no TLS: the token would be readable on the way. Use https://.");
+            throw new UsageException(
+                $"{TokenVariable} is set, and {url} has no TLS: the token would be readable on the way. Use https://.");
         headers.Authorization = new AuthenticationHeaderValue("Bearer", token);
     }
 

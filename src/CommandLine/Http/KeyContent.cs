@@ -6,10 +6,13 @@ using Treepie.Storage;
 
 namespace Treepie.CommandLine.Http;
 
-/// <summary>A key as the body of a request, base64; zeroed with it. What the connection copies of it while it is sent is not in reach.</summary>
+/// <summary>
+/// A key as the body of a request, base64; zeroed with it. What the connection copies of it while it is sent is not in reach.
+/// </summary>
 internal sealed class KeyContent : HttpContent
 {
-    private readonly byte[] _text = GC.AllocateArray<byte>(Base64.GetMaxEncodedToUtf8Length(EncryptionKey.SizeBytes), pinned: true);
+    private readonly byte[] _text = GC.AllocateArray<byte>(
+        Base64.GetMaxEncodedToUtf8Length(EncryptionKey.SizeBytes), pinned: true);
 
     /// <exception cref="UsageException">It is a passphrase, which servers take from their own sources only.</exception>
     public KeyContent(EncryptionKey key)
@@ -17,7 +20,8 @@ internal sealed class KeyContent : HttpContent
         if (key.IsPassphrase)
         {
             throw new UsageException(
-                $"A server is given keys of {EncryptionKey.SizeBytes} bytes, no passphrases. Have it read the passphrase itself: start it with --database-key <name>=passphrase-file:PATH. 'treepie key generate' makes a key.");
+                $"A server is given keys of {EncryptionKey.SizeBytes} bytes, no passphrases. Have it read the passphrase itself: "
+                    + $"start it with --database-key <name>=passphrase-file:PATH. 'treepie key generate' makes a key.");
         }
 
         Span<byte> bytes = stackalloc byte[EncryptionKey.SizeBytes];

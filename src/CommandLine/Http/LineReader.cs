@@ -1,8 +1,8 @@
 namespace Treepie.CommandLine.Http;
 
 /// <summary>
-/// Splits a stream into lines without more memory than the longest line needs, and that is limited: a longer line is passed over and
-/// marked. LF and CRLF end a line, a byte order mark at the start is dropped, the last line needs no end.
+/// Splits a stream into lines without more memory than the longest line needs, and that is limited: a longer line is passed over
+/// and marked. LF and CRLF end a line, a byte order mark at the start is dropped, the last line needs no end.
 /// </summary>
 internal sealed class LineReader(Stream stream, int maxLineBytes = LineReader.DefaultMaxLineBytes)
 {

@@ -9,8 +9,9 @@ using Treepie.Storage;
 namespace Treepie.CommandLine.Http;
 
 /// <summary>
-/// The server as this program sees it. All requests go over one connection, which is kept and used again: a request waits for the one
-/// before it. Errors of the server come as <see cref="ServerException"/>, no server at all as <see cref="HttpRequestException"/>.
+/// The server as this program sees it. All requests go over one connection, which is kept and used again: a request waits for the
+/// one before it. Errors of the server come as <see cref="ServerException"/>, no server at all as
+/// <see cref="HttpRequestException"/>.
 /// </summary>
 internal sealed class ServerClient : IDisposable
 {
@@ -33,10 +34,16 @@ internal sealed class ServerClient : IDisposable
 
         identity?.ApplyTo(handler.SslOptions);
 
-        // A query may wait for its index and an import of a large batch for the disk: the person decides with Ctrl-C, not a clock.
-        _http = new HttpClient(handler) { BaseAddress = new Uri(url.AbsoluteUri.TrimEnd('/') + "/"), Timeout = Timeout.InfiniteTimeSpan };
+        // A query may wait for its index and an import of a large batch for the disk: the person decides with Ctrl-C, not a
+        // clock.
+        _http = new HttpClient(handler)
+        {
+            BaseAddress = new Uri(url.AbsoluteUri.TrimEnd('/') + "/"),
+            Timeout = Timeout.InfiniteTimeSpan
+        };
         ClientIdentity.AddToken(url, _http.DefaultRequestHeaders);
-        _http.DefaultRequestHeaders.UserAgent.Add(new ProductInfoHeaderValue("treepie", typeof(ServerClient).Assembly.GetName().Version?.ToString(3)));
+        _http.DefaultRequestHeaders.UserAgent.Add(
+            new ProductInfoHeaderValue("treepie", typeof(ServerClient).Assembly.GetName().Version?.ToString(3)));
     }
 
     /// <summary>Where it is, for messages.</summary>
@@ -77,7 +84,9 @@ internal sealed class ServerClient : IDisposable
     /// <summary>Gives the server the key of a database.</summary>
     public async Task GiveKeyAsync(string name, EncryptionKey key, bool keep, bool overwrite, CancellationToken cancellationToken)
     {
-        string path = $"admin/secrets?name={Uri.EscapeDataString(name)}&keep={(keep ? "true" : "false")}&overwrite={(overwrite ? "true" : "false")}";
+        string path =
+            $"admin/secrets?name={Uri.EscapeDataString(name)}&keep={(keep ? "true" : "false")}&overwrite="
+                + $"{(overwrite ? "true" : "false")}";
         using var content = new KeyContent(key);
         using HttpResponseMessage response = await SendAsync(HttpMethod.Post, path, content, cancellationToken);
     }
@@ -92,10 +101,13 @@ internal sealed class ServerClient : IDisposable
             writer.WriteEndArray();
             writer.WriteBoolean("HardDelete", true);
         });
-        using HttpResponseMessage response = await SendAsync(HttpMethod.Delete, "admin/databases", JsonContent(body), cancellationToken);
+        using HttpResponseMessage response = await SendAsync(
+            HttpMethod.Delete, "admin/databases", JsonContent(body), cancellationToken);
     }
 
-    /// <summary>Restores a backup to a new database: <c>POST admin/restore/upload</c>. Gives what the server says is in it.</summary>
+    /// <summary>
+    /// Restores a backup to a new database: <c>POST admin/restore/upload</c>. Gives what the server says is in it.
+    /// </summary>
     public async Task<JsonDocument> RestoreAsync(RestoreTarget target, Stream backup, CancellationToken cancellationToken)
     {
         using var form = new MultipartFormDataContent
@@ -105,7 +117,9 @@ internal sealed class ServerClient : IDisposable
         };
         try
         {
-            string path = $"admin/restore/upload?name={Uri.EscapeDataString(target.Name)}&encrypted={(target.IsEncrypted ? "true" : "false")}";
+            string path =
+                $"admin/restore/upload?name={Uri.EscapeDataString(target.Name)}&encrypted="
+                    + $"{(target.IsEncrypted ? "true" : "false")}";
             using HttpResponseMessage response = await SendAsync(HttpMethod.Post, path, form, cancellationToken);
             return await ReadJsonAsync(response, cancellationToken);
         }
@@ -115,8 +129,13 @@ internal sealed class ServerClient : IDisposable
         }
     }
 
-    /// <summary>Begins to restore what lies at a place, which the server reads itself, and gives the number of the operation: <c>POST admin/restore/database</c>. The keys of a bucket go along where the environment has them.</summary>
-    public async Task<long> StartRestoreAsync(RestoreTarget target, string address, RestorePoint last, RestoreWish moment, EncryptionKey? key, CancellationToken cancellationToken)
+    /// <summary>
+    /// Begins to restore what lies at a place, which the server reads itself, and gives the number of the operation: <c>POST
+    /// admin/restore/database</c>. The keys of a bucket go along where the environment has them.
+    /// </summary>
+    public async Task<long> StartRestoreAsync(
+        RestoreTarget target, string address, RestorePoint last, RestoreWish moment, EncryptionKey? key,
+        CancellationToken cancellationToken)
     {
         byte[] body = Json(writer =>
         {
@@ -132,7 +151,8 @@ internal sealed class ServerClient : IDisposable
             writer.WriteBoolean("AllowPlain", target.AllowsPlain);
             writer.WriteStartObject("Destination");
             writer.WriteString("Address", address);
-            if (address.Contains("://", StringComparison.Ordinal) && Environment.GetEnvironmentVariable("AWS_ACCESS_KEY_ID") is { Length: > 0 } access)
+            if (address.Contains("://", StringComparison.Ordinal)
+                && Environment.GetEnvironmentVariable("AWS_ACCESS_KEY_ID") is { Length: > 0 } access)
             {
                 writer.WriteString("AccessKey", access);
                 writer.WriteString("SecretKey", Environment.GetEnvironmentVariable("AWS_SECRET_ACCESS_KEY"));
@@ -151,7 +171,8 @@ internal sealed class ServerClient : IDisposable
         });
         try
         {
-            using HttpResponseMessage response = await SendAsync(HttpMethod.Post, "admin/restore/database", JsonContent(body), cancellationToken);
+            using HttpResponseMessage response = await SendAsync(
+                HttpMethod.Post, "admin/restore/database", JsonContent(body), cancellationToken);
             using JsonDocument answer = await ReadJsonAsync(response, cancellationToken);
             return answer.RootElement.GetProperty("OperationId").GetInt64();
         }
@@ -164,14 +185,17 @@ internal sealed class ServerClient : IDisposable
     /// <summary>How far an operation of the server is: <c>GET operations/state</c>. To be disposed.</summary>
     public async Task<JsonDocument> OperationStateAsync(long id, CancellationToken cancellationToken)
     {
-        using HttpResponseMessage response = await SendAsync(HttpMethod.Get, string.Create(CultureInfo.InvariantCulture, $"operations/state?id={id}"), null, cancellationToken);
+        using HttpResponseMessage response = await SendAsync(
+            HttpMethod.Get, string.Create(CultureInfo.InvariantCulture, $"operations/state?id={id}"), null, cancellationToken);
         return await ReadJsonAsync(response, cancellationToken);
     }
 
     /// <summary>Ends an operation as soon as it looks: <c>POST admin/operations/kill</c>.</summary>
     public async Task KillAsync(long id, CancellationToken cancellationToken)
     {
-        using HttpResponseMessage response = await SendAsync(HttpMethod.Post, string.Create(CultureInfo.InvariantCulture, $"admin/operations/kill?id={id}"), null, cancellationToken);
+        using HttpResponseMessage response = await SendAsync(
+            HttpMethod.Post, string.Create(CultureInfo.InvariantCulture, $"admin/operations/kill?id={id}"), null,
+            cancellationToken);
     }
 
     /// <inheritdoc/>
@@ -179,10 +203,12 @@ internal sealed class ServerClient : IDisposable
 
     /// <summary>Sends one request and returns when the head of its answer is there, which is then a success.</summary>
     /// <exception cref="ServerException">The answer is an error.</exception>
-    internal async Task<HttpResponseMessage> SendAsync(HttpMethod method, string path, HttpContent? content, CancellationToken cancellationToken)
+    internal async Task<HttpResponseMessage> SendAsync(
+        HttpMethod method, string path, HttpContent? content, CancellationToken cancellationToken)
     {
         using var request = new HttpRequestMessage(method, path) { Content = content };
-        HttpResponseMessage response = await _http.SendAsync(request, HttpCompletionOption.ResponseHeadersRead, cancellationToken);
+        HttpResponseMessage response = await _http.SendAsync(
+            request, HttpCompletionOption.ResponseHeadersRead, cancellationToken);
         if (response.IsSuccessStatusCode)
             return response;
 
@@ -229,14 +255,18 @@ internal sealed class ServerClient : IDisposable
         }
 
         if (message.Length == 0)
-            message = $"The server answers {(int)response.StatusCode} {response.ReasonPhrase} to {response.RequestMessage?.RequestUri}.";
+            message =
+                $"The server answers {(int)response.StatusCode} {response.ReasonPhrase} to "
+                    + $"{response.RequestMessage?.RequestUri}.";
 
         bool missing = response.Headers.Contains("Database-Missing");
         return new ServerException(message, response.StatusCode, missing ? "DatabaseDoesNotExistException" : type);
     }
 
     private static string Text(JsonElement error, string name) =>
-        error.ValueKind == JsonValueKind.Object && error.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.String
+        error.ValueKind == JsonValueKind.Object
+            && error.TryGetProperty(name, out JsonElement value)
+            && value.ValueKind == JsonValueKind.String
             ? value.GetString() ?? ""
             : "";
 }

@@ -20,7 +20,9 @@ internal sealed class ServerException(string message, HttpStatusCode status, str
     /// <summary>A document is not what the batch expected it to be.</summary>
     public bool IsConflict => Status == HttpStatusCode.Conflict;
 
-    /// <summary>The content of the request is at fault, so that the same server may take another: for a batch, one of its documents.</summary>
+    /// <summary>
+    /// The content of the request is at fault, so that the same server may take another: for a batch, one of its documents.
+    /// </summary>
     public bool IsRefusal => !IsMissingDatabase && !IsInvalidQuery
         && Status is HttpStatusCode.BadRequest or HttpStatusCode.RequestEntityTooLarge or HttpStatusCode.UnprocessableEntity;
 }

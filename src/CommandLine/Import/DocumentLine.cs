@@ -7,18 +7,21 @@ using System.Text.Unicode;
 namespace Treepie.CommandLine.Import;
 
 /// <summary>
-/// One line as a document: checked to be one JSON object in valid UTF-8, and written as the PUT command of a batch. Its id is, in this
-/// order: the field that was asked for, with the prefix; the <c>@id</c> of its <c>@metadata</c>, as exports have it; the number of its
-/// line after the prefix or, without one, after the collection in lower case (<c>movies/17</c>). All three depend on the file alone, so
-/// the same command gives the same ids again.
+/// One line as a document: checked to be one JSON object in valid UTF-8, and written as the PUT command of a batch. Its id is, in
+/// this order: the field that was asked for, with the prefix; the <c>@id</c> of its <c>@metadata</c>, as exports have it; the
+/// number of its line after the prefix or, without one, after the collection in lower case (<c>movies/17</c>). All three depend
+/// on the file alone, so the same command gives the same ids again.
 /// </summary>
 internal static class DocumentLine
 {
     // As deep as anything the server might be told to take; the reader keeps one bit per level.
     private static readonly JsonReaderOptions _options = new() { MaxDepth = 1_000_000 };
 
-    /// <summary>Writes the command for a line to <paramref name="output"/>; null if it is good, and nothing is written if not.</summary>
-    public static LineProblem? Write(ReadOnlySpan<byte> line, long number, ImportOptions options, ArrayBufferWriter<byte> output, out string id)
+    /// <summary>
+    /// Writes the command for a line to <paramref name="output"/>; null if it is good, and nothing is written if not.
+    /// </summary>
+    public static LineProblem? Write(
+        ReadOnlySpan<byte> line, long number, ImportOptions options, ArrayBufferWriter<byte> output, out string id)
     {
         id = "";
         if (!Utf8.IsValid(line))
@@ -32,7 +35,8 @@ internal static class DocumentLine
         }
         catch (JsonException exception)
         {
-            return new LineProblem(number, $"not valid JSON at byte {exception.BytePositionInLine}: {FirstSentence(exception.Message)}");
+            return new LineProblem(
+                number, $"not valid JSON at byte {exception.BytePositionInLine}: {FirstSentence(exception.Message)}");
         }
         catch (InvalidOperationException)
         {
@@ -91,7 +95,9 @@ internal static class DocumentLine
         return reader.Read() ? "holds more than one JSON value" : null;
     }
 
-    /// <summary>Takes id and collection; what the server sets itself is dropped, the rest is the user's and kept as it stands.</summary>
+    /// <summary>
+    /// Takes id and collection; what the server sets itself is dropped, the rest is the user's and kept as it stands.
+    /// </summary>
     private static List<Range>? ReadMetadata(ref Utf8JsonReader reader, ReadOnlySpan<byte> line, ref Parts parts)
     {
         List<Range>? kept = null;
@@ -101,7 +107,9 @@ internal static class DocumentLine
             bool isId = reader.ValueTextEquals("@id"u8);
             bool isCollection = reader.ValueTextEquals("@collection"u8);
             bool ofServer = reader.ValueTextEquals("@change-vector"u8) || reader.ValueTextEquals("@last-modified"u8)
-                || reader.ValueTextEquals("@index-score"u8) || reader.ValueTextEquals("@etag"u8) || reader.ValueTextEquals("@flags"u8);
+                || reader.ValueTextEquals("@index-score"u8)
+                || reader.ValueTextEquals("@etag"u8)
+                || reader.ValueTextEquals("@flags"u8);
             reader.Read();
             if (isId)
                 parts.Id = Scalar(reader, line);
@@ -130,7 +138,10 @@ internal static class DocumentLine
         WriteString(id, output);
 
         // An empty change vector: the document must not exist. The server then refuses the batch instead of replacing anything.
-        output.Write(overwrite ? ""","Document":{"@metadata":{"@collection":"""u8 : ""","ChangeVector":"","Document":{"@metadata":{"@collection":"""u8);
+        output.Write(
+            overwrite
+                ? ""","Document":{"@metadata":{"@collection":"""u8
+                : ""","ChangeVector":"","Document":{"@metadata":{"@collection":"""u8);
         WriteString(collection, output);
         foreach (Range kept in parts.UserMetadata ?? [])
         {
@@ -152,7 +163,8 @@ internal static class DocumentLine
 
     private static void WriteContent(ReadOnlySpan<byte> properties, ArrayBufferWriter<byte> output)
     {
-        // Beside the properties themselves there are only the comma to @metadata and white space. No property starts or ends with either.
+        // Beside the properties themselves there are only the comma to @metadata and white space. No property starts or ends with
+        // either.
         ReadOnlySpan<byte> content = properties.Trim(" \t\r\n,"u8);
         if (content.IsEmpty)
             return;

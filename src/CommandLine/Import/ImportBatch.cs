@@ -3,8 +3,8 @@ using System.Buffers;
 namespace Treepie.CommandLine.Import;
 
 /// <summary>
-/// Documents on their way: the body of one <c>bulk_docs</c> request, made while the request before it is in flight, and what is needed
-/// to send a part of it again.
+/// Documents on their way: the body of one <c>bulk_docs</c> request, made while the request before it is in flight, and what is
+/// needed to send a part of it again.
 /// </summary>
 internal sealed class ImportBatch
 {

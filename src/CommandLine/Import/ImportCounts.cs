@@ -7,7 +7,8 @@ namespace Treepie.CommandLine.Import;
 /// <param name="FilePosition">Bytes of the file behind it, as they lie on disk.</param>
 /// <param name="FileLength">Bytes of the file.</param>
 /// <param name="BytesSent">Bytes of JSON sent.</param>
-internal sealed record ImportCounts(long Written, long AlreadyThere, long Problems, long FilePosition, long FileLength, long BytesSent)
+internal sealed record ImportCounts(
+    long Written, long AlreadyThere, long Problems, long FilePosition, long FileLength, long BytesSent)
 {
     /// <summary>Documents settled, one way or the other.</summary>
     public long Done => Written + AlreadyThere + Problems;

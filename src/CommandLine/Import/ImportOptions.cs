@@ -9,7 +9,9 @@ internal sealed record ImportOptions
     /// <summary>Top-level field whose string or number is the id; null: see <see cref="DocumentLine"/>.</summary>
     public string? IdField { get; init; }
 
-    /// <summary>What stands before the id, whether it comes from a field or is the line's number; null: nothing, or the collection.</summary>
+    /// <summary>
+    /// What stands before the id, whether it comes from a field or is the line's number; null: nothing, or the collection.
+    /// </summary>
     public string? IdPrefix { get; init; }
 
     /// <summary>Most documents of one batch, which is one transaction of the server.</summary>

@@ -6,25 +6,27 @@ namespace Treepie.CommandLine.Import;
 /// <summary>
 /// One import: batches of a file, one after the other, each one transaction, while the next is read and checked.
 /// <para>
-/// Batches and not one bulk insert: a bulk insert is acknowledged once, at its end, and cannot ask that a document does not exist. It costs
-/// the server the same; the reading and checking of the lines is what an import takes its time for.
+/// Batches and not one bulk insert: a bulk insert is acknowledged once, at its end, and cannot ask that a document does not
+/// exist. It costs the server the same; the reading and checking of the lines is what an import takes its time for.
 /// </para>
 /// <para>
-/// How it resumes. The ids depend on the file alone (<see cref="DocumentLine"/>), and unless told to overwrite every document is sent
-/// with the condition that it does not exist yet. After an interruption the same command therefore meets the documents that were
-/// acknowledged, and possibly the last batch whose acknowledgement was lost: the server refuses that batch as a whole, is then asked
-/// which of its ids it has, and gets the others. From there on each batch is asked for first, until one is wholly missing; that is
-/// where the interruption was. So nothing is written twice, nothing left out, and what exists is never changed, even where the
-/// documents in the database are not the beginning of the file.
+/// How it resumes. The ids depend on the file alone (<see cref="DocumentLine"/>), and unless told to overwrite every document is
+/// sent with the condition that it does not exist yet. After an interruption the same command therefore meets the documents that
+/// were acknowledged, and possibly the last batch whose acknowledgement was lost: the server refuses that batch as a whole, is
+/// then asked which of its ids it has, and gets the others. From there on each batch is asked for first, until one is wholly
+/// missing; that is where the interruption was. So nothing is written twice, nothing left out, and what exists is never changed,
+/// even where the documents in the database are not the beginning of the file.
 /// </para>
 /// <para>
-/// A batch that the server refuses for its content is halved until the document at fault stands alone, so that its line can be named
-/// and all others of the batch are imported.
+/// A batch that the server refuses for its content is halved until the document at fault stands alone, so that its line can be
+/// named and all others of the batch are imported.
 /// </para>
 /// </summary>
 internal sealed class ImportRun(DatabaseClient database, ImportOptions options, IImportProgress progress)
 {
-    /// <summary>Another writer may create documents between the question and the batch; so often it is not chance any more.</summary>
+    /// <summary>
+    /// Another writer may create documents between the question and the batch; so often it is not chance any more.
+    /// </summary>
     private const int MaxConflicts = 8;
 
     private long _written;
@@ -43,7 +45,8 @@ internal sealed class ImportRun(DatabaseClient database, ImportOptions options, 
     public async Task<LineProblem?> RunAsync(ImportSource source, CancellationToken cancellationToken)
     {
         // Holds one batch: while one is sent and one waits, the file is not read, which bounds the memory.
-        var batches = Channel.CreateBounded<ImportBatch>(new BoundedChannelOptions(1) { SingleReader = true, SingleWriter = true });
+        var batches = Channel.CreateBounded<ImportBatch>(
+            new BoundedChannelOptions(1) { SingleReader = true, SingleWriter = true });
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
         Task reading = Task.Run(() => source.ReadAsync(batches.Writer, stop.Token), CancellationToken.None);
         try
@@ -116,7 +119,8 @@ internal sealed class ImportRun(DatabaseClient database, ImportOptions options, 
         return batch;
     }
 
-    private async Task<LineProblem?> SendHalvesAsync(ImportBatch batch, ServerException refusal, CancellationToken cancellationToken)
+    private async Task<LineProblem?> SendHalvesAsync(
+        ImportBatch batch, ServerException refusal, CancellationToken cancellationToken)
     {
         if (batch.Count == 1)
         {

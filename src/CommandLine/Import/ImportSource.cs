@@ -5,7 +5,9 @@ using Treepie.CommandLine.Http;
 
 namespace Treepie.CommandLine.Import;
 
-/// <summary>Reads a file, plain or gzip'ed whatever its name says, and makes batches of it, never more than one ahead of the sender.</summary>
+/// <summary>
+/// Reads a file, plain or gzip'ed whatever its name says, and makes batches of it, never more than one ahead of the sender.
+/// </summary>
 internal sealed class ImportSource(string path, ImportOptions options)
 {
     /// <summary>Bytes of the file.</summary>
@@ -16,7 +18,8 @@ internal sealed class ImportSource(string path, ImportOptions options)
     {
         try
         {
-            await using FileStream file = new(path, FileMode.Open, FileAccess.Read, FileShare.Read, 128 * 1024, FileOptions.SequentialScan);
+            await using FileStream file = new(
+                path, FileMode.Open, FileAccess.Read, FileShare.Read, 128 * 1024, FileOptions.SequentialScan);
             await using Stream content = IsGzip(file) ? new GZipStream(file, CompressionMode.Decompress) : file;
             await ReadAsync(file, new LineReader(content), batches, cancellationToken);
             batches.Complete();
@@ -27,7 +30,8 @@ internal sealed class ImportSource(string path, ImportOptions options)
         }
     }
 
-    private async Task ReadAsync(FileStream file, LineReader reader, ChannelWriter<ImportBatch> batches, CancellationToken cancellationToken)
+    private async Task ReadAsync(
+        FileStream file, LineReader reader, ChannelWriter<ImportBatch> batches, CancellationToken cancellationToken)
     {
         var command = new ArrayBufferWriter<byte>(64 * 1024);
         var batch = new ImportBatch();

@@ -20,11 +20,13 @@ internal sealed class TerminalImportProgress : IImportProgress
     }
 
     /// <summary>Shows the bar while <paramref name="work"/> runs.</summary>
-    public static Task<T> RunAsync<T>(IAnsiConsole console, TimeProvider time, string title, Func<IImportProgress, Task<T>> work) =>
+    public static Task<T> RunAsync<T>(
+        IAnsiConsole console, TimeProvider time, string title, Func<IImportProgress, Task<T>> work) =>
         console.Progress()
             .AutoClear(true)
             .Columns(new ProgressBarColumn(), new PercentageColumn(), new TaskDescriptionColumn { Alignment = Justify.Left })
-            .StartAsync(context => work(new TerminalImportProgress(console, time, context.AddTask(Markup.Escape(title), maxValue: 100))));
+            .StartAsync(
+                context => work(new TerminalImportProgress(console, time, context.AddTask(Markup.Escape(title), maxValue: 100))));
 
     /// <inheritdoc/>
     public void Report(ImportCounts counts)
@@ -33,7 +35,8 @@ internal sealed class TerminalImportProgress : IImportProgress
         _task.Value = ImportRate.Percent(counts);
         _task.Description = string.Create(
             CultureInfo.InvariantCulture,
-            $"{counts.Done:N0} documents, {ImportRate.DocumentsPerSecond(counts, elapsed):N0}/s, {counts.BytesSent / 1e6:N1} MB, {ImportRate.Left(counts, elapsed)} left");
+            $"{counts.Done:N0} documents, {ImportRate.DocumentsPerSecond(counts, elapsed):N0}/s, {counts.BytesSent / 1e6:N1} MB, "
+                + $"{ImportRate.Left(counts, elapsed)} left");
     }
 
     /// <inheritdoc/>

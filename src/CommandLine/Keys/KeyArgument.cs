@@ -27,7 +27,9 @@ internal sealed class KeyArgument
         if (_source is not null)
             return _source.Read(cancellationToken);
         if (!shell.CanAsk)
-            throw new UsageException("Nobody can be asked for a passphrase here: there is no terminal. Give it as passphrase-file:PATH, passphrase-env:NAME or passphrase-command:/FULL/PATH.");
+            throw new UsageException(
+                "Nobody can be asked for a passphrase here: there is no terminal. Give it as passphrase-file:PATH, "
+                    + "passphrase-env:NAME or passphrase-command:/FULL/PATH.");
 
         shell.Error.Write($"Passphrase of {what}: ");
         char[] text = shell.ReadSecret();
@@ -38,7 +40,10 @@ internal sealed class KeyArgument
         }
         catch (ArgumentException error)
         {
-            throw new UsageException(error.Message[..(error.Message.LastIndexOf(" (", StringComparison.Ordinal) is > 0 and var end ? end : error.Message.Length)]);
+            throw new UsageException(
+                error.Message[..(error.Message.LastIndexOf(" (", StringComparison.Ordinal) is > 0 and var end
+                    ? end
+                    : error.Message.Length)]);
         }
         finally
         {

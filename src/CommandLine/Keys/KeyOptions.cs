@@ -4,10 +4,15 @@ using Treepie.Encryption;
 
 namespace Treepie.CommandLine.Keys;
 
-/// <summary>The options by which every command is told where keys are. None takes a key itself: every account of a machine can read the command lines of its programs.</summary>
+/// <summary>
+/// The options by which every command is told where keys are. None takes a key itself: every account of a machine can read the
+/// command lines of its programs.
+/// </summary>
 internal static class KeyOptions
 {
-    private const string Sources = "file:PATH, env:NAME or command:/FULL/PATH ARGUMENTS (with 'passphrase-' before it for a passphrase), or 'ask' for a passphrase typed now";
+    private const string Sources =
+        "file:PATH, env:NAME or command:/FULL/PATH ARGUMENTS (with 'passphrase-' before it for a passphrase), or 'ask' for a "
+            + "passphrase typed now";
 
     /// <summary><c>--key</c>.</summary>
     public static Option<KeyArgument?> Key(string meaning, string name = "--key") => new(name)
@@ -31,7 +36,8 @@ internal static class KeyOptions
         Description = "Where the key of one database is; may be given several times",
         HelpName = "name=source",
         AllowMultipleArgumentsPerToken = false,
-        CustomParser = result => [.. result.Tokens.Select(token => ParseNamed(result, token.Value)).OfType<(string, KeyArgument)>()],
+        CustomParser = result => [
+            .. result.Tokens.Select(token => ParseNamed(result, token.Value)).OfType<(string, KeyArgument)>()],
     };
 
     private static (string, KeyArgument)? ParseNamed(ArgumentResult result, string text)

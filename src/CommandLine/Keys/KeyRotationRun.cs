@@ -26,7 +26,9 @@ internal sealed class KeyRotationRun(Shell shell, DatabaseClient database)
                     await shell.Error.WriteLineAsync($"Database '{database.Name}' is encrypted anew.");
                     return;
                 case "Canceled":
-                    throw new InvalidDataException($"The server gave up encrypting '{database.Name}' anew: it was asked to, or is stopping. The database is as it was; run it again.");
+                    throw new InvalidDataException(
+                        $"The server gave up encrypting '{database.Name}' anew: it was asked to, or is stopping. The database is "
+                            + $"as it was; run it again.");
                 default:
                     throw new InvalidDataException(root.GetProperty("Result").GetProperty("Message").GetString());
             }
@@ -37,7 +39,8 @@ internal sealed class KeyRotationRun(Shell shell, DatabaseClient database)
                 JsonElement progress = root.GetProperty("Progress");
                 await shell.Error.WriteLineAsync(string.Create(
                     CultureInfo.InvariantCulture,
-                    $"{progress.GetProperty("LastProcessedId").GetString()}: {progress.GetProperty("Processed").GetInt64():N0} of {progress.GetProperty("Total").GetInt64():N0} pages"));
+                    $"{progress.GetProperty("LastProcessedId").GetString()}: {progress.GetProperty("Processed").GetInt64():N0} "
+                        + $"of {progress.GetProperty("Total").GetInt64():N0} pages"));
             }
 
             await Task.Delay(_look, shell.Time, cancellationToken);

@@ -17,7 +17,8 @@ internal sealed class CheckRun(Shell shell, DataDirectory directory, DirectoryKe
         foreach (string environment in directory.Environments)
         {
             string name = directory.NameOf(environment);
-            CheckReport report = await OfflineProgress.RunAsync(shell, name, progress => Check(environment, progress, cancellationToken));
+            CheckReport report = await OfflineProgress.RunAsync(
+                shell, name, progress => Check(environment, progress, cancellationToken));
             _reports.Add((name, report));
             if (!asJson)
                 WriteText(name, report);
@@ -27,7 +28,9 @@ internal sealed class CheckRun(Shell shell, DataDirectory directory, DirectoryKe
         if (asJson)
             WriteJson(isClean);
         else if (!isClean)
-            await shell.Error.WriteLineAsync("There is damage. Restore a backup, or bring what can still be read to a new place: treepie salvage <directory> <target>.");
+            await shell.Error.WriteLineAsync(
+                "There is damage. Restore a backup, or bring what can still be read to a new place: treepie salvage <directory> "
+                    + "<target>.");
         return isClean ? ExitCode.Ok : ExitCode.Failure;
     }
 
@@ -59,11 +62,14 @@ internal sealed class CheckRun(Shell shell, DataDirectory directory, DirectoryKe
     {
         shell.OutputText.WriteLine(string.Create(
             CultureInfo.InvariantCulture,
-            $"{name}: {(report.IsClean ? "clean" : $"{report.ProblemCount:N0} problems")}; {report.Pages:N0} pages ({report.FreePages:N0} free), {report.Trees:N0} trees, {report.Keys:N0} keys, {report.JournalFrames:N0} frames of the journal, transaction {report.TransactionId}"));
+            $"{name}: {(report.IsClean ? "clean" : $"{report.ProblemCount:N0} problems")}; {report.Pages:N0} pages "
+                + $"({report.FreePages:N0} free), {report.Trees:N0} trees, {report.Keys:N0} keys, {report.JournalFrames:N0} "
+                + $"frames of the journal, transaction {report.TransactionId}"));
         foreach (CheckProblem problem in report.Problems)
             shell.OutputText.WriteLine($"  {problem}");
         if (report.ProblemCount > report.Problems.Count)
-            shell.OutputText.WriteLine(string.Create(CultureInfo.InvariantCulture, $"  and {report.ProblemCount - report.Problems.Count:N0} more"));
+            shell.OutputText.WriteLine(
+                string.Create(CultureInfo.InvariantCulture, $"  and {report.ProblemCount - report.Problems.Count:N0} more"));
     }
 
     private void WriteJson(bool isClean) => OfflineJson.Write(shell, writer =>

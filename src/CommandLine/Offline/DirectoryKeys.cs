@@ -5,10 +5,13 @@ using Treepie.Storage;
 namespace Treepie.CommandLine.Offline;
 
 /// <summary>
-/// The keys of the encrypted environments in a directory: of the secrets store by the master key; of a database's documents by its own source, else out of the
-/// secrets store, else by the one key for all; of an index by the documents it belongs to. Nothing is asked for before it is needed, and nothing twice.
+/// The keys of the encrypted environments in a directory: of the secrets store by the master key; of a database's documents by
+/// its own source, else out of the secrets store, else by the one key for all; of an index by the documents it belongs to.
+/// Nothing is asked for before it is needed, and nothing twice.
 /// </summary>
-internal sealed class DirectoryKeys(Shell shell, DataDirectory directory, KeyArgument? key, KeySource? masterKey, IReadOnlyList<(string Database, KeyArgument Key)> databaseKeys) : IDisposable
+internal sealed class DirectoryKeys(
+    Shell shell, DataDirectory directory, KeyArgument? key, KeySource? masterKey,
+    IReadOnlyList<(string Database, KeyArgument Key)> databaseKeys) : IDisposable
 {
     private const string DatabasesFolder = "databases", IndexPurpose = "index/";
 
@@ -67,12 +70,14 @@ internal sealed class DirectoryKeys(Shell shell, DataDirectory directory, KeyArg
         if (Kept(environment, database) is { } kept)
             return kept;
         return key?.Read(shell, $"'{environment}'", cancellationToken) ?? throw new UsageException(
-            $"'{environment}' is encrypted. Say where its key is: --key SOURCE; in the data directory of a server --master-key SOURCE or --database-key {database}=SOURCE. Nothing was done.");
+            $"'{environment}' is encrypted. Say where its key is: --key SOURCE; in the data directory of a server --master-key "
+                + $"SOURCE or --database-key {database}=SOURCE. Nothing was done.");
     }
 
     private EncryptionKey OfIndex(string documents, string folder, CancellationToken cancellationToken)
     {
-        using StorageEnvironment main = StorageEnvironment.Open(documents, new StorageOptions { ReadOnly = true, EncryptionKey = Of(documents, cancellationToken) });
+        using StorageEnvironment main = StorageEnvironment.Open(
+            documents, new StorageOptions { ReadOnly = true, EncryptionKey = Of(documents, cancellationToken) });
         return main.DeriveKey(IndexPurpose + folder);
     }
 

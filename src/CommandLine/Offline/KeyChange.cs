@@ -13,7 +13,8 @@ internal sealed class KeyChange(Shell shell, DirectoryKeys keys)
         using (StorageEnvironment environment = Open(main, cancellationToken))
         using (EncryptionKey next = readNext())
             environment.ChangeKey(next, cancellationToken);
-        await shell.Error.WriteLineAsync($"'{keys.Directory.Path}' has its new key. Put that where the old one was, if a server looks for it there.");
+        await shell.Error.WriteLineAsync(
+            $"'{keys.Directory.Path}' has its new key. Put that where the old one was, if a server looks for it there.");
     }
 
     /// <summary>Encrypts all of it anew: the documents, then each index.</summary>
@@ -35,19 +36,26 @@ internal sealed class KeyChange(Shell shell, DirectoryKeys keys)
             });
             pages += report.PagesWritten;
             if (!report.IsComplete)
-                throw new StorageException($"{name}: everything was encrypted anew, but the old data key is still needed: {string.Join("; ", report.Holders)}. Run it again when it is not.");
+                throw new StorageException(
+                    $"{name}: everything was encrypted anew, but the old data key is still needed: "
+                        + $"{string.Join("; ", report.Holders)}. Run it again when it is not.");
         }
 
-        await shell.Error.WriteLineAsync(string.Create(CultureInfo.InvariantCulture, $"'{keys.Directory.Path}' is encrypted anew: {pages:N0} pages."));
+        await shell.Error.WriteLineAsync(
+            string.Create(CultureInfo.InvariantCulture, $"'{keys.Directory.Path}' is encrypted anew: {pages:N0} pages."));
     }
 
-    private StorageEnvironment Open(string place, CancellationToken cancellationToken) => StorageEnvironment.Open(place, new StorageOptions
-    {
-        EncryptionKey = keys.Of(place, cancellationToken) ?? throw new UsageException($"'{place}' is not encrypted: it has no keys. Encryption is chosen when a database is made."),
-    });
+    private StorageEnvironment Open(string place, CancellationToken cancellationToken) =>
+        StorageEnvironment.Open(place, new StorageOptions
+        {
+            EncryptionKey = keys.Of(place, cancellationToken)
+                ?? throw new UsageException(
+                    $"'{place}' is not encrypted: it has no keys. Encryption is chosen when a database is made."),
+        });
 
     private sealed class Pages(IProgress<CheckProgress> progress) : IProgress<KeyRotationProgress>
     {
-        public void Report(KeyRotationProgress value) => progress.Report(new CheckProgress("pages encrypted anew", value.PagesWritten, value.PagesTotal));
+        public void Report(KeyRotationProgress value) =>
+            progress.Report(new CheckProgress("pages encrypted anew", value.PagesWritten, value.PagesTotal));
     }
 }

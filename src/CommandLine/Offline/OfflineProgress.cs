@@ -4,7 +4,9 @@ using Treepie.Storage;
 
 namespace Treepie.CommandLine.Offline;
 
-/// <summary>Shows how far a check or salvage of one environment is: a moving bar for a person, a line every few seconds for a log.</summary>
+/// <summary>
+/// Shows how far a check or salvage of one environment is: a moving bar for a person, a line every few seconds for a log.
+/// </summary>
 internal sealed class OfflineProgress : IProgress<CheckProgress>
 {
     private static readonly TimeSpan _interval = TimeSpan.FromSeconds(2);
@@ -27,14 +29,17 @@ internal sealed class OfflineProgress : IProgress<CheckProgress>
         ? shell.ErrorConsole().Progress()
             .AutoClear(true)
             .Columns(new ProgressBarColumn(), new PercentageColumn(), new TaskDescriptionColumn { Alignment = Justify.Left })
-            .StartAsync(context => Task.Run(() => work(new OfflineProgress(shell, name, context.AddTask(Markup.Escape(name), maxValue: 100)))))
+            .StartAsync(
+                context => Task.Run(
+                    () => work(new OfflineProgress(shell, name, context.AddTask(Markup.Escape(name), maxValue: 100)))))
         : Task.Run(() => work(new OfflineProgress(shell, name, null)));
 
     /// <inheritdoc/>
     public void Report(CheckProgress value)
     {
         double percent = value.PagesTotal == 0 ? 100 : Math.Min(100, 100.0 * value.PagesDone / value.PagesTotal);
-        string text = string.Create(CultureInfo.InvariantCulture, $"{_name}: {value.PagesDone:N0} of {value.PagesTotal:N0} {value.Step}");
+        string text = string.Create(
+            CultureInfo.InvariantCulture, $"{_name}: {value.PagesDone:N0} of {value.PagesTotal:N0} {value.Step}");
         if (_task is not null)
         {
             _task.Value = percent;

@@ -4,11 +4,17 @@ using Treepie.Storage;
 
 namespace Treepie.CommandLine.Offline;
 
-/// <summary>Salvages every environment of a directory to the same places of another, and says what came back and what not.</summary>
-/// <remarks>Indexes of databases are left out but for their definitions: the server builds them again, from the documents that are left.</remarks>
+/// <summary>
+/// Salvages every environment of a directory to the same places of another, and says what came back and what not.
+/// </summary>
+/// <remarks>
+/// Indexes of databases are left out but for their definitions: the server builds them again, from the documents that are left.
+/// </remarks>
 internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, string target, DirectoryKeys keys)
 {
-    /// <summary>The tree of a database that has its documents, and the one that tells the server to make all else of them anew.</summary>
+    /// <summary>
+    /// The tree of a database that has its documents, and the one that tells the server to make all else of them anew.
+    /// </summary>
     private const string DocumentsTree = "documents", SalvagedMark = "salvaged";
 
     private readonly List<(string Name, SalvageReport? Report, string? Failure)> _results = [];
@@ -18,9 +24,12 @@ internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, st
     public async Task<int> RunAsync(bool asJson, CancellationToken cancellationToken)
     {
         if (Directory.Exists(target) && Directory.EnumerateFileSystemEntries(target).Any())
-            throw new UsageException($"'{target}' is not empty: give a directory of its own to what is salvaged. Nothing was written.");
-        if ((target + Path.DirectorySeparatorChar).StartsWith(directory.Path + Path.DirectorySeparatorChar, StringComparison.Ordinal))
-            throw new UsageException($"'{target}' lies inside of '{directory.Path}', in which nothing is written. Give another target.");
+            throw new UsageException(
+                $"'{target}' is not empty: give a directory of its own to what is salvaged. Nothing was written.");
+        if ((target + Path.DirectorySeparatorChar).StartsWith(
+            directory.Path + Path.DirectorySeparatorChar, StringComparison.Ordinal))
+            throw new UsageException(
+                $"'{target}' lies inside of '{directory.Path}', in which nothing is written. Give another target.");
 
         foreach (string environment in directory.Environments.Where(environment => !DataDirectory.IsIndex(environment)))
             _ = keys.Of(environment, cancellationToken); // what is missing is told before anything is written
@@ -35,7 +44,8 @@ internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, st
                 continue;
             }
 
-            (SalvageReport? report, string? failure) = await OfflineProgress.RunAsync(shell, name, progress => Salvage(environment, progress, cancellationToken));
+            (SalvageReport? report, string? failure) = await OfflineProgress.RunAsync(
+                shell, name, progress => Salvage(environment, progress, cancellationToken));
             _results.Add((name, report, failure));
             if (!asJson)
                 WriteText(name, report, failure);
@@ -49,23 +59,29 @@ internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, st
         return isComplete ? ExitCode.Ok : ExitCode.Failure;
     }
 
-    private (SalvageReport? Report, string? Failure) Salvage(string environment, IProgress<CheckProgress> progress, CancellationToken cancellationToken)
+    private (SalvageReport? Report, string? Failure) Salvage(
+        string environment, IProgress<CheckProgress> progress, CancellationToken cancellationToken)
     {
         try
         {
             string place = directory.PlaceIn(target, environment);
-            SalvageReport report = Storage.Salvage.Run(environment, place, keys.Of(environment, cancellationToken), progress, cancellationToken);
+            SalvageReport report = Storage.Salvage.Run(
+                environment, place, keys.Of(environment, cancellationToken), progress, cancellationToken);
             if (!report.IsComplete && report.Trees.Any(tree => tree.Name == DocumentsTree))
                 LeaveMark(place, keys.Of(environment, cancellationToken));
             return (report, null);
         }
-        catch (StorageException error) when (error is not (EnvironmentLockedException or DiskFullException or EncryptionKeyException))
+        catch (StorageException error)
+            when (error is not (EnvironmentLockedException or DiskFullException or EncryptionKeyException))
         {
             return (null, error.Message);
         }
     }
 
-    /// <summary>A database's trees refer to each other, so one that came back in part would contradict itself: the server sees to that when it opens it.</summary>
+    /// <summary>
+    /// A database's trees refer to each other, so one that came back in part would contradict itself: the server sees to that
+    /// when it opens it.
+    /// </summary>
     private static void LeaveMark(string database, EncryptionKey? key)
     {
         using StorageEnvironment environment = StorageEnvironment.Open(database, new StorageOptions { EncryptionKey = key });
@@ -82,7 +98,8 @@ internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, st
 
         shell.OutputText.WriteLine(string.Create(
             CultureInfo.InvariantCulture,
-            $"{name}: {(report.IsComplete ? "all of it came back" : "not all of it came back, or not for certain")}; transaction {report.TransactionId}, {report.Trees.Sum(tree => tree.Keys):N0} keys in {report.Trees.Count:N0} trees"));
+            $"{name}: {(report.IsComplete ? "all of it came back" : "not all of it came back, or not for certain")}; transaction "
+                + $"{report.TransactionId}, {report.Trees.Sum(tree => tree.Keys):N0} keys in {report.Trees.Count:N0} trees"));
         foreach (CheckProblem problem in report.Problems)
             shell.OutputText.WriteLine($"  {problem}");
         foreach (SalvagedTree tree in report.Trees.Where(tree => !tree.IsComplete))
@@ -94,7 +111,8 @@ internal sealed class SalvageCommandRun(Shell shell, DataDirectory directory, st
         string expected = tree.ExpectedKeys is { } keys ? string.Create(CultureInfo.InvariantCulture, $" of {keys:N0}") : "";
         shell.OutputText.WriteLine(string.Create(
             CultureInfo.InvariantCulture,
-            $"  tree '{tree.Name}': {tree.Keys:N0}{expected} keys, {tree.DoubtfulKeys:N0} of them doubtful; {tree.LostValues:N0} values lost, {tree.DamagedPages:N0} pages damaged"));
+            $"  tree '{tree.Name}': {tree.Keys:N0}{expected} keys, {tree.DoubtfulKeys:N0} of them doubtful; {tree.LostValues:N0} "
+                + $"values lost, {tree.DamagedPages:N0} pages damaged"));
         if (tree.Failure is { } failure)
             shell.OutputText.WriteLine($"    {failure}");
         foreach (KeyRange range in tree.MissingRanges)

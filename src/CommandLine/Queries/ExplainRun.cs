@@ -25,7 +25,10 @@ internal sealed class ExplainRun(DatabaseClient database, Shell shell)
             await shell.OutputText.WriteLineAsync(line);
         JsonElement counters = timings.GetProperty("Counters");
         await shell.OutputText.WriteLineAsync();
-        IEnumerable<JsonProperty> figures = [.. counters.EnumerateObject(), .. timings.EnumerateObject().Where(figure => figure.Name is "PagesCold" or "PagesWarm")];
+        IEnumerable<JsonProperty> figures =
+        [
+            .. counters.EnumerateObject(), .. timings.EnumerateObject().Where(figure => figure.Name is "PagesCold" or "PagesWarm")
+        ];
         await shell.OutputText.WriteLineAsync(string.Join("   ", figures.Select(counter =>
             string.Create(CultureInfo.InvariantCulture, $"{Words(counter.Name)} {counter.Value.GetInt64():N0}"))));
         await shell.OutputText.FlushAsync(cancellationToken);
@@ -37,7 +40,8 @@ internal sealed class ExplainRun(DatabaseClient database, Shell shell)
         using HttpResponseMessage response = await database.ExplainAsync(query, "svg", cancellationToken);
         byte[] picture = await response.Content.ReadAsByteArrayAsync(cancellationToken);
         await File.WriteAllBytesAsync(path, picture, cancellationToken);
-        await shell.Error.WriteLineAsync(string.Create(CultureInfo.InvariantCulture, $"{Path.GetFullPath(path)}: {picture.Length:N0} bytes"));
+        await shell.Error.WriteLineAsync(
+            string.Create(CultureInfo.InvariantCulture, $"{Path.GetFullPath(path)}: {picture.Length:N0} bytes"));
     }
 
     /// <summary>Writes the answer of the server as it is.</summary>
@@ -52,7 +56,9 @@ internal sealed class ExplainRun(DatabaseClient database, Shell shell)
     private static string Heading(JsonElement answer, JsonElement timings)
     {
         long total = answer.GetProperty("TotalResults").GetInt64();
-        string heading = string.Create(CultureInfo.InvariantCulture, $"{answer.GetProperty("IndexName").GetString()}: {total:N0} {(total == 1 ? "result" : "results")}")
+        string heading = string.Create(
+            CultureInfo.InvariantCulture,
+            $"{answer.GetProperty("IndexName").GetString()}: {total:N0} {(total == 1 ? "result" : "results")}")
             + $" in {PlanDrawing.Duration(timings.GetProperty("DurationInMicroseconds").GetDouble())}";
         IEnumerable<string> parts = timings.GetProperty("Timings").EnumerateObject().Select(part =>
             $"{Words(part.Name)} {PlanDrawing.Duration(part.Value.GetProperty("DurationInMicroseconds").GetDouble())}");
@@ -61,5 +67,7 @@ internal sealed class ExplainRun(DatabaseClient database, Shell shell)
 
     /// <summary>"PagesRead" as "pages read".</summary>
     private static string Words(string name) =>
-        string.Concat(name.Select((c, i) => i > 0 && char.IsUpper(c) ? " " + char.ToLowerInvariant(c) : char.ToLowerInvariant(c).ToString()));
+        string.Concat(
+            name.Select(
+                (c, i) => i > 0 && char.IsUpper(c) ? " " + char.ToLowerInvariant(c) : char.ToLowerInvariant(c).ToString()));
 }

@@ -5,8 +5,8 @@ using Spectre.Console;
 namespace Treepie.CommandLine.Queries;
 
 /// <summary>
-/// A plan drawn in characters: the steps as a tree, their numbers in columns beside it, below a step what was decided there. As wide as the terminal; where
-/// that is too narrow, names are cut, and columns that say least are left out.
+/// A plan drawn in characters: the steps as a tree, their numbers in columns beside it, below a step what was decided there. As
+/// wide as the terminal; where that is too narrow, names are cut, and columns that say least are left out.
 /// </summary>
 internal sealed class PlanDrawing
 {
@@ -19,7 +19,8 @@ internal sealed class PlanDrawing
     /// <summary>Columns with the number of steps they say least: left out first.</summary>
     private static readonly (string Title, string Member, int Rank)[] _known =
     [
-        ("EXPECTED", "Estimate", 0), ("IN", "RowsIn", 3), ("OUT", "RowsOut", 0), ("WINDOWS", "Windows", 4), ("PAGES", "PagesRead", 2), ("COLD", "PagesCold", 8), ("BLOCKS", "BlocksDecoded", 5), ("BYTES", "BytesDecoded", 7),
+        ("EXPECTED", "Estimate", 0), ("IN", "RowsIn", 3), ("OUT", "RowsOut", 0), ("WINDOWS", "Windows", 4),
+        ("PAGES", "PagesRead", 2), ("COLD", "PagesCold", 8), ("BLOCKS", "BlocksDecoded", 5), ("BYTES", "BytesDecoded", 7),
         ("ENTRIES", "EntriesScanned", 1), ("SCORED", "CandidatesScored", 6), ("TIME", "ElapsedMicroseconds", 0),
     ];
 
@@ -45,7 +46,11 @@ internal sealed class PlanDrawing
         string stem = below + (children.Length > 0 ? "│ " : "  ");
         foreach (JsonElement decision in node.GetProperty("Decisions").EnumerateArray())
         {
-            _lines.Add(new Line($"{stem}· {Text(decision, "Question")}: {Text(decision, "Chosen")}{Cost(decision)} – {Text(decision, "Reason")}", null));
+            _lines.Add(
+                new Line(
+                    $"{stem}· {Text(decision, "Question")}: {Text(decision, "Chosen")}{Cost(decision)} – "
+                        + $"{Text(decision, "Reason")}",
+                    null));
             foreach (JsonElement other in decision.GetProperty("NotTaken").EnumerateArray())
                 _lines.Add(new Line($"{stem}    not {Text(other, "Name")}{Cost(other)} – {Text(other, "Reason")}", null));
         }
@@ -60,14 +65,22 @@ internal sealed class PlanDrawing
     private List<string> Lay()
     {
         List<Line> steps = [.. _lines.Where(line => line.Node is not null)];
-        List<Column> columns = [.. _known.Select((column, place) => new Column(column.Title, place, column.Rank, [.. steps.Select(step => Cell(step.Node!.Value, column.Member))]))]; // steps have nodes
+        // steps have nodes
+        List<Column> columns = [
+            .. _known.Select(
+                (column, place) => new Column(
+                    column.Title, place, column.Rank, [.. steps.Select(step => Cell(step.Node!.Value, column.Member))]))];
         columns.RemoveAll(column => column.Cells.All(cell => cell is "" or "0") && column.Rank > 0);
         int widest = Math.Min(MaxNameWidth, steps.Max(step => step.Text.GetCellWidth()));
-        while (columns.Sum(column => column.Width + Gap) + Math.Min(widest, LeastNameWidth) > _width && columns.Any(column => column.Rank > 0))
+        while (columns.Sum(column => column.Width + Gap) + Math.Min(widest, LeastNameWidth) > _width
+            && columns.Any(column => column.Rank > 0))
             columns.Remove(columns.MaxBy(column => column.Rank)!); // there is one
 
         int room = Math.Max(8, Math.Min(widest, _width - columns.Sum(column => column.Width + Gap)));
-        var drawn = new List<string> { Fit("STEP", room) + string.Concat(columns.Select(column => Right(column.Title, column.Width))) };
+        var drawn = new List<string>
+        {
+            Fit("STEP", room) + string.Concat(columns.Select(column => Right(column.Title, column.Width)))
+        };
         int step = 0;
         foreach (Line line in _lines)
         {
@@ -77,7 +90,9 @@ internal sealed class PlanDrawing
                 continue;
             }
 
-            drawn.Add((Fit(line.Text, room) + string.Concat(columns.Select(column => Right(column.Cells[step], column.Width)))).TrimEnd());
+            drawn.Add(
+                (Fit(line.Text, room)
+                    + string.Concat(columns.Select(column => Right(column.Cells[step], column.Width)))).TrimEnd());
             step++;
         }
 
@@ -101,7 +116,9 @@ internal sealed class PlanDrawing
             return Duration(value.GetDouble());
 
         string number = value.GetInt64().ToString("N0", CultureInfo.InvariantCulture);
-        return member == "Estimate" && node.TryGetProperty("IsExact", out JsonElement exact) && !exact.GetBoolean() ? "≤ " + number : number;
+        return member == "Estimate" && node.TryGetProperty("IsExact", out JsonElement exact) && !exact.GetBoolean()
+            ? "≤ " + number
+            : number;
     }
 
     /// <summary>A time in the unit that keeps it short.</summary>

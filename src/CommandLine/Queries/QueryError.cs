@@ -32,6 +32,8 @@ internal static partial class QueryError
             .ToString();
     }
 
-    [GeneratedRegex(@"\bline (?<line>\d{1,6}),? column (?<column>\d{1,6})\b|\b(?<line>\d{1,6}):(?<column>\d{1,6})\b", RegexOptions.IgnoreCase)]
+    [GeneratedRegex(
+        @"\bline (?<line>\d{1,6}),? column (?<column>\d{1,6})\b|\b(?<line>\d{1,6}):(?<column>\d{1,6})\b",
+        RegexOptions.IgnoreCase)]
     private static partial Regex Place();
 }

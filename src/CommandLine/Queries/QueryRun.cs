@@ -4,7 +4,9 @@ using Treepie.CommandLine.Http;
 
 namespace Treepie.CommandLine.Queries;
 
-/// <summary>One query, written in one of three ways. The stream and the server's JSON pass through without being collected in memory.</summary>
+/// <summary>
+/// One query, written in one of three ways. The stream and the server's JSON pass through without being collected in memory.
+/// </summary>
 internal sealed class QueryRun(DatabaseClient database, Shell shell)
 {
     private static readonly byte[] _newLine = "\n"u8.ToArray();
@@ -18,9 +20,11 @@ internal sealed class QueryRun(DatabaseClient database, Shell shell)
         var table = ResultTable.Of(results, maxRows);
         table.WriteTo(shell.OutputConsole());
         await shell.OutputText.FlushAsync(cancellationToken);
-        await shell.Error.WriteLineAsync(Footer(answer.RootElement, results.GetArrayLength(), Math.Min(maxRows, results.GetArrayLength())));
+        await shell.Error.WriteLineAsync(
+            Footer(answer.RootElement, results.GetArrayLength(), Math.Min(maxRows, results.GetArrayLength())));
         if (table.HiddenColumns.Count > 0)
-            await shell.Error.WriteLineAsync($"Not shown for want of width: {string.Join(", ", table.HiddenColumns)}. 'select' or --format json shows them.");
+            await shell.Error.WriteLineAsync(
+                $"Not shown for want of width: {string.Join(", ", table.HiddenColumns)}. 'select' or --format json shows them.");
     }
 
     /// <summary>Writes the answer of the server as it is.</summary>
@@ -70,13 +74,21 @@ internal sealed class QueryRun(DatabaseClient database, Shell shell)
 
         await output.FlushAsync(cancellationToken);
         await shell.Error.WriteLineAsync(
-            Footer(stats ?? throw new InvalidDataException($"The answer of the server ends after {count} results without its statistics."), count, count));
+            Footer(
+                stats
+                    ?? throw new InvalidDataException(
+                        $"The answer of the server ends after {count} results without its statistics."),
+                count, count));
     }
 
     private static string Footer(JsonElement answer, long received, long shown)
     {
-        long total = answer.TryGetProperty("TotalResults", out JsonElement value) && value.TryGetInt64(out long known) ? known : received;
-        string footer = shown == total ? Count(total) : string.Create(CultureInfo.InvariantCulture, $"{shown:N0} of {Count(total)}");
+        long total = answer.TryGetProperty("TotalResults", out JsonElement value) && value.TryGetInt64(out long known)
+            ? known
+            : received;
+        string footer = shown == total
+            ? Count(total)
+            : string.Create(CultureInfo.InvariantCulture, $"{shown:N0} of {Count(total)}");
         if (answer.TryGetProperty("IndexName", out JsonElement index) && index.ValueKind == JsonValueKind.String)
             footer += $", {index.GetString()}";
         if (answer.TryGetProperty("DurationInMs", out JsonElement duration) && duration.TryGetInt64(out long milliseconds))

@@ -69,10 +69,13 @@ internal sealed class ResultTable
         console.Write(table);
     }
 
-    /// <summary>As wide as their longest text; where that is too much together, the widest give way, but not the id, which people copy.</summary>
+    /// <summary>
+    /// As wide as their longest text; where that is too much together, the widest give way, but not the id, which people copy.
+    /// </summary>
     private static int[] Widths(List<string> columns, List<string[]> cells, int room)
     {
-        int[] widths = [.. columns.Select((column, i) => Math.Max(column.GetCellWidth(), cells.Max(row => row[i].GetCellWidth())))];
+        int[] widths =
+            [.. columns.Select((column, i) => Math.Max(column.GetCellWidth(), cells.Max(row => row[i].GetCellWidth())))];
         Span<int> yielding = columns[0] == IdColumn && columns.Count > 1 ? widths.AsSpan(1) : widths;
         for (int tooMuch = widths.Sum() - room; tooMuch > 0; tooMuch--)
         {
@@ -108,7 +111,9 @@ internal sealed class ResultTable
 
     private bool IsNumeric(string column) =>
         _rows.Any(row => row.TryGetProperty(column, out JsonElement value) && value.ValueKind == JsonValueKind.Number)
-        && _rows.All(row => !row.TryGetProperty(column, out JsonElement value) || value.ValueKind is JsonValueKind.Number or JsonValueKind.Null);
+        && _rows.All(
+            row => !row.TryGetProperty(column, out JsonElement value)
+                || value.ValueKind is JsonValueKind.Number or JsonValueKind.Null);
 
     private static string Cell(JsonElement row, string column)
     {

@@ -40,7 +40,10 @@ internal sealed class CSharpMap : IndexMap
         TextSource source = TextSource.OfMap(index, text);
         TextShape shape = TextShape.Of(source);
         Func<Run, Value> compiled = new TextCompiler(source).Compile(source.Text);
-        return source.HasSource ? new CSharpMap(source, shape, compiled) : throw source.Refuse(source.Text, "it takes no documents: a map begins with 'from … in docs.…' or 'docs.….Select('.");
+        return source.HasSource
+            ? new CSharpMap(source, shape, compiled)
+            : throw source.Refuse(
+                source.Text, "it takes no documents: a map begins with 'from … in docs.…' or 'docs.….Select('.");
     }
 
     public override void Map(Document document, IMapHost host, MapOutput output)

@@ -17,9 +17,11 @@ internal sealed class CallCompiler(TextCompiler compiler, TextSource source, Par
         {
             SimpleNameSyntax name => Function(call, name, scope),
             MemberAccessExpressionSyntax { Expression: ThisExpressionSyntax } member => Function(call, member.Name, scope),
-            MemberAccessExpressionSyntax member when TextCompiler.TypeOf(member.Expression, scope) is { } type => Static(call, type, member.Name, scope),
+            MemberAccessExpressionSyntax member when TextCompiler.TypeOf(member.Expression, scope) is { } type =>
+                Static(call, type, member.Name, scope),
             MemberAccessExpressionSyntax member => Method(call, compiler.Visit(member.Expression, scope), member.Name, scope),
-            MemberBindingExpressionSyntax member => Method(call, scope.Receiver ?? throw source.Refuse(member, "'?.' follows a value."), member.Name, scope),
+            MemberBindingExpressionSyntax member =>
+                Method(call, scope.Receiver ?? throw source.Refuse(member, "'?.' follows a value."), member.Name, scope),
             _ => throw source.Refuse(call, $"'{TextCompiler.Short(call)}' is not among what an index may compute."),
         };
     }
@@ -40,7 +42,10 @@ internal sealed class CallCompiler(TextCompiler compiler, TextSource source, Par
         string word = $"{type}_{name.Identifier.ValueText}";
         return Vocabulary.Statics.TryGetValue(Vocabulary.Key(word, form), out MethodInfo? method)
             ? Expression.Call(method, [run, .. arguments])
-            : throw source.Refuse(name, $"'{type}.{name.Identifier.ValueText}' with {arguments.Count} arguments is not among what an index may call. There are: {Vocabulary.Names(Vocabulary.Statics)}.");
+            : throw source.Refuse(
+                name,
+                $"'{type}.{name.Identifier.ValueText}' with {arguments.Count} arguments is not among what an index may call. "
+                    + $"There are: {Vocabulary.Names(Vocabulary.Statics)}.");
     }
 
     private Expression Function(InvocationExpressionSyntax call, SimpleNameSyntax name, Scope scope)
@@ -52,20 +57,36 @@ internal sealed class CallCompiler(TextCompiler compiler, TextSource source, Par
         if (word is "LoadCompareExchangeValue" or "AsJson" && name is GenericNameSyntax)
             form = "v";
         source.LoadsCompareExchange |= word == "LoadCompareExchangeValue";
-        word = word is "SpatialGenerate" or "SpatialIndex" ? "CreateSpatialField" : word is "LoadVector" or "AsDocument" ? "" : word;
+        word = word is "SpatialGenerate" or "SpatialIndex"
+            ? "CreateSpatialField"
+            : word is "LoadVector" or "AsDocument" ? "" : word;
         return Find(Vocabulary.Functions, name, form, [run, .. arguments], word);
     }
 
-    /// <summary><c>LoadDocument(id, "Users")</c> or <c>LoadDocument&lt;User&gt;(id, "Users")</c>: the collection is known before any document is.</summary>
+    /// <summary>
+    /// <c>LoadDocument(id, "Users")</c> or <c>LoadDocument&lt;User&gt;(id, "Users")</c>: the collection is known before any
+    /// document is.
+    /// </summary>
     private Expression Load(InvocationExpressionSyntax call, SimpleNameSyntax name, Scope scope)
     {
-        if (call.ArgumentList.Arguments is not [{ } id, { Expression: LiteralExpressionSyntax { Token.Value: string collection } }] || collection.Length == 0)
-            throw source.Refuse(name, "'LoadDocument' takes an id and the name of a collection as a text: LoadDocument(doc.UserId, \"Users\").");
+        if (call.ArgumentList.Arguments is not [{ } id,
+            {
+                Expression: LiteralExpressionSyntax
+                {
+                    Token.Value: string collection
+                }
+            }] || collection.Length == 0)
+            throw source.Refuse(
+                name, "'LoadDocument' takes an id and the name of a collection as a text: LoadDocument(doc.UserId, \"Users\").");
         source.Loaded.Add(collection);
-        return TextCompiler.Call(typeof(IndexFunctions), nameof(IndexFunctions.LoadDocument), run, compiler.Visit(id.Expression, scope), Expression.Constant(Value.Of(collection)));
+        return TextCompiler.Call(
+            typeof(IndexFunctions), nameof(IndexFunctions.LoadDocument), run, compiler.Visit(id.Expression, scope),
+            Expression.Constant(Value.Of(collection)));
     }
 
-    private MethodCallExpression Find(FrozenDictionary<string, MethodInfo> words, SimpleNameSyntax name, string form, Expression[] arguments, string? word = null)
+    private MethodCallExpression Find(
+        FrozenDictionary<string, MethodInfo> words, SimpleNameSyntax name, string form, Expression[] arguments,
+        string? word = null)
     {
         word ??= name.Identifier.ValueText;
         if (words.TryGetValue(Vocabulary.Key(word, form), out MethodInfo? method))
@@ -86,7 +107,13 @@ internal sealed class CallCompiler(TextCompiler compiler, TextSource source, Par
             if (argument.NameColon is not null && argument.NameColon.Name.Identifier.ValueText.Length == 0)
                 throw source.Refuse(argument, "an argument stands by itself.");
             ExpressionSyntax value = argument.Expression;
-            while (value is CastExpressionSyntax { Expression: ParenthesizedExpressionSyntax { Expression: LambdaExpressionSyntax lambda } })
+            while (value is CastExpressionSyntax
+                {
+                    Expression: ParenthesizedExpressionSyntax
+                    {
+                        Expression: LambdaExpressionSyntax lambda
+                    }
+                })
                 value = lambda; // clients write the type of a function in front of it
             if (value is LambdaExpressionSyntax function)
             {
@@ -106,6 +133,7 @@ internal sealed class CallCompiler(TextCompiler compiler, TextSource source, Par
 
     /// <summary>Types of elements say nothing here, but that what is nothing is left out.</summary>
     private string Generic(GenericNameSyntax name, string form) =>
-        name.Identifier.ValueText is "OfType" or "Cast" or "ToList" or "ToArray" or "Select" or "SelectMany" or "Where" or "GroupBy" or "ToDictionary" or "OrderBy" ? form
+        name.Identifier.ValueText is "OfType" or "Cast" or "ToList" or "ToArray" or "Select" or "SelectMany" or "Where"
+            or "GroupBy" or "ToDictionary" or "OrderBy" ? form
             : throw source.Refuse(name, $"'{name.Identifier.ValueText}' takes no types.");
 }

@@ -15,7 +15,8 @@ internal static class Conversions
         {
             return value.Kind switch
             {
-                ValueKind.String when format is not null && TimeTexts.TryParse(value.Text, out DateTime time) => time.ToString(format, CultureInfo.InvariantCulture),
+                ValueKind.String when format is not null && TimeTexts.TryParse(value.Text, out DateTime time) =>
+                    time.ToString(format, CultureInfo.InvariantCulture),
                 ValueKind.String => value.Text,
                 ValueKind.Missing or ValueKind.Null => "",
                 ValueKind.Boolean => value.IsTrue ? "True" : "False",
@@ -36,12 +37,19 @@ internal static class Conversions
     }
 
     /// <summary>A whole number for a function.</summary>
-    public static int Int(Value value) => Long(value) is >= int.MinValue and <= int.MaxValue and var number ? (int)number : throw new ComputingException("a number is too large here.");
+    public static int Int(Value value) =>
+        Long(value) is >= int.MinValue and <= int.MaxValue and var number
+            ? (int)number
+            : throw new ComputingException("a number is too large here.");
 
-    public static long Long(Value value) => Cast("long", value) is { Kind: ValueKind.Long } number ? number.Long : throw new ComputingException($"{value.Describe()} stands where a number is expected.");
+    public static long Long(Value value) =>
+        Cast("long", value) is { Kind: ValueKind.Long } number
+            ? number.Long
+            : throw new ComputingException($"{value.Describe()} stands where a number is expected.");
 
     public static double Double(Value value) => value.IsNumber ? value.AsDouble()
-        : value.Kind == ValueKind.String && double.TryParse(value.Text, NumberStyles.Float, CultureInfo.InvariantCulture, out double number) ? number
+        : value.Kind == ValueKind.String
+            && double.TryParse(value.Text, NumberStyles.Float, CultureInfo.InvariantCulture, out double number) ? number
         : throw new ComputingException($"{value.Describe()} stands where a number is expected.");
 
     /// <summary>A number as it is; a text that says one as that.</summary>
@@ -66,7 +74,11 @@ internal static class Conversions
             return type switch
             {
                 "string" => Value.Of(Text(value)),
-                "bool" => value.Kind == ValueKind.Boolean ? value : value.Kind == ValueKind.String && bool.TryParse(value.Text, out bool flag) ? Value.Of(flag) : throw Unfit(type, value),
+                "bool" => value.Kind == ValueKind.Boolean
+                    ? value
+                    : value.Kind == ValueKind.String && bool.TryParse(value.Text, out bool flag)
+                    ? Value.Of(flag)
+                    : throw Unfit(type, value),
                 "int" => Value.Of((long)checked((int)Whole(type, value))),
                 "short" => Value.Of((long)checked((short)Whole(type, value))),
                 "byte" => Value.Of((long)checked((byte)Whole(type, value))),
@@ -74,9 +86,13 @@ internal static class Conversions
                 "long" or "ulong" => Value.Of(Whole(type, value)),
                 "double" => Value.Of(Double(value), value.Spelling),
                 "float" => Value.Of((double)(float)Double(value)),
-                "decimal" => Value.Of(value.IsNumber ? value.AsDecimal() : decimal.Parse(Text(value), NumberStyles.Float, CultureInfo.InvariantCulture)),
+                "decimal" => Value.Of(
+                    value.IsNumber
+                        ? value.AsDecimal()
+                        : decimal.Parse(Text(value), NumberStyles.Float, CultureInfo.InvariantCulture)),
                 "DateTime" or "DateTimeOffset" or "DateOnly" => Value.Of(Time(value) ?? default),
-                "TimeSpan" => value.Kind == ValueKind.Span ? value : Value.Of(TimeSpan.Parse(Text(value), CultureInfo.InvariantCulture)),
+                "TimeSpan" =>
+                    value.Kind == ValueKind.Span ? value : Value.Of(TimeSpan.Parse(Text(value), CultureInfo.InvariantCulture)),
                 _ => value,
             };
         }
@@ -109,5 +125,7 @@ internal static class Conversions
     };
 
     private static ComputingException Unfit(string type, Value value) =>
-        new(value.Kind is ValueKind.String or ValueKind.Double or ValueKind.Long or ValueKind.Decimal && Text(value) is { Length: < 64 } text ? $"'{text}' is no {type}." : $"{value.Describe()} is no {type}.");
+        new(
+            value.Kind is ValueKind.String or ValueKind.Double or ValueKind.Long or ValueKind.Decimal
+                && Text(value) is { Length: < 64 } text ? $"'{text}' is no {type}." : $"{value.Describe()} is no {type}.");
 }

@@ -11,10 +11,21 @@ internal sealed class CreationCompiler(TextCompiler compiler, TextSource source)
     /// <summary>Null where the node is none of that.</summary>
     public Expression? TryVisit(ExpressionSyntax node, Scope scope) => node switch
     {
-        AnonymousObjectCreationExpressionSyntax made => Members(made.Initializers.Select(member => (member.NameEquals?.Name.Identifier.ValueText ?? compiler.ImpliedName(member.Expression), member.Expression)), scope),
+        AnonymousObjectCreationExpressionSyntax made => Members(
+            made.Initializers.Select(
+                member => (
+                    member.NameEquals?.Name.Identifier.ValueText ?? compiler.ImpliedName(member.Expression), member.Expression)),
+            scope),
         ImplicitArrayCreationExpressionSyntax array => Items(array.Initializer.Expressions, scope),
-        ArrayCreationExpressionSyntax array => Items(array.Initializer?.Expressions ?? throw source.Refuse(array, "an array is made with its elements, 'new[] { … }'."), scope),
-        CollectionExpressionSyntax list => Items(list.Elements.Select(element => element is ExpressionElementSyntax one ? one.Expression : throw source.Refuse(element, "only elements one by one.")), scope),
+        ArrayCreationExpressionSyntax array => Items(
+            array.Initializer?.Expressions ?? throw source.Refuse(array, "an array is made with its elements, 'new[] { … }'."),
+            scope),
+        CollectionExpressionSyntax list => Items(
+            list.Elements.Select(
+                element => element is ExpressionElementSyntax one
+                    ? one.Expression
+                    : throw source.Refuse(element, "only elements one by one.")),
+            scope),
         ObjectCreationExpressionSyntax made => Create(made, scope),
         _ => null,
     };
@@ -22,25 +33,35 @@ internal sealed class CreationCompiler(TextCompiler compiler, TextSource source)
     private Expression Create(ObjectCreationExpressionSyntax made, Scope scope)
     {
         string type = TextCompiler.TypeName(made.Type);
-        Expression[] arguments = [.. (made.ArgumentList?.Arguments ?? []).Select(argument => compiler.Visit(argument.Expression, scope))];
+        Expression[] arguments =
+            [.. (made.ArgumentList?.Arguments ?? []).Select(argument => compiler.Visit(argument.Expression, scope))];
         if (type is "DateTime" or "DateTimeOffset" or "TimeSpan" && made.Initializer is null)
-            return TextCompiler.Call(typeof(Creations), type == "TimeSpan" ? nameof(Creations.Span) : nameof(Creations.Time), Expression.NewArrayInit(typeof(Value), arguments));
+            return TextCompiler.Call(
+                typeof(Creations), type == "TimeSpan" ? nameof(Creations.Span) : nameof(Creations.Time),
+                Expression.NewArrayInit(typeof(Value), arguments));
         if (arguments.Length > 0)
-            throw source.Refuse(made, $"'new {type}(…)' is not among what an index may compute; 'new {{ … }}', 'new[] {{ … }}', 'new DateTime(…)' and 'new TimeSpan(…)' are.");
+            throw source.Refuse(
+                made,
+                $"'new {type}(…)' is not among what an index may compute; 'new {{ … }}', 'new[] {{ … }}', 'new DateTime(…)' and "
+                    + $"'new TimeSpan(…)' are.");
         SeparatedExpressions initial = new(made.Initializer);
-        if (initial.Kind == SyntaxKind.CollectionInitializerExpression && !initial.Expressions.Any(static one => one is InitializerExpressionSyntax))
+        if (initial.Kind == SyntaxKind.CollectionInitializerExpression
+            && !initial.Expressions.Any(static one => one is InitializerExpressionSyntax))
             return Items(initial.Expressions, scope);
         return Pairs(made, initial.Expressions, scope);
     }
 
     private Expression Items(IEnumerable<ExpressionSyntax> items, Scope scope) =>
-        TextCompiler.Call(typeof(Creations), nameof(Creations.Items), Expression.NewArrayInit(typeof(Value), items.Select(item => compiler.Visit(item, scope))));
+        TextCompiler.Call(
+            typeof(Creations), nameof(Creations.Items),
+            Expression.NewArrayInit(typeof(Value), items.Select(item => compiler.Visit(item, scope))));
 
     private Expression Members(IEnumerable<(string Name, ExpressionSyntax Value)> members, Scope scope)
     {
         (string Name, ExpressionSyntax Value)[] all = [.. members];
         return TextCompiler.Call(
-            typeof(Creations), nameof(Creations.Members), Expression.Constant(all.Select(static member => member.Name).ToArray()), Expression.NewArrayInit(typeof(Value), all.Select(member => compiler.Visit(member.Value, scope))));
+            typeof(Creations), nameof(Creations.Members), Expression.Constant(all.Select(static member => member.Name).ToArray()),
+            Expression.NewArrayInit(typeof(Value), all.Select(member => compiler.Visit(member.Value, scope))));
     }
 
     /// <summary><c>{ A = x }</c>, <c>{ ["a"] = x }</c> or <c>{ { "a", x } }</c>.</summary>
@@ -56,7 +77,13 @@ internal sealed class CreationCompiler(TextCompiler compiler, TextSource source)
                     names.Add(Expression.Constant(Value.Of(name.Identifier.ValueText)));
                     values.Add(compiler.Visit(assignment.Right, scope));
                     break;
-                case AssignmentExpressionSyntax { Left: ImplicitElementAccessSyntax { ArgumentList.Arguments: [{ } key] } } assignment:
+                case AssignmentExpressionSyntax
+                {
+                    Left: ImplicitElementAccessSyntax
+                    {
+                        ArgumentList.Arguments: [{ } key]
+                    }
+                } assignment:
                     names.Add(compiler.Visit(key.Expression, scope));
                     values.Add(compiler.Visit(assignment.Right, scope));
                     break;
@@ -69,7 +96,9 @@ internal sealed class CreationCompiler(TextCompiler compiler, TextSource source)
             }
         }
 
-        return TextCompiler.Call(typeof(Creations), nameof(Creations.Pairs), Expression.NewArrayInit(typeof(Value), names), Expression.NewArrayInit(typeof(Value), values));
+        return TextCompiler.Call(
+            typeof(Creations), nameof(Creations.Pairs), Expression.NewArrayInit(typeof(Value), names),
+            Expression.NewArrayInit(typeof(Value), values));
     }
 
     private readonly struct SeparatedExpressions(InitializerExpressionSyntax? initializer)

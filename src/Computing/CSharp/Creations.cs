@@ -33,7 +33,8 @@ internal static class Creations
                 3 => Value.Of(new DateTime(numbers[0], numbers[1], numbers[2])),
                 6 => Value.Of(new DateTime(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])),
                 7 => Value.Of(new DateTime(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5], numbers[6])),
-                _ => throw new ComputingException("a time is made of year, month and day, or these with hour, minute, second and millisecond."),
+                _ => throw new ComputingException(
+                    "a time is made of year, month and day, or these with hour, minute, second and millisecond."),
             };
         }
         catch (ArgumentOutOfRangeException)

@@ -3,7 +3,9 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>The document that is mapped: its body, its id as <c>Id</c>, and its metadata, which are put together when they are asked for.</summary>
+/// <summary>
+/// The document that is mapped: its body, its id as <c>Id</c>, and its metadata, which are put together when they are asked for.
+/// </summary>
 internal sealed class DocumentMembers(ReadOnlyMemory<byte> body, string id, IMapHost host) : IValueMembers
 {
     public const string Metadata = "@metadata";
@@ -16,7 +18,8 @@ internal sealed class DocumentMembers(ReadOnlyMemory<byte> body, string id, IMap
     public Value Get(string name) => name switch
     {
         "Id" => Value.Of(id),
-        Metadata => _metadata.Kind == ValueKind.Missing ? _metadata = new JsonMembers(host.WholeDocument()).Get(Metadata) : _metadata,
+        Metadata =>
+            _metadata.Kind == ValueKind.Missing ? _metadata = new JsonMembers(host.WholeDocument()).Get(Metadata) : _metadata,
         _ => _body.Get(name),
     };
 

@@ -44,7 +44,9 @@ internal static class IndexFunctions
         run.Step();
         if (key.Kind == ValueKind.Array)
             return Value.Of(run.Each(key).Select(one => LoadCompareExchangeValue(run, one)).ToList());
-        return key.Kind == ValueKind.String && run.Host.CompareExchange(key.Text) is { } json ? JsonValues.Read(json) : Value.Null;
+        return key.Kind == ValueKind.String && run.Host.CompareExchange(key.Text) is { } json
+            ? JsonValues.Read(json)
+            : Value.Null;
     }
 
     public static Value CreateSpatialField(Run run, Value latitude, Value longitude)
@@ -53,8 +55,11 @@ internal static class IndexFunctions
         if (latitude.IsNothing || longitude.IsNothing)
             return Value.Missing;
         if (!latitude.IsNumber && latitude.Kind != ValueKind.String)
-            throw new ComputingException("'CreateSpatialField' takes a latitude and a longitude, two numbers, or one text of WKT.");
-        return Value.Of(string.Create(CultureInfo.InvariantCulture, $"POINT ({Conversions.Double(longitude):R} {Conversions.Double(latitude):R})"));
+            throw new ComputingException(
+                "'CreateSpatialField' takes a latitude and a longitude, two numbers, or one text of WKT.");
+        return Value.Of(
+            string.Create(
+                CultureInfo.InvariantCulture, $"POINT ({Conversions.Double(longitude):R} {Conversions.Double(latitude):R})"));
     }
 
     public static Value CreateSpatialField(Run run, Value wkt)
@@ -86,7 +91,12 @@ internal static class IndexFunctions
     public static Value CreateField(Run run, Value name, Value value, Value stored, Value analyzed)
     {
         run.Step();
-        return CreateField(run, name, value, Value.Of(new ValueObject().With("Storage", Value.Of(stored.IsTrue ? "Yes" : "No")).With("Indexing", Value.Of(analyzed.IsTrue ? "Search" : "Exact"))));
+        return CreateField(
+            run, name, value,
+            Value.Of(
+                new ValueObject()
+                    .With("Storage", Value.Of(stored.IsTrue ? "Yes" : "No"))
+                    .With("Indexing", Value.Of(analyzed.IsTrue ? "Search" : "Exact"))));
     }
 
     /// <summary>A value, what a function gives for it, what it gives for that, and so on; each once.</summary>

@@ -7,7 +7,8 @@ internal sealed class LoadedMembers(ReadOnlyMemory<byte> json) : IValueMembers
 {
     private readonly JsonMembers _members = new(json);
 
-    public Value Get(string name) => name == "Id" ? MemberAccess.Get(_members.Get(DocumentMembers.Metadata), "@id") : _members.Get(name);
+    public Value Get(string name) =>
+        name == "Id" ? MemberAccess.Get(_members.Get(DocumentMembers.Metadata), "@id") : _members.Get(name);
 
     public IEnumerable<KeyValuePair<string, Value>> All() => _members.All();
 }

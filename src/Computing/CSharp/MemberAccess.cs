@@ -17,7 +17,9 @@ internal static class MemberAccess
         ValueKind.Span => OfSpan(value.Span, name),
         ValueKind.String when name == "Length" => Value.Of((long)value.Text.Length),
         ValueKind.String when TimeTexts.TryParse(value.Text, out DateTime time) => OfTime(time, name),
-        ValueKind.String when TimeSpan.TryParse(value.Text, System.Globalization.CultureInfo.InvariantCulture, out TimeSpan span) => OfSpan(span, name),
+        ValueKind.String
+            when TimeSpan.TryParse(value.Text, System.Globalization.CultureInfo.InvariantCulture, out TimeSpan span) => OfSpan(
+                span, name),
         _ => Value.Missing,
     };
 
@@ -30,7 +32,9 @@ internal static class MemberAccess
         long place = Conversions.Long(key);
         if (value.Kind == ValueKind.String)
             return place >= 0 && place < value.Text.Length ? Value.Of(value.Text[(int)place].ToString()) : Value.Missing;
-        return value.Kind == ValueKind.Array && place is >= 0 and < int.MaxValue ? value.Items.ElementAtOrDefault((int)place) : Value.Missing;
+        return value.Kind == ValueKind.Array && place is >= 0 and < int.MaxValue
+            ? value.Items.ElementAtOrDefault((int)place)
+            : Value.Missing;
     }
 
     /// <summary>What a map of names has beside the names.</summary>

@@ -3,7 +3,9 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>Operators over values. Nothing (null or missing) stays nothing in arithmetic, is smaller than nothing, and counts as false.</summary>
+/// <summary>
+/// Operators over values. Nothing (null or missing) stays nothing in arithmetic, is smaller than nothing, and counts as false.
+/// </summary>
 internal static class Operators
 {
     public static bool IsTrue(Value value) => value.IsTrue;
@@ -72,7 +74,14 @@ internal static class Operators
         if (left.IsNothing || right.IsNothing)
             return Value.Null;
         if (left.Kind == ValueKind.Boolean && right.Kind == ValueKind.Boolean)
-            return Value.Of(sign switch { "&" => left.IsTrue & right.IsTrue, "|" => left.IsTrue | right.IsTrue, _ => left.IsTrue ^ right.IsTrue });
+            return Value.Of(
+                sign switch
+                {
+                    "&" => left.IsTrue & right.IsTrue,
+                    "|" => left.IsTrue | right.IsTrue,
+                    _ =>
+                    left.IsTrue ^ right.IsTrue
+                });
         if (left.Kind != ValueKind.Long || right.Kind != ValueKind.Long)
             throw Unfit(sign, left, right);
         return Value.Of(sign switch
@@ -158,7 +167,8 @@ internal static class Operators
             return ValueOrder.CompareNumbers(left, right);
         return left.Kind == right.Kind && left.Kind is ValueKind.Time or ValueKind.Span or ValueKind.String
             ? ValueOrder.Instance.Compare(left, right)
-            : throw new ComputingException(string.Create(CultureInfo.InvariantCulture, $"{left.Describe()} and {right.Describe()} have no order."));
+            : throw new ComputingException(
+                string.Create(CultureInfo.InvariantCulture, $"{left.Describe()} and {right.Describe()} have no order."));
     }
 
     /// <summary>A text that says a time or a length of time, beside one.</summary>
@@ -169,5 +179,6 @@ internal static class Operators
         _ => value,
     };
 
-    private static ComputingException Unfit(string sign, Value left, Value right) => new($"'{sign}' does not go with {left.Describe()} and {right.Describe()}.");
+    private static ComputingException Unfit(string sign, Value left, Value right) =>
+        new($"'{sign}' does not go with {left.Describe()} and {right.Describe()}.");
 }

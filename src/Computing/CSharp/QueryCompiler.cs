@@ -5,7 +5,8 @@ using Treepie.Computing.Values;
 namespace Treepie.Computing.CSharp;
 
 /// <summary>
-/// Compiles <c>from … let … where … select</c>: each clause runs what follows it, for every element, with its name; the last adds a result. A group first collects what came so far.
+/// Compiles <c>from … let … where … select</c>: each clause runs what follows it, for every element, with its name; the last adds
+/// a result. A group first collects what came so far.
 /// </summary>
 internal sealed class QueryCompiler(TextCompiler compiler, TextSource source, ParameterExpression run)
 {
@@ -14,15 +15,21 @@ internal sealed class QueryCompiler(TextCompiler compiler, TextSource source, Pa
     public Expression Visit(QueryExpressionSyntax query, Scope scope)
     {
         Expression items = compiler.Visit(query.FromClause.Expression, scope);
-        Expression work = Finish(query.Body, scope, last => From(query.FromClause.Identifier.ValueText, items, scope, inner => Clauses(query.Body, 0, inner, last)));
-        return Expression.Block([_results], Expression.Assign(_results, Expression.New(typeof(List<Value>))), work, TextCompiler.Call(typeof(QueryRuntime), nameof(QueryRuntime.Sequence), _results));
+        Expression work = Finish(
+            query.Body, scope,
+            last => From(query.FromClause.Identifier.ValueText, items, scope, inner => Clauses(query.Body, 0, inner, last)));
+        return Expression.Block(
+            [_results], Expression.Assign(_results, Expression.New(typeof(List<Value>))), work,
+            TextCompiler.Call(typeof(QueryRuntime), nameof(QueryRuntime.Sequence), _results));
     }
 
     /// <summary>Runs something for every element.</summary>
     private Expression From(string name, Expression items, Scope scope, Func<Scope, Expression> follow)
     {
         ParameterExpression item = Expression.Parameter(typeof(Value), name);
-        return TextCompiler.Call(typeof(QueryRuntime), nameof(QueryRuntime.ForEach), run, items, Expression.Lambda<Action<Value>>(follow(scope.With(name, item)), item));
+        return TextCompiler.Call(
+            typeof(QueryRuntime), nameof(QueryRuntime.ForEach), run, items,
+            Expression.Lambda<Action<Value>>(follow(scope.With(name, item)), item));
     }
 
     /// <summary>The clauses of a body from one on, and what comes behind the last.</summary>
@@ -33,15 +40,20 @@ internal sealed class QueryCompiler(TextCompiler compiler, TextSource source, Pa
         switch (body.Clauses[clause])
         {
             case FromClauseSyntax from:
-                return From(from.Identifier.ValueText, compiler.Visit(from.Expression, scope), scope, inner => Clauses(body, clause + 1, inner, last));
+                return From(
+                    from.Identifier.ValueText, compiler.Visit(from.Expression, scope), scope,
+                    inner => Clauses(body, clause + 1, inner, last));
             case LetClauseSyntax let:
-                return Let(let.Identifier.ValueText, compiler.Visit(let.Expression, scope), scope, inner => Clauses(body, clause + 1, inner, last));
+                return Let(
+                    let.Identifier.ValueText, compiler.Visit(let.Expression, scope), scope,
+                    inner => Clauses(body, clause + 1, inner, last));
             case WhereClauseSyntax where:
                 return Expression.IfThen(compiler.Test(where.Condition, scope), Clauses(body, clause + 1, scope, last));
             default:
                 QueryClauseSyntax other = body.Clauses[clause];
                 throw source.Refuse(other, other is OrderByClauseSyntax
-                    ? "the entries of an index have no order: order the results of a query. Inside a value, 'OrderBy(x => …)' orders an array."
+                    ? "the entries of an index have no order: order the results of a query. Inside a value, 'OrderBy(x => …)' "
+                        + "orders an array."
                     : $"'{TextCompiler.Short(other)}' is not among what an index may compute.");
         }
     }
@@ -54,16 +66,26 @@ internal sealed class QueryCompiler(TextCompiler compiler, TextSource source, Pa
         {
             return next is null
                 ? rows(inner => Add(compiler.Visit(select.Expression, inner)))
-                : Finish(next.Body, scope, last => rows(inner => Let(next.Identifier.ValueText, compiler.Visit(select.Expression, inner), inner, named => Clauses(next.Body, 0, named, last))));
+                : Finish(
+                    next.Body, scope,
+                    last => rows(
+                        inner => Let(
+                            next.Identifier.ValueText, compiler.Visit(select.Expression, inner), inner,
+                            named => Clauses(next.Body, 0, named, last))));
         }
 
         var group = (GroupClauseSyntax)body.SelectOrGroup;
         ParameterExpression pairs = Expression.Variable(typeof(List<(Value, Value)>), "pairs");
-        Expression collect = rows(inner => TextCompiler.Call(typeof(QueryRuntime), nameof(QueryRuntime.Pair), pairs, compiler.Visit(group.ByExpression, inner), compiler.Visit(group.GroupExpression, inner)));
+        Expression collect = rows(
+            inner => TextCompiler.Call(
+                typeof(QueryRuntime), nameof(QueryRuntime.Pair), pairs, compiler.Visit(group.ByExpression, inner),
+                compiler.Visit(group.GroupExpression, inner)));
         Expression groups = TextCompiler.Call(typeof(QueryRuntime), nameof(QueryRuntime.Groups), pairs);
         Expression rest = next is null
             ? Expression.Call(_results, nameof(List<Value>.AddRange), null, Expression.Property(groups, nameof(Value.Items)))
-            : Finish(next.Body, scope, last => From(next.Identifier.ValueText, groups, scope, inner => Clauses(next.Body, 0, inner, last)));
+            : Finish(
+                next.Body, scope,
+                last => From(next.Identifier.ValueText, groups, scope, inner => Clauses(next.Body, 0, inner, last)));
         return Expression.Block([pairs], Expression.Assign(pairs, Expression.New(typeof(List<(Value, Value)>))), collect, rest);
     }
 

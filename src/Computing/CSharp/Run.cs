@@ -4,8 +4,8 @@ using Treepie.Computing.Values;
 namespace Treepie.Computing.CSharp;
 
 /// <summary>
-/// One run of a text over one document or group: what it is about, and how much it may do. What is counted are steps and characters, not time, so that whether a document is indexed does not
-/// depend on how busy the machine is. One thread at a time.
+/// One run of a text over one document or group: what it is about, and how much it may do. What is counted are steps and
+/// characters, not time, so that whether a document is indexed does not depend on how busy the machine is. One thread at a time.
 /// </summary>
 internal sealed class Run(IMapHost? host, Value source)
 {

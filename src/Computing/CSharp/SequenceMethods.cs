@@ -9,19 +9,24 @@ internal static class SequenceMethods
 {
     public static Value Select(Run run, Value self, F1 map) => Seq(run.Each(self).Select(map));
 
-    public static Value Select(Run run, Value self, F2 map) => Seq(run.Each(self).Select((item, place) => map(item, Value.Of((long)place))));
+    public static Value Select(Run run, Value self, F2 map) =>
+        Seq(run.Each(self).Select((item, place) => map(item, Value.Of((long)place))));
 
     public static Value SelectMany(Run run, Value self, F1 map) => Seq(run.Each(self).SelectMany(item => run.Each(map(item))));
 
-    public static Value SelectMany(Run run, Value self, F1 map, F2 result) => Seq(run.Each(self).SelectMany(item => run.Each(map(item)), (item, inner) => result(item, inner)));
+    public static Value SelectMany(Run run, Value self, F1 map, F2 result) =>
+        Seq(run.Each(self).SelectMany(item => run.Each(map(item)), (item, inner) => result(item, inner)));
 
     public static Value Where(Run run, Value self, F1 filter) => Seq(run.Each(self).Where(item => filter(item).IsTrue));
 
-    public static Value Where(Run run, Value self, F2 filter) => Seq(run.Each(self).Where((item, place) => filter(item, Value.Of((long)place)).IsTrue));
+    public static Value Where(Run run, Value self, F2 filter) =>
+        Seq(run.Each(self).Where((item, place) => filter(item, Value.Of((long)place)).IsTrue));
 
-    public static Value GroupBy(Run run, Value self, F1 key) => Seq(ValueGroup.By(run.Each(self).Select(item => (key(item), item))));
+    public static Value GroupBy(Run run, Value self, F1 key) =>
+        Seq(ValueGroup.By(run.Each(self).Select(item => (key(item), item))));
 
-    public static Value GroupBy(Run run, Value self, F1 key, F1 element) => Seq(ValueGroup.By(run.Each(self).Select(item => (key(item), element(item)))));
+    public static Value GroupBy(Run run, Value self, F1 key, F1 element) =>
+        Seq(ValueGroup.By(run.Each(self).Select(item => (key(item), element(item)))));
 
     public static Value Any(Run run, Value self) => Value.Of(run.Each(self).Any());
 
@@ -31,7 +36,8 @@ internal static class SequenceMethods
 
     public static Value Count(Run run, Value self) => Value.Of((long)run.Each(self).Count());
 
-    public static Value Count(Run run, Value self, F1 filter) => Value.Of((long)run.Each(self).Count(item => filter(item).IsTrue));
+    public static Value Count(Run run, Value self, F1 filter) =>
+        Value.Of((long)run.Each(self).Count(item => filter(item).IsTrue));
 
     public static Value LongCount(Run run, Value self) => Count(run, self);
 
@@ -53,25 +59,33 @@ internal static class SequenceMethods
 
     public static Value First(Run run, Value self) => Required(run.Each(self), "First");
 
-    public static Value First(Run run, Value self, F1 filter) => Required(run.Each(self).Where(item => filter(item).IsTrue), "First");
+    public static Value First(Run run, Value self, F1 filter) =>
+        Required(run.Each(self).Where(item => filter(item).IsTrue), "First");
 
     public static Value FirstOrDefault(Run run, Value self) => run.Each(self).FirstOrDefault(Value.Null);
 
-    public static Value FirstOrDefault(Run run, Value self, F1 filter) => run.Each(self).FirstOrDefault(item => filter(item).IsTrue, Value.Null);
+    public static Value FirstOrDefault(Run run, Value self, F1 filter) =>
+        run.Each(self).FirstOrDefault(item => filter(item).IsTrue, Value.Null);
 
     public static Value Last(Run run, Value self) => Required(run.Each(self).Reverse(), "Last");
 
-    public static Value Last(Run run, Value self, F1 filter) => Required(run.Each(self).Where(item => filter(item).IsTrue).Reverse(), "Last");
+    public static Value Last(Run run, Value self, F1 filter) =>
+        Required(run.Each(self).Where(item => filter(item).IsTrue).Reverse(), "Last");
 
     public static Value LastOrDefault(Run run, Value self) => run.Each(self).LastOrDefault(Value.Null);
 
-    public static Value LastOrDefault(Run run, Value self, F1 filter) => run.Each(self).LastOrDefault(item => filter(item).IsTrue, Value.Null);
+    public static Value LastOrDefault(Run run, Value self, F1 filter) =>
+        run.Each(self).LastOrDefault(item => filter(item).IsTrue, Value.Null);
 
-    public static Value Single(Run run, Value self) => Only(run.Each(self), "Single") is { Kind: not ValueKind.Missing } one ? one : throw new ComputingException("'Single' finds nothing.");
+    public static Value Single(Run run, Value self) =>
+        Only(run.Each(self), "Single") is { Kind: not ValueKind.Missing } one
+            ? one
+            : throw new ComputingException("'Single' finds nothing.");
 
     public static Value SingleOrDefault(Run run, Value self) => Only(run.Each(self), "SingleOrDefault");
 
-    public static Value SingleOrDefault(Run run, Value self, F1 filter) => Only(run.Each(self).Where(item => filter(item).IsTrue), "SingleOrDefault");
+    public static Value SingleOrDefault(Run run, Value self, F1 filter) =>
+        Only(run.Each(self).Where(item => filter(item).IsTrue), "SingleOrDefault");
 
     public static Value ElementAt(Run run, Value self, Value place) => MemberAccess.At(Seq(run.Each(self)), place);
 
@@ -87,12 +101,16 @@ internal static class SequenceMethods
 
     public static Value OrderBy(Run run, Value self, F1 key) => Seq(run.Each(self).OrderBy(key, ValueOrder.Instance));
 
-    public static Value OrderByDescending(Run run, Value self, F1 key) => Seq(run.Each(self).OrderByDescending(key, ValueOrder.Instance));
+    public static Value OrderByDescending(Run run, Value self, F1 key) =>
+        Seq(run.Each(self).OrderByDescending(key, ValueOrder.Instance));
 
-    public static Value ThenBy(Run run, Value self, F1 key) => self.Items is IOrderedEnumerable<Value> sorted ? Seq(sorted.ThenBy(key, ValueOrder.Instance)) : OrderBy(run, self, key);
+    public static Value ThenBy(Run run, Value self, F1 key) =>
+        self.Items is IOrderedEnumerable<Value> sorted ? Seq(sorted.ThenBy(key, ValueOrder.Instance)) : OrderBy(run, self, key);
 
     public static Value ThenByDescending(Run run, Value self, F1 key) =>
-        self.Items is IOrderedEnumerable<Value> sorted ? Seq(sorted.ThenByDescending(key, ValueOrder.Instance)) : OrderByDescending(run, self, key);
+        self.Items is IOrderedEnumerable<Value> sorted
+            ? Seq(sorted.ThenByDescending(key, ValueOrder.Instance))
+            : OrderByDescending(run, self, key);
 
     public static Value Reverse(Run run, Value self) => self.Kind == ValueKind.String
         ? Seq(self.Text.Reverse().Select(one => Value.Of(one.ToString())))
@@ -118,7 +136,8 @@ internal static class SequenceMethods
 
     public static Value SkipWhile(Run run, Value self, F1 filter) => Seq(run.Each(self).SkipWhile(item => filter(item).IsTrue));
 
-    public static Value Zip(Run run, Value self, Value other, F2 map) => Seq(run.Each(self).Zip(run.Each(other), (left, right) => map(left, right)));
+    public static Value Zip(Run run, Value self, Value other, F2 map) =>
+        Seq(run.Each(self).Zip(run.Each(other), (left, right) => map(left, right)));
 
     public static Value ToArray(Run run, Value self) => Seq(run.Each(self).ToList());
 
@@ -148,9 +167,11 @@ internal static class SequenceMethods
 
     public static Value Aggregate(Run run, Value self, F2 step) => run.Each(self).Aggregate((one, other) => step(one, other));
 
-    public static Value Aggregate(Run run, Value self, Value seed, F2 step) => run.Each(self).Aggregate(seed, (one, other) => step(one, other));
+    public static Value Aggregate(Run run, Value self, Value seed, F2 step) =>
+        run.Each(self).Aggregate(seed, (one, other) => step(one, other));
 
-    public static Value Aggregate(Run run, Value self, Value seed, F2 step, F1 result) => result(Aggregate(run, self, seed, step));
+    public static Value Aggregate(Run run, Value self, Value seed, F2 step, F1 result) =>
+        result(Aggregate(run, self, seed, step));
 
     private static Value Seq(IEnumerable<Value> items) => Value.Of(items);
 

@@ -7,30 +7,39 @@ namespace Treepie.Computing.CSharp;
 /// <summary>Functions that belong to a type's name. Each public method is a word of the vocabulary: <c>Type_Method</c>.</summary>
 internal static class StaticMethods
 {
-    public static Value string_IsNullOrEmpty(Run run, Value text) => Done(run, Value.Of(text.IsNothing || (text.Kind == ValueKind.String && text.Text.Length == 0)));
+    public static Value string_IsNullOrEmpty(Run run, Value text) =>
+        Done(run, Value.Of(text.IsNothing || (text.Kind == ValueKind.String && text.Text.Length == 0)));
 
-    public static Value string_IsNullOrWhiteSpace(Run run, Value text) => Done(run, Value.Of(text.IsNothing || (text.Kind == ValueKind.String && string.IsNullOrWhiteSpace(text.Text))));
+    public static Value string_IsNullOrWhiteSpace(Run run, Value text) =>
+        Done(run, Value.Of(text.IsNothing || (text.Kind == ValueKind.String && string.IsNullOrWhiteSpace(text.Text))));
 
     public static Value string_Join(Run run, Value separator, Value items)
     {
         string[] texts = [.. run.Each(items).Select(Conversions.Text)];
-        run.Characters(texts.Sum(static text => (long)text.Length) + ((long)Math.Max(0, texts.Length - 1) * Conversions.Text(separator).Length));
+        run.Characters(
+            texts.Sum(static text => (long)text.Length)
+                + ((long)Math.Max(0, texts.Length - 1) * Conversions.Text(separator).Length));
         return Value.Of(string.Join(Conversions.Text(separator), texts));
     }
 
-    public static Value string_Join(Run run, Value separator, Value first, Value second) => string_Join(run, separator, Value.Of([first, second]));
+    public static Value string_Join(Run run, Value separator, Value first, Value second) =>
+        string_Join(run, separator, Value.Of([first, second]));
 
-    public static Value string_Join(Run run, Value separator, Value first, Value second, Value third) => string_Join(run, separator, Value.Of([first, second, third]));
+    public static Value string_Join(Run run, Value separator, Value first, Value second, Value third) =>
+        string_Join(run, separator, Value.Of([first, second, third]));
 
     public static Value string_Concat(Run run, Value items) => string_Join(run, Value.Of(""), items);
 
-    public static Value string_Concat(Run run, Value first, Value second) => string_Join(run, Value.Of(""), Value.Of([first, second]));
+    public static Value string_Concat(Run run, Value first, Value second) =>
+        string_Join(run, Value.Of(""), Value.Of([first, second]));
 
-    public static Value string_Concat(Run run, Value first, Value second, Value third) => string_Join(run, Value.Of(""), Value.Of([first, second, third]));
+    public static Value string_Concat(Run run, Value first, Value second, Value third) =>
+        string_Join(run, Value.Of(""), Value.Of([first, second, third]));
 
     public static Value string_Equals(Run run, Value left, Value right) => Done(run, Value.Of(left.Equals(right)));
 
-    public static Value string_Equals(Run run, Value left, Value right, Value ignoreCase) => TextMethods.Equals(run, left, right, ignoreCase);
+    public static Value string_Equals(Run run, Value left, Value right, Value ignoreCase) =>
+        TextMethods.Equals(run, left, right, ignoreCase);
 
     public static Value string_Compare(Run run, Value left, Value right) => TextMethods.CompareTo(run, left, right);
 
@@ -38,13 +47,16 @@ internal static class StaticMethods
 
     public static Value string_Format(Run run, Value format, Value first, Value second) => Format(run, format, [first, second]);
 
-    public static Value string_Format(Run run, Value format, Value first, Value second, Value third) => Format(run, format, [first, second, third]);
+    public static Value string_Format(Run run, Value format, Value first, Value second, Value third) =>
+        Format(run, format, [first, second, third]);
 
-    public static Value Math_Abs(Run run, Value x) => Done(run, x.IsNothing ? x : Operators.Less(x, Value.Of(0L)).IsTrue ? Operators.Negate(x) : x);
+    public static Value Math_Abs(Run run, Value x) =>
+        Done(run, x.IsNothing ? x : Operators.Less(x, Value.Of(0L)).IsTrue ? Operators.Negate(x) : x);
 
     public static Value Math_Round(Run run, Value x) => Math_Round(run, x, Value.Of(0L));
 
-    public static Value Math_Round(Run run, Value x, Value digits) => Done(run, Real(x, number => Math.Round(number, Digits(digits)), number => Math.Round(number, Digits(digits))));
+    public static Value Math_Round(Run run, Value x, Value digits) =>
+        Done(run, Real(x, number => Math.Round(number, Digits(digits)), number => Math.Round(number, Digits(digits))));
 
     public static Value Math_Floor(Run run, Value x) => Done(run, Real(x, Math.Floor, Math.Floor));
 
@@ -68,9 +80,11 @@ internal static class StaticMethods
 
     public static Value Math_Cos(Run run, Value x) => Done(run, Double(x, Math.Cos));
 
-    public static Value Math_Pow(Run run, Value x, Value y) => Done(run, Double(x, number => Math.Pow(number, Conversions.Double(y))));
+    public static Value Math_Pow(Run run, Value x, Value y) =>
+        Done(run, Double(x, number => Math.Pow(number, Conversions.Double(y))));
 
-    public static Value Math_Sign(Run run, Value x) => Done(run, x.IsNothing ? x : Value.Of((long)ValueOrder.CompareNumbers(x, Value.Of(0L))));
+    public static Value Math_Sign(Run run, Value x) =>
+        Done(run, x.IsNothing ? x : Value.Of((long)ValueOrder.CompareNumbers(x, Value.Of(0L))));
 
     public static Value int_Parse(Run run, Value text) => Done(run, Conversions.Cast("int", text));
 
@@ -84,7 +98,12 @@ internal static class StaticMethods
 
     public static Value DateTime_Parse(Run run, Value text) => Done(run, Conversions.Cast("DateTime", text));
 
-    public static Value DateTime_DaysInMonth(Run run, Value year, Value month) => Done(run, Value.Of((long)DateTime.DaysInMonth(Math.Clamp(Conversions.Int(year), 1, 9999), Math.Clamp(Conversions.Int(month), 1, 12))));
+    public static Value DateTime_DaysInMonth(Run run, Value year, Value month) =>
+        Done(
+            run,
+            Value.Of(
+                (long)DateTime.DaysInMonth(
+                    Math.Clamp(Conversions.Int(year), 1, 9999), Math.Clamp(Conversions.Int(month), 1, 12))));
 
     public static Value TimeSpan_Parse(Run run, Value text) => Done(run, Conversions.Cast("TimeSpan", text));
 
@@ -113,18 +132,24 @@ internal static class StaticMethods
     public static Value Enumerable_Range(Run run, Value start, Value count)
     {
         int most = Conversions.Int(count);
-        return most is >= 0 and <= Run.MaxSteps ? Done(run, Value.Of(Enumerable.Range(0, most).Select(place => Value.Of(Conversions.Long(start) + place)))) : throw new ComputingException($"a range of {most} is too long.");
+        return most is >= 0 and <= Run.MaxSteps
+            ? Done(run, Value.Of(Enumerable.Range(0, most).Select(place => Value.Of(Conversions.Long(start) + place))))
+            : throw new ComputingException($"a range of {most} is too long.");
     }
 
     public static Value Enumerable_Empty(Run run) => Done(run, Value.Of([]));
 
-    public static Value Enumerable_Repeat(Run run, Value item, Value count) => Done(run, Value.Of(Enumerable.Repeat(item, Math.Clamp(Conversions.Int(count), 0, Run.MaxSteps))));
+    public static Value Enumerable_Repeat(Run run, Value item, Value count) =>
+        Done(run, Value.Of(Enumerable.Repeat(item, Math.Clamp(Conversions.Int(count), 0, Run.MaxSteps))));
 
-    public static Value char_IsDigit(Run run, Value one) => Done(run, Value.Of(Conversions.Text(one) is [char only] && char.IsDigit(only)));
+    public static Value char_IsDigit(Run run, Value one) =>
+        Done(run, Value.Of(Conversions.Text(one) is [char only] && char.IsDigit(only)));
 
-    public static Value char_IsLetter(Run run, Value one) => Done(run, Value.Of(Conversions.Text(one) is [char only] && char.IsLetter(only)));
+    public static Value char_IsLetter(Run run, Value one) =>
+        Done(run, Value.Of(Conversions.Text(one) is [char only] && char.IsLetter(only)));
 
-    public static Value char_IsUpper(Run run, Value one) => Done(run, Value.Of(Conversions.Text(one) is [char only] && char.IsUpper(only)));
+    public static Value char_IsUpper(Run run, Value one) =>
+        Done(run, Value.Of(Conversions.Text(one) is [char only] && char.IsUpper(only)));
 
     /// <summary>Patterns run in linear time, so there is none that takes forever; those that need more are refused.</summary>
     public static Value Regex_IsMatch(Run run, Value text, Value pattern)
@@ -168,8 +193,10 @@ internal static class StaticMethods
             string pattern = Conversions.Text(format);
             if (pattern.Length > 4096 || pattern.AsSpan().ContainsAnyInRange('5', '9') && pattern.Contains(','))
                 throw new ComputingException("a format is short and pads little: use PadLeft and PadRight.");
-            run.Characters(pattern.Length + values.Sum(static value => (long)Conversions.Text((Value)value!).Length)); // values are given
-            return run.Made(string.Format(CultureInfo.InvariantCulture, pattern, [.. values.Select(static value => Plain((Value)value!))]));
+            // values are given
+            run.Characters(pattern.Length + values.Sum(static value => (long)Conversions.Text((Value)value!).Length));
+            return run.Made(
+                string.Format(CultureInfo.InvariantCulture, pattern, [.. values.Select(static value => Plain((Value)value!))]));
         }
         catch (FormatException error)
         {
@@ -193,7 +220,10 @@ internal static class StaticMethods
         return value;
     }
 
-    private static int Digits(Value digits) => Conversions.Int(digits) is >= 0 and <= 15 and var count ? count : throw new ComputingException("a number is rounded to 0 to 15 digits.");
+    private static int Digits(Value digits) =>
+        Conversions.Int(digits) is >= 0 and <= 15 and var count
+            ? count
+            : throw new ComputingException("a number is rounded to 0 to 15 digits.");
 
     private static Value Real(Value x, Func<double, double> ofDouble, Func<decimal, decimal> ofDecimal) => x.Kind switch
     {

@@ -10,8 +10,8 @@ using Treepie.Computing.Values;
 namespace Treepie.Computing.CSharp;
 
 /// <summary>
-/// Compiles the syntax tree of a text to an expression tree over <see cref="Value"/>. What it knows is a fixed vocabulary: everything else is refused, with its place, so that nothing a text says
-/// reaches the runtime. For one text.
+/// Compiles the syntax tree of a text to an expression tree over <see cref="Value"/>. What it knows is a fixed vocabulary:
+/// everything else is refused, with its place, so that nothing a text says reaches the runtime. For one text.
 /// </summary>
 internal sealed class TextCompiler(TextSource source)
 {
@@ -23,7 +23,8 @@ internal sealed class TextCompiler(TextSource source)
     private int _depth;
 
     /// <summary>Compiles an expression of the text, in which only what the source stands for is known.</summary>
-    public Func<Run, Value> Compile(ExpressionSyntax text) => Expression.Lambda<Func<Run, Value>>(Visit(text, Scope.Empty), _run).Compile();
+    public Func<Run, Value> Compile(ExpressionSyntax text) =>
+        Expression.Lambda<Func<Run, Value>>(Visit(text, Scope.Empty), _run).Compile();
 
     /// <summary>The value of an expression.</summary>
     public Expression Visit(ExpressionSyntax node, Scope scope)
@@ -37,20 +38,26 @@ internal sealed class TextCompiler(TextSource source)
             InterpolatedStringExpressionSyntax text => Interpolate(text, scope),
             IdentifierNameSyntax name => Name(name, scope),
             MemberAccessExpressionSyntax member => Member(member, scope),
-            ConditionalAccessExpressionSyntax access => Visit(access.WhenNotNull, scope.WithReceiver(Visit(access.Expression, scope))),
+            ConditionalAccessExpressionSyntax access =>
+                Visit(access.WhenNotNull, scope.WithReceiver(Visit(access.Expression, scope))),
             MemberBindingExpressionSyntax member => Get(Receiver(member, scope), member.Name.Identifier.ValueText),
             ElementBindingExpressionSyntax element => At(Receiver(element, scope), element.ArgumentList, scope),
             ElementAccessExpressionSyntax element => ElementOf(element, scope),
             InvocationExpressionSyntax call => new CallCompiler(this, source, _run).Visit(call, scope),
             BinaryExpressionSyntax binary => Binary(binary, scope),
             PrefixUnaryExpressionSyntax unary => Unary(unary, scope),
-            PostfixUnaryExpressionSyntax { RawKind: (int)SyntaxKind.SuppressNullableWarningExpression } sure => Visit(sure.Operand, scope),
-            ConditionalExpressionSyntax choice => Expression.Condition(Test(choice.Condition, scope), Visit(choice.WhenTrue, scope), Visit(choice.WhenFalse, scope)),
-            CastExpressionSyntax cast => Call(typeof(Conversions), nameof(Conversions.Cast), Expression.Constant(TypeName(cast.Type)), Visit(cast.Expression, scope)),
+            PostfixUnaryExpressionSyntax { RawKind: (int)SyntaxKind.SuppressNullableWarningExpression } sure =>
+                Visit(sure.Operand, scope),
+            ConditionalExpressionSyntax choice => Expression.Condition(
+                Test(choice.Condition, scope), Visit(choice.WhenTrue, scope), Visit(choice.WhenFalse, scope)),
+            CastExpressionSyntax cast => Call(
+                typeof(Conversions), nameof(Conversions.Cast), Expression.Constant(TypeName(cast.Type)),
+                Visit(cast.Expression, scope)),
             IsPatternExpressionSyntax test => Pattern(Visit(test.Expression, scope), test.Pattern, scope),
             QueryExpressionSyntax query => new QueryCompiler(this, source, _run).Visit(query, scope),
             DefaultExpressionSyntax => Expression.Constant(Value.Null),
-            _ => new CreationCompiler(this, source).TryVisit(node, scope) ?? throw source.Refuse(node, $"'{Short(node)}' is not among what an index may compute."),
+            _ => new CreationCompiler(this, source).TryVisit(node, scope)
+                ?? throw source.Refuse(node, $"'{Short(node)}' is not among what an index may compute."),
         };
         _depth--;
         return value;
@@ -70,7 +77,8 @@ internal sealed class TextCompiler(TextSource source)
         };
         if (body is null)
             throw source.Refuse(node, "a function is one expression here, without a block of statements.");
-        ParameterExpression[] parameters = [.. names.Select(static name => Expression.Parameter(typeof(Value), name.Identifier.ValueText))];
+        ParameterExpression[] parameters =
+            [.. names.Select(static name => Expression.Parameter(typeof(Value), name.Identifier.ValueText))];
         Scope inner = scope;
         foreach (ParameterExpression parameter in parameters)
             inner = inner.With(parameter.Name!, parameter); // it has just been given
@@ -89,7 +97,10 @@ internal sealed class TextCompiler(TextSource source)
     };
 
     public static Expression Call(Type type, string method, params Expression[] arguments) =>
-        Expression.Call(type.GetMethods(BindingFlags.Public | BindingFlags.Static).First(one => one.Name == method && one.GetParameters().Length == arguments.Length), arguments);
+        Expression.Call(
+            type.GetMethods(BindingFlags.Public | BindingFlags.Static)
+                .First(one => one.Name == method && one.GetParameters().Length == arguments.Length),
+            arguments);
 
     /// <summary>The word that says a type: <c>int?</c> is <c>int</c>.</summary>
     public static string TypeName(TypeSyntax type) => type switch
@@ -114,13 +125,16 @@ internal sealed class TextCompiler(TextSource source)
 
     public static string Short(SyntaxNode node) => node.ToString() is { Length: > 60 } text ? text[..60] + "…" : node.ToString();
 
-    private static Expression Get(Expression value, string name) => Call(typeof(MemberAccess), nameof(MemberAccess.Get), value, Expression.Constant(name));
+    private static Expression Get(Expression value, string name) =>
+        Call(typeof(MemberAccess), nameof(MemberAccess.Get), value, Expression.Constant(name));
 
-    private Expression Receiver(SyntaxNode node, Scope scope) => scope.Receiver ?? throw source.Refuse(node, "'?.' follows a value.");
+    private Expression Receiver(SyntaxNode node, Scope scope) =>
+        scope.Receiver ?? throw source.Refuse(node, "'?.' follows a value.");
 
-    private Expression At(Expression value, BracketedArgumentListSyntax arguments, Scope scope) => arguments.Arguments is [{ } only]
-        ? Call(typeof(MemberAccess), nameof(MemberAccess.At), value, Visit(only.Expression, scope))
-        : throw source.Refuse(arguments, "one key or place stands between the brackets.");
+    private Expression At(Expression value, BracketedArgumentListSyntax arguments, Scope scope) =>
+        arguments.Arguments is [{ } only]
+            ? Call(typeof(MemberAccess), nameof(MemberAccess.At), value, Visit(only.Expression, scope))
+            : throw source.Refuse(arguments, "one key or place stands between the brackets.");
 
     private Expression ElementOf(ElementAccessExpressionSyntax element, Scope scope) =>
         source.IsSource(element, scope) ? Source() : At(Visit(element.Expression, scope), element.ArgumentList, scope);
@@ -144,7 +158,11 @@ internal sealed class TextCompiler(TextSource source)
         {
             return StaticMember(type, name) is { } constant
                 ? Expression.Constant(constant)
-                : throw source.Refuse(member, $"'{type}.{name}' is not among what an index may compute{(name is "Now" or "UtcNow" or "Today" or "NewGuid" ? ": a map is a function of its document, not of the time" : "")}.");
+                : throw source.Refuse(
+                    member,
+                    $"'{type}.{name}' is not among what an index may "
+                        + $"compute{(name is "Now" or "UtcNow" or "Today" or "NewGuid" ? ": a map is a function of its document, "
+                            + "not of the time" : "")}.");
         }
 
         return Get(Visit(member.Expression, scope), name);
@@ -154,8 +172,10 @@ internal sealed class TextCompiler(TextSource source)
     public static string? TypeOf(ExpressionSyntax node, Scope scope) => node switch
     {
         PredefinedTypeSyntax word => word.Keyword.ValueText,
-        IdentifierNameSyntax name when scope.Find(name.Identifier.ValueText) is null && s_types.Contains(TypeName(name)) => TypeName(name),
-        MemberAccessExpressionSyntax { Expression: IdentifierNameSyntax { Identifier.ValueText: "System" } } member when s_types.Contains(TypeName(member.Name)) => TypeName(member.Name),
+        IdentifierNameSyntax name when scope.Find(name.Identifier.ValueText) is null && s_types.Contains(TypeName(name)) =>
+            TypeName(name),
+        MemberAccessExpressionSyntax { Expression: IdentifierNameSyntax { Identifier.ValueText: "System" } } member
+            when s_types.Contains(TypeName(member.Name)) => TypeName(member.Name),
         _ => null,
     };
 
@@ -178,15 +198,19 @@ internal sealed class TextCompiler(TextSource source)
         "DateTime.MinValue" or "DateTimeOffset.MinValue" => Value.Of(DateTime.MinValue),
         "DateTime.MaxValue" or "DateTimeOffset.MaxValue" => Value.Of(DateTime.MaxValue),
         "TimeSpan.Zero" => Value.Of(TimeSpan.Zero),
-        "StringSplitOptions.None" or "StringComparison.Ordinal" or "StringComparison.InvariantCulture" or "StringComparison.CurrentCulture" => Value.False,
-        "StringSplitOptions.RemoveEmptyEntries" or "StringComparison.OrdinalIgnoreCase" or "StringComparison.InvariantCultureIgnoreCase" or "StringComparison.CurrentCultureIgnoreCase" => Value.True,
-        "FieldStorage.Yes" or "FieldStorage.No" or "FieldIndexing.Search" or "FieldIndexing.Exact" or "FieldIndexing.Default" or "FieldIndexing.No" => Value.Of(name),
+        "StringSplitOptions.None" or "StringComparison.Ordinal" or "StringComparison.InvariantCulture"
+            or "StringComparison.CurrentCulture" => Value.False,
+        "StringSplitOptions.RemoveEmptyEntries" or "StringComparison.OrdinalIgnoreCase"
+            or "StringComparison.InvariantCultureIgnoreCase" or "StringComparison.CurrentCultureIgnoreCase" => Value.True,
+        "FieldStorage.Yes" or "FieldStorage.No" or "FieldIndexing.Search" or "FieldIndexing.Exact" or "FieldIndexing.Default"
+            or "FieldIndexing.No" => Value.Of(name),
         _ => null,
     };
 
     private ConstantExpression Literal(LiteralExpressionSyntax literal) => literal.Token.Value switch
     {
-        null when literal.IsKind(SyntaxKind.NullLiteralExpression) || literal.IsKind(SyntaxKind.DefaultLiteralExpression) => Expression.Constant(Value.Null),
+        null when literal.IsKind(SyntaxKind.NullLiteralExpression) || literal.IsKind(SyntaxKind.DefaultLiteralExpression) =>
+            Expression.Constant(Value.Null),
         bool flag => Expression.Constant(Value.Of(flag)),
         string text => Expression.Constant(Value.Of(text)),
         char one => Expression.Constant(Value.Of(one.ToString())),
@@ -206,9 +230,12 @@ internal sealed class TextCompiler(TextSource source)
             {
                 InterpolatedStringTextSyntax plain => Expression.Constant(Value.Of(plain.TextToken.ValueText)),
                 InterpolationSyntax { AlignmentClause: null, FormatClause: { } format } hole =>
-                    Call(typeof(TextMethods), nameof(TextMethods.ToString), _run, Visit(hole.Expression, scope), Expression.Constant(Value.Of(format.FormatStringToken.ValueText))),
+                    Call(
+                        typeof(TextMethods), nameof(TextMethods.ToString), _run, Visit(hole.Expression, scope),
+                        Expression.Constant(Value.Of(format.FormatStringToken.ValueText))),
                 InterpolationSyntax { AlignmentClause: null } hole => Visit(hole.Expression, scope),
-                _ => throw source.Refuse(part, "a width in a text is not among what an index may compute: use PadLeft or PadRight."),
+                _ => throw source.Refuse(
+                    part, "a width in a text is not among what an index may compute: use PadLeft or PadRight."),
             };
             made = Call(typeof(Operators), nameof(Operators.Add), _run, made, piece);
         }
@@ -225,11 +252,14 @@ internal sealed class TextCompiler(TextSource source)
             case SyntaxKind.LogicalOrExpression:
                 return Flag(Expression.OrElse(Test(binary.Left, scope), Test(binary.Right, scope)));
             case SyntaxKind.CoalesceExpression:
-                return Call(typeof(Operators), nameof(Operators.Coalesce), Visit(binary.Left, scope), Expression.Lambda<Func<Value>>(Visit(binary.Right, scope)));
+                return Call(
+                    typeof(Operators), nameof(Operators.Coalesce), Visit(binary.Left, scope),
+                    Expression.Lambda<Func<Value>>(Visit(binary.Right, scope)));
             case SyntaxKind.AsExpression:
                 ParameterExpression held = Expression.Variable(typeof(Value));
                 return Expression.Block(
-                    [held], Expression.Assign(held, Visit(binary.Left, scope)), Expression.Condition(IsOf(held, (TypeSyntax)binary.Right), held, Expression.Constant(Value.Null)));
+                    [held], Expression.Assign(held, Visit(binary.Left, scope)),
+                    Expression.Condition(IsOf(held, (TypeSyntax)binary.Right), held, Expression.Constant(Value.Null)));
             case SyntaxKind.IsExpression:
                 return Flag(IsOf(Visit(binary.Left, scope), (TypeSyntax)binary.Right));
         }
@@ -254,9 +284,11 @@ internal sealed class TextCompiler(TextSource source)
         return binary.Kind() switch
         {
             SyntaxKind.AddExpression => Call(typeof(Operators), nameof(Operators.Add), _run, left, right),
-            SyntaxKind.BitwiseAndExpression or SyntaxKind.BitwiseOrExpression or SyntaxKind.ExclusiveOrExpression or SyntaxKind.LeftShiftExpression or SyntaxKind.RightShiftExpression =>
+            SyntaxKind.BitwiseAndExpression or SyntaxKind.BitwiseOrExpression or SyntaxKind.ExclusiveOrExpression
+                or SyntaxKind.LeftShiftExpression or SyntaxKind.RightShiftExpression =>
                 Call(typeof(Operators), nameof(Operators.Bits), Expression.Constant(binary.OperatorToken.ValueText), left, right),
-            _ => throw source.Refuse(binary.OperatorToken, $"the operator '{binary.OperatorToken.ValueText}' is not among what an index may compute."),
+            _ => throw source.Refuse(
+                binary.OperatorToken, $"the operator '{binary.OperatorToken.ValueText}' is not among what an index may compute."),
         };
     }
 
@@ -268,7 +300,8 @@ internal sealed class TextCompiler(TextSource source)
             SyntaxKind.LogicalNotExpression => Call(typeof(Operators), nameof(Operators.Not), value),
             SyntaxKind.UnaryMinusExpression => Call(typeof(Operators), nameof(Operators.Negate), value),
             SyntaxKind.UnaryPlusExpression => value,
-            _ => throw source.Refuse(unary, $"the operator '{unary.OperatorToken.ValueText}' is not among what an index may compute."),
+            _ => throw source.Refuse(
+                unary, $"the operator '{unary.OperatorToken.ValueText}' is not among what an index may compute."),
         };
     }
 
@@ -276,8 +309,11 @@ internal sealed class TextCompiler(TextSource source)
     {
         string name = TypeName(type);
         if (Conversions.Is(name, Value.Null) is null)
-            throw source.Refuse(type, $"'{name}' is no kind of value; those are string, bool, int, long, double, decimal, DateTime, object.");
-        return Expression.Equal(Expression.Convert(Call(typeof(Conversions), nameof(Conversions.Is), Expression.Constant(name), value), typeof(bool)), Expression.Constant(true));
+            throw source.Refuse(
+                type, $"'{name}' is no kind of value; those are string, bool, int, long, double, decimal, DateTime, object.");
+        return Expression.Equal(
+            Expression.Convert(Call(typeof(Conversions), nameof(Conversions.Is), Expression.Constant(name), value), typeof(bool)),
+            Expression.Constant(true));
     }
 
     private BlockExpression Pattern(Expression value, PatternSyntax pattern, Scope scope)
@@ -288,10 +324,12 @@ internal sealed class TextCompiler(TextSource source)
 
     private Expression Match(Expression value, PatternSyntax pattern, Scope scope) => pattern switch
     {
-        ConstantPatternSyntax constant => Expression.Call(s_isTrue, Call(typeof(Operators), nameof(Operators.Equal), value, Visit(constant.Expression, scope))),
+        ConstantPatternSyntax constant =>
+            Expression.Call(s_isTrue, Call(typeof(Operators), nameof(Operators.Equal), value, Visit(constant.Expression, scope))),
         UnaryPatternSyntax not => Expression.Not(Match(value, not.Pattern, scope)),
         ParenthesizedPatternSyntax inner => Match(value, inner.Pattern, scope),
-        BinaryPatternSyntax { RawKind: (int)SyntaxKind.OrPattern } either => Expression.OrElse(Match(value, either.Left, scope), Match(value, either.Right, scope)),
+        BinaryPatternSyntax { RawKind: (int)SyntaxKind.OrPattern } either =>
+            Expression.OrElse(Match(value, either.Left, scope), Match(value, either.Right, scope)),
         BinaryPatternSyntax both => Expression.AndAlso(Match(value, both.Left, scope), Match(value, both.Right, scope)),
         TypePatternSyntax type => IsOf(value, type.Type),
         RelationalPatternSyntax relation => Expression.Call(s_isTrue, Call(typeof(Operators), relation.OperatorToken.Kind() switch

@@ -2,12 +2,15 @@ using Treepie.Computing.Values;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>Methods of texts and other single values. Each public method is a word of the vocabulary. Called on nothing they give nothing.</summary>
+/// <summary>
+/// Methods of texts and other single values. Each public method is a word of the vocabulary. Called on nothing they give nothing.
+/// </summary>
 internal static class TextMethods
 {
     public static Value ToString(Run run, Value self) => self.IsNothing ? self : run.Made(Conversions.Text(self));
 
-    public static Value ToString(Run run, Value self, Value format) => self.IsNothing ? self : run.Made(Conversions.Text(self, Conversions.Text(format)));
+    public static Value ToString(Run run, Value self, Value format) =>
+        self.IsNothing ? self : run.Made(Conversions.Text(self, Conversions.Text(format)));
 
     public static Value ToLower(Run run, Value self) => Map(run, self, static text => text.ToLowerInvariant());
 
@@ -23,18 +26,24 @@ internal static class TextMethods
 
     public static Value TrimEnd(Run run, Value self) => Map(run, self, static text => text.TrimEnd());
 
-    public static Value Trim(Run run, Value self, Value chars) => Map(run, self, text => text.Trim(Conversions.Text(chars).ToCharArray()));
+    public static Value Trim(Run run, Value self, Value chars) =>
+        Map(run, self, text => text.Trim(Conversions.Text(chars).ToCharArray()));
 
-    public static Value TrimStart(Run run, Value self, Value chars) => Map(run, self, text => text.TrimStart(Conversions.Text(chars).ToCharArray()));
+    public static Value TrimStart(Run run, Value self, Value chars) =>
+        Map(run, self, text => text.TrimStart(Conversions.Text(chars).ToCharArray()));
 
-    public static Value TrimEnd(Run run, Value self, Value chars) => Map(run, self, text => text.TrimEnd(Conversions.Text(chars).ToCharArray()));
+    public static Value TrimEnd(Run run, Value self, Value chars) =>
+        Map(run, self, text => text.TrimEnd(Conversions.Text(chars).ToCharArray()));
 
-    public static Value Substring(Run run, Value self, Value start) => Map(run, self, text => text[Place(text, Conversions.Int(start))..]);
+    public static Value Substring(Run run, Value self, Value start) =>
+        Map(run, self, text => text[Place(text, Conversions.Int(start))..]);
 
     public static Value Substring(Run run, Value self, Value start, Value length) => Map(run, self, text =>
     {
         int from = Place(text, Conversions.Int(start)), count = Conversions.Int(length);
-        return count >= 0 && count <= text.Length - from ? text.Substring(from, count) : throw new ComputingException($"'Substring' reaches beyond the {text.Length} characters of the text.");
+        return count >= 0 && count <= text.Length - from
+            ? text.Substring(from, count)
+            : throw new ComputingException($"'Substring' reaches beyond the {text.Length} characters of the text.");
     });
 
     public static Value Replace(Run run, Value self, Value from, Value to)
@@ -48,7 +57,8 @@ internal static class TextMethods
         return Value.Of(text.Replace(old, other, StringComparison.Ordinal));
     }
 
-    public static Value Remove(Run run, Value self, Value start) => Map(run, self, text => text[..Place(text, Conversions.Int(start))]);
+    public static Value Remove(Run run, Value self, Value start) =>
+        Map(run, self, text => text[..Place(text, Conversions.Int(start))]);
 
     public static Value Insert(Run run, Value self, Value start, Value other)
     {
@@ -81,24 +91,30 @@ internal static class TextMethods
             return self;
         string text = Conversions.Text(self);
         run.Characters(2L * text.Length);
-        string[] separators = [.. separator.Kind == ValueKind.Array ? run.Each(separator).Select(Conversions.Text) : [Conversions.Text(separator)]];
+        string[] separators =
+            [.. separator.Kind == ValueKind.Array ? run.Each(separator).Select(Conversions.Text) : [Conversions.Text(separator)]];
         string[] parts = text.Split(separators, options.IsTrue ? StringSplitOptions.RemoveEmptyEntries : StringSplitOptions.None);
         return Value.Of(parts.Select(static part => Value.Of(part)));
     }
 
-    public static Value StartsWith(Run run, Value self, Value other) => Ask(run, self, text => text.StartsWith(Conversions.Text(other), StringComparison.Ordinal));
+    public static Value StartsWith(Run run, Value self, Value other) =>
+        Ask(run, self, text => text.StartsWith(Conversions.Text(other), StringComparison.Ordinal));
 
-    public static Value StartsWith(Run run, Value self, Value other, Value ignoreCase) => Ask(run, self, text => text.StartsWith(Conversions.Text(other), Comparison(ignoreCase)));
+    public static Value StartsWith(Run run, Value self, Value other, Value ignoreCase) =>
+        Ask(run, self, text => text.StartsWith(Conversions.Text(other), Comparison(ignoreCase)));
 
-    public static Value EndsWith(Run run, Value self, Value other) => Ask(run, self, text => text.EndsWith(Conversions.Text(other), StringComparison.Ordinal));
+    public static Value EndsWith(Run run, Value self, Value other) =>
+        Ask(run, self, text => text.EndsWith(Conversions.Text(other), StringComparison.Ordinal));
 
-    public static Value EndsWith(Run run, Value self, Value other, Value ignoreCase) => Ask(run, self, text => text.EndsWith(Conversions.Text(other), Comparison(ignoreCase)));
+    public static Value EndsWith(Run run, Value self, Value other, Value ignoreCase) =>
+        Ask(run, self, text => text.EndsWith(Conversions.Text(other), Comparison(ignoreCase)));
 
     public static Value Contains(Run run, Value self, Value other) => self.Kind == ValueKind.Array
         ? Value.Of(run.Each(self).Contains(other))
         : Ask(run, self, text => text.Contains(Conversions.Text(other), StringComparison.Ordinal));
 
-    public static Value Contains(Run run, Value self, Value other, Value ignoreCase) => Ask(run, self, text => text.Contains(Conversions.Text(other), Comparison(ignoreCase)));
+    public static Value Contains(Run run, Value self, Value other, Value ignoreCase) =>
+        Ask(run, self, text => text.Contains(Conversions.Text(other), Comparison(ignoreCase)));
 
     public static Value ContainsKey(Run run, Value self, Value key)
     {
@@ -106,9 +122,11 @@ internal static class TextMethods
         return Value.Of(self.Kind == ValueKind.Object && self.Members.Get(Conversions.Text(key)).Kind != ValueKind.Missing);
     }
 
-    public static Value IndexOf(Run run, Value self, Value other) => Number(run, self, text => text.IndexOf(Conversions.Text(other), StringComparison.Ordinal));
+    public static Value IndexOf(Run run, Value self, Value other) =>
+        Number(run, self, text => text.IndexOf(Conversions.Text(other), StringComparison.Ordinal));
 
-    public static Value LastIndexOf(Run run, Value self, Value other) => Number(run, self, text => text.LastIndexOf(Conversions.Text(other), StringComparison.Ordinal));
+    public static Value LastIndexOf(Run run, Value self, Value other) =>
+        Number(run, self, text => text.LastIndexOf(Conversions.Text(other), StringComparison.Ordinal));
 
     public static Value CompareTo(Run run, Value self, Value other)
     {
@@ -122,7 +140,8 @@ internal static class TextMethods
         return Value.Of(self.Equals(other));
     }
 
-    public static Value Equals(Run run, Value self, Value other, Value ignoreCase) => Ask(run, self, text => string.Equals(text, Conversions.Text(other), Comparison(ignoreCase)));
+    public static Value Equals(Run run, Value self, Value other, Value ignoreCase) =>
+        Ask(run, self, text => string.Equals(text, Conversions.Text(other), Comparison(ignoreCase)));
 
     public static Value GetValueOrDefault(Run run, Value self)
     {
@@ -143,21 +162,29 @@ internal static class TextMethods
         return Value.Of(text.Select(static one => Value.Of(one.ToString())));
     }
 
-    public static Value AddYears(Run run, Value self, Value count) => Move(run, self, time => time.AddYears(Conversions.Int(count)));
+    public static Value AddYears(Run run, Value self, Value count) =>
+        Move(run, self, time => time.AddYears(Conversions.Int(count)));
 
-    public static Value AddMonths(Run run, Value self, Value count) => Move(run, self, time => time.AddMonths(Conversions.Int(count)));
+    public static Value AddMonths(Run run, Value self, Value count) =>
+        Move(run, self, time => time.AddMonths(Conversions.Int(count)));
 
-    public static Value AddDays(Run run, Value self, Value count) => Move(run, self, time => time.AddDays(Conversions.Double(count)));
+    public static Value AddDays(Run run, Value self, Value count) =>
+        Move(run, self, time => time.AddDays(Conversions.Double(count)));
 
-    public static Value AddHours(Run run, Value self, Value count) => Move(run, self, time => time.AddHours(Conversions.Double(count)));
+    public static Value AddHours(Run run, Value self, Value count) =>
+        Move(run, self, time => time.AddHours(Conversions.Double(count)));
 
-    public static Value AddMinutes(Run run, Value self, Value count) => Move(run, self, time => time.AddMinutes(Conversions.Double(count)));
+    public static Value AddMinutes(Run run, Value self, Value count) =>
+        Move(run, self, time => time.AddMinutes(Conversions.Double(count)));
 
-    public static Value AddSeconds(Run run, Value self, Value count) => Move(run, self, time => time.AddSeconds(Conversions.Double(count)));
+    public static Value AddSeconds(Run run, Value self, Value count) =>
+        Move(run, self, time => time.AddSeconds(Conversions.Double(count)));
 
-    public static Value AddMilliseconds(Run run, Value self, Value count) => Move(run, self, time => time.AddMilliseconds(Conversions.Double(count)));
+    public static Value AddMilliseconds(Run run, Value self, Value count) =>
+        Move(run, self, time => time.AddMilliseconds(Conversions.Double(count)));
 
-    public static Value Add(Run run, Value self, Value other) => Operators.Add(run, Conversions.Cast("DateTime", self), Conversions.Cast("TimeSpan", other));
+    public static Value Add(Run run, Value self, Value other) =>
+        Operators.Add(run, Conversions.Cast("DateTime", self), Conversions.Cast("TimeSpan", other));
 
     public static Value Subtract(Run run, Value self, Value other)
     {
@@ -165,16 +192,19 @@ internal static class TextMethods
         return Operators.Subtract(Conversions.Cast("DateTime", self), other);
     }
 
-    public static Value ToUniversalTime(Run run, Value self) => Move(run, self, static time => DateTime.SpecifyKind(time, DateTimeKind.Utc));
+    public static Value ToUniversalTime(Run run, Value self) =>
+        Move(run, self, static time => DateTime.SpecifyKind(time, DateTimeKind.Utc));
 
-    public static Value ToShortDateString(Run run, Value self) => ToString(run, Conversions.Cast("DateTime", self), Value.Of("MM/dd/yyyy"));
+    public static Value ToShortDateString(Run run, Value self) =>
+        ToString(run, Conversions.Cast("DateTime", self), Value.Of("MM/dd/yyyy"));
 
     /// <summary>Gives an object that a map makes a weight.</summary>
     public static Value Boost(Run run, Value self, Value weight)
     {
         run.Step();
         if (self.Kind != ValueKind.Object || !weight.IsNumber)
-            throw new ComputingException("'Boost' gives an object that the map makes a weight, a number; the weight of a field stands in its options.");
+            throw new ComputingException(
+                "'Boost' gives an object that the map makes a weight, a number; the weight of a field stands in its options.");
         var weighted = new ValueObject();
         foreach ((string name, Value member) in self.Members.All())
             weighted.With(name, member);
@@ -222,10 +252,14 @@ internal static class TextMethods
     }
 
     private static int Place(string text, int place) =>
-        place >= 0 && place <= text.Length ? place : throw new ComputingException($"character {place} is outside a text of {text.Length}.");
+        place >= 0 && place <= text.Length
+            ? place
+            : throw new ComputingException($"character {place} is outside a text of {text.Length}.");
 
-    private static char One(Value value) => Conversions.Text(value) is [char only] ? only : throw new ComputingException("one character is expected.");
+    private static char One(Value value) =>
+        Conversions.Text(value) is [char only] ? only : throw new ComputingException("one character is expected.");
 
     /// <summary>What <c>StringComparison</c> says: with case, or without.</summary>
-    private static StringComparison Comparison(Value ignoreCase) => ignoreCase.IsTrue ? StringComparison.OrdinalIgnoreCase : StringComparison.Ordinal;
+    private static StringComparison Comparison(Value ignoreCase) =>
+        ignoreCase.IsTrue ? StringComparison.OrdinalIgnoreCase : StringComparison.Ordinal;
 }

@@ -3,7 +3,9 @@ using Treepie.Computations;
 
 namespace Treepie.Computing.CSharp;
 
-/// <summary>What a text says of its results without being run: their fields, whether they are weighed, and by what a reduce groups.</summary>
+/// <summary>
+/// What a text says of its results without being run: their fields, whether they are weighed, and by what a reduce groups.
+/// </summary>
 internal sealed class TextShape
 {
     private readonly TextSource _source;
@@ -41,15 +43,22 @@ internal sealed class TextShape
         [
             .. source.Text.DescendantNodesAndSelf().OfType<GroupClauseSyntax>().Select(static group => group.ByExpression),
             .. source.Text.DescendantNodesAndSelf().OfType<InvocationExpressionSyntax>()
-                .Where(static call => call.Expression is MemberAccessExpressionSyntax { Name.Identifier.ValueText: "GroupBy", Expression: IdentifierNameSyntax { Identifier.ValueText: "results" } })
-                .Select(call => (call.ArgumentList.Arguments.FirstOrDefault()?.Expression as LambdaExpressionSyntax)?.ExpressionBody ?? throw source.Refuse(call, "'GroupBy' takes a function 'x => x.Key'.")),
+                .Where(
+                    static call => call.Expression is MemberAccessExpressionSyntax {
+                        Name.Identifier.ValueText: "GroupBy",
+                        Expression: IdentifierNameSyntax { Identifier.ValueText: "results" } })
+                .Select(
+                    call => (call.ArgumentList.Arguments.FirstOrDefault()?.Expression as LambdaExpressionSyntax)?.ExpressionBody
+                        ?? throw source.Refuse(call, "'GroupBy' takes a function 'x => x.Key'.")),
         ];
         if (keys.Count == 0)
-            throw source.Refuse(source.Text, "a reduce groups: 'from r in results group r by r.City into g select new { City = g.Key, … }'.");
+            throw source.Refuse(
+                source.Text, "a reduce groups: 'from r in results group r by r.City into g select new { City = g.Key, … }'.");
         return keys[0] switch
         {
             LiteralExpressionSyntax => [],
-            AnonymousObjectCreationExpressionSyntax several => [.. several.Initializers.Select(member => Member(source, member.Expression))],
+            AnonymousObjectCreationExpressionSyntax several =>
+                [.. several.Initializers.Select(member => Member(source, member.Expression))],
             { } one => [Member(source, one)],
         };
     }
@@ -59,7 +68,10 @@ internal sealed class TextShape
         MemberAccessExpressionSyntax { Expression: IdentifierNameSyntax } member => member.Name.Identifier.ValueText,
         ParenthesizedExpressionSyntax inner => Member(source, inner.Expression),
         CastExpressionSyntax cast => Member(source, cast.Expression),
-        _ => throw source.Refuse(node, "a reduce groups by members of the results, as 'group r by r.City' or 'by new { r.City, r.Year }': compute in the map what is to be grouped by."),
+        _ => throw source.Refuse(
+            node,
+            "a reduce groups by members of the results, as 'group r by r.City' or 'by new { r.City, r.Year }': compute in the "
+                + "map what is to be grouped by."),
     };
 
     /// <summary>What the elements of a sequence are.</summary>
@@ -93,12 +105,18 @@ internal sealed class TextShape
         }
 
         IsSingle &= query.FromClause.Expression is not (QueryExpressionSyntax or InvocationExpressionSyntax);
-        ReadElement(body.SelectOrGroup is SelectClauseSyntax select ? select.Expression : throw _source.Refuse(body.SelectOrGroup, "it ends with 'select new { … }'."));
+        ReadElement(
+            body.SelectOrGroup is SelectClauseSyntax select
+                ? select.Expression
+                : throw _source.Refuse(body.SelectOrGroup, "it ends with 'select new { … }'."));
     }
 
     private void ReadCall(InvocationExpressionSyntax invocation, MemberAccessExpressionSyntax call)
     {
-        List<LambdaExpressionSyntax> functions = [.. invocation.ArgumentList.Arguments.Select(static argument => Function(argument.Expression)).OfType<LambdaExpressionSyntax>()];
+        List<LambdaExpressionSyntax> functions = [
+            .. invocation.ArgumentList.Arguments
+                .Select(static argument => Function(argument.Expression))
+                .OfType<LambdaExpressionSyntax>()];
         string name = call.Name.Identifier.ValueText;
         IsSingle &= name is "Select" or "Where";
         if (name == "Select" && functions is [{ ExpressionBody: { } made }])
@@ -114,7 +132,8 @@ internal sealed class TextShape
         {
             ReadSequence(inner);
         }
-        else if (name is "Where" or "Distinct" or "Take" or "Skip" or "Concat" or "Union" or "ToList" or "ToArray" or "AsEnumerable")
+        else if (name is "Where" or "Distinct" or "Take" or "Skip" or "Concat" or "Union" or "ToList" or "ToArray"
+            or "AsEnumerable")
         {
             ReadSequence(call.Expression);
         }
@@ -147,13 +166,21 @@ internal sealed class TextShape
                     if (one is not LiteralExpressionSyntax)
                         ReadElement(one);
                 break;
-            case InvocationExpressionSyntax { Expression: MemberAccessExpressionSyntax { Name.Identifier.ValueText: "Boost" } boost }:
+            case InvocationExpressionSyntax
+            {
+                Expression: MemberAccessExpressionSyntax
+                {
+                    Name.Identifier.ValueText: "Boost"
+                } boost
+            }:
                 HasBoost = true;
                 ReadElement(boost.Expression);
                 break;
             case AnonymousObjectCreationExpressionSyntax made:
                 foreach (AnonymousObjectMemberDeclaratorSyntax member in made.Initializers)
-                    Add(member.NameEquals?.Name.Identifier.ValueText ?? new TextCompiler(_source).ImpliedName(member.Expression), member.Expression);
+                    Add(
+                        member.NameEquals?.Name.Identifier.ValueText ?? new TextCompiler(_source).ImpliedName(member.Expression),
+                        member.Expression);
                 break;
             case ObjectCreationExpressionSyntax { Initializer: { } initializer }:
                 foreach (ExpressionSyntax member in initializer.Expressions)
@@ -168,7 +195,8 @@ internal sealed class TextShape
     {
         (ExpressionSyntax key, ExpressionSyntax value) = member switch
         {
-            AssignmentExpressionSyntax { Left: ImplicitElementAccessSyntax { ArgumentList.Arguments: [{ } only] } } assignment => (only.Expression, assignment.Right),
+            AssignmentExpressionSyntax { Left: ImplicitElementAccessSyntax { ArgumentList.Arguments: [{ } only] } } assignment =>
+                (only.Expression, assignment.Right),
             AssignmentExpressionSyntax assignment => (assignment.Left, assignment.Right),
             InitializerExpressionSyntax { Expressions: [{ } first, { } second] } => (first, second),
             _ => throw _source.Refuse(member, "a member of a result has a name and a value."),
@@ -177,7 +205,8 @@ internal sealed class TextShape
         {
             IdentifierNameSyntax name => name.Identifier.ValueText,
             LiteralExpressionSyntax { Token.Value: string name } => name,
-            _ => throw _source.Refuse(key, "the name of a field is known before any document is: for others there is CreateField(name, value)."),
+            _ => throw _source.Refuse(
+                key, "the name of a field is known before any document is: for others there is CreateField(name, value)."),
         }, value);
     }
 

@@ -6,8 +6,8 @@ using Treepie.Computations;
 namespace Treepie.Computing.CSharp;
 
 /// <summary>
-/// A text of an index, parsed: where it takes its documents from, and how places in it are told. Sources are <c>docs</c>, <c>docs.Orders</c>, <c>docs["Orders"]</c> and <c>docs.WhereEntityIs("A", "B")</c>;
-/// of a reduce, <c>results</c>.
+/// A text of an index, parsed: where it takes its documents from, and how places in it are told. Sources are <c>docs</c>,
+/// <c>docs.Orders</c>, <c>docs["Orders"]</c> and <c>docs.WhereEntityIs("A", "B")</c>; of a reduce, <c>results</c>.
 /// </summary>
 internal sealed class TextSource
 {
@@ -48,9 +48,11 @@ internal sealed class TextSource
 
     /// <summary>Parses a reduce.</summary>
     /// <exception cref="InvalidIndexDefinitionException">It is no expression.</exception>
-    public static TextSource OfReduce(IndexTexts index, string text) => new(index, "Reduce", "results", Parse(index, "Reduce", text));
+    public static TextSource OfReduce(IndexTexts index, string text) =>
+        new(index, "Reduce", "results", Parse(index, "Reduce", text));
 
-    public InvalidIndexDefinitionException Refuse(SyntaxNodeOrToken node, string problem) => Refuse(_index, _part, node.GetLocation(), problem);
+    public InvalidIndexDefinitionException Refuse(SyntaxNodeOrToken node, string problem) =>
+        Refuse(_index, _part, node.GetLocation(), problem);
 
     /// <summary>Whether a node stands for the documents; there is one such place in a text.</summary>
     public bool IsSource(ExpressionSyntax node, Scope scope)
@@ -71,7 +73,13 @@ internal sealed class TextSource
     {
         MemberAccessExpressionSyntax member => member.Expression,
         ElementAccessExpressionSyntax element => element.Expression,
-        InvocationExpressionSyntax { Expression: MemberAccessExpressionSyntax { Name.Identifier.ValueText: "WhereEntityIs" } call } => call.Expression,
+        InvocationExpressionSyntax
+        {
+            Expression: MemberAccessExpressionSyntax
+            {
+                Name.Identifier.ValueText: "WhereEntityIs"
+            } call
+        } => call.Expression,
         _ => node,
     };
 
@@ -86,12 +94,25 @@ internal sealed class TextSource
             case MemberAccessExpressionSyntax { Parent: not InvocationExpressionSyntax } member:
                 Add(member.Name.Identifier.ValueText);
                 return true;
-            case ElementAccessExpressionSyntax { ArgumentList.Arguments: [{ Expression: LiteralExpressionSyntax { Token.Value: string name } }] }:
+            case ElementAccessExpressionSyntax
+            {
+                ArgumentList.Arguments: [
+                    {
+                        Expression: LiteralExpressionSyntax
+                        {
+                            Token.Value: string name
+                        }
+                    }]
+            }:
                 Add(name);
                 return true;
             case InvocationExpressionSyntax call:
-                foreach (ExpressionSyntax argument in call.ArgumentList.Arguments.SelectMany(static argument => Elements(argument.Expression)))
-                    Add(argument is LiteralExpressionSyntax { Token.Value: string one } ? one : throw Refuse(argument, "the name of a collection is expected, a text."));
+                foreach (ExpressionSyntax argument in call.ArgumentList.Arguments.SelectMany(
+                    static argument => Elements(argument.Expression)))
+                    Add(
+                        argument is LiteralExpressionSyntax { Token.Value: string one }
+                            ? one
+                            : throw Refuse(argument, "the name of a collection is expected, a text."));
                 return true;
             default:
                 return false;
@@ -114,11 +135,14 @@ internal sealed class TextSource
     private static ExpressionSyntax Parse(IndexTexts index, string part, string text)
     {
         if (text.Length > MaxLength)
-            throw new InvalidIndexDefinitionException(index.IndexName, part, $"a text of it has {text.Length:N0} characters; {MaxLength:N0} is the most.");
-        ExpressionSyntax expression = SyntaxFactory.ParseExpression(text.TrimEnd().TrimEnd(';'), options: CSharpParseOptions.Default.WithLanguageVersion(LanguageVersion.CSharp12));
+            throw new InvalidIndexDefinitionException(
+                index.IndexName, part, $"a text of it has {text.Length:N0} characters; {MaxLength:N0} is the most.");
+        ExpressionSyntax expression = SyntaxFactory.ParseExpression(
+            text.TrimEnd().TrimEnd(';'), options: CSharpParseOptions.Default.WithLanguageVersion(LanguageVersion.CSharp12));
         foreach (Diagnostic error in expression.GetDiagnostics())
             if (error.Severity == DiagnosticSeverity.Error)
-                throw Refuse(index, part, error.Location, error.GetMessage(System.Globalization.CultureInfo.InvariantCulture) + ".");
+                throw Refuse(
+                    index, part, error.Location, error.GetMessage(System.Globalization.CultureInfo.InvariantCulture) + ".");
         return expression;
     }
 
@@ -126,6 +150,7 @@ internal sealed class TextSource
     {
         Microsoft.CodeAnalysis.Text.LinePosition place = location?.GetLineSpan().StartLinePosition ?? default;
         string what = part == "Reduce" ? "the reduce" : "a map";
-        return new InvalidIndexDefinitionException(index.IndexName, part, $"{what}, at line {place.Line + 1}, column {place.Character + 1}: {problem}");
+        return new InvalidIndexDefinitionException(
+            index.IndexName, part, $"{what}, at line {place.Line + 1}, column {place.Character + 1}: {problem}");
     }
 }

@@ -10,7 +10,10 @@ using Script = Treepie.Computations.Script;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>Front door of the room: functions in JavaScript, compiled once and run by Jint within limits, on engines that are kept for the next call. Thread-safe.</summary>
+/// <summary>
+/// Front door of the room: functions in JavaScript, compiled once and run by Jint within limits, on engines that are kept for the
+/// next call. Thread-safe.
+/// </summary>
 internal sealed class CompiledScript : Script
 {
     /// <summary>Longest text of all functions together, in characters.</summary>
@@ -28,7 +31,8 @@ internal sealed class CompiledScript : Script
     public static CompiledScript Compile(IReadOnlyList<ScriptFunction> functions, ScriptLimits limits)
     {
         if (functions.Sum(static one => one.Body.Length) > MaxCharacters)
-            throw new ScriptException($"The script has more than {MaxCharacters:N0} characters. Shorten it.", 1, 1, isSyntax: true);
+            throw new ScriptException(
+                $"The script has more than {MaxCharacters:N0} characters. Shorten it.", 1, 1, isSyntax: true);
 
         // Each by itself first, so that a bracket too many of one does not end up in another.
         foreach (ScriptFunction function in functions)
@@ -36,7 +40,8 @@ internal sealed class CompiledScript : Script
         return new CompiledScript(Prepare(functions), [.. functions], limits);
     }
 
-    public override void Call(string function, in ScriptCall call, IScriptHost host, IBufferWriter<byte> output, CancellationToken cancellationToken)
+    public override void Call(
+        string function, in ScriptCall call, IScriptHost host, IBufferWriter<byte> output, CancellationToken cancellationToken)
     {
         if (!_idle.TryTake(out ScriptEngine? engine))
             engine = new ScriptEngine(_program, _limits);
@@ -76,7 +81,8 @@ internal sealed class CompiledScript : Script
             {
                 (int line, int column) = PlaceOf(functions, number.Location.Start.Line, number.Location.Start.Column);
                 throw new ScriptException(
-                    $"The script cannot be read at line {line}, column {column}: numbers of any length ('1n') are not there, as one power of them takes as long as it likes.",
+                    $"The script cannot be read at line {line}, column {column}: numbers of any length ('1n') are not there, as "
+                        + $"one power of them takes as long as it likes.",
                     line, column, isSyntax: true);
             }
 
@@ -85,11 +91,15 @@ internal sealed class CompiledScript : Script
         catch (Exception error) when ((error as ParseErrorException ?? error.InnerException as ParseErrorException) is { } syntax)
         {
             (int line, int column) = PlaceOf(functions, syntax.LineNumber, syntax.Column);
-            throw new ScriptException($"The script cannot be read at line {line}, column {column}: {syntax.Description ?? syntax.Message}", line, column, isSyntax: true, error);
+            throw new ScriptException(
+                $"The script cannot be read at line {line}, column {column}: {syntax.Description ?? syntax.Message}", line,
+                column, isSyntax: true, error);
         }
     }
 
-    /// <summary>The body begins on a line of its own, so that only lines have to be counted; its first line is moved to where it stood.</summary>
+    /// <summary>
+    /// The body begins on a line of its own, so that only lines have to be counted; its first line is moved to where it stood.
+    /// </summary>
     private static string TextOf(ScriptFunction function) =>
         $"function {function.Name}({string.Join(',', function.Parameters)}) {{\n{function.Body}\n}}";
 
@@ -118,6 +128,7 @@ internal sealed class CompiledScript : Script
         if (location.Start.Line <= 0)
             return new ScriptException($"The script failed: {message}", error);
         (int line, int column) = PlaceOf(_functions, location.Start.Line, location.Start.Column);
-        return new ScriptException($"The script failed at line {line}, column {column}: {message}", line, column, isSyntax: false, error);
+        return new ScriptException(
+            $"The script failed at line {line}, column {column}: {message}", line, column, isSyntax: false, error);
     }
 }

@@ -7,7 +7,9 @@ using Treepie.Store;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>A map whose text is JavaScript: <c>map('Users', u =&gt; ({ … }))</c>. Keeps an engine for each thread that maps at a time.</summary>
+/// <summary>
+/// A map whose text is JavaScript: <c>map('Users', u =&gt; ({ … }))</c>. Keeps an engine for each thread that maps at a time.
+/// </summary>
 internal sealed class JavaScriptMap : IndexMap
 {
     private readonly ConcurrentBag<MapEngine> _engines = [];

@@ -5,7 +5,10 @@ using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>A reduce whose text is JavaScript: <c>groupBy(x =&gt; ({ City: x.City })).aggregate(g =&gt; ({ City: g.key.City, N: g.values.reduce((s, x) =&gt; s + x.N, 0) }))</c>.</summary>
+/// <summary>
+/// A reduce whose text is JavaScript: <c>groupBy(x =&gt; ({ City: x.City })).aggregate(g =&gt; ({ City: g.key.City, N:
+/// g.values.reduce((s, x) =&gt; s + x.N, 0) }))</c>.
+/// </summary>
 internal sealed class JavaScriptReduce : IndexReduce
 {
     private readonly ConcurrentBag<MapEngine> _engines = [];

@@ -30,13 +30,21 @@ internal sealed class MapEngine : IDisposable
         _engine = new Engine(static options =>
         {
             options.Strict = true;
-            options.LimitRecursion(MaxRecursion).MaxStatements(MaxStatements).LimitMemory(MaxBytes).TimeoutInterval(s_mostTime).RegexTimeoutInterval(TimeSpan.FromMilliseconds(100)).DisableStringCompilation().LocalTimeZone(TimeZoneInfo.Utc);
+            options.LimitRecursion(MaxRecursion)
+                .MaxStatements(MaxStatements)
+                .LimitMemory(MaxBytes)
+                .TimeoutInterval(s_mostTime)
+                .RegexTimeoutInterval(TimeSpan.FromMilliseconds(100))
+                .DisableStringCompilation()
+                .LocalTimeZone(TimeZoneInfo.Utc);
             options.Constraints.MaxArraySize = MaxArrayLength;
         });
         _parser = new JsonParser(_engine);
         _serializer = new JsonSerializer(_engine);
         _engine.SetValue("$load", new ClrFunction(_engine, "load", (_, arguments) => Load(arguments)));
-        _engine.SetValue("$compareExchange", new ClrFunction(_engine, "cmpxchg", (_, arguments) => Parse(Host.CompareExchange(arguments[0].AsString()))));
+        _engine.SetValue(
+            "$compareExchange",
+            new ClrFunction(_engine, "cmpxchg", (_, arguments) => Parse(Host.CompareExchange(arguments[0].AsString()))));
         _engine.SetValue("map", new ClrFunction(_engine, "map", (_, arguments) => Define(arguments)));
         _engine.SetValue("groupBy", new ClrFunction(_engine, "groupBy", (_, arguments) => DefineReduce(arguments)));
         _engine.Execute(MapPrelude.Text);
@@ -46,15 +54,17 @@ internal sealed class MapEngine : IDisposable
 
     /// <summary>An engine of a map.</summary>
     /// <exception cref="InvalidOperationException">The scripts define none.</exception>
-    public static MapEngine OfMap(IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts) => new MapEngine(scripts) is { Collection.Length: > 0 } engine
-        ? engine
-        : throw new InvalidOperationException("it calls no 'map': map('Orders', o => ({ … })).");
+    public static MapEngine OfMap(IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts) =>
+        new MapEngine(scripts) is { Collection.Length: > 0 } engine
+            ? engine
+            : throw new InvalidOperationException("it calls no 'map': map('Orders', o => ({ … })).");
 
     /// <summary>An engine of a reduce.</summary>
     /// <exception cref="InvalidOperationException">The scripts define none.</exception>
-    public static MapEngine OfReduce(IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts) => new MapEngine(scripts) is var engine && !engine._aggregate.IsUndefined()
-        ? engine
-        : throw new InvalidOperationException("it calls no 'groupBy(…).aggregate(…)'.");
+    public static MapEngine OfReduce(IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts) =>
+        new MapEngine(scripts) is var engine && !engine._aggregate.IsUndefined()
+            ? engine
+            : throw new InvalidOperationException("it calls no 'groupBy(…).aggregate(…)'.");
 
     /// <summary>Results of objects of one group, as JSON.</summary>
     public IReadOnlyList<string> Reduce(IReadOnlyList<string> values)
@@ -104,7 +114,10 @@ internal sealed class MapEngine : IDisposable
             return;
         }
 
-        results.Add(value.IsObject() && _serializer.Serialize(value) is { } json && json.IsString() && json.AsString() is ['{', ..] text
+        results.Add(value.IsObject()
+            && _serializer.Serialize(value) is { } json
+            && json.IsString()
+            && json.AsString() is ['{', ..] text
             ? text
             : throw new InvalidOperationException("a result is no object."));
     }
@@ -113,7 +126,9 @@ internal sealed class MapEngine : IDisposable
     {
         if (Collection.Length > 0)
             throw new InvalidOperationException("it calls 'map' twice: give the index another map.");
-        if (arguments is not [{ } collection, { } function] || !collection.IsString() || function is not Jint.Native.Function.Function)
+        if (arguments is not [{ } collection, { } function]
+            || !collection.IsString()
+            || function is not Jint.Native.Function.Function)
             throw new InvalidOperationException("'map' takes the name of a collection and a function.");
         Collection = collection.AsString();
         _function = function;
@@ -122,9 +137,17 @@ internal sealed class MapEngine : IDisposable
 
     private JsObject DefineReduce(JsValue[] arguments)
     {
-        _function = arguments is [Jint.Native.Function.Function by] ? by : throw new InvalidOperationException("'groupBy' takes a function.");
+        _function = arguments is [Jint.Native.Function.Function by]
+            ? by
+            : throw new InvalidOperationException("'groupBy' takes a function.");
         var grouping = new JsObject(_engine);
-        grouping.Set("aggregate", new ClrFunction(_engine, "aggregate", (_, given) => _aggregate = given is [Jint.Native.Function.Function aggregate] ? aggregate : throw new InvalidOperationException("'aggregate' takes a function.")));
+        grouping.Set(
+            "aggregate",
+            new ClrFunction(
+                _engine, "aggregate",
+                (_, given) => _aggregate = given is [Jint.Native.Function.Function aggregate]
+                    ? aggregate
+                    : throw new InvalidOperationException("'aggregate' takes a function.")));
         return grouping;
     }
 

@@ -1,6 +1,9 @@
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>What is done to an engine before it runs maps: a map is a function of its document, so there is no clock and no randomness; what makes long texts asks first; nothing built in can be changed.</summary>
+/// <summary>
+/// What is done to an engine before it runs maps: a map is a function of its document, so there is no clock and no randomness;
+/// what makes long texts asks first; nothing built in can be changed.
+/// </summary>
 internal static class MapPrelude
 {
     public const string Text = """

@@ -41,7 +41,9 @@ internal sealed class MapScriptShape
     }
 
     public InvalidIndexDefinitionException Refuse(Node node, string problem) =>
-        new(_index.IndexName, "Maps", $"a map, at line {node.Location.Start.Line}, column {node.Location.Start.Column + 1}: {problem}");
+        new(
+            _index.IndexName, "Maps",
+            $"a map, at line {node.Location.Start.Line}, column {node.Location.Start.Column + 1}: {problem}");
 
     private void Walk(Node node)
     {
@@ -60,7 +62,10 @@ internal sealed class MapScriptShape
                 ReadFunction(function);
                 break;
             case "load":
-                Loaded.Add(call.Arguments is [_, StringLiteral { Value.Length: > 0 } collection] ? collection.Value : throw Refuse(call, "'load' takes an id and the name of a collection: load(u.companyId, 'Companies')."));
+                Loaded.Add(
+                    call.Arguments is [_, StringLiteral { Value.Length: > 0 } collection]
+                        ? collection.Value
+                        : throw Refuse(call, "'load' takes an id and the name of a collection: load(u.companyId, 'Companies')."));
                 break;
             case "cmpxchg":
                 LoadsCompareExchange = true;
@@ -122,10 +127,30 @@ internal sealed class MapScriptShape
             case CallExpression { Callee: Identifier { Name: "boost" }, Arguments: [{ } weighted, ..] }:
                 ReadResult(weighted);
                 break;
-            case CallExpression { Callee: MemberExpression { Property: Identifier { Name: "map" or "flatMap" } }, Arguments: [IFunction inner] }:
+            case CallExpression
+            {
+                Callee: MemberExpression
+                {
+                    Property: Identifier
+                    {
+                        Name: "map"
+                or "flatMap"
+                    }
+                }, Arguments: [IFunction inner]
+            }:
                 ReadFunction(inner); // an object of each element
                 break;
-            case CallExpression { Callee: MemberExpression { Property: Identifier { Name: "filter" or "concat" }, Object: { } source } }:
+            case CallExpression
+            {
+                Callee: MemberExpression
+                {
+                    Property: Identifier
+                    {
+                        Name: "filter"
+                or "concat"
+                    }, Object: { } source
+                }
+            }:
                 ReadResult(source);
                 break;
         }

@@ -14,7 +14,8 @@ internal static class MapScripts
     /// <summary>The additional sources in the order of their names, and then the text.</summary>
     /// <exception cref="InvalidIndexDefinitionException">One cannot be read.</exception>
     public static IReadOnlyList<Prepared<Acornima.Ast.Script>> Parse(IndexTexts index, string part, string text) =>
-        [.. index.AdditionalSources.OrderBy(static source => source.Key, StringComparer.Ordinal).Select(source => ParseOne(index, "AdditionalSources", source.Value)), ParseOne(index, part, text)];
+        [.. index.AdditionalSources.OrderBy(static source => source.Key, StringComparer.Ordinal)
+            .Select(source => ParseOne(index, "AdditionalSources", source.Value)), ParseOne(index, part, text)];
 
     /// <summary>Adds results, each JSON of an object.</summary>
     public static void Write(IEnumerable<string> results, MapOutput output)
@@ -28,21 +29,27 @@ internal static class MapScripts
     }
 
     /// <summary>Whether an error is one of what a script does.</summary>
-    public static bool IsOfScript(Exception error) => error is JintException or TimeoutException or InsufficientExecutionStackException or InvalidOperationException;
+    public static bool IsOfScript(Exception error) =>
+        error is JintException or TimeoutException or InsufficientExecutionStackException or InvalidOperationException;
 
     private static Prepared<Acornima.Ast.Script> ParseOne(IndexTexts index, string part, string text)
     {
         if (text.Length > MaxLength)
-            throw new InvalidIndexDefinitionException(index.IndexName, part, $"a text of it has {text.Length:N0} characters; {MaxLength:N0} is the most.");
+            throw new InvalidIndexDefinitionException(
+                index.IndexName, part, $"a text of it has {text.Length:N0} characters; {MaxLength:N0} is the most.");
         try
         {
             return Engine.PrepareScript(text, strict: true);
         }
-        catch (Exception error) when (error is ScriptPreparationException or ParseErrorException or InsufficientExecutionStackException)
+        catch (Exception error)
+            when (error is ScriptPreparationException or ParseErrorException or InsufficientExecutionStackException)
         {
             ParseError? place = ((error as ParseErrorException) ?? error.InnerException as ParseErrorException)?.Error;
             throw new InvalidIndexDefinitionException(
-                index.IndexName, part, place is null ? $"a text of it cannot be read: {error.Message}" : $"a text of it, at line {place.LineNumber}, column {place.Column + 1}: {place.Description}.");
+                index.IndexName, part,
+                place is null
+                    ? $"a text of it cannot be read: {error.Message}"
+                    : $"a text of it, at line {place.LineNumber}, column {place.Column + 1}: {place.Description}.");
         }
     }
 }

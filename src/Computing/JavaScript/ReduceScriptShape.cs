@@ -15,7 +15,19 @@ internal sealed record ReduceScriptShape(IReadOnlyList<string> Keys, IReadOnlyLi
             {
                 Expression: CallExpression
                 {
-                    Callee: MemberExpression { Object: CallExpression { Callee: Identifier { Name: "groupBy" }, Arguments: [IFunction { Body: Expression by }] }, Property: Identifier { Name: "aggregate" } },
+                    Callee: MemberExpression
+                    {
+                        Object: CallExpression
+                        {
+                            Callee: Identifier
+                            {
+                                Name: "groupBy"
+                            }, Arguments: [IFunction
+                            {
+                                Body: Expression by
+                            }]
+                        }, Property: Identifier { Name: "aggregate" }
+                    },
                     Arguments: [IFunction aggregate],
                 },
             }])
@@ -25,16 +37,25 @@ internal sealed record ReduceScriptShape(IReadOnlyList<string> Keys, IReadOnlyLi
         string[] keys = by switch
         {
             Literal => [],
-            ObjectExpression several => [.. several.Properties.Select(member => member is Property { Value: Node value } ? Member(index, value) : throw Refuse(index, member, Form + "."))],
+            ObjectExpression several => [
+                .. several.Properties.Select(
+                    member => member is Property { Value: Node value }
+                        ? Member(index, value)
+                        : throw Refuse(index, member, Form + "."))],
             _ => [Member(index, by)],
         };
         return new ReduceScriptShape(keys, MapScriptShape.ResultsOf(index, aggregate));
     }
 
-    private static string Member(IndexTexts index, Node node) => node is MemberExpression { Object: Identifier, Property: Identifier member, Computed: false }
-        ? member.Name
-        : throw Refuse(index, node, "a reduce groups by members of the results, as 'x => x.City': compute in the map what is to be grouped by.");
+    private static string Member(IndexTexts index, Node node) =>
+        node is MemberExpression { Object: Identifier, Property: Identifier member, Computed: false }
+            ? member.Name
+            : throw Refuse(
+                index, node,
+                "a reduce groups by members of the results, as 'x => x.City': compute in the map what is to be grouped by.");
 
     private static InvalidIndexDefinitionException Refuse(IndexTexts index, Node node, string problem) =>
-        new(index.IndexName, "Reduce", $"the reduce, at line {node.Location.Start.Line}, column {node.Location.Start.Column + 1}: {problem}");
+        new(
+            index.IndexName, "Reduce",
+            $"the reduce, at line {node.Location.Start.Line}, column {node.Location.Start.Column + 1}: {problem}");
 }

@@ -59,9 +59,12 @@ internal sealed class ScriptEngine : IDisposable
 
     public void Dispose() => _engine.Dispose();
 
-    public void Call(string function, in ScriptCall call, IScriptHost host, IBufferWriter<byte> output, CancellationToken cancellationToken)
+    public void Call(
+        string function, in ScriptCall call, IScriptHost host, IBufferWriter<byte> output, CancellationToken cancellationToken)
     {
-        using JsonDocument? document = call.This.IsEmpty ? null : JsonDocument.Parse(call.This, new JsonDocumentOptions { MaxDepth = 1_024 });
+        using JsonDocument? document = call.This.IsEmpty
+            ? null
+            : JsonDocument.Parse(call.This, new JsonDocumentOptions { MaxDepth = 1_024 });
         _functions.Begin(host);
         _deadline.Begin(_limits.MaxTime, cancellationToken);
         try
@@ -72,7 +75,8 @@ internal sealed class ScriptEngine : IDisposable
                 arguments[i] = ScriptJson.Read(_engine, call.Arguments[i]);
             JsValue result = _engine.Call(_engine.GetValue(function), subject, arguments);
             ScriptJson.Write(
-                call.ReturnsThis ? subject : result, call.ReturnsThis && document is not null ? document.RootElement : default, output, MaxResultBytes);
+                call.ReturnsThis ? subject : result, call.ReturnsThis && document is not null ? document.RootElement : default,
+                output, MaxResultBytes);
         }
         finally
         {
@@ -84,9 +88,12 @@ internal sealed class ScriptEngine : IDisposable
     /// <summary>What is said where a limit ended a script; null where it was something else.</summary>
     public static string? LimitOf(Exception error, ScriptLimits limits) => error switch
     {
-        StatementsCountOverflowException => $"The script took more than {limits.MaxStatements:N0} statements, the limit for one document.",
-        MemoryLimitExceededException => $"The script took more than {limits.MaxMemoryBytes:N0} bytes of memory, the limit for one document.",
-        RecursionDepthOverflowException => $"The script called more than {limits.MaxDepth} functions within each other, the limit.",
+        StatementsCountOverflowException =>
+            $"The script took more than {limits.MaxStatements:N0} statements, the limit for one document.",
+        MemoryLimitExceededException =>
+            $"The script took more than {limits.MaxMemoryBytes:N0} bytes of memory, the limit for one document.",
+        RecursionDepthOverflowException =>
+            $"The script called more than {limits.MaxDepth} functions within each other, the limit.",
         System.Text.RegularExpressions.RegexMatchTimeoutException =>
             $"A regular expression of the script took more than {limits.MaxRegexTime.TotalMilliseconds:0} ms, the limit.",
         TimeoutException => $"The script took more than {limits.MaxTime.TotalMilliseconds:0} ms, the limit for one document.",

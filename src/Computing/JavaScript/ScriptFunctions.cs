@@ -9,7 +9,10 @@ using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>The functions that scripts have beside those of the language, and guards around those of the language that make something long at once.</summary>
+/// <summary>
+/// The functions that scripts have beside those of the language, and guards around those of the language that make something long
+/// at once.
+/// </summary>
 internal sealed class ScriptFunctions
 {
     private readonly Engine _engine;
@@ -20,21 +23,35 @@ internal sealed class ScriptFunctions
     {
         (_engine, _limits) = (engine, limits);
         Define("id", 1, static (self, arguments) => IdOf(arguments.At(0)));
-        Define("getMetadata", 1, static (_, arguments) => arguments.At(0) is ObjectInstance document ? document.Get("@metadata") : JsValue.Undefined);
+        Define(
+            "getMetadata", 1,
+            static (_, arguments) => arguments.At(0) is ObjectInstance document ? document.Get("@metadata") : JsValue.Undefined);
         Define("lastModified", 1, (_, arguments) => LastModified(arguments.At(0)));
         Define("load", 1, (_, arguments) => Load(arguments.At(0)));
         Define("cmpxchg", 1, (_, arguments) => Parse(Host.CompareExchange(Text(arguments.At(0), "cmpxchg", "the key"))));
         Define("counter", 2, (_, arguments) =>
-            Host.Counter(IdText(arguments.At(0), "counter"), Text(arguments.At(1), "counter", "the counter's name")) is { } sum ? new JsNumber((double)sum) : JsValue.Null);
+            Host.Counter(IdText(arguments.At(0), "counter"), Text(arguments.At(1), "counter", "the counter's name")) is { } sum
+                ? new JsNumber((double)sum)
+                : JsValue.Null);
         Define("put", 2, (_, arguments) => Put(arguments));
         Define("del", 1, (_, arguments) => Delete(arguments));
         Define("incrementCounter", 3, (_, arguments) => IncrementCounter(arguments));
         Define("deleteCounter", 2, (_, arguments) => DeleteCounter(arguments));
         Define("output", 1, (_, arguments) => Write(arguments));
-        Define("startsWith", 2, static (_, arguments) => Bool(arguments.At(0) is JsString text && text.ToString().StartsWith(arguments.At(1).ToString(), StringComparison.Ordinal)));
-        Define("endsWith", 2, static (_, arguments) => Bool(arguments.At(0) is JsString text && text.ToString().EndsWith(arguments.At(1).ToString(), StringComparison.Ordinal)));
+        Define(
+            "startsWith", 2,
+            static (_, arguments) => Bool(
+                arguments.At(0) is JsString text
+                    && text.ToString().StartsWith(arguments.At(1).ToString(), StringComparison.Ordinal)));
+        Define(
+            "endsWith", 2,
+            static (_, arguments) => Bool(
+                arguments.At(0) is JsString text
+                    && text.ToString().EndsWith(arguments.At(1).ToString(), StringComparison.Ordinal)));
         Define("regex", 2, (_, arguments) => Bool(arguments.At(0) is JsString text
-            && System.Text.RegularExpressions.Regex.IsMatch(text.ToString(), Text(arguments.At(1), "regex", "the pattern"), System.Text.RegularExpressions.RegexOptions.None, limits.MaxRegexTime)));
+            && System.Text.RegularExpressions.Regex.IsMatch(
+                text.ToString(), Text(arguments.At(1), "regex", "the pattern"), System.Text.RegularExpressions.RegexOptions.None,
+                limits.MaxRegexTime)));
         var console = new JsObject(engine);
         console.Set("log", new ClrFunction(engine, "log", (_, arguments) => Write(arguments), 1));
         engine.SetValue("console", console);
@@ -45,8 +62,12 @@ internal sealed class ScriptFunctions
         Guard("String.prototype.replace", static (self, arguments) => ReplacedLength(self, arguments, isAll: false));
         Guard("String.prototype.replaceAll", static (self, arguments) => ReplacedLength(self, arguments, isAll: true));
         Guard("Array.prototype.toLocaleString", static (self, _) => JoinLength(self, JsValue.Undefined));
-        Guard("Array.from", static (_, arguments) => arguments.At(0) is ObjectInstance source and not JsArray ? Number(source.Get("length")) : 0);
-        Guard("JSON.stringify", (_, arguments) => TextLength(arguments.At(0), limits.MaxLength, 0) * (arguments.At(2).IsUndefined() ? 1 : 2));
+        Guard(
+            "Array.from",
+            static (_, arguments) => arguments.At(0) is ObjectInstance source and not JsArray ? Number(source.Get("length")) : 0);
+        Guard(
+            "JSON.stringify",
+            (_, arguments) => TextLength(arguments.At(0), limits.MaxLength, 0) * (arguments.At(2).IsUndefined() ? 1 : 2));
         Guard("Array.prototype.join", static (self, arguments) => JoinLength(self, arguments.At(0)));
         Guard("Array.prototype.fill", static (self, _) => ItemsOf(self));
         Guard("Array.prototype.concat", static (self, arguments) => ItemsOf(self) + arguments.Sum(ItemsOf));
@@ -74,7 +95,8 @@ internal sealed class ScriptFunctions
         {
             double wanted = length(self, arguments);
             if (wanted > _limits.MaxLength)
-                throw new ScriptException($"'{name}' would make something of {wanted:N0} parts; {_limits.MaxLength:N0} are the most.");
+                throw new ScriptException(
+                    $"'{name}' would make something of {wanted:N0} parts; {_limits.MaxLength:N0} are the most.");
             return _engine.Call(original, self, arguments);
         }, 1));
     }
@@ -113,29 +135,41 @@ internal sealed class ScriptFunctions
         double delta = arguments.At(2).IsUndefined() ? 1 : arguments.At(2) is JsNumber ? arguments.At(2).AsNumber() : double.NaN;
         if (!(Math.Abs(delta) <= 1L << 53) || !Math.Floor(delta).Equals(delta))
             throw new ScriptException("'incrementCounter' adds a whole number up to 2^53: incrementCounter(document, name, 1).");
-        Host.IncrementCounter(IdText(arguments.At(0), "incrementCounter"), Text(arguments.At(1), "incrementCounter", "the counter's name"), (long)delta);
+        Host.IncrementCounter(
+            IdText(arguments.At(0), "incrementCounter"), Text(arguments.At(1), "incrementCounter", "the counter's name"),
+            (long)delta);
         return JsValue.Undefined;
     }
 
     private JsValue DeleteCounter(JsValue[] arguments)
     {
-        Host.DeleteCounter(IdText(arguments.At(0), "deleteCounter"), Text(arguments.At(1), "deleteCounter", "the counter's name"));
+        Host.DeleteCounter(
+            IdText(arguments.At(0), "deleteCounter"), Text(arguments.At(1), "deleteCounter", "the counter's name"));
         return JsValue.Undefined;
     }
 
     private JsValue Write(JsValue[] arguments)
     {
         foreach (JsValue argument in arguments)
-            Host.Write(argument is JsString ? argument.ToString() : _engine.Call(((ObjectInstance)_engine.GetValue("JSON")).Get("stringify"), [argument]).ToString());
+            Host.Write(
+                argument is JsString
+                    ? argument.ToString()
+                    : _engine.Call(((ObjectInstance)_engine.GetValue("JSON")).Get("stringify"), [argument]).ToString());
         return JsValue.Undefined;
     }
 
     private static JsValue IdOf(JsValue document) =>
-        document is ObjectInstance made && made.Get("@metadata") is ObjectInstance metadata && metadata.Get("@id") is JsString id ? id : JsValue.Null;
+        document is ObjectInstance made && made.Get("@metadata") is ObjectInstance metadata && metadata.Get("@id") is JsString id
+            ? id
+            : JsValue.Null;
 
     private JsValue LastModified(JsValue document) =>
-        document is ObjectInstance made && made.Get("@metadata") is ObjectInstance metadata && metadata.Get("@last-modified") is JsString text
-            && DateTime.TryParse(text.ToString(), CultureInfo.InvariantCulture, DateTimeStyles.AdjustToUniversal | DateTimeStyles.AssumeUniversal, out DateTime time)
+        document is ObjectInstance made
+            && made.Get("@metadata") is ObjectInstance metadata
+            && metadata.Get("@last-modified") is JsString text
+            && DateTime.TryParse(
+                text.ToString(), CultureInfo.InvariantCulture, DateTimeStyles.AdjustToUniversal | DateTimeStyles.AssumeUniversal,
+                out DateTime time)
             ? new JsDate(_engine, time)
             : JsValue.Null;
 
@@ -149,10 +183,14 @@ internal sealed class ScriptFunctions
 
     /// <summary>An id, or that of a document.</summary>
     private static string IdText(JsValue value, string function) =>
-        (value is JsString ? value : IdOf(value)) is JsString id ? id.ToString() : throw new ScriptException($"'{function}' is given neither an id nor a document.");
+        (value is JsString ? value : IdOf(value)) is JsString id
+            ? id.ToString()
+            : throw new ScriptException($"'{function}' is given neither an id nor a document.");
 
     private static string Text(JsValue value, string function, string what) =>
-        value is JsString text ? text.ToString() : throw new ScriptException($"'{function}' wants {what} as a string, and is given {value.Type}.");
+        value is JsString text
+            ? text.ToString()
+            : throw new ScriptException($"'{function}' wants {what} as a string, and is given {value.Type}.");
 
     private static JsBoolean Bool(bool value) => value ? JsBoolean.True : JsBoolean.False;
 
@@ -162,7 +200,10 @@ internal sealed class ScriptFunctions
 
     private static double ItemsOf(JsValue value) => value is JsArray array ? array.Length : 1;
 
-    /// <summary>The most that replacing gives: of a text as many places as it has, of a regular expression a sixteenth of all there may be.</summary>
+    /// <summary>
+    /// The most that replacing gives: of a text as many places as it has, of a regular expression a sixteenth of all there may
+    /// be.
+    /// </summary>
     private static double ReplacedLength(JsValue self, JsValue[] arguments, bool isAll)
     {
         if (self is not JsString text || arguments.At(1) is not JsString replacement)
@@ -195,7 +236,10 @@ internal sealed class ScriptFunctions
         {
             if (length > most)
                 break;
-            length += key.ToString().Length + (made.GetOwnProperty(key) is { Get: null, Value: { } member } ? TextLength(member, most - length, depth + 1) : 1);
+            length += key.ToString().Length
+                + (made.GetOwnProperty(key) is { Get: null, Value: { } member }
+                    ? TextLength(member, most - length, depth + 1)
+                    : 1);
         }
 
         return length;

@@ -9,7 +9,10 @@ using Jint.Runtime;
 
 namespace Treepie.Computing.JavaScript;
 
-/// <summary>JSON as values of a script, and back. A number that is what it was keeps its spelling: 1.0 stays 1.0, and a long beyond 2^53 stays exact.</summary>
+/// <summary>
+/// JSON as values of a script, and back. A number that is what it was keeps its spelling: 1.0 stays 1.0, and a long beyond 2^53
+/// stays exact.
+/// </summary>
 internal static class ScriptJson
 {
     /// <summary>Deepest value; what refers to itself has no end.</summary>
@@ -18,7 +21,11 @@ internal static class ScriptJson
     /// <summary>From here on a script writes a whole number with an exponent, too.</summary>
     private const double MostWritten = 1e21;
 
-    private static readonly JsonWriterOptions _options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping, SkipValidation = true };
+    private static readonly JsonWriterOptions _options = new()
+    {
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+        SkipValidation = true
+    };
 
     /// <summary>Makes a value of a script.</summary>
     public static JsValue Read(Engine engine, JsonElement json)
@@ -133,7 +140,9 @@ internal static class ScriptJson
                 continue;
             string name = key.ToString();
             json.WritePropertyName(name);
-            Write(json, member, hadMembers && original.TryGetProperty(name, out JsonElement at) ? at : default, depth + 1, mostBytes);
+            Write(
+                json, member, hadMembers && original.TryGetProperty(name, out JsonElement at) ? at : default, depth + 1,
+                mostBytes);
         }
 
         json.WriteEndObject();

@@ -3,7 +3,10 @@ using System.Text.Json;
 
 namespace Treepie.Computing.Values;
 
-/// <summary>A JSON object that is read when it is asked: what nobody asks about is skipped, not parsed. Lives as long as its bytes stay as they are. Not thread-safe.</summary>
+/// <summary>
+/// A JSON object that is read when it is asked: what nobody asks about is skipped, not parsed. Lives as long as its bytes stay as
+/// they are. Not thread-safe.
+/// </summary>
 internal sealed class JsonMembers(ReadOnlyMemory<byte> json) : IValueMembers
 {
     private List<(string Name, int Start, int End)>? _places;
@@ -19,7 +22,8 @@ internal sealed class JsonMembers(ReadOnlyMemory<byte> json) : IValueMembers
         return Value.Missing;
     }
 
-    public IEnumerable<KeyValuePair<string, Value>> All() => Places().Select(place => new KeyValuePair<string, Value>(place.Name, JsonValues.Read(json[place.Start..place.End])));
+    public IEnumerable<KeyValuePair<string, Value>> All() =>
+        Places().Select(place => new KeyValuePair<string, Value>(place.Name, JsonValues.Read(json[place.Start..place.End])));
 
     private List<(string Name, int Start, int End)> Places()
     {

@@ -15,7 +15,11 @@ internal static class JsonValues
     /// <summary>Most bytes of one value that is written.</summary>
     private const int MaxBytes = 16 * 1024 * 1024;
 
-    private static readonly JsonWriterOptions s_writing = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping, SkipValidation = true };
+    private static readonly JsonWriterOptions s_writing = new()
+    {
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+        SkipValidation = true
+    };
 
     public static JsonReaderOptions Options => new() { MaxDepth = 1024 };
 
@@ -131,7 +135,8 @@ internal static class JsonValues
 
     private static Value ReadNumber(ReadOnlySpan<byte> json)
     {
-        if (long.TryParse(json, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long whole) && !(whole == 0 && json[0] == '-'))
+        if (long.TryParse(json, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long whole)
+            && !(whole == 0 && json[0] == '-'))
             return Value.Of(whole);
         return Value.Of(double.Parse(json, NumberStyles.Float, CultureInfo.InvariantCulture), Encoding.ASCII.GetString(json));
     }

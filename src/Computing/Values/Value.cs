@@ -3,8 +3,9 @@ using System.Globalization;
 namespace Treepie.Computing.Values;
 
 /// <summary>
-/// The one value that computations are over: what JSON has, and times. A number of a document keeps its spelling. Two values are equal when they say the same: numbers of any kind by what they are
-/// worth, texts by their characters, arrays and objects by what is in them; null and missing are equal.
+/// The one value that computations are over: what JSON has, and times. A number of a document keeps its spelling. Two values are
+/// equal when they say the same: numbers of any kind by what they are worth, texts by their characters, arrays and objects by
+/// what is in them; null and missing are equal.
 /// </summary>
 internal readonly struct Value : IEquatable<Value>
 {
@@ -55,7 +56,8 @@ internal readonly struct Value : IEquatable<Value>
 
     public static Value Of(long value) => new(ValueKind.Long, value, null);
 
-    public static Value Of(double value, string? spelling = null) => new(ValueKind.Double, BitConverter.DoubleToInt64Bits(value), spelling);
+    public static Value Of(double value, string? spelling = null) =>
+        new(ValueKind.Double, BitConverter.DoubleToInt64Bits(value), spelling);
 
     public static Value Of(decimal value) => new(ValueKind.Decimal, 0, value);
 
@@ -85,7 +87,9 @@ internal readonly struct Value : IEquatable<Value>
             return Kind switch
             {
                 ValueKind.Long => _bits,
-                ValueKind.Double when _reference is string text && decimal.TryParse(text, NumberStyles.Float, CultureInfo.InvariantCulture, out decimal exact) => exact,
+                ValueKind.Double
+                    when _reference is string text
+                        && decimal.TryParse(text, NumberStyles.Float, CultureInfo.InvariantCulture, out decimal exact) => exact,
                 ValueKind.Double => (decimal)AsDouble(),
                 _ => (decimal)_reference!, // a decimal
             };
@@ -96,12 +100,15 @@ internal readonly struct Value : IEquatable<Value>
         }
     }
 
-    /// <summary>The elements; of nothing there are none, those of an object are its members as <c>Key</c> and <c>Value</c>.</summary>
+    /// <summary>
+    /// The elements; of nothing there are none, those of an object are its members as <c>Key</c> and <c>Value</c>.
+    /// </summary>
     public IEnumerable<Value> Elements() => Kind switch
     {
         ValueKind.Array => Items,
         ValueKind.Missing or ValueKind.Null => [],
-        ValueKind.Object => Members.All().Select(static member => Of(new ValueObject().With("Key", Of(member.Key)).With("Value", member.Value))),
+        ValueKind.Object =>
+            Members.All().Select(static member => Of(new ValueObject().With("Key", Of(member.Key)).With("Value", member.Value))),
         _ => throw new ComputingException($"{Describe()} has no elements: an array is expected."),
     };
 
@@ -126,7 +133,10 @@ internal readonly struct Value : IEquatable<Value>
             return ValueOrder.CompareNumbers(this, other) == 0;
         if (Kind != other.Kind)
             return Kind == ValueKind.Time && other.Kind == ValueKind.String ? other.Equals(this)
-                : Kind == ValueKind.String && other.Kind == ValueKind.Time && TimeTexts.TryParse(Text, out DateTime time) && time == other.Time;
+                : Kind == ValueKind.String
+                    && other.Kind == ValueKind.Time
+                    && TimeTexts.TryParse(Text, out DateTime time)
+                    && time == other.Time;
         return Kind switch
         {
             ValueKind.String => Text == other.Text,
@@ -145,14 +155,18 @@ internal readonly struct Value : IEquatable<Value>
         ValueKind.Long or ValueKind.Double or ValueKind.Decimal => AsDouble().GetHashCode(),
         ValueKind.String => Text.GetHashCode(StringComparison.Ordinal),
         ValueKind.Array => Items.Aggregate(7, static (hash, item) => (hash * 31) + item.GetHashCode()),
-        ValueKind.Object => Members.All().Aggregate(3, static (hash, member) => hash + (member.Key.GetHashCode(StringComparison.Ordinal) ^ member.Value.GetHashCode())),
+        ValueKind.Object => Members.All()
+            .Aggregate(
+                3,
+                static (hash, member) => hash + (member.Key.GetHashCode(StringComparison.Ordinal) ^ member.Value.GetHashCode())),
         ValueKind.Time => Time.Ticks.GetHashCode(),
         _ => _bits.GetHashCode(),
     };
 
     private bool MembersEqual(Value other)
     {
-        List<KeyValuePair<string, Value>> own = [.. Members.All().Where(m => !m.Value.IsNothing)], others = [.. other.Members.All().Where(m => !m.Value.IsNothing)];
+        List<KeyValuePair<string, Value>> own = [.. Members.All().Where(m => !m.Value.IsNothing)],
+            others = [.. other.Members.All().Where(m => !m.Value.IsNothing)];
         IValueMembers theirs = other.Members;
         return own.Count == others.Count && own.TrueForAll(member => member.Value.Equals(theirs.Get(member.Key)));
     }

@@ -29,7 +29,11 @@ internal sealed class ValueOrder : IComparer<Value>
         {
             // A long is not rounded where it matters.
             double left = x.AsDouble(), right = y.AsDouble();
-            if (left != right || Math.Abs(left) < 1L << 53 || double.IsInfinity(left) || double.IsNaN(left) || Math.Abs(left) > 7e28)
+            if (left != right
+                || Math.Abs(left) < 1L << 53
+                || double.IsInfinity(left)
+                || double.IsNaN(left)
+                || Math.Abs(left) > 7e28)
                 return left.CompareTo(right);
         }
 

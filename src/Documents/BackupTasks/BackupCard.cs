@@ -9,9 +9,10 @@ using Treepie.Storage.Backups;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// A small object beside a part of a chain, written when that is there: its name says which commits the part holds, so that a listing of a place shows its chains without opening one of them; its
-/// content what the next part goes on from. Nothing in it is secret. A part whose card is missing, because its writer was
-/// killed in between, or is not as it was written, is read itself. Immutable.
+/// A small object beside a part of a chain, written when that is there: its name says which commits the part holds, so that a
+/// listing of a place shows its chains without opening one of them; its content what the next part goes on from. Nothing in it is
+/// secret. A part whose card is missing, because its writer was killed in between, or is not as it was written, is read itself.
+/// Immutable.
 /// </summary>
 /// <remarks>
 /// Name: that of the part, <c>.{since}-{commit}-{milliseconds of the commit}-{etag}-{store}-{checksum}.card</c>; since is
@@ -51,7 +52,9 @@ public sealed record BackupCard
     /// <summary>Of an increment: hash of the part that it goes on from.</summary>
     public string? PreviousHash { get; init; }
 
-    /// <summary>What the next part goes on from, as <see cref="BackupLink"/> writes it; empty where only the name was read.</summary>
+    /// <summary>
+    /// What the next part goes on from, as <see cref="BackupLink"/> writes it; empty where only the name was read.
+    /// </summary>
     public string Link { get; init; } = "";
 
     /// <summary>
@@ -68,7 +71,9 @@ public sealed record BackupCard
 
     private string Position => string.Create(
         CultureInfo.InvariantCulture,
-        $"{(Since < 0 ? Full : Since.ToString(CultureInfo.InvariantCulture))}-{Commit}-{(CommittedAt is { } at ? new DateTimeOffset(at, TimeSpan.Zero).ToUnixTimeMilliseconds() : 0)}-{LastEtag}-{StoreId:N}");
+        $"{(Since < 0 ? Full : Since.ToString(CultureInfo.InvariantCulture))}-{Commit}-"
+            + $"{(CommittedAt is { } at ? new DateTimeOffset(at, TimeSpan.Zero).ToUnixTimeMilliseconds() : 0)}-{LastEtag}-"
+            + $"{StoreId:N}");
 
     /// <summary>The card of a part that was just written; null for a backup that is in no chain of pages.</summary>
     /// <param name="part">Its name.</param>
@@ -115,12 +120,15 @@ public sealed record BackupCard
         string position = name[(part.Length + 1)..^Extension.Length];
         string[] parts = position.Split('-');
         bool isChecked = parts.Length == 6;
-        if (parts.Length is not (5 or 6) || !Guid.TryParseExact(parts[4], "N", out Guid storeId) || (isChecked && parts[5] != CheckOf(part, position[..position.LastIndexOf('-')])))
+        if (parts.Length is not (5 or 6)
+            || !Guid.TryParseExact(parts[4], "N", out Guid storeId)
+            || (isChecked && parts[5] != CheckOf(part, position[..position.LastIndexOf('-')])))
             return null;
 
         var numbers = new long[4];
         for (int i = 0; i < numbers.Length; i++)
-            if (!long.TryParse(parts[i], NumberStyles.None, CultureInfo.InvariantCulture, out numbers[i]) && (i > 0 || parts[0] != Full))
+            if (!long.TryParse(parts[i], NumberStyles.None, CultureInfo.InvariantCulture, out numbers[i])
+                && (i > 0 || parts[0] != Full))
                 return null;
         return numbers[2] > DateTimeOffset.MaxValue.ToUnixTimeMilliseconds()
             ? null
@@ -144,12 +152,16 @@ public sealed record BackupCard
         BackupUpload upload = await place.CreateAsync(Name, cancellationToken).ConfigureAwait(false);
         await using (upload.ConfigureAwait(false))
         {
-            await upload.WriteAsync(JsonSerializer.SerializeToUtf8Bytes(this with { Hash = ComputeHash() }, BackupTaskJson.Default.BackupCard), cancellationToken).ConfigureAwait(false);
+            await upload.WriteAsync(
+                JsonSerializer.SerializeToUtf8Bytes(this with { Hash = ComputeHash() }, BackupTaskJson.Default.BackupCard),
+                cancellationToken).ConfigureAwait(false);
             await upload.CommitAsync(cancellationToken).ConfigureAwait(false);
         }
     }
 
-    /// <summary>Reads the content of the card whose name this is; null where it is not there, or nothing that this program wrote.</summary>
+    /// <summary>
+    /// Reads the content of the card whose name this is; null where it is not there, or nothing that this program wrote.
+    /// </summary>
     /// <exception cref="DestinationException">It cannot be read.</exception>
     public async Task<BackupCard?> ReadAsync(BackupDestination place, CancellationToken cancellationToken = default)
     {
@@ -160,9 +172,12 @@ public sealed record BackupCard
             await using (stream.ConfigureAwait(false))
             {
                 byte[] bytes = new byte[MaxBytes];
-                int length = await stream.ReadAtLeastAsync(bytes, MaxBytes, throwOnEndOfStream: false, cancellationToken).ConfigureAwait(false);
+                int length = await stream.ReadAtLeastAsync(bytes, MaxBytes, throwOnEndOfStream: false, cancellationToken)
+                    .ConfigureAwait(false);
                 BackupCard? card = JsonSerializer.Deserialize(bytes.AsSpan(0, length), BackupTaskJson.Default.BackupCard);
-                bool isWhole = card is not null && WithoutContent(card) == WithoutContent(this) && (!IsChecked || card.Hash == card.ComputeHash());
+                bool isWhole = card is not null
+                    && WithoutContent(card) == WithoutContent(this)
+                    && (!IsChecked || card.Hash == card.ComputeHash());
                 return isWhole ? card : null;
             }
         }
@@ -178,7 +193,8 @@ public sealed record BackupCard
 
     private static BackupCard WithoutContent(BackupCard card) => card with { Link = "", PreviousHash = null, Hash = null };
 
-    private static string CheckOf(string part, string position) => HashOf([part[(part.LastIndexOf('/') + 1)..], position])[..CheckDigits];
+    private static string CheckOf(string part, string position) =>
+        HashOf([part[(part.LastIndexOf('/') + 1)..], position])[..CheckDigits];
 
     private string ComputeHash() => HashOf([Part[(Part.LastIndexOf('/') + 1)..], Position, PreviousHash ?? "", Link]);
 

@@ -15,7 +15,9 @@ internal sealed class BackupCards
         if (!_known.TryGetValue((place, folder), out ILookup<string, string>? cards))
         {
             IReadOnlyList<BackupObject> all = await place.ListAsync(folder, cancellationToken).ConfigureAwait(false);
-            cards = all.Select(static item => (Part: BackupCard.PartOf(item.Name), item.Name)).Where(static card => card.Part is not null).ToLookup(static card => card.Part ?? "", static card => card.Name);
+            cards = all.Select(static item => (Part: BackupCard.PartOf(item.Name), item.Name))
+                .Where(static card => card.Part is not null)
+                .ToLookup(static card => card.Part ?? "", static card => card.Name);
             _known.Add((place, folder), cards);
         }
 

@@ -4,8 +4,8 @@ using Treepie.Backups;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// The snapshots, increments and stretches of the log of one store at a place, and which of its commits they lead to. Pure: cards in, answers out. A database that was restored is another store: its
-/// backups are another history.
+/// The snapshots, increments and stretches of the log of one store at a place, and which of its commits they lead to. Pure: cards
+/// in, answers out. A database that was restored is another store: its backups are another history.
 /// </summary>
 public sealed class BackupHistory
 {
@@ -19,8 +19,14 @@ public sealed class BackupHistory
     {
         StoreId = storeId;
         List<PartAtPlace> all = [.. parts];
-        _pages = [.. all.Where(static part => part.Point.Kind != BackupKind.Log).OrderBy(static part => part.Card.Commit).ThenBy(static part => part.Point.TakenAt)];
-        _logs = [.. all.Where(static part => part.Point.Kind == BackupKind.Log).OrderBy(static part => part.Card.Since).ThenBy(static part => part.Card.Commit)];
+        _pages = [
+            .. all.Where(static part => part.Point.Kind != BackupKind.Log)
+                .OrderBy(static part => part.Card.Commit)
+                .ThenBy(static part => part.Point.TakenAt)];
+        _logs = [
+            .. all.Where(static part => part.Point.Kind == BackupKind.Log)
+                .OrderBy(static part => part.Card.Since)
+                .ThenBy(static part => part.Card.Commit)];
         Newest = all.Max(static part => part.Point.TakenAt);
         (Stretches, Gaps) = Find();
     }
@@ -47,12 +53,15 @@ public sealed class BackupHistory
     /// <param name="commit">Exactly this commit; null: whatever the time says.</param>
     /// <param name="time">The last commit up to then (UTC); null with no commit: the last there is.</param>
     /// <param name="chainOf">The snapshot or increment with all it goes on from, if each of them is there; else null.</param>
-    /// <exception cref="BackupException"><see cref="BackupFault.NoSuchPoint"/>: nothing leads there; the message says what is there around it.</exception>
+    /// <exception cref="BackupException"><see cref="BackupFault.NoSuchPoint"/>: nothing leads there; the message says what is
+    /// there around it.</exception>
     internal IReadOnlyList<PartAtPlace> Lead(long? commit, DateTime? time, Func<PartAtPlace, IReadOnlyList<PartAtPlace>?> chainOf)
     {
         (PartAtPlace Base, IReadOnlyList<PartAtPlace> Chain)? found = null;
         for (int i = _pages.Count - 1; i >= 0 && found is null; i--)
-            if ((commit is null || _pages[i].Card.Commit <= commit) && (time is null || _pages[i].At <= time) && chainOf(_pages[i]) is { } chain)
+            if ((commit is null || _pages[i].Card.Commit <= commit)
+                && (time is null || _pages[i].At <= time)
+                && chainOf(_pages[i]) is { } chain)
                 found = (_pages[i], chain);
         if (found is not { } start)
             throw None(commit, time, $"before all that is there. {Describe()}");
@@ -69,9 +78,17 @@ public sealed class BackupHistory
             throw None(commit, time, $"which is beyond commit {reached}, where what leads there ends. {Describe()}");
         bool isMore = _pages.Concat(_logs).Any(part => part.Card.Commit > reached);
         if (commit is null && time is null && isMore)
-            throw None(commit, time, $"for something is missing between commit {reached} of {Zulu(parts[^1].At)} and what was saved later. {Describe()} Name commit {reached} to do without the rest.");
+            throw None(
+                commit, time,
+                $"for something is missing between commit {reached} of {Zulu(parts[^1].At)} and what was saved later. "
+                    + $"{Describe()} Name commit {reached} to do without the rest.");
         bool isBetween = time is not null && parts[^1].At <= time && isMore;
-        return isBetween ? throw None(commit, time, $"when other commits may have followed commit {reached} of {Zulu(parts[^1].At)}, and the log between is missing. {Describe()}") : parts;
+        return isBetween
+            ? throw None(
+                commit, time,
+                $"when other commits may have followed commit {reached} of {Zulu(parts[^1].At)}, and the log between is missing. "
+                    + $"{Describe()}")
+            : parts;
     }
 
     /// <summary>What can be restored, and what is missing, in words.</summary>
@@ -80,7 +97,11 @@ public sealed class BackupHistory
         string restorable = Stretches.Count == 0
             ? "Nothing can be restored from what is there."
             : "What can be restored: " + string.Join("; ", Stretches.Select(static stretch => stretch.ToString())) + ".";
-        return Gaps.Count == 0 ? restorable : $"{restorable} Missing: {string.Join(" ", Gaps.Take(MaxToldGaps))}{(Gaps.Count > MaxToldGaps ? $" … and {Gaps.Count - MaxToldGaps} more." : "")}";
+        return Gaps.Count == 0
+            ? restorable
+            : $"{restorable} Missing: "
+                + $"{string.Join(" ", Gaps.Take(MaxToldGaps))}"
+                + $"{(Gaps.Count > MaxToldGaps ? $" … and {Gaps.Count - MaxToldGaps} more." : "")}";
     }
 
     internal static string Zulu(DateTime at) => at.ToString("yyyy-MM-dd HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
@@ -91,7 +112,8 @@ public sealed class BackupHistory
         var chain = new List<PartAtPlace> { page };
         while (chain[0].Card.Since >= 0)
         {
-            if (_pages.FindLast(part => part.Card.Commit == chain[0].Card.Since && part.Point.TakenAt < chain[0].Point.TakenAt) is not { } before)
+            if (_pages.FindLast(
+                part => part.Card.Commit == chain[0].Card.Since && part.Point.TakenAt < chain[0].Point.TakenAt) is not { } before)
                 return null;
             chain.Insert(0, before);
         }
@@ -100,7 +122,11 @@ public sealed class BackupHistory
     }
 
     private static BackupException None(long? commit, DateTime? time, string why) => new(
-        BackupFault.NoSuchPoint, string.Create(CultureInfo.InvariantCulture, $"There is no restoring to {(commit is { } number ? $"commit {number}" : time is { } at ? Zulu(at) : "the last commit")}, {why}"));
+        BackupFault.NoSuchPoint,
+        string.Create(
+            CultureInfo.InvariantCulture,
+            $"There is no restoring to "
+                + $"{(commit is { } number ? $"commit {number}" : time is { } at ? Zulu(at) : "the last commit")}, {why}"));
 
     /// <summary>The last commit that the log leads to from one.</summary>
     internal long Reach(long commit)
@@ -141,7 +167,9 @@ public sealed class BackupHistory
         {
             if (ChainOf(page) is null)
             {
-                gaps.Add($"'{page.Point.Object}' goes on from commit {page.Card.Since}, and no snapshot or increment of that commit is there, or not what that goes on from.");
+                gaps.Add(
+                    $"'{page.Point.Object}' goes on from commit {page.Card.Since}, and no snapshot or increment of that commit "
+                        + $"is there, or not what that goes on from.");
                 continue;
             }
 
@@ -151,12 +179,17 @@ public sealed class BackupHistory
             while (NextLog(last.Card.Commit) is { } log)
                 last = log;
             if (stretches.Count > 0)
-                gaps.Add($"Between '{stretches[^1].LastPart}' (commit {stretches[^1].LastCommit}) and '{page.Point.Object}' (commit {page.Card.Commit}) there is no log.");
-            stretches.Add(new RestorableStretch(page.Card.Commit, page.At, page.Point.Object, last.Card.Commit, last.At, last.Point.Object));
+                gaps.Add(
+                    $"Between '{stretches[^1].LastPart}' (commit {stretches[^1].LastCommit}) and '{page.Point.Object}' (commit "
+                        + $"{page.Card.Commit}) there is no log.");
+            stretches.Add(
+                new RestorableStretch(
+                    page.Card.Commit, page.At, page.Point.Object, last.Card.Commit, last.At, last.Point.Object));
         }
 
         foreach (PartAtPlace log in _logs)
-            if (!stretches.Exists(stretch => log.Card.Since <= stretch.LastCommit && stretch.FirstCommit < log.Card.Commit) && !(stretches.Count > 0 && log.Card.Commit <= stretches[0].FirstCommit))
+            if (!stretches.Exists(stretch => log.Card.Since <= stretch.LastCommit && stretch.FirstCommit < log.Card.Commit)
+                && !(stretches.Count > 0 && log.Card.Commit <= stretches[0].FirstCommit))
                 gaps.Add($"'{log.Point.Object}' goes on from commit {log.Card.Since}, and nothing that is there leads to it.");
         return (stretches, gaps);
     }
@@ -178,7 +211,8 @@ public sealed record PartAtPlace(RestorePoint Point, BackupCard Card)
 /// <param name="LastCommit">The last.</param>
 /// <param name="To">When that was made (UTC).</param>
 /// <param name="LastPart">The part that ends with it.</param>
-public sealed record RestorableStretch(long FirstCommit, DateTime From, string FirstPart, long LastCommit, DateTime To, string LastPart)
+public sealed record RestorableStretch(
+    long FirstCommit, DateTime From, string FirstPart, long LastCommit, DateTime To, string LastPart)
 {
     /// <inheritdoc/>
     public override string ToString() => FirstCommit == LastCommit

@@ -5,14 +5,16 @@ using Treepie.Storage.Backups;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// What backups of a database lie at a place, and which of them lead to a moment. One listing; beside it only parts that have no card are opened, and of those that lead somewhere the cards.
-/// Immutable; to be used while the place is open.
+/// What backups of a database lie at a place, and which of them lead to a moment. One listing; beside it only parts that have no
+/// card are opened, and of those that lead somewhere the cards. Immutable; to be used while the place is open.
 /// </summary>
 public sealed class BackupInventory
 {
     private readonly BackupDestination _place;
 
-    private BackupInventory(BackupDestination place, string? database, IReadOnlyList<string> databases, IReadOnlyList<RestorePoint> points, IReadOnlyList<BackupHistory> histories, IReadOnlyList<RestorePoint> unknown)
+    private BackupInventory(
+        BackupDestination place, string? database, IReadOnlyList<string> databases, IReadOnlyList<RestorePoint> points,
+        IReadOnlyList<BackupHistory> histories, IReadOnlyList<RestorePoint> unknown)
     {
         _place = place;
         Database = database;
@@ -34,27 +36,40 @@ public sealed class BackupInventory
     /// <summary>Snapshots with what follows them, the history that goes on last first.</summary>
     public IReadOnlyList<BackupHistory> Histories { get; }
 
-    /// <summary>Parts of which nobody knows what they go on from: they have no card, and are damaged, or sealed with a key that was not given.</summary>
+    /// <summary>
+    /// Parts of which nobody knows what they go on from: they have no card, and are damaged, or sealed with a key that was not
+    /// given.
+    /// </summary>
     public IReadOnlyList<RestorePoint> Unknown { get; }
 
     /// <summary>Looks at a place.</summary>
     /// <param name="place">The place.</param>
     /// <param name="database">Name of the database; null: the only one there.</param>
-    /// <param name="options">With the key of sealed parts, which is needed for those that have no card; null: there is none.</param>
+    /// <param name="options">With the key of sealed parts, which is needed for those that have no card; null: there is
+    /// none.</param>
     /// <param name="cancellationToken">Ends it.</param>
     /// <exception cref="DestinationException">It cannot be listed or read.</exception>
-    public static async Task<BackupInventory> ReadAsync(BackupDestination place, string? database, RestoreOptions? options = null, CancellationToken cancellationToken = default)
+    public static async Task<BackupInventory> ReadAsync(
+        BackupDestination place, string? database, RestoreOptions? options = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(place);
-        IReadOnlyList<BackupObject> objects = await place.ListAsync(database is null ? "" : BackupName.FolderOf(database), cancellationToken).ConfigureAwait(false);
+        IReadOnlyList<BackupObject> objects = await place.ListAsync(
+            database is null ? "" : BackupName.FolderOf(database), cancellationToken).ConfigureAwait(false);
         if (database is not null && objects.Count == 0)
-            objects = [.. (await place.ListAsync("", cancellationToken).ConfigureAwait(false)).Where(static item => !item.Name.Contains('/', StringComparison.Ordinal))]; // the place is the database's own folder
-        List<RestorePoint> points = [.. objects.Select(BackupName.Parse).OfType<RestorePoint>().OrderByDescending(static point => point.TakenAt)];
-        string[] databases = [.. points.Select(static point => point.Database).Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal)];
+            // the place is the database's own folder
+            objects = [
+                .. (await place.ListAsync("", cancellationToken).ConfigureAwait(false)).Where(
+                    static item => !item.Name.Contains('/', StringComparison.Ordinal))];
+        List<RestorePoint> points =
+            [.. objects.Select(BackupName.Parse).OfType<RestorePoint>().OrderByDescending(static point => point.TakenAt)];
+        string[] databases =
+            [.. points.Select(static point => point.Database).Distinct(StringComparer.Ordinal).Order(StringComparer.Ordinal)];
         if (databases.Length != 1)
             return new BackupInventory(place, null, databases, points, [], []);
 
-        ILookup<string, BackupCard> cards = objects.Select(static item => BackupCard.TryParse(item.Name)).OfType<BackupCard>().ToLookup(static card => card.Part);
+        ILookup<string, BackupCard> cards = objects.Select(static item => BackupCard.TryParse(item.Name))
+            .OfType<BackupCard>()
+            .ToLookup(static card => card.Part);
         var parts = new List<PartAtPlace>();
         var unknown = new List<RestorePoint>();
         foreach (RestorePoint point in points.Where(static point => point.Kind != BackupKind.Logical))
@@ -67,21 +82,33 @@ public sealed class BackupInventory
         }
 
         return new BackupInventory(
-            place, databases[0], databases, points, [.. parts.GroupBy(static part => part.Card.StoreId).Select(static group => new BackupHistory(group.Key, group)).OrderByDescending(static history => history.Newest)], unknown);
+            place, databases[0], databases, points,
+            [.. parts.GroupBy(static part => part.Card.StoreId)
+                .Select(static group => new BackupHistory(group.Key, group))
+                .OrderByDescending(static history => history.Newest)],
+            unknown);
     }
 
     /// <summary>Finds the backups that lead to a moment.</summary>
-    /// <exception cref="BackupException"><see cref="BackupFault.NoSuchPoint"/>: there are none; the message says what there is.</exception>
+    /// <exception cref="BackupException"><see cref="BackupFault.NoSuchPoint"/>: there are none; the message says what there
+    /// is.</exception>
     public BackupSelection Select(RestoreWish wish)
     {
         ArgumentNullException.ThrowIfNull(wish);
         if (Points.Count == 0)
-            throw new BackupException(BackupFault.NoSuchPoint, $"There is no backup at '{_place.Address}'. Give the folder or prefix that holds some.");
+            throw new BackupException(
+                BackupFault.NoSuchPoint, $"There is no backup at '{_place.Address}'. Give the folder or prefix that holds some.");
         if (Database is null)
-            throw new BackupException(BackupFault.NoSuchPoint, $"There are backups of several databases at '{_place.Address}': {string.Join(", ", Databases)}. Say of which.");
+            throw new BackupException(
+                BackupFault.NoSuchPoint,
+                $"There are backups of several databases at '{_place.Address}': {string.Join(", ", Databases)}. Say of which.");
 
-        RestorePoint latest = wish.Object is null ? Points[0] : Points.FirstOrDefault(point => point.Object == wish.Object || point.Object.EndsWith("/" + wish.Object, StringComparison.Ordinal))
-            ?? throw new BackupException(BackupFault.NoSuchPoint, $"There is no backup '{wish.Object}' at '{_place.Address}'.");
+        RestorePoint latest = wish.Object is null
+            ? Points[0]
+            : Points.FirstOrDefault(
+                point => point.Object == wish.Object || point.Object.EndsWith("/" + wish.Object, StringComparison.Ordinal))
+                ?? throw new BackupException(
+                    BackupFault.NoSuchPoint, $"There is no backup '{wish.Object}' at '{_place.Address}'.");
         bool isMoment = wish is { Commit: not null } or { Time: not null };
         if (latest.Kind == BackupKind.Logical && (!isMoment || Histories.Count == 0))
             return isMoment ? throw Unreachable() : Of(BackupName.ChainOf(Points, latest), null, null);
@@ -90,14 +117,21 @@ public sealed class BackupInventory
             ? Histories.Count > 0 ? Histories[0] : null
             : Histories.FirstOrDefault(history => history.Pages.Concat(history.Logs).Any(part => part.Point == latest));
         if (history is null)
-            throw new BackupException(BackupFault.NoSuchPoint, $"What '{latest.Object}' goes on from is not known: it has no card, and is damaged, or sealed with a key that was not given.");
-        long? commit = wish.Commit ?? (wish.Object is null ? null : history.Pages.Concat(history.Logs).First(part => part.Point == latest).Card.Commit);
+            throw new BackupException(
+                BackupFault.NoSuchPoint,
+                $"What '{latest.Object}' goes on from is not known: it has no card, and is damaged, or sealed with a key that "
+                    + $"was not given.");
+        long? commit = wish.Commit
+            ?? (wish.Object is null ? null : history.Pages.Concat(history.Logs).First(part => part.Point == latest).Card.Commit);
         IReadOnlyList<PartAtPlace> lead = history.Lead(commit, wish.Time, history.ChainOf);
-        if (wish.Object is null && !isMoment && Unknown.FirstOrDefault(point => point.TakenAt > lead[^1].Point.TakenAt) is { } unread)
+        if (wish.Object is null
+            && !isMoment
+            && Unknown.FirstOrDefault(point => point.TakenAt > lead[^1].Point.TakenAt) is { } unread)
         {
             throw new BackupException(
                 BackupFault.NoSuchPoint,
-                $"'{unread.Object}' was taken later than '{lead[^1].Point.Object}', and what it goes on from cannot be read: it has no card, and is damaged, or sealed with a key that was not given. "
+                $"'{unread.Object}' was taken later than '{lead[^1].Point.Object}', and what it goes on from cannot be read: it "
+                + $"has no card, and is damaged, or sealed with a key that was not given. "
                 + $"Give its key, or name commit {lead[^1].Card.Commit} to do without it.");
         }
 
@@ -105,17 +139,22 @@ public sealed class BackupInventory
     }
 
     /// <summary>
-    /// What the next part of the chain at the place goes on from, with where its log stands; null where only a snapshot can be taken. Of the history that goes on last: whether that is of the database as it is
-    /// now is found out when the part is taken.
+    /// What the next part of the chain at the place goes on from, with where its log stands; null where only a snapshot can be
+    /// taken. Of the history that goes on last: whether that is of the database as it is now is found out when the part is taken.
     /// </summary>
-    /// <param name="options">With the key of sealed parts, which is needed where the last one has no card: it is read as a whole then.</param>
+    /// <param name="options">With the key of sealed parts, which is needed where the last one has no card: it is read as a whole
+    /// then.</param>
     /// <param name="cancellationToken">Ends it.</param>
     public async Task<ChainEnd?> FindEndAsync(RestoreOptions? options = null, CancellationToken cancellationToken = default)
     {
-        if (Histories.Count == 0 || Histories[0] is not { } history || history.Pages.LastOrDefault(page => history.ChainOf(page) is not null) is not { } newest)
+        if (Histories.Count == 0
+            || Histories[0] is not { } history
+            || history.Pages.LastOrDefault(page => history.ChainOf(page) is not null) is not { } newest)
             return null;
         BackupCard? card = await newest.Card.ReadAsync(_place, cancellationToken).ConfigureAwait(false);
-        BackupLink? link = card is { Link.Length: > 0 } ? BackupLink.Parse(card.Link) : await ReadLinkAsync(newest.Point, options, cancellationToken).ConfigureAwait(false);
+        BackupLink? link = card is { Link.Length: > 0 }
+            ? BackupLink.Parse(card.Link)
+            : await ReadLinkAsync(newest.Point, options, cancellationToken).ConfigureAwait(false);
         if (link is null)
             return null;
 
@@ -126,11 +165,15 @@ public sealed class BackupInventory
     }
 
     private BackupException Unreachable() => new(
-        BackupFault.NoSuchPoint, $"The backups of '{Database}' at '{_place.Address}' are logical ones, each of one moment: name one of them. A commit or a time can be chosen where there are snapshots and their log.");
+        BackupFault.NoSuchPoint,
+        $"The backups of '{Database}' at '{_place.Address}' are logical ones, each of one moment: name one of them. A commit or "
+            + $"a time can be chosen where there are snapshots and their log.");
 
     private BackupSelection Of(IReadOnlyList<RestorePoint> points, long? commit, DateTime? time) => new(
         points,
-        [.. points.Select(point => new BackupPart(point.Object, async stop => await _place.OpenAsync(point.Object, stop).ConfigureAwait(false)))],
+        [.. points.Select(
+            point => new BackupPart(
+                point.Object, async stop => await _place.OpenAsync(point.Object, stop).ConfigureAwait(false)))],
         commit,
         time);
 
@@ -138,7 +181,8 @@ public sealed class BackupInventory
     /// The first card that is as it was written; null where there is none. A card of before cards had a checksum in their names
     /// counts if its content says the same as its name.
     /// </summary>
-    private static async Task<BackupCard?> TrustedAsync(BackupDestination place, IEnumerable<BackupCard> cards, CancellationToken cancellationToken)
+    private static async Task<BackupCard?> TrustedAsync(
+        BackupDestination place, IEnumerable<BackupCard> cards, CancellationToken cancellationToken)
     {
         foreach (BackupCard card in cards)
             if (card.IsChecked || await card.ReadAsync(place, cancellationToken).ConfigureAwait(false) is not null)
@@ -147,16 +191,21 @@ public sealed class BackupInventory
     }
 
     /// <summary>A plain part is not asked for with a key.</summary>
-    private static RestoreOptions KeysOf(RestorePoint point, RestoreOptions? options) => point.IsEncrypted && options is not null ? options : new RestoreOptions();
+    private static RestoreOptions KeysOf(RestorePoint point, RestoreOptions? options) =>
+        point.IsEncrypted && options is not null ? options : new RestoreOptions();
 
     /// <summary>What a part without a card says at its beginning; null where that cannot be read.</summary>
-    private static async Task<BackupCard?> ReadHeaderAsync(BackupDestination place, RestorePoint point, RestoreOptions? options, CancellationToken cancellationToken)
+    private static async Task<BackupCard?> ReadHeaderAsync(
+        BackupDestination place, RestorePoint point, RestoreOptions? options, CancellationToken cancellationToken)
     {
         try
         {
-            var part = new BackupPart(point.Object, async stop => await place.OpenAsync(point.Object, stop).ConfigureAwait(false));
+            var part = new BackupPart(
+                point.Object, async stop => await place.OpenAsync(point.Object, stop).ConfigureAwait(false));
             BackupChainPart opened = new PartSource(KeysOf(point, options)).Of(part);
-            BackupPartHeader header = await BackupPartHeader.ReadAsync(await opened.OpenAsync(cancellationToken).ConfigureAwait(false), opened.Name, cancellationToken).ConfigureAwait(false);
+            BackupPartHeader header = await BackupPartHeader.ReadAsync(
+                await opened.OpenAsync(cancellationToken).ConfigureAwait(false), opened.Name,
+                cancellationToken).ConfigureAwait(false);
             return new BackupCard
             {
                 Part = point.Object,
@@ -174,13 +223,18 @@ public sealed class BackupInventory
     }
 
     /// <summary>The same of all of it, where its card is gone.</summary>
-    private async Task<BackupLink?> ReadLinkAsync(RestorePoint point, RestoreOptions? options, CancellationToken cancellationToken)
+    private async Task<BackupLink?> ReadLinkAsync(
+        RestorePoint point, RestoreOptions? options, CancellationToken cancellationToken)
     {
         try
         {
-            var part = new BackupPart(point.Object, async stop => await _place.OpenAsync(point.Object, stop).ConfigureAwait(false));
-            BackupPartContents contents = await BackupPartContents.ReadAsync(new PartSource(KeysOf(point, options)).Of(part), cancellationToken).ConfigureAwait(false);
-            return new BackupLink(contents.Hash, contents.Header.Commit, [.. contents.Stores.Select(static store => new StoreLink(store.Name, store.StoreId, store.Commit))]);
+            var part = new BackupPart(
+                point.Object, async stop => await _place.OpenAsync(point.Object, stop).ConfigureAwait(false));
+            BackupPartContents contents = await BackupPartContents.ReadAsync(
+                new PartSource(KeysOf(point, options)).Of(part), cancellationToken).ConfigureAwait(false);
+            return new BackupLink(
+                contents.Hash, contents.Header.Commit,
+                [.. contents.Stores.Select(static store => new StoreLink(store.Name, store.StoreId, store.Commit))]);
         }
         catch (Exception error) when (BackupException.From(error) is not null)
         {
@@ -211,7 +265,8 @@ public sealed record RestoreWish
 /// <param name="Parts">Themselves.</param>
 /// <param name="StopAtCommit">For <see cref="RestoreOptions.StopAtCommit"/>.</param>
 /// <param name="StopAtTime">For <see cref="RestoreOptions.StopAtTime"/>.</param>
-public sealed record BackupSelection(IReadOnlyList<RestorePoint> Points, IReadOnlyList<BackupPart> Parts, long? StopAtCommit, DateTime? StopAtTime)
+public sealed record BackupSelection(
+    IReadOnlyList<RestorePoint> Points, IReadOnlyList<BackupPart> Parts, long? StopAtCommit, DateTime? StopAtTime)
 {
     /// <summary>Bytes of them all.</summary>
     public long LengthBytes => Points.Sum(static point => point.LengthBytes);

@@ -6,8 +6,9 @@ using Treepie.Destinations;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// Names of backups at their places: <c>{database}/</c> and the name <see cref="BackupFileName"/> gives, which begins with the time, so that the order of names is the order of time. A
-/// database whose name holds what names of objects cannot has it replaced by a dash.
+/// Names of backups at their places: <c>{database}/</c> and the name <see cref="BackupFileName"/> gives, which begins with the
+/// time, so that the order of names is the order of time. A database whose name holds what names of objects cannot has it
+/// replaced by a dash.
 /// </summary>
 public static class BackupName
 {
@@ -23,7 +24,9 @@ public static class BackupName
     ];
 
     /// <summary>The name of a backup.</summary>
-    public static string Of(string database, DateTime takenAt, BackupKind kind = BackupKind.Logical, bool isIncremental = false, bool isEncrypted = false) =>
+    public static string Of(
+        string database, DateTime takenAt, BackupKind kind = BackupKind.Logical, bool isIncremental = false,
+        bool isEncrypted = false) =>
         FolderOf(database) + BackupFileName.For(kind, isIncremental, isEncrypted, takenAt);
 
     /// <summary>What all names of a database's backups begin with.</summary>
@@ -43,12 +46,15 @@ public static class BackupName
         string[] parts = item.Name.Split('/');
         string file = parts[^1];
         if (file.Length <= TimeFormat.Length
-            || !DateTime.TryParseExact(file[..TimeFormat.Length], TimeFormat, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out DateTime takenAt))
+            || !DateTime.TryParseExact(
+                file[..TimeFormat.Length], TimeFormat, CultureInfo.InvariantCulture,
+                DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out DateTime takenAt))
             return null;
 
         foreach ((BackupKind kind, bool isIncremental, bool isEncrypted) in s_kinds)
             if (file[TimeFormat.Length..] == BackupFileName.ExtensionOf(kind, isIncremental, isEncrypted))
-                return new RestorePoint(parts.Length > 1 ? parts[^2] : "", takenAt, kind, isIncremental, isEncrypted, item.Name, item.LengthBytes);
+                return new RestorePoint(
+                    parts.Length > 1 ? parts[^2] : "", takenAt, kind, isIncremental, isEncrypted, item.Name, item.LengthBytes);
         return null;
     }
 
@@ -57,10 +63,12 @@ public static class BackupName
     /// <param name="database">Only of this database; null: of all.</param>
     /// <param name="cancellationToken">Ends it.</param>
     /// <exception cref="DestinationException">It cannot be listed.</exception>
-    public static async Task<IReadOnlyList<RestorePoint>> ListAsync(BackupDestination place, string? database = null, CancellationToken cancellationToken = default)
+    public static async Task<IReadOnlyList<RestorePoint>> ListAsync(
+        BackupDestination place, string? database = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(place);
-        IReadOnlyList<BackupObject> all = await place.ListAsync(database is null ? "" : FolderOf(database), cancellationToken).ConfigureAwait(false);
+        IReadOnlyList<BackupObject> all = await place.ListAsync(database is null ? "" : FolderOf(database), cancellationToken)
+            .ConfigureAwait(false);
         return [.. all.Select(Parse).OfType<RestorePoint>().OrderByDescending(static point => point.TakenAt)];
     }
 
@@ -72,7 +80,9 @@ public static class BackupName
         ArgumentNullException.ThrowIfNull(points);
         ArgumentNullException.ThrowIfNull(wanted);
         var chain = new List<RestorePoint>();
-        foreach (RestorePoint point in points.Where(point => point.Database == wanted.Database && point.Kind == wanted.Kind && point.TakenAt <= wanted.TakenAt).OrderByDescending(static point => point.TakenAt))
+        foreach (RestorePoint point in points.Where(
+            point => point.Database == wanted.Database && point.Kind == wanted.Kind && point.TakenAt <= wanted.TakenAt)
+                .OrderByDescending(static point => point.TakenAt))
         {
             chain.Insert(0, point);
             if (!point.IsIncremental)
@@ -91,4 +101,5 @@ public static class BackupName
 /// <param name="IsEncrypted">Whether it is sealed with a key.</param>
 /// <param name="Object">Its name.</param>
 /// <param name="LengthBytes">Its length.</param>
-public sealed record RestorePoint(string Database, DateTime TakenAt, BackupKind Kind, bool IsIncremental, bool IsEncrypted, string Object, long LengthBytes);
+public sealed record RestorePoint(
+    string Database, DateTime TakenAt, BackupKind Kind, bool IsIncremental, bool IsEncrypted, string Object, long LengthBytes);

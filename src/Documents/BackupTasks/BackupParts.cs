@@ -6,7 +6,9 @@ namespace Treepie.BackupTasks;
 internal static class BackupParts
 {
     /// <summary>Reads them to their ends.</summary>
-    public static async Task<BackupReport> VerifyAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    public static async Task<BackupReport> VerifyAsync(
+        IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
     {
         if (parts.Count > 1)
             return await Database.VerifyBackupAsync(parts, options, progress, cancellationToken).ConfigureAwait(false);

@@ -51,7 +51,12 @@ public sealed record BackupRunReport
     public TimeSpan Duration { get; init; }
 
     /// <summary>What failed, place by place; null where nothing did.</summary>
-    public string? Problem => Places.Any(static place => place.Error is not null) ? string.Join(" ", Places.Where(static place => place.Error is not null).Select(static place => $"{place.Address}: {place.Error}")) : null;
+    public string? Problem =>
+        Places.Any(static place => place.Error is not null)
+            ? string.Join(
+                " ",
+                Places.Where(static place => place.Error is not null).Select(static place => $"{place.Address}: {place.Error}"))
+            : null;
 }
 
 /// <summary>A task, what has become of it, and what comes next.</summary>
@@ -67,7 +72,8 @@ public sealed record BackupTaskInfo(BackupTask Task, BackupTaskState State, bool
 }
 
 /// <summary>What of the log waits for a task.</summary>
-/// <param name="IsLost">Whether some of it is not kept any more, because more waited than may: the next run takes an increment.</param>
+/// <param name="IsLost">Whether some of it is not kept any more, because more waited than may: the next run takes an
+/// increment.</param>
 /// <param name="WaitingBytes">Bytes that wait, for this task or another one.</param>
 /// <param name="BudgetBytes">Most that may.</param>
 public sealed record TaskLogStatus(bool IsLost, long WaitingBytes, long BudgetBytes);

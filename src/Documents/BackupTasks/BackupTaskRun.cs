@@ -7,15 +7,19 @@ using Treepie.Storage;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// One run of a task: looks at the places, writes to all of them, reads back what it wrote and compares it, deletes what has become too old. Not a byte of a direct upload touches
-/// the disk. A place that fails is named in the result and does not spoil the others.
+/// One run of a task: looks at the places, writes to all of them, reads back what it wrote and compares it, deletes what has
+/// become too old. Not a byte of a direct upload touches the disk. A place that fails is named in the result and does not spoil
+/// the others.
 /// </summary>
-internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, DestinationProviders providers, IBackupKeySources keys, TimeProvider clock, IProgress<BackupProgress>? progress)
+internal sealed class BackupTaskRun(
+    IBackupLease lease, BackupTask task, DestinationProviders providers, IBackupKeySources keys, TimeProvider clock,
+    IProgress<BackupProgress>? progress)
 {
     /// <summary>Room asked for beside what the last backup took.</summary>
     private const double RoomFactor = 1.2;
 
-    private readonly int _percentWhileWriting = task.PercentWhileWriting ?? (task.Id == 0 ? BackupPace.Full : BackupTask.DefaultPercentWhileWriting);
+    private readonly int _percentWhileWriting = task.PercentWhileWriting
+        ?? (task.Id == 0 ? BackupPace.Full : BackupTask.DefaultPercentWhileWriting);
     private readonly List<(BackupDestination Destination, string Address)> _places = [];
     private readonly Dictionary<string, string> _failures = new(StringComparer.Ordinal);
     private readonly HashSet<string> _proven = new(StringComparer.Ordinal);
@@ -23,7 +27,8 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
 
     /// <summary>Runs it.</summary>
     /// <param name="state">What has become of the task so far.</param>
-    /// <param name="wanted">What is wanted: where nothing can go on from the last backup all of it is taken, and where the log cannot an increment.</param>
+    /// <param name="wanted">What is wanted: where nothing can go on from the last backup all of it is taken, and where the log
+    /// cannot an increment.</param>
     /// <param name="cancellationToken">Ends it; nothing of this backup stays anywhere.</param>
     /// <exception cref="DestinationException">Not one place took it.</exception>
     public async Task<BackupRunReport> RunAsync(BackupTaskState state, BackupRunKind wanted, CancellationToken cancellationToken)
@@ -35,7 +40,8 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
             foreach (DestinationSettings settings in task.Destinations)
                 _places.Add((providers.Open(settings), settings.Address));
             DateTime now = clock.GetUtcNow().UtcDateTime;
-            string mark = DumpPoint.Of(lease.Database).ToString(); // first: what changes while it is written may be in it, and is saved again
+            // first: what changes while it is written may be in it, and is saved again
+            string mark = DumpPoint.Of(lease.Database).ToString();
             KeptBackup[] before = wanted == BackupRunKind.Full ? [] : ChainBefore(state);
             string? gap = null;
             if (wanted == BackupRunKind.Log && before.Length > 0)
@@ -52,19 +58,33 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
                 }
             }
 
-            await ProbeAsync((long)((state.Kept.Count > 0 ? state.Kept[^1].StoredBytes : 0) * RoomFactor), cancellationToken).ConfigureAwait(false);
+            await ProbeAsync((long)((state.Kept.Count > 0 ? state.Kept[^1].StoredBytes : 0) * RoomFactor), cancellationToken)
+                .ConfigureAwait(false);
             bool isIncremental = before.Length > 0;
             string name = BackupName.Of(lease.Database.Name, now, task.Kind, isIncremental, IsSealed(key));
-            var options = new BackupOptions { Kind = task.Kind, HashesContent = task.Proves, Compression = task.Compression, EncryptionKey = key, AllowPlain = task.AllowPlain, PercentWhileWriting = _percentWhileWriting };
+            var options = new BackupOptions
+            {
+                Kind = task.Kind,
+                HashesContent = task.Proves,
+                Compression = task.Compression,
+                EncryptionKey = key,
+                AllowPlain = task.AllowPlain,
+                PercentWhileWriting = _percentWhileWriting
+            };
             if (isIncremental)
                 options = options with { Since = BackupLink.Parse(state.Link!) }; // there is no chain without one
             BackupReport report = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
             await WriteCardsAsync(name, report, options.Since, cancellationToken).ConfigureAwait(false);
             string[] chain = [.. before.Select(static backup => backup.Object), name];
-            ProvenPoint? proven = task.Proves ? await ProveAsync(chain, report, key, cancellationToken).ConfigureAwait(false) : null;
+            ProvenPoint? proven = task.Proves
+                ? await ProveAsync(chain, report, key, cancellationToken).ConfigureAwait(false)
+                : null;
             string[] written = Written();
-            var kept = new KeptBackup(name, report.TakenAt ?? now, report.LastEtag, HashOf(report), report.StoredBytes, written, proven is not null, isIncremental);
-            (IReadOnlyList<KeptBackup> all, IReadOnlyList<string> deleted) = await RetainAsync([.. state.Kept, kept], cancellationToken).ConfigureAwait(false);
+            var kept = new KeptBackup(
+                name, report.TakenAt ?? now, report.LastEtag, HashOf(report), report.StoredBytes, written, proven is not null,
+                isIncremental);
+            (IReadOnlyList<KeptBackup> all, IReadOnlyList<string> deleted) = await RetainAsync(
+                [.. state.Kept, kept], cancellationToken).ConfigureAwait(false);
             return new BackupRunReport
             {
                 Kind = isIncremental ? BackupRunKind.Incremental : BackupRunKind.Full,
@@ -91,8 +111,8 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
     }
 
     /// <summary>
-    /// What the next increment goes on from: the full backup and its increments, if each of them is at each of the places and the database has gone on from there; else nothing, and the next is a
-    /// full one.
+    /// What the next increment goes on from: the full backup and its increments, if each of them is at each of the places and the
+    /// database has gone on from there; else nothing, and the next is a full one.
     /// </summary>
     private KeptBackup[] ChainBefore(BackupTaskState state)
     {
@@ -100,15 +120,27 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
             return [];
         int full = state.Kept.ToList().FindLastIndex(static backup => !backup.IsIncremental);
         KeptBackup[] chain = full < 0 ? [] : [.. state.Kept.Skip(full)];
-        return Array.TrueForAll(chain, backup => task.Destinations.All(place => backup.Addresses.Contains(place.Address))) ? chain : [];
+        return Array.TrueForAll(chain, backup => task.Destinations.All(place => backup.Addresses.Contains(place.Address)))
+            ? chain
+            : [];
     }
 
     /// <summary>Archives what was committed since the last run.</summary>
-    private async Task<BackupRunReport> ArchiveLogAsync(BackupTaskState state, EncryptionKey? key, DateTime now, string mark, long began, CancellationToken cancellationToken)
+    private async Task<BackupRunReport> ArchiveLogAsync(
+        BackupTaskState state, EncryptionKey? key, DateTime now, string mark, long began, CancellationToken cancellationToken)
     {
         string name = BackupName.Of(lease.Database.Name, now, BackupKind.Log, isIncremental: true, IsSealed(key));
         BackupLink since = BackupLink.Parse(state.Link!); // there is no chain without one
-        var options = new BackupOptions { Kind = BackupKind.Log, Since = since, IsOfTask = true, Compression = task.Compression, EncryptionKey = key, AllowPlain = task.AllowPlain, PercentWhileWriting = _percentWhileWriting };
+        var options = new BackupOptions
+        {
+            Kind = BackupKind.Log,
+            Since = since,
+            IsOfTask = true,
+            Compression = task.Compression,
+            EncryptionKey = key,
+            AllowPlain = task.AllowPlain,
+            PercentWhileWriting = _percentWhileWriting
+        };
         BackupReport report = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
         await WriteCardsAsync(name, report, since, cancellationToken).ConfigureAwait(false);
         if (task.Proves)
@@ -130,27 +162,38 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
         };
     }
 
-    /// <summary>The log goes on where it was also over a full backup, so that what was committed between its last stretch and that is in it too.</summary>
+    /// <summary>
+    /// The log goes on where it was also over a full backup, so that what was committed between its last stretch and that is in
+    /// it too.
+    /// </summary>
     private BackupLink? GoOn(BackupLink? link, BackupTaskState state)
     {
         if (link is not { Stores.Count: > 0 } || task.LogInterval is null || state.Link is null || LogMissing(state) is not null)
             return link;
 
         BackupLink before = BackupLink.Parse(state.Link);
-        return before.Stores.Count > 0 && before.Stores[0].StoreId == link.Stores[0].StoreId && lease.Database.Log.HoldsAfter(before.LogCommit) ? new BackupLink(link.Hash, before.LogCommit, link.Stores) : link;
+        return before.Stores.Count > 0
+            && before.Stores[0].StoreId == link.Stores[0].StoreId
+            && lease.Database.Log.HoldsAfter(before.LogCommit) ? new BackupLink(link.Hash, before.LogCommit, link.Stores) : link;
     }
 
     /// <summary>Why the log cannot go on at each of the places; null where it can.</summary>
-    private string? LogMissing(BackupTaskState state) => task.Destinations.FirstOrDefault(place => !state.LogAddresses.Contains(place.Address)) is { } place
-        ? $"'{place.Address}' has not all of the log that follows the last backup: an increment closes the gap there."
-        : null;
+    private string? LogMissing(BackupTaskState state) =>
+        task.Destinations.FirstOrDefault(place => !state.LogAddresses.Contains(place.Address)) is { } place
+            ? $"'{place.Address}' has not all of the log that follows the last backup: an increment closes the gap there."
+            : null;
 
     private bool IsSealed(EncryptionKey? key) => key is not null || (lease.Database.IsEncrypted && !task.AllowPlain);
 
-    private string[] Written() => [.. _places.Where(place => !_failures.ContainsKey(place.Address) || _proven.Contains(place.Address)).Select(static place => place.Address)];
+    private string[] Written() =>
+        [.. _places.Where(place => !_failures.ContainsKey(place.Address) || _proven.Contains(place.Address))
+            .Select(static place => place.Address)];
 
     private BackupPlaceResult[] Results(string name, BackupReport report) =>
-        [.. _places.Select(place => new BackupPlaceResult(place.Address, name, report.StoredBytes, _failures.GetValueOrDefault(place.Address), _proven.Contains(place.Address)))];
+        [.. _places.Select(
+            place => new BackupPlaceResult(
+                place.Address, name, report.StoredBytes, _failures.GetValueOrDefault(place.Address),
+                _proven.Contains(place.Address)))];
 
     /// <summary>Beside what was written; a card that cannot be is not missed: the part says the same, only not as fast.</summary>
     private async Task WriteCardsAsync(string name, BackupReport report, BackupLink? since, CancellationToken cancellationToken)
@@ -171,10 +214,12 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
     }
 
     /// <summary>
-    /// What the report of the one who wrote it and of the one who read it must have in common. The content hash is that of JSON; pages have theirs in the backup itself, compared by who reads it, and here the commit
-    /// says which state of the database they are.
+    /// What the report of the one who wrote it and of the one who read it must have in common. The content hash is that of JSON;
+    /// pages have theirs in the backup itself, compared by who reads it, and here the commit says which state of the database
+    /// they are.
     /// </summary>
-    private static (Guid? Database, long Etag, long Commit, BackupCounts Counts, string? ContentHash) Identity(BackupReport report) =>
+    private static (Guid? Database, long Etag, long Commit, BackupCounts Counts, string? ContentHash) Identity(
+        BackupReport report) =>
         (report.DatabaseId, report.LastEtag, report.LastCommit, report.LastPart ?? report.Counts, report.ContentHash);
 
     /// <summary>The hash of what is in it, or of its pages.</summary>
@@ -184,7 +229,9 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
     {
         if (task.KeySource is { } source)
             return Read(source);
-        return task.Key is null ? null : KeyText.ReadKey(System.Text.Encoding.UTF8.GetBytes(task.Key), "The key of the backup task");
+        return task.Key is null
+            ? null
+            : KeyText.ReadKey(System.Text.Encoding.UTF8.GetBytes(task.Key), "The key of the backup task");
     }
 
     private EncryptionKey Read(string source)
@@ -224,8 +271,10 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
 
     private async Task<BackupReport> WriteAsync(string name, BackupOptions options, CancellationToken cancellationToken)
     {
-        (BackupDestination Destination, string Address)[] usable = [.. _places.Where(place => !_failures.ContainsKey(place.Address))];
-        (BackupDestination Destination, string Address)[] now = task.UploadsAfterDisk && Array.Exists(usable, static place => place.Destination.IsLocal)
+        (BackupDestination Destination, string Address)[] usable =
+            [.. _places.Where(place => !_failures.ContainsKey(place.Address))];
+        (BackupDestination Destination, string Address)[] now = task.UploadsAfterDisk
+            && Array.Exists(usable, static place => place.Destination.IsLocal)
             ? [.. usable.Where(static place => place.Destination.IsLocal)]
             : usable;
         BackupReport report = await CopyAsync(
@@ -245,7 +294,8 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
         return report;
     }
 
-    private async Task UploadFileAsync((BackupDestination, string)[] places, string name, Stream file, CancellationToken cancellationToken)
+    private async Task UploadFileAsync(
+        (BackupDestination, string)[] places, string name, Stream file, CancellationToken cancellationToken)
     {
         try
         {
@@ -267,7 +317,8 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
 
     /// <summary>Writes one stream to several places.</summary>
     private async Task<T> CopyAsync<T>(
-        (BackupDestination Destination, string Address)[] places, string name, Func<Stream, CancellationToken, Task<T>> write, CancellationToken cancellationToken)
+        (BackupDestination Destination, string Address)[] places, string name, Func<Stream, CancellationToken, Task<T>> write,
+        CancellationToken cancellationToken)
     {
         var uploads = new List<(string, BackupUpload)>();
         DestinationException? first = null;
@@ -304,25 +355,36 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
     }
 
     /// <summary>Reads the backup back from each place and compares it with what the database was when it was taken.</summary>
-    private async Task<ProvenPoint?> ProveAsync(string[] chain, BackupReport report, EncryptionKey? key, CancellationToken cancellationToken)
+    private async Task<ProvenPoint?> ProveAsync(
+        string[] chain, BackupReport report, EncryptionKey? key, CancellationToken cancellationToken)
     {
         ProvenPoint? proven = null;
         string name = chain[^1];
-        foreach ((BackupDestination destination, string address) in _places.Where(place => !_failures.ContainsKey(place.Address)).ToArray())
+        foreach ((
+            BackupDestination destination,
+            string address) in _places.Where(place => !_failures.ContainsKey(place.Address)).ToArray())
         {
             try
             {
-                BackupPart[] parts = [.. chain.Select(link => new BackupPart(link, async stop => await destination.OpenAsync(link, stop).ConfigureAwait(false)))];
-                BackupReport found = await lease.VerifyAsync(parts, new RestoreOptions { BackupKey = key, Pace = BackupPace.Of(lease.Database, _percentWhileWriting) }, progress, cancellationToken).ConfigureAwait(false);
+                BackupPart[] parts = [
+                    .. chain.Select(
+                        link => new BackupPart(
+                            link, async stop => await destination.OpenAsync(link, stop).ConfigureAwait(false)))];
+                BackupReport found = await lease.VerifyAsync(
+                    parts, new RestoreOptions { BackupKey = key, Pace = BackupPace.Of(lease.Database, _percentWhileWriting) },
+                    progress, cancellationToken).ConfigureAwait(false);
                 if (Identity(found) != Identity(report))
                 {
                     throw new BackupException(
-                        BackupFault.RestoredOtherwise, $"What is stored as '{name}' is not what the database was: it is {Identity(found)}, and should be {Identity(report)}.");
+                        BackupFault.RestoredOtherwise,
+                        $"What is stored as '{name}' is not what the database was: it is {Identity(found)}, and should be "
+                            + $"{Identity(report)}.");
                 }
 
                 _proven.Add(address);
                 proven ??= new ProvenPoint(
-                    report.TakenAt ?? clock.GetUtcNow().UtcDateTime, clock.GetUtcNow().UtcDateTime, report.LastEtag, report.TotalDocuments, HashOf(report) ?? "", address, name);
+                    report.TakenAt ?? clock.GetUtcNow().UtcDateTime, clock.GetUtcNow().UtcDateTime, report.LastEtag,
+                    report.TotalDocuments, HashOf(report) ?? "", address, name);
             }
             catch (Exception error) when (error is DestinationException || BackupException.From(error) is not null)
             {
@@ -334,17 +396,33 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
         return proven;
     }
 
-    /// <summary>Reads a stretch of the log back from each place: that it is whole, and that its commits follow each other up to the one that was the last. What is before it was proven before.</summary>
+    /// <summary>
+    /// Reads a stretch of the log back from each place: that it is whole, and that its commits follow each other up to the one
+    /// that was the last. What is before it was proven before.
+    /// </summary>
     private async Task ProveLogAsync(string name, BackupReport report, EncryptionKey? key, CancellationToken cancellationToken)
     {
-        foreach ((BackupDestination destination, string address) in _places.Where(place => !_failures.ContainsKey(place.Address)).ToArray())
+        foreach ((
+            BackupDestination destination,
+            string address) in _places.Where(place => !_failures.ContainsKey(place.Address)).ToArray())
         {
             try
             {
                 var part = new BackupPart(name, async stop => await destination.OpenAsync(name, stop).ConfigureAwait(false));
-                BackupReport found = await lease.VerifyAsync([part], new RestoreOptions { BackupKey = key, IsLogAlone = true, Pace = BackupPace.Of(lease.Database, _percentWhileWriting) }, progress, cancellationToken).ConfigureAwait(false);
+                BackupReport found = await lease.VerifyAsync(
+                    [part],
+                    new RestoreOptions
+                    {
+                        BackupKey = key,
+                        IsLogAlone = true,
+                        Pace = BackupPace.Of(lease.Database, _percentWhileWriting)
+                    },
+                    progress, cancellationToken).ConfigureAwait(false);
                 if ((found.LastCommit, found.LogCommits) != (report.LastCommit, report.LogCommits))
-                    throw new BackupException(BackupFault.RestoredOtherwise, $"'{name}' has {found.LogCommits} commits up to {found.LastCommit}, and should have {report.LogCommits} up to {report.LastCommit}.");
+                    throw new BackupException(
+                        BackupFault.RestoredOtherwise,
+                        $"'{name}' has {found.LogCommits} commits up to {found.LastCommit}, and should have {report.LogCommits} "
+                            + $"up to {report.LastCommit}.");
                 _proven.Add(address);
             }
             catch (Exception error) when (error is DestinationException || BackupException.From(error) is not null)
@@ -355,12 +433,16 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
         }
     }
 
-    /// <summary>Deletes what may go, where it is; what cannot be deleted stays in the list and is tried again the next time.</summary>
-    private async Task<(IReadOnlyList<KeptBackup> Kept, IReadOnlyList<string> Deleted)> RetainAsync(IReadOnlyList<KeptBackup> all, CancellationToken cancellationToken)
+    /// <summary>
+    /// Deletes what may go, where it is; what cannot be deleted stays in the list and is tried again the next time.
+    /// </summary>
+    private async Task<(IReadOnlyList<KeptBackup> Kept, IReadOnlyList<string> Deleted)> RetainAsync(
+        IReadOnlyList<KeptBackup> all, CancellationToken cancellationToken)
     {
         var kept = all.ToList();
         var deleted = new List<string>();
-        IReadOnlyList<KeptBackup> deletable = Retention.Deletable(all, task.KeepFor, task.KeepAtLeast, clock.GetUtcNow().UtcDateTime);
+        IReadOnlyList<KeptBackup> deletable = Retention.Deletable(
+            all, task.KeepFor, task.KeepAtLeast, clock.GetUtcNow().UtcDateTime);
         if (deletable.Count == 0)
             return (kept, deleted);
 
@@ -383,8 +465,12 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
         return (kept, deleted);
     }
 
-    /// <summary>Deletes the log that is older than a backup from which on all is kept: whatever it leads to, that backup and what follows it lead there too, or it is older than what is kept.</summary>
-    private async Task DeleteLogsAsync(string before, BackupCards cards, List<string> deleted, CancellationToken cancellationToken)
+    /// <summary>
+    /// Deletes the log that is older than a backup from which on all is kept: whatever it leads to, that backup and what follows
+    /// it lead there too, or it is older than what is kept.
+    /// </summary>
+    private async Task DeleteLogsAsync(
+        string before, BackupCards cards, List<string> deleted, CancellationToken cancellationToken)
     {
         if (task.Id == 0)
             return;
@@ -402,7 +488,8 @@ internal sealed class BackupTaskRun(IBackupLease lease, BackupTask task, Destina
     }
 
     /// <summary>Deletes an object with its cards where it is; gives the places at which it could not.</summary>
-    private async Task<string[]> DeleteAsync(string name, IReadOnlyList<string> addresses, BackupCards cards, CancellationToken cancellationToken)
+    private async Task<string[]> DeleteAsync(
+        string name, IReadOnlyList<string> addresses, BackupCards cards, CancellationToken cancellationToken)
     {
         var left = new List<string>();
         foreach (string address in addresses)

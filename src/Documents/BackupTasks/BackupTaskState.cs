@@ -21,7 +21,10 @@ public sealed record BackupTaskState
     /// <summary>When that was begun last (UTC).</summary>
     public DateTime? LastLogAttempt { get; init; }
 
-    /// <summary>Why the log could not go on where it was, the last time that happened; the increment that was taken then has closed the gap.</summary>
+    /// <summary>
+    /// Why the log could not go on where it was, the last time that happened; the increment that was taken then has closed the
+    /// gap.
+    /// </summary>
     public string? LogGap { get; init; }
 
     /// <summary>When that was (UTC).</summary>
@@ -69,7 +72,10 @@ public sealed record BackupTaskState
     /// <summary>Backups that are kept, the oldest first.</summary>
     public IReadOnlyList<KeptBackup> Kept { get; init; } = [];
 
-    /// <summary>Where the chain of the last backup stands, as <see cref="Backups.BackupLink"/> writes it; null where nothing can go on from it.</summary>
+    /// <summary>
+    /// Where the chain of the last backup stands, as <see cref="Backups.BackupLink"/> writes it; null where nothing can go on
+    /// from it.
+    /// </summary>
     public string? Link { get; init; }
 
     /// <summary>The latest backup that was read back and found to be what the database was; null before the first.</summary>
@@ -94,7 +100,8 @@ public sealed record BackupPlaceResult(string Address, string Object, long Store
 /// <param name="IsProven">Whether it was read back from one of them and compared.</param>
 /// <param name="IsIncremental">Whether it goes on from the one before, without which it is worth nothing.</param>
 public sealed record KeptBackup(
-    string Object, DateTime TakenAt, long LastEtag, string? ContentHash, long StoredBytes, IReadOnlyList<string> Addresses, bool IsProven, bool IsIncremental = false);
+    string Object, DateTime TakenAt, long LastEtag, string? ContentHash, long StoredBytes, IReadOnlyList<string> Addresses,
+    bool IsProven, bool IsIncremental = false);
 
 /// <summary>A moment that can be restored.</summary>
 /// <param name="At">The moment (UTC): nothing that was committed up to then is missing.</param>
@@ -114,7 +121,9 @@ public sealed record KeptLog(string Object, IReadOnlyList<string> Addresses);
 /// <param name="ProvenAt">When that was shown (UTC).</param>
 /// <param name="LastEtag">Etag of the last change in it.</param>
 /// <param name="Documents">Documents in it.</param>
-/// <param name="ContentHash">Hash of all that is in it, as the database and the backup both have it; of a snapshot, that of its pages.</param>
+/// <param name="ContentHash">Hash of all that is in it, as the database and the backup both have it; of a snapshot, that of its
+/// pages.</param>
 /// <param name="Address">Where the backup is.</param>
 /// <param name="Object">Its name there.</param>
-public sealed record ProvenPoint(DateTime TakenAt, DateTime ProvenAt, long LastEtag, long Documents, string ContentHash, string Address, string Object);
+public sealed record ProvenPoint(
+    DateTime TakenAt, DateTime ProvenAt, long LastEtag, long Documents, string ContentHash, string Address, string Object);

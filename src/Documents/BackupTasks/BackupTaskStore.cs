@@ -10,8 +10,8 @@ using Treepie.Store;
 namespace Treepie.BackupTasks;
 
 /// <summary>
-/// The backup tasks of a database, in a tree of its own environment: durable, and encrypted where that is. A file beside it says that there are some, so that nobody has to open
-/// a database to find out that there are none. Thread-safe.
+/// The backup tasks of a database, in a tree of its own environment: durable, and encrypted where that is. A file beside it says
+/// that there are some, so that nobody has to open a database to find out that there are none. Thread-safe.
 /// </summary>
 internal sealed class BackupTaskStore(StorageEnvironment environment, string directory)
 {
@@ -38,15 +38,21 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
         return found;
     }
 
-    /// <summary>What tasks need of the log: those that archive it, are not disabled, and belong here. One that a newer version wrote needs nothing of this one.</summary>
+    /// <summary>
+    /// What tasks need of the log: those that archive it, are not disabled, and belong here. One that a newer version wrote needs
+    /// nothing of this one.
+    /// </summary>
     public IReadOnlyList<LogNeed> LogNeeds()
     {
         try
         {
             return
             [
-                .. List().Where(record => record is { Task: { LogInterval: not null, IsDisabled: false } } && record.Home == directory)
-                    .Select(static record => new LogNeed(record.State.Link is { } link ? BackupLink.Parse(link).LogCommit : null, record.Task.LogBudgetBytes)),
+                .. List()
+                    .Where(record => record is { Task: { LogInterval: not null, IsDisabled: false } } && record.Home == directory)
+                    .Select(
+                        static record => new LogNeed(
+                            record.State.Link is { } link ? BackupLink.Parse(link).LogCommit : null, record.Task.LogBudgetBytes)),
             ];
         }
         catch (BackupTaskException)
@@ -66,7 +72,9 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
         using Cursor cursor = tree.OpenCursor();
         byte[] end = LogKey(id, before);
         for (bool more = cursor.Seek(LogKey(id, "")); more && cursor.Key.SequenceCompareTo(end) < 0; more = cursor.MoveNext())
-            found.Add(JsonSerializer.Deserialize(cursor.Value, BackupTaskJson.Default.KeptLog) ?? throw new BackupTaskException("A stretch of the log that a backup task keeps is empty."));
+            found.Add(
+                JsonSerializer.Deserialize(cursor.Value, BackupTaskJson.Default.KeptLog)
+                    ?? throw new BackupTaskException("A stretch of the log that a backup task keeps is empty."));
         return found;
     }
 
@@ -85,44 +93,60 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
     public BackupTaskRecord? Find(long id)
     {
         using ReadTransaction read = environment.BeginRead();
-        return read.FindTree(TreeNames.BackupTasks) is { } tree && tree.TryGet(Key(id), out ReadOnlySpan<byte> value) ? BackupTaskRecord.FromJson(value) : null;
+        return read.FindTree(TreeNames.BackupTasks) is { } tree && tree.TryGet(Key(id), out ReadOnlySpan<byte> value)
+            ? BackupTaskRecord.FromJson(value)
+            : null;
     }
 
-    /// <summary>Adds a task, which gets a number, or replaces the one of its number and keeps its state. Gives the number.</summary>
+    /// <summary>
+    /// Adds a task, which gets a number, or replaces the one of its number and keeps its state. Gives the number.
+    /// </summary>
     /// <exception cref="BackupTaskException">There are too many, or none of that number.</exception>
     public async Task<long> PutAsync(BackupTask task, CancellationToken cancellationToken)
     {
-        PrivateFiles.CreateFile(Path.Combine(directory, MarkerFile), FileMode.Create).Dispose(); // first: one too many opens a database in vain, one too few would forget a task
+        // first: one too many opens a database in vain, one too few would forget a task
+        PrivateFiles.CreateFile(Path.Combine(directory, MarkerFile), FileMode.Create).Dispose();
         return await environment.WriteAsync(
             transaction =>
             {
                 Tree tree = transaction.GetOrCreateTree(TreeNames.BackupTasks);
                 BackupTaskRecord? before = task.Id == 0 ? null : tree.TryGet(Key(task.Id), out ReadOnlySpan<byte> value)
                     ? BackupTaskRecord.FromJson(value)
-                    : throw new BackupTaskException($"There is no backup task {task.Id}. Leave the number out to make a new one.");
+                    : throw new BackupTaskException(
+                        $"There is no backup task {task.Id}. Leave the number out to make a new one.");
                 (long last, int count) = Last(tree);
                 if (before is null && count >= MaxTasks)
-                    throw new BackupTaskException($"A database can have {MaxTasks} backup tasks, and this one has them. Delete one first.");
-                BackupTask numbered = before is null ? task with { Id = last + 1 } : task with { CreatedAt = before.Task.CreatedAt };
-                tree.Put(Key(numbered.Id), new BackupTaskRecord(BackupTaskRecord.CurrentFormat, directory, numbered, before?.State ?? new BackupTaskState()).ToJson());
+                    throw new BackupTaskException(
+                        $"A database can have {MaxTasks} backup tasks, and this one has them. Delete one first.");
+                BackupTask numbered = before is null
+                    ? task with { Id = last + 1 }
+                    : task with { CreatedAt = before.Task.CreatedAt };
+                tree.Put(
+                    Key(numbered.Id),
+                    new BackupTaskRecord(
+                        BackupTaskRecord.CurrentFormat, directory, numbered, before?.State ?? new BackupTaskState()).ToJson());
                 return numbered.Id;
             },
             cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Changes a record as it is when the change is made, and notes a stretch of the log with it; false if there is none any more.</summary>
-    public async Task<bool> ChangeAsync(long id, Func<BackupTaskRecord, BackupTaskRecord> change, KeptLog? log = null) => await environment.WriteAsync(
-        transaction =>
-        {
-            Tree tree = transaction.GetOrCreateTree(TreeNames.BackupTasks);
-            if (!tree.TryGet(Key(id), out ReadOnlySpan<byte> value))
-                return false;
-            tree.Put(Key(id), change(BackupTaskRecord.FromJson(value)).ToJson());
-            if (log is not null)
-                PutLog(transaction.GetOrCreateTree(TreeNames.BackupLogs), id, log);
-            return true;
-        },
-        CancellationToken.None).ConfigureAwait(false);
+    /// <summary>
+    /// Changes a record as it is when the change is made, and notes a stretch of the log with it; false if there is none any
+    /// more.
+    /// </summary>
+    public async Task<bool> ChangeAsync(long id, Func<BackupTaskRecord, BackupTaskRecord> change, KeptLog? log = null) =>
+        await environment.WriteAsync(
+            transaction =>
+            {
+                Tree tree = transaction.GetOrCreateTree(TreeNames.BackupTasks);
+                if (!tree.TryGet(Key(id), out ReadOnlySpan<byte> value))
+                    return false;
+                tree.Put(Key(id), change(BackupTaskRecord.FromJson(value)).ToJson());
+                if (log is not null)
+                    PutLog(transaction.GetOrCreateTree(TreeNames.BackupLogs), id, log);
+                return true;
+            },
+            CancellationToken.None).ConfigureAwait(false);
 
     /// <summary>Forgets a task; its backups stay where they are. False if there is none.</summary>
     public async Task<bool> DeleteAsync(long id, CancellationToken cancellationToken)

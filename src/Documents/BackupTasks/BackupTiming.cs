@@ -1,8 +1,12 @@
+using System.Globalization;
 using Treepie.Schedules;
 
 namespace Treepie.BackupTasks;
 
-/// <summary>When a task is due, and when somebody should be told that nothing of it was proven for too long. Pure: state and time in, answer out.</summary>
+/// <summary>
+/// When a task is due, and when somebody should be told that nothing of it was proven for too long. Pure: state and time in,
+/// answer out.
+/// </summary>
 internal static class BackupTiming
 {
     private static readonly TimeSpan s_firstRetry = TimeSpan.FromMinutes(1);
@@ -12,34 +16,43 @@ internal static class BackupTiming
     private static readonly TimeSpan s_runTime = TimeSpan.FromHours(1);
 
     /// <summary>
-    /// The next run. It is counted from the last one that was begun, so a time that was missed, because nothing ran then, comes up once as soon as something runs again, however many were
-    /// missed. A run that failed comes again after a while, at first a minute, then twice as long each time up to an hour; unless what holds more is due by then.
+    /// The next run. It is counted from the last one that was begun, so a time that was missed, because nothing ran then, comes
+    /// up once as soon as something runs again, however many were missed. A run that failed comes again after a while, at first a
+    /// minute, then twice as long each time up to an hour; unless what holds more is due by then.
     /// </summary>
     public static NextBackup? Next(BackupTask task, BackupTaskState state)
     {
         if (task.IsDisabled)
             return null;
 
-        DateTime fullFrom = state.LastFullAttempt ?? task.CreatedAt, changesFrom = Later(state.LastIncrementalAttempt ?? task.CreatedAt, fullFrom);
+        DateTime fullFrom = state.LastFullAttempt ?? task.CreatedAt,
+            changesFrom = Later(state.LastIncrementalAttempt ?? task.CreatedAt, fullFrom);
         (DateTime? At, BackupRunKind Kind)[] coming =
         [
             (Due(task.Full, fullFrom), BackupRunKind.Full),
             (Due(task.Incremental, changesFrom), BackupRunKind.Incremental),
-            (task.LogInterval is { } interval ? Later(state.LastLogAttempt ?? task.CreatedAt, changesFrom) + interval : null, BackupRunKind.Log),
+            (task.LogInterval is { } interval
+                ? Later(state.LastLogAttempt ?? task.CreatedAt, changesFrom) + interval
+                : null, BackupRunKind.Log),
         ];
-        (DateTime? At, BackupRunKind Kind) first = coming.MinBy(static next => next.At ?? DateTime.MaxValue); // of two at once what holds more
+        // of two at once what holds more
+        (DateTime? At, BackupRunKind Kind) first = coming.MinBy(static next => next.At ?? DateTime.MaxValue);
         if (state is { Failures: > 0, NotBefore: { } retry } && first.At is { } other)
             return new NextBackup(retry, other <= retry && first.Kind < state.FailedRun ? first.Kind : state.FailedRun);
-        return first.At is { } due ? new NextBackup(state.NotBefore is { } notBefore ? Later(due, notBefore) : due, first.Kind) : null;
+        return first.At is { } due
+            ? new NextBackup(state.NotBefore is { } notBefore ? Later(due, notBefore) : due, first.Kind)
+            : null;
     }
 
     /// <summary>How long to wait after so many failures in a row.</summary>
     public static TimeSpan RetryAfter(int failures) =>
-        failures > 10 ? s_longestRetry : TimeSpan.FromTicks(Math.Min(s_longestRetry.Ticks, s_firstRetry.Ticks << Math.Max(0, failures - 1)));
+        failures > 10
+            ? s_longestRetry
+            : TimeSpan.FromTicks(Math.Min(s_longestRetry.Ticks, s_firstRetry.Ticks << Math.Max(0, failures - 1)));
 
     /// <summary>
-    /// What to tell somebody; null for nothing. A task that has failed and never succeeded is told at once: nothing of it can be restored. Others are told when the last backup, of a task that proves
-    /// the last that was proven, has become too old.
+    /// What to tell somebody; null for nothing. A task that has failed and never succeeded is told at once: nothing of it can be
+    /// restored. Others are told when the last backup, of a task that proves the last that was proven, has become too old.
     /// </summary>
     public static string? Alert(BackupTask task, BackupTaskState state, DateTime now)
     {
@@ -53,16 +66,26 @@ internal static class BackupTiming
         DateTime since = (task.Proves ? state.LastProven?.TakenAt : LastSuccess(state)) ?? task.CreatedAt;
         if (state.Newest is { IsProven: true } newest && task.LogInterval is not null)
             since = Later(since, newest.At);
-        TimeSpan most = task.AlertAfter ?? (task.LogInterval is { } interval ? interval + interval + s_runTime : TwoTimes(task.Full ?? task.Incremental, since));
-        string last = !task.Proves ? state.LastFull is null ? "No backup of it was ever taken" : FormattableString.Invariant($"Its last backup is of {since:u}")
-            : state.LastProven is null ? "No backup of it was ever proven to be restorable" : FormattableString.Invariant($"Its last backup that was proven to be restorable is of {since:u}");
+        TimeSpan most = task.AlertAfter
+            ?? (task.LogInterval is { } interval
+                ? interval + interval + s_runTime
+                : TwoTimes(task.Full ?? task.Incremental, since));
+        string last = !task.Proves
+            ? state.LastFull is null
+            ? "No backup of it was ever taken"
+            : FormattableString.Invariant($"Its last backup is of {since:u}")
+                : state.LastProven is null
+                ? "No backup of it was ever proven to be restorable"
+                : FormattableString.Invariant($"Its last backup that was proven to be restorable is of {since:u}");
         return now - since > most
-            ? FormattableString.Invariant($"{last}, and {most.TotalHours:N1} hours are the most for {task}.{(state.Error is null ? "" : " " + state.Error)}")
+            ? string.Create(CultureInfo.InvariantCulture, $"{last}, and {most.TotalHours:N1} hours are the most for "
+                    + $"{task}.{(state.Error is null ? "" : " " + state.Error)}")
             : null;
     }
 
     /// <summary>When anything of the task succeeded last, be it that nothing had changed.</summary>
-    private static DateTime? LastSuccess(BackupTaskState state) => new[] { state.LastFull, state.LastIncremental, state.LastLog }.Max();
+    private static DateTime? LastSuccess(BackupTaskState state) =>
+        new[] { state.LastFull, state.LastIncremental, state.LastLog }.Max();
 
     private static TimeSpan TwoTimes(CronSchedule? schedule, DateTime since)
     {
@@ -72,7 +95,8 @@ internal static class BackupTiming
         return at == DateTime.MaxValue ? TimeSpan.MaxValue : at - since + s_runTime;
     }
 
-    private static DateTime? Due(CronSchedule? schedule, DateTime after) => schedule?.Next(new DateTimeOffset(DateTime.SpecifyKind(after, DateTimeKind.Utc)))?.UtcDateTime;
+    private static DateTime? Due(CronSchedule? schedule, DateTime after) =>
+        schedule?.Next(new DateTimeOffset(DateTime.SpecifyKind(after, DateTimeKind.Utc)))?.UtcDateTime;
 
     private static DateTime Later(DateTime one, DateTime other) => one > other ? one : other;
 }

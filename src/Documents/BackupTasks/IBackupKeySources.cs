@@ -13,7 +13,9 @@ public interface IBackupKeySources
     KeySourceException Explain(string source, KeySourceException error);
 }
 
-/// <summary>Sources as people write them; see <see cref="KeySource.Parse"/>. For programs that trust whoever makes their tasks.</summary>
+/// <summary>
+/// Sources as people write them; see <see cref="KeySource.Parse"/>. For programs that trust whoever makes their tasks.
+/// </summary>
 internal sealed class WrittenKeySources : IBackupKeySources
 {
     public KeySource Find(string source) => KeySource.Parse(source);

@@ -26,10 +26,13 @@ public interface IBackupLease : IDisposable
     CancellationToken Closing { get; }
 
     /// <summary>Backs it up; where it is encrypted and no key is given, sealed with its own if that is known.</summary>
-    Task<BackupReport> BackupAsync(Stream destination, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken);
+    Task<BackupReport> BackupAsync(
+        Stream destination, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken);
 
     /// <summary>Reads a full backup of it, and the increments that go on from it, to their ends.</summary>
-    Task<BackupReport> VerifyAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken);
+    Task<BackupReport> VerifyAsync(
+        IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken);
 }
 
 /// <summary>The databases of a catalogue.</summary>
@@ -42,7 +45,8 @@ public sealed class CatalogBackupSource(DatabaseCatalog catalog) : IBackupSource
     public bool MayHaveTasks(string name) => catalog.MayHaveBackupTasks(name);
 
     /// <inheritdoc/>
-    public IBackupLease Enter(string name) => new Lease(catalog, catalog.Find(name) ?? throw new BackupTaskException($"There is no database '{name}'."));
+    public IBackupLease Enter(string name) =>
+        new Lease(catalog, catalog.Find(name) ?? throw new BackupTaskException($"There is no database '{name}'."));
 
     private sealed class Lease(DatabaseCatalog catalog, Database database) : IBackupLease
     {
@@ -50,10 +54,14 @@ public sealed class CatalogBackupSource(DatabaseCatalog catalog) : IBackupSource
 
         public CancellationToken Closing => CancellationToken.None;
 
-        public Task<BackupReport> BackupAsync(Stream destination, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+        public Task<BackupReport> BackupAsync(
+            Stream destination, BackupOptions options, IProgress<BackupProgress>? progress,
+            CancellationToken cancellationToken) =>
             catalog.BackupAsync(database.Name, destination, options, progress, cancellationToken);
 
-        public Task<BackupReport> VerifyAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+        public Task<BackupReport> VerifyAsync(
+            IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
+            CancellationToken cancellationToken) =>
             catalog.VerifyBackupAsync(database.Name, parts, options, progress, cancellationToken);
 
         public void Dispose()
@@ -63,7 +71,9 @@ public sealed class CatalogBackupSource(DatabaseCatalog catalog) : IBackupSource
     }
 }
 
-/// <summary>One database, which stays its owner's to close. Where it is encrypted, tasks say where the key of their backups is.</summary>
+/// <summary>
+/// One database, which stays its owner's to close. Where it is encrypted, tasks say where the key of their backups is.
+/// </summary>
 public sealed class SingleBackupSource(Database database) : IBackupSource, IBackupLease
 {
     /// <inheritdoc/>
@@ -79,14 +89,20 @@ public sealed class SingleBackupSource(Database database) : IBackupSource, IBack
     public bool MayHaveTasks(string name) => true;
 
     /// <inheritdoc/>
-    public IBackupLease Enter(string name) => string.Equals(name, database.Name, StringComparison.OrdinalIgnoreCase) ? this : throw new BackupTaskException($"There is no database '{name}'.");
+    public IBackupLease Enter(string name) =>
+        string.Equals(name, database.Name, StringComparison.OrdinalIgnoreCase)
+            ? this
+            : throw new BackupTaskException($"There is no database '{name}'.");
 
     /// <inheritdoc/>
-    public Task<BackupReport> BackupAsync(Stream destination, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+    public Task<BackupReport> BackupAsync(
+        Stream destination, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
         database.BackupAsync(destination, options, progress, cancellationToken);
 
     /// <inheritdoc/>
-    public Task<BackupReport> VerifyAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+    public Task<BackupReport> VerifyAsync(
+        IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken) =>
         BackupParts.VerifyAsync(parts, options, progress, cancellationToken);
 
     /// <inheritdoc/>

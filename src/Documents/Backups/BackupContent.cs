@@ -38,5 +38,6 @@ public enum BackupContent
     TimeSeries = 512,
 
     /// <summary>All there is.</summary>
-    All = Documents | Tombstones | Identities | Indexes | CompareExchange | Counters | Attachments | Settings | RevisionDocuments | TimeSeries,
+    All = Documents | Tombstones | Identities | Indexes | CompareExchange | Counters | Attachments | Settings | RevisionDocuments
+        | TimeSeries,
 }

@@ -37,21 +37,23 @@ public static class BackupFileName
 
     /// <summary>The name of a backup that was begun at a moment; names are in the order of the moments.</summary>
     public static string For(BackupKind kind, bool isIncremental, bool isEncrypted, DateTime takenAt) =>
-        takenAt.ToUniversalTime().ToString("yyyy-MM-dd-HH-mm-ss-fff", CultureInfo.InvariantCulture) + ExtensionOf(kind, isIncremental, isEncrypted);
+        takenAt.ToUniversalTime().ToString("yyyy-MM-dd-HH-mm-ss-fff", CultureInfo.InvariantCulture)
+            + ExtensionOf(kind, isIncremental, isEncrypted);
 
     /// <summary>What follows the time.</summary>
-    public static string ExtensionOf(BackupKind kind, bool isIncremental, bool isEncrypted) => (kind, isIncremental, isEncrypted) switch
-    {
-        (BackupKind.Logical, false, false) => Full,
-        (BackupKind.Logical, false, true) => EncryptedFull,
-        (BackupKind.Logical, true, false) => Incremental,
-        (BackupKind.Logical, true, true) => EncryptedIncremental,
-        (BackupKind.Snapshot, false, false) => Snapshot,
-        (BackupKind.Snapshot, false, true) => EncryptedSnapshot,
-        (BackupKind.Snapshot, true, false) => IncrementalSnapshot,
-        (BackupKind.Snapshot, true, true) => EncryptedIncrementalSnapshot,
-        (BackupKind.Log, _, false) => Log,
-        (BackupKind.Log, _, true) => EncryptedLog,
-        _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "There is no such kind of backup."),
-    };
+    public static string ExtensionOf(BackupKind kind, bool isIncremental, bool isEncrypted) =>
+        (kind, isIncremental, isEncrypted) switch
+        {
+            (BackupKind.Logical, false, false) => Full,
+            (BackupKind.Logical, false, true) => EncryptedFull,
+            (BackupKind.Logical, true, false) => Incremental,
+            (BackupKind.Logical, true, true) => EncryptedIncremental,
+            (BackupKind.Snapshot, false, false) => Snapshot,
+            (BackupKind.Snapshot, false, true) => EncryptedSnapshot,
+            (BackupKind.Snapshot, true, false) => IncrementalSnapshot,
+            (BackupKind.Snapshot, true, true) => EncryptedIncrementalSnapshot,
+            (BackupKind.Log, _, false) => Log,
+            (BackupKind.Log, _, true) => EncryptedLog,
+            _ => throw new ArgumentOutOfRangeException(nameof(kind), kind, "There is no such kind of backup."),
+        };
 }

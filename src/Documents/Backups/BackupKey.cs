@@ -10,7 +10,9 @@ public sealed class BackupKey : IDisposable
 
     internal EncryptionKey Key { get; }
 
-    /// <summary>Takes 32 bytes, or their base64 or hexadecimal digits as UTF-8 text; copied, to be zeroed by the caller.</summary>
+    /// <summary>
+    /// Takes 32 bytes, or their base64 or hexadecimal digits as UTF-8 text; copied, to be zeroed by the caller.
+    /// </summary>
     /// <exception cref="KeySourceException">It is no key.</exception>
     public static BackupKey From(ReadOnlySpan<byte> key) => new(KeyText.ReadKey(key, "The key of the backup"));
 

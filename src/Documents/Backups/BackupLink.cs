@@ -4,8 +4,9 @@ using System.Text;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Where a chain of backups stands: what the next increment, or the next part of the log, goes on from. Part of the report of each of them; a text that can be kept anywhere
-/// (<see cref="ToString"/>, <see cref="Parse"/>) and holds nothing secret. A chain of snapshots has stores, a chain of logical backups has a point. Immutable.
+/// Where a chain of backups stands: what the next increment, or the next part of the log, goes on from. Part of the report of
+/// each of them; a text that can be kept anywhere (<see cref="ToString"/>, <see cref="Parse"/>) and holds nothing secret. A chain
+/// of snapshots has stores, a chain of logical backups has a point. Immutable.
 /// </summary>
 public sealed class BackupLink : IEquatable<BackupLink>
 {
@@ -26,7 +27,9 @@ public sealed class BackupLink : IEquatable<BackupLink>
         Stores = [];
     }
 
-    /// <summary>The hash of the snapshot or increment that is the last of the chain, in hexadecimal; of a logical one, its content hash.</summary>
+    /// <summary>
+    /// The hash of the snapshot or increment that is the last of the chain, in hexadecimal; of a logical one, its content hash.
+    /// </summary>
     public string Hash { get; }
 
     /// <summary>Commit of the documents that this snapshot or increment holds; 0 of a logical one.</summary>
@@ -53,7 +56,8 @@ public sealed class BackupLink : IEquatable<BackupLink>
         var stores = new List<StoreLink>();
         if (parts.Length < 4 || parts[0] != Mark || !IsHash(parts[1])
             || !long.TryParse(parts[2], NumberStyles.None, CultureInfo.InvariantCulture, out long logCommit))
-            throw new FormatException($"'{text}' is no link of a chain of backups: give the text as the report of the backup before has it.");
+            throw new FormatException(
+                $"'{text}' is no link of a chain of backups: give the text as the report of the backup before has it.");
         foreach (string part in parts.Skip(3))
             stores.Add(StoreLink.Parse(part));
         return new BackupLink(parts[1], logCommit, stores);
@@ -65,7 +69,12 @@ public sealed class BackupLink : IEquatable<BackupLink>
         if (Dump is not null)
             return $"{DumpMark}{Between}{Hash}{Between}{Dump}";
 
-        var text = new StringBuilder().Append(Mark).Append(Between).Append(Hash).Append(Between).Append(LogCommit.ToString(CultureInfo.InvariantCulture));
+        var text = new StringBuilder()
+            .Append(Mark)
+            .Append(Between)
+            .Append(Hash)
+            .Append(Between)
+            .Append(LogCommit.ToString(CultureInfo.InvariantCulture));
         foreach (StoreLink store in Stores)
             text.Append(Between).Append(store.ToString());
         return text.ToString();

@@ -1,13 +1,15 @@
 namespace Treepie.Backups;
 
 /// <summary>
-/// Lets writers go first: as long as commits go on, a backup works so many percent of its time and rests the others; where nobody writes it never rests. It gets its share whatever others do, so that it ends: a
-/// fifth of the time takes at most five times as long. What it waits for anyway, a network for instance, is rest too. One caller at a time.
+/// Lets writers go first: as long as commits go on, a backup works so many percent of its time and rests the others; where nobody
+/// writes it never rests. It gets its share whatever others do, so that it ends: a fifth of the time takes at most five times as
+/// long. What it waits for anyway, a network for instance, is rest too. One caller at a time.
 /// </summary>
 /// <remarks>
-/// Work is cut into slices of <see cref="s_slice"/>: long enough that timers, which go by milliseconds, keep the share, short enough that a commit waits for one slice only. Such a backup compresses
-/// and hashes on the thread that reads, so that its share is all that it takes. That thread is no quiet one (<see cref="Storage.Memory.QuietThread"/>): behind others it would hold what writers wait for, and threads that
-/// the runtime begins on it would be as quiet.
+/// Work is cut into slices of <see cref="s_slice"/>: long enough that timers, which go by milliseconds, keep the share, short
+/// enough that a commit waits for one slice only. Such a backup compresses and hashes on the thread that reads, so that its share
+/// is all that it takes. That thread is no quiet one (<see cref="Storage.Memory.QuietThread"/>): behind others it would hold what
+/// writers wait for, and threads that the runtime begins on it would be as quiet.
 /// </remarks>
 internal sealed class BackupPace
 {
@@ -46,7 +48,10 @@ internal sealed class BackupPace
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(percentWhileWriting, Least);
         ArgumentOutOfRangeException.ThrowIfGreaterThan(percentWhileWriting, Full);
-        return percentWhileWriting == Full ? null : new BackupPace(percentWhileWriting, database.Options.TimeProvider, () => database.Environment.GetStatistics().LastTransactionId);
+        return percentWhileWriting == Full
+            ? null
+            : new BackupPace(
+                percentWhileWriting, database.Options.TimeProvider, () => database.Environment.GetStatistics().LastTransactionId);
     }
 
     /// <summary>A moment, for <see cref="HasWaited"/>.</summary>

@@ -11,6 +11,9 @@ public sealed record BackupPart(string Name, Func<CancellationToken, ValueTask<S
         ArgumentException.ThrowIfNullOrWhiteSpace(path);
         return new BackupPart(
             Path.GetFileName(path),
-            _ => ValueTask.FromResult<Stream>(new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.Read, 128 * 1024, FileOptions.SequentialScan | FileOptions.Asynchronous)));
+            _ => ValueTask.FromResult<Stream>(
+                new FileStream(
+                    path, FileMode.Open, FileAccess.Read, FileShare.Read, 128 * 1024,
+                    FileOptions.SequentialScan | FileOptions.Asynchronous)));
     }
 }

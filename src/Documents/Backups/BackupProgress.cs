@@ -1,6 +1,8 @@
 namespace Treepie.Backups;
 
-/// <summary>How far a backup, restore, import or verification is. Reported now and then, from the thread that does the work.</summary>
+/// <summary>
+/// How far a backup, restore, import or verification is. Reported now and then, from the thread that does the work.
+/// </summary>
 /// <param name="Step">What it is doing.</param>
 /// <param name="Documents">Documents done in this step.</param>
 /// <param name="DocumentsTotal">Documents to do in it; 0 where that is not known.</param>
@@ -8,7 +10,8 @@ namespace Treepie.Backups;
 /// <param name="StoredBytes">Bytes of the backup written or read so far, compressed and sealed.</param>
 /// <param name="StoredBytesTotal">Bytes of the backup; 0 where that is not known.</param>
 /// <param name="LastId">Id of the document done last; null before the first.</param>
-public sealed record BackupProgress(BackupStep Step, long Documents, long DocumentsTotal, long JsonBytes, long StoredBytes, long StoredBytesTotal, string? LastId)
+public sealed record BackupProgress(
+    BackupStep Step, long Documents, long DocumentsTotal, long JsonBytes, long StoredBytes, long StoredBytesTotal, string? LastId)
 {
     /// <summary>Of a snapshot: pages done in this step.</summary>
     public long Pages { get; init; }

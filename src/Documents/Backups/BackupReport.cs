@@ -13,10 +13,15 @@ public sealed record BackupReport
     /// <summary>Whether it holds only what came since another.</summary>
     public bool IsIncremental { get; init; }
 
-    /// <summary>What the next increment or log goes on from; null where nothing can: for a logical backup of a part of the database, or of another program.</summary>
+    /// <summary>
+    /// What the next increment or log goes on from; null where nothing can: for a logical backup of a part of the database, or of
+    /// another program.
+    /// </summary>
     public BackupLink? Link { get; init; }
 
-    /// <summary>Of snapshots and logs: the last commit in it, or the one that a restore landed on. 0 for a logical backup.</summary>
+    /// <summary>
+    /// Of snapshots and logs: the last commit in it, or the one that a restore landed on. 0 for a logical backup.
+    /// </summary>
     public long LastCommit { get; init; }
 
     /// <summary>When that commit was made (UTC), as far as is known.</summary>
@@ -26,8 +31,9 @@ public sealed record BackupReport
     public long LogCommits { get; init; }
 
     /// <summary>
-    /// Of a chain that was read: the commit whose state <see cref="Counts"/> and <see cref="LastEtag"/> speak of. That is <see cref="LastCommit"/>, except where a chain was only verified up to a commit within a part of
-    /// the log, which says what there is at its end only: then that of its newest snapshot or increment. 0 for a logical backup.
+    /// Of a chain that was read: the commit whose state <see cref="Counts"/> and <see cref="LastEtag"/> speak of. That is
+    /// <see cref="LastCommit"/>, except where a chain was only verified up to a commit within a part of the log, which says what
+    /// there is at its end only: then that of its newest snapshot or increment. 0 for a logical backup.
     /// </summary>
     public long CountedAtCommit { get; init; }
 
@@ -46,15 +52,18 @@ public sealed record BackupReport
     /// <summary>Etag of the last change in it; 0 for one of another program.</summary>
     public long LastEtag { get; init; }
 
-    /// <summary>Documents the database had at that moment, whether they are in it or in what it goes on from; 0 for a part of a database, and for one of another program.</summary>
+    /// <summary>
+    /// Documents the database had at that moment, whether they are in it or in what it goes on from; 0 for a part of a database,
+    /// and for one of another program.
+    /// </summary>
     public long TotalDocuments { get; init; }
 
     /// <summary>How much of each kind is in it.</summary>
     public BackupCounts Counts { get; init; } = new(0, 0, 0, 0, 0);
 
     /// <summary>
-    /// The hash of everything in it (<c>docs/internals/backup-format.md</c>), in hexadecimal: equal for backups of the same state, however compressed or sealed. Null for one of
-    /// another program, which says nothing to compare with.
+    /// The hash of everything in it (<c>docs/internals/backup-format.md</c>), in hexadecimal: equal for backups of the same
+    /// state, however compressed or sealed. Null for one of another program, which says nothing to compare with.
     /// </summary>
     public string? ContentHash { get; init; }
 
@@ -76,14 +85,18 @@ public sealed record BackupReport
     /// <summary>Bytes of the backup itself.</summary>
     public long StoredBytes { get; init; }
 
-    /// <summary>What was taken and left out of each section that has anything. Of pages, which are taken as a whole, what they hold.</summary>
+    /// <summary>
+    /// What was taken and left out of each section that has anything. Of pages, which are taken as a whole, what they hold.
+    /// </summary>
     public IReadOnlyList<BackupSection> Sections
     {
         get => _sections ?? Counts.AsSections();
         init => _sections = value;
     }
 
-    /// <summary>Of a chain of logical backups that was read: how much of each kind is in its last part. Null for others.</summary>
+    /// <summary>
+    /// Of a chain of logical backups that was read: how much of each kind is in its last part. Null for others.
+    /// </summary>
     internal BackupCounts? LastPart { get; init; }
 
     /// <summary>Items that were left out, by kind: what this program does not have, or was not asked for.</summary>
@@ -109,7 +122,11 @@ public sealed record BackupCounts(long Documents, long Tombstones, long Indexes,
 
     internal IReadOnlyList<BackupSection> AsSections() =>
     [
-        .. new BackupSection[] { new(nameof(Documents), Documents, 0), new(nameof(Tombstones), Tombstones, 0), new(nameof(Indexes), Indexes, 0), new(nameof(Identities), Identities, 0), new(nameof(Beside), Beside, 0) }
+        .. new BackupSection[]
+        {
+            new(nameof(Documents), Documents, 0), new(nameof(Tombstones), Tombstones, 0), new(nameof(Indexes), Indexes, 0),
+            new(nameof(Identities), Identities, 0), new(nameof(Beside), Beside, 0)
+        }
             .Where(static section => section.Taken > 0),
     ];
 }

@@ -3,16 +3,21 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Front door of the room for writing: the whole of one snapshot, a part, or what changed since another backup, as a dump. Writers go on; the snapshot they do not see is released when the backup ends.
-/// Costs the writers nothing but pages that stay occupied meanwhile.
+/// Front door of the room for writing: the whole of one snapshot, a part, or what changed since another backup, as a dump.
+/// Writers go on; the snapshot they do not see is released when the backup ends. Costs the writers nothing but pages that stay
+/// occupied meanwhile.
 /// </summary>
-internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, DumpPoint point, IReadOnlyList<DumpedIndex> indexes, BackupOptions options)
+internal sealed class BackupRun(
+    DatabaseSnapshot snapshot, DumpHeader header, DumpPoint point, IReadOnlyList<DumpedIndex> indexes, BackupOptions options)
 {
-    private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase) : null;
+    private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names
+        ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase)
+        : null;
     private string? _lastId;
 
     /// <summary>Writes it; the destination stays open.</summary>
-    public async Task<BackupReport> RunAsync(BackupTarget target, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    public async Task<BackupReport> RunAsync(
+        BackupTarget target, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         using var dump = new DumpWriter(target.Json);
         dump.Begin(header);
@@ -43,7 +48,8 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, Du
         };
     }
 
-    private async Task WriteDocumentsAsync(DumpWriter dump, BackupTarget target, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    private async Task WriteDocumentsAsync(
+        DumpWriter dump, BackupTarget target, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         dump.BeginSection(DumpJson.Documents);
         if (options.Content.HasFlag(BackupContent.Documents))
@@ -159,7 +165,8 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, Du
         id = default;
         ReadOnlySpan<byte> owner = KindKey.OwnerOf(key);
         if (KindKey.KindOf(key) == Kind.Revision && _collections is not null)
-            return _collections.Contains(System.Text.Encoding.UTF8.GetString(new RevisionRecord(snapshot.Kinds.RecordOf(key).Value).Collection));
+            return _collections.Contains(
+                System.Text.Encoding.UTF8.GetString(new RevisionRecord(snapshot.Kinds.RecordOf(key).Value).Collection));
         if (owner.IsEmpty)
             return true;
         Document document = snapshot.GetByFoldedId(owner);
@@ -248,5 +255,7 @@ internal sealed class BackupRun(DatabaseSnapshot snapshot, DumpHeader header, Du
     }
 
     private void Report(DumpWriter dump, BackupTarget target, IProgress<BackupProgress>? progress) => progress?.Report(
-        new BackupProgress(BackupStep.Writing, dump.Counts.Documents, _collections is null && header.Since is null ? snapshot.DocumentCount : 0, dump.Bytes, target.StoredBytes, 0, _lastId));
+        new BackupProgress(
+            BackupStep.Writing, dump.Counts.Documents, _collections is null && header.Since is null ? snapshot.DocumentCount : 0,
+            dump.Bytes, target.StoredBytes, 0, _lastId));
 }

@@ -6,18 +6,26 @@ using Treepie.Storage.Encryption;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Where the JSON of a backup goes: through a compressor and a seal to the destination, which stays open. Only <see cref="CompleteAsync"/> gives it an end: disposed
-/// without, it stays a backup that was broken off, and reads as one.
+/// Where the JSON of a backup goes: through a compressor and a seal to the destination, which stays open. Only
+/// <see cref="CompleteAsync"/> gives it an end: disposed without, it stays a backup that was broken off, and reads as one.
 /// </summary>
 internal sealed class BackupTarget : IAsyncDisposable
 {
-    /// <summary>More threads than this take memory (a few MiB each) and give nothing that a single source of JSON could keep busy.</summary>
+    /// <summary>
+    /// More threads than this take memory (a few MiB each) and give nothing that a single source of JSON could keep busy.
+    /// </summary>
     private const int MaxWorkers = 4;
 
-    /// <summary>Levels of <see cref="BackupCompression.ZstdOptimal"/>: a tenth smaller than gzip at its best; suite <c>backup</c> shows what they give.</summary>
+    /// <summary>
+    /// Levels of <see cref="BackupCompression.ZstdOptimal"/>: a tenth smaller than gzip at its best; suite <c>backup</c> shows
+    /// what they give.
+    /// </summary>
     private static readonly ZstdLevels s_optimal = new([7, 9, 12], 0.9);
 
-    /// <summary>Levels of <see cref="BackupCompression.ZstdFastest"/>: not larger than gzip at its best, with something to spare because a sample is no whole. 2 is hardly slower than 1, and larger than gzip nowhere near as often.</summary>
+    /// <summary>
+    /// Levels of <see cref="BackupCompression.ZstdFastest"/>: not larger than gzip at its best, with something to spare because a
+    /// sample is no whole. 2 is hardly slower than 1, and larger than gzip nowhere near as often.
+    /// </summary>
     private static readonly ZstdLevels s_fastest = new([2, 3, 5, 7], 0.97);
 
     private readonly CountingStream _destination;
@@ -30,7 +38,8 @@ internal sealed class BackupTarget : IAsyncDisposable
         _destination = new CountingStream(new BlockingStream(destination, pace));
         _seal = key is null ? null : new SealedWriteStream(_destination, key, leaveOpen: true);
         Stream below = (Stream?)_seal ?? _destination;
-        // What reads, writes JSON and hashes takes a third of what compressing does, and waits for it. A backup at a pace does all on its own thread: what others did for it would go on while it rests.
+        // What reads, writes JSON and hashes takes a third of what compressing does, and waits for it. A backup at a pace does
+        // all on its own thread: what others did for it would go on while it rests.
         int workers = pace is null ? Math.Min(MaxWorkers, Environment.ProcessorCount) : 0;
         try
         {

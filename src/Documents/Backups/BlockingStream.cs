@@ -3,8 +3,9 @@ using Treepie.Storage.Files;
 namespace Treepie.Backups;
 
 /// <summary>
-/// A stream whose operations are over when they return: what the stream below has to wait for is waited for by the calling thread, which is one of its own (<see cref="WorkThread"/>) and stays with its work. At a
-/// pace: what is waited for is rest, and before a reading there may be another. Leaves the stream open.
+/// A stream whose operations are over when they return: what the stream below has to wait for is waited for by the calling
+/// thread, which is one of its own (<see cref="WorkThread"/>) and stays with its work. At a pace: what is waited for is rest, and
+/// before a reading there may be another. Leaves the stream open.
 /// </summary>
 internal sealed class BlockingStream(Stream inner, BackupPace? pace) : ForwardStream
 {
@@ -13,7 +14,8 @@ internal sealed class BlockingStream(Stream inner, BackupPace? pace) : ForwardSt
     public override bool CanWrite => inner.CanWrite;
 
     /// <summary>Waits for something on the calling thread.</summary>
-    public static T Wait<T>(ValueTask<T> operation) => operation.IsCompleted ? operation.GetAwaiter().GetResult() : operation.AsTask().GetAwaiter().GetResult();
+    public static T Wait<T>(ValueTask<T> operation) =>
+        operation.IsCompleted ? operation.GetAwaiter().GetResult() : operation.AsTask().GetAwaiter().GetResult();
 
     public override int Read(Span<byte> buffer) => inner.Read(buffer);
 

@@ -30,7 +30,8 @@ internal static class ChainPosition
         IReadOnlyList<HeldIndex> indexes = database.Indexes.Hold();
         try
         {
-            var now = indexes.Select(static index => (SnapshotNames.OfIndex(index.Folder), index.Index.Store.StoreId)).ToHashSet();
+            var now = indexes.Select(static index => (SnapshotNames.OfIndex(index.Folder), index.Index.Store.StoreId))
+                .ToHashSet();
             return now.SetEquals(end.Stores.Skip(1).Select(static store => (store.Name, store.StoreId)));
         }
         finally

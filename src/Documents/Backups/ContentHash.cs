@@ -8,8 +8,9 @@ using Treepie.Storage.Backups;
 namespace Treepie.Backups;
 
 /// <summary>
-/// The fingerprint of a state of a database: BLAKE3 over its parts, each with its kind and its lengths, in a fixed order. The same whether it is taken of the database,
-/// of its backup, or of what was restored from it. <c>docs/internals/backup-format.md</c> has the bytes.
+/// The fingerprint of a state of a database: BLAKE3 over its parts, each with its kind and its lengths, in a fixed order. The
+/// same whether it is taken of the database, of its backup, or of what was restored from it.
+/// <c>docs/internals/backup-format.md</c> has the bytes.
 /// </summary>
 internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) : IDisposable
 {
@@ -58,7 +59,8 @@ internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) :
     }
 
     /// <summary>A value beside documents, or its deletion.</summary>
-    public void Beside(long etag, long ticks, bool isDeleted, ReadOnlySpan<byte> key, ReadOnlySpan<byte> name, ReadOnlySpan<byte> value)
+    public void Beside(
+        long etag, long ticks, bool isDeleted, ReadOnlySpan<byte> key, ReadOnlySpan<byte> name, ReadOnlySpan<byte> value)
     {
         _beside++;
         Kind('K');
@@ -70,7 +72,9 @@ internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) :
         Bytes(value);
     }
 
-    public void Document(long etag, long ticks, ReadOnlySpan<byte> id, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+    public void Document(
+        long etag, long ticks, ReadOnlySpan<byte> id, ReadOnlySpan<byte> collection, ReadOnlySpan<byte> metadata,
+        ReadOnlySpan<byte> body)
     {
         _documents++;
         Span<byte> head = stackalloc byte[HeadBytes];
@@ -133,7 +137,9 @@ internal sealed class ContentHash(BackupHashKind kind = BackupHashKind.Blake3) :
         Settings(settings);
     }
 
-    /// <summary>What is set of the index before, where anything is: no part of what a dump holds, only of where a database stands.</summary>
+    /// <summary>
+    /// What is set of the index before, where anything is: no part of what a dump holds, only of where a database stands.
+    /// </summary>
     public void Settings(IndexSettings settings)
     {
         if (settings == new IndexSettings())

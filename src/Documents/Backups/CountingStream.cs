@@ -2,7 +2,10 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Backups;
 
-/// <summary>Counts what goes through to, or comes from, a stream it leaves open. Abandoned, it swallows what a compressor writes when it is disposed half way.</summary>
+/// <summary>
+/// Counts what goes through to, or comes from, a stream it leaves open. Abandoned, it swallows what a compressor writes when it
+/// is disposed half way.
+/// </summary>
 internal sealed class CountingStream(Stream inner) : ForwardStream
 {
     private bool _abandoned;

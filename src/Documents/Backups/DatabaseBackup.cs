@@ -4,39 +4,52 @@ using Treepie.Store;
 
 namespace Treepie.Backups;
 
-/// <summary>What <see cref="Database"/> offers of backups, behind its door: opens and closes what they need, and leaves nothing half done.</summary>
+/// <summary>
+/// What <see cref="Database"/> offers of backups, behind its door: opens and closes what they need, and leaves nothing half done.
+/// </summary>
 internal static class DatabaseBackup
 {
     public static async Task<BackupReport> WriteAsync(
-        Database database, Stream destination, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+        Database database, Stream destination, BackupOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
     {
         if (database.IsEncrypted && options is { EncryptionKey: null, AllowPlain: false })
         {
             throw new BackupException(
                 BackupFault.PlainNotAllowed,
-                $"The database '{database.Name}' is encrypted, and its backup would be plain: everybody who has the file could read it. Give a key for the backup, or say that it may be plain (AllowPlain).");
+                $"The database '{database.Name}' is encrypted, and its backup would be plain: everybody who has the file could "
+                    + $"read it. Give a key for the backup, or say that it may be plain (AllowPlain).");
         }
 
         if (options.Since is not null && options is not { Content: BackupContent.All, Collections: null or { Count: 0 } })
-            throw new ArgumentException("An increment goes on from a backup of the whole database, and holds all that changed: nothing can be left out of it.", nameof(options));
+            throw new ArgumentException(
+                "An increment goes on from a backup of the whole database, and holds all that changed: nothing can be left out "
+                    + "of it.",
+                nameof(options));
 
-        var target = new BackupTarget(destination, options.Compression, options.EncryptionKey, BackupPace.Of(database, options.PercentWhileWriting));
+        var target = new BackupTarget(
+            destination, options.Compression, options.EncryptionKey, BackupPace.Of(database, options.PercentWhileWriting));
         await using (target.ConfigureAwait(false))
         {
-            // Documents are read and compressed as fast as the destination takes them: not on the thread of who only wants to wait, nor on one of the pool.
-            return await WorkThread.RunAsync(() => WriteAsync(database, target, options, progress, cancellationToken)).ConfigureAwait(false);
+            // Documents are read and compressed as fast as the destination takes them: not on the thread of who only wants to
+            // wait, nor on one of the pool.
+            return await WorkThread.RunAsync(() => WriteAsync(database, target, options, progress, cancellationToken))
+                .ConfigureAwait(false);
         }
     }
 
     public static async Task<BackupReport> WriteFileAsync(
-        Database database, string path, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+        Database database, string path, BackupOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
     {
         DurableFile.RemoveAbandoned(path);
-        return await DurableFile.WriteAsync(path, file => WriteAsync(database, file, options, progress, cancellationToken)).ConfigureAwait(false);
+        return await DurableFile.WriteAsync(path, file => WriteAsync(database, file, options, progress, cancellationToken))
+            .ConfigureAwait(false);
     }
 
     public static async Task<BackupReport> RestoreAsync(
-        Stream source, string directory, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+        Stream source, string directory, RestoreOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
     {
         options = options with { IsRestore = true };
         string target = Path.TrimEndingDirectorySeparator(Path.GetFullPath(directory));
@@ -45,7 +58,9 @@ internal static class DatabaseBackup
         BackupSource backup = await BackupSource.OpenAsync(source, options, cancellationToken).ConfigureAwait(false);
         await using (backup.ConfigureAwait(false))
         {
-            BackupReport report = await Task.Run(() => RestoreAsync(backup, place.Path, options, total, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+            BackupReport report = await Task.Run(
+                () => RestoreAsync(backup, place.Path, options, total, progress, cancellationToken),
+                cancellationToken).ConfigureAwait(false);
             cancellationToken.ThrowIfCancellationRequested();
             place.Publish();
             return report;
@@ -54,7 +69,8 @@ internal static class DatabaseBackup
 
     /// <summary>Restores to a directory of the caller's own, which is absent; after an error it is so again.</summary>
     public static async Task<BackupReport> RestoreToAsync(
-        Stream source, string path, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+        Stream source, string path, RestoreOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
     {
         options = options with { IsRestore = true };
         long total = RestoreRun.LengthOf(source);
@@ -63,7 +79,9 @@ internal static class DatabaseBackup
         {
             try
             {
-                return await Task.Run(() => RestoreAsync(backup, path, options, total, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+                return await Task.Run(
+                    () => RestoreAsync(backup, path, options, total, progress, cancellationToken),
+                    cancellationToken).ConfigureAwait(false);
             }
             catch
             {
@@ -74,20 +92,28 @@ internal static class DatabaseBackup
         }
     }
 
-    public static Task<BackupReport> VerifyAsync(Stream source, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
-        WorkThread.RunAsync(() => VerifyAsync(source, RestoreRun.LengthOf(source), options with { IsOnThread = true }, progress, cancellationToken));
+    public static Task<BackupReport> VerifyAsync(
+        Stream source, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+        WorkThread.RunAsync(
+            () => VerifyAsync(
+                source, RestoreRun.LengthOf(source), options with { IsOnThread = true }, progress, cancellationToken));
 
     /// <summary>Restores a chain.</summary>
     public static async Task<BackupReport> RestoreAsync(
-        IReadOnlyList<BackupPart> parts, string directory, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+        IReadOnlyList<BackupPart> parts, string directory, RestoreOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
     {
         if (parts.Count == 1)
-            return await WithOnlyAsync(parts, stream => RestoreAsync(stream, directory, options, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+            return await WithOnlyAsync(
+                parts, stream => RestoreAsync(stream, directory, options, progress, cancellationToken),
+                cancellationToken).ConfigureAwait(false);
 
         options = options with { IsRestore = true };
         string target = Path.TrimEndingDirectorySeparator(Path.GetFullPath(directory));
         using RestorePlace place = RestorePlace.Begin(target);
-        BackupReport report = await Task.Run(() => RestoreChainAsync(parts, place.Path, options, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+        BackupReport report = await Task.Run(
+            () => RestoreChainAsync(parts, place.Path, options, progress, cancellationToken),
+            cancellationToken).ConfigureAwait(false);
         cancellationToken.ThrowIfCancellationRequested();
         place.Publish();
         return report;
@@ -95,15 +121,19 @@ internal static class DatabaseBackup
 
     /// <summary>Restores a chain to a directory of the caller's own, which is absent; after an error it is so again.</summary>
     public static async Task<BackupReport> RestoreToAsync(
-        IReadOnlyList<BackupPart> parts, string path, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+        IReadOnlyList<BackupPart> parts, string path, RestoreOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
     {
         if (parts.Count == 1)
-            return await WithOnlyAsync(parts, stream => RestoreToAsync(stream, path, options, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+            return await WithOnlyAsync(
+                parts, stream => RestoreToAsync(stream, path, options, progress, cancellationToken),
+                cancellationToken).ConfigureAwait(false);
 
         options = options with { IsRestore = true };
         try
         {
-            return await Task.Run(() => RestoreChainAsync(parts, path, options, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+            return await Task.Run(() => RestoreChainAsync(parts, path, options, progress, cancellationToken), cancellationToken)
+                .ConfigureAwait(false);
         }
         catch
         {
@@ -113,34 +143,48 @@ internal static class DatabaseBackup
         }
     }
 
-    public static Task<BackupReport> VerifyAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+    public static Task<BackupReport> VerifyAsync(
+        IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken) =>
         parts.Count == 1
             ? WithOnlyAsync(parts, stream => VerifyAsync(stream, options, progress, cancellationToken), cancellationToken)
             : WorkThread.RunAsync(() => VerifyChainAsync(parts, options with { IsOnThread = true }, progress, cancellationToken));
 
     public static async Task<BackupReport> ImportAsync(
-        Database database, Stream source, ImportOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+        Database database, Stream source, ImportOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
     {
         long total = RestoreRun.LengthOf(source);
-        BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, options.OwnKey, cancellationToken).ConfigureAwait(false);
+        BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, options.OwnKey, cancellationToken)
+            .ConfigureAwait(false);
         await using (backup.ConfigureAwait(false))
         {
             if (backup.IsPart)
-                throw new BackupException(BackupFault.NotABackup, "This is a snapshot, or a part of one: pages, which are restored to a database of their own and cannot be brought into one that is there. Restore it, or import a logical backup.");
+                throw new BackupException(
+                    BackupFault.NotABackup,
+                    "This is a snapshot, or a part of one: pages, which are restored to a database of their own and cannot be "
+                        + "brought into one that is there. Restore it, or import a logical backup.");
 
             await database.Imports.EnterAsync(cancellationToken).ConfigureAwait(false);
             Writes.BulkInsert insert = database.BulkInsert();
-            var scan = new DumpScan(backup, new ImportSink(database, insert, options), database.Options, options.SkipInvalidDocuments, total, progress);
+            var scan = new DumpScan(
+                backup, new ImportSink(database, insert, options), database.Options, options.SkipInvalidDocuments, total,
+                progress);
             try
             {
-                BackupReport report = await Task.Run(() => scan.RunAsync(cancellationToken), cancellationToken).ConfigureAwait(false);
+                BackupReport report = await Task.Run(() => scan.RunAsync(cancellationToken), cancellationToken)
+                    .ConfigureAwait(false);
                 await insert.CompleteAsync(cancellationToken).ConfigureAwait(false);
                 return report;
             }
             catch (Exception error) when (BackupException.From(error) is { } broken)
             {
                 await insert.CompleteAsync(cancellationToken).ConfigureAwait(false); // what came before it is whole
-                throw new BackupException(broken.Fault, $"{broken.Message} What came before it was imported and stays: {scan.Sections.DescribeTaken()}. Import the whole dump again to have the rest.", error);
+                throw new BackupException(
+                    broken.Fault,
+                    $"{broken.Message} What came before it was imported and stays: {scan.Sections.DescribeTaken()}. Import the "
+                        + $"whole dump again to have the rest.",
+                    error);
             }
             catch
             {
@@ -154,7 +198,9 @@ internal static class DatabaseBackup
         }
     }
 
-    private static async Task<BackupReport> VerifyAsync(Stream source, long total, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    private static async Task<BackupReport> VerifyAsync(
+        Stream source, long total, RestoreOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
     {
         BackupSource backup = await BackupSource.OpenAsync(source, options, cancellationToken).ConfigureAwait(false);
         await using (backup.ConfigureAwait(false))
@@ -165,12 +211,16 @@ internal static class DatabaseBackup
         }
     }
 
-    private static async Task<BackupReport> VerifyChainAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+    private static async Task<BackupReport> VerifyChainAsync(
+        IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken) =>
         await DumpChain.IsOneAsync(parts, options, cancellationToken).ConfigureAwait(false)
             ? await new DumpChain(parts, options, progress).VerifyAsync(cancellationToken).ConfigureAwait(false)
             : await Of(parts, options, progress).VerifyAsync(cancellationToken).ConfigureAwait(false);
 
-    private static async Task<BackupReport> WriteAsync(Database database, BackupTarget target, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    private static async Task<BackupReport> WriteAsync(
+        Database database, BackupTarget target, BackupOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
     {
         if (options.Kind == BackupKind.Logical)
         {
@@ -178,15 +228,21 @@ internal static class DatabaseBackup
             IReadOnlyList<DumpedIndex> indexes = DumpedIndex.Of(database);
             var point = DumpPoint.Of(database.Environment.StoreId, snapshot, indexes);
             bool isWhole = options is { Content: BackupContent.All, Collections: null or { Count: 0 }, Since: null };
-            var header = new DumpHeader(database.Name, database.Id, snapshot.LastEtag, database.Options.TimeProvider.GetUtcNow().UtcDateTime, isWhole)
+            var header = new DumpHeader(
+                database.Name, database.Id, snapshot.LastEtag, database.Options.TimeProvider.GetUtcNow().UtcDateTime, isWhole)
             {
                 Since = options.Since is null ? null : DumpIncrement.Since(database, snapshot, point, options.Since),
             };
-            return await new BackupRun(snapshot, header, point, indexes, options).RunAsync(target, progress, cancellationToken).ConfigureAwait(false);
+            return await new BackupRun(snapshot, header, point, indexes, options)
+                .RunAsync(target, progress, cancellationToken)
+                .ConfigureAwait(false);
         }
 
         if (options is not { Content: BackupContent.All, Collections: null or { Count: 0 } })
-            throw new ArgumentException("A snapshot and a log hold the whole database: nothing can be left out of them. Take a logical backup for a part of it.", nameof(options));
+            throw new ArgumentException(
+                "A snapshot and a log hold the whole database: nothing can be left out of them. Take a logical backup for a part "
+                    + "of it.",
+                nameof(options));
         try
         {
             var run = new SnapshotRun(database, options, progress);
@@ -201,7 +257,8 @@ internal static class DatabaseBackup
     }
 
     /// <summary>One part alone may be a backup of any kind.</summary>
-    private static async Task<BackupReport> WithOnlyAsync(IReadOnlyList<BackupPart> parts, Func<Stream, Task<BackupReport>> read, CancellationToken cancellationToken)
+    private static async Task<BackupReport> WithOnlyAsync(
+        IReadOnlyList<BackupPart> parts, Func<Stream, Task<BackupReport>> read, CancellationToken cancellationToken)
     {
         Stream stream = await parts[0].OpenAsync(cancellationToken).ConfigureAwait(false);
         await using (stream.ConfigureAwait(false))
@@ -210,14 +267,16 @@ internal static class DatabaseBackup
 
     /// <summary>What a chain is made of is known by the first bytes of its first part.</summary>
     private static async Task<BackupReport> RestoreChainAsync(
-        IReadOnlyList<BackupPart> parts, string path, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+        IReadOnlyList<BackupPart> parts, string path, RestoreOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken) =>
         await DumpChain.IsOneAsync(parts, options, cancellationToken).ConfigureAwait(false)
             ? await new DumpChain(parts, options, progress).RunAsync(path, cancellationToken).ConfigureAwait(false)
             : await Of(parts, options, progress).RunAsync(path, cancellationToken).ConfigureAwait(false);
 
     /// <summary>What is restored is known by its first bytes.</summary>
     private static Task<BackupReport> RestoreAsync(
-        BackupSource backup, string path, RestoreOptions options, long total, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+        BackupSource backup, string path, RestoreOptions options, long total, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
     {
         if (backup.IsPart)
             return Of(backup, options, total, progress).RunAsync(path, cancellationToken);
@@ -225,13 +284,15 @@ internal static class DatabaseBackup
         return RestoreRun.RunAsync(backup, path, options, total, progress, cancellationToken);
     }
 
-    private static SnapshotRestore Of(BackupSource backup, RestoreOptions options, long total, IProgress<BackupProgress>? progress)
+    private static SnapshotRestore Of(
+        BackupSource backup, RestoreOptions options, long total, IProgress<BackupProgress>? progress)
     {
         var source = new PartSource(options);
         return new SnapshotRestore([source.Of(backup)], source, options, total, progress);
     }
 
-    private static SnapshotRestore Of(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress)
+    private static SnapshotRestore Of(
+        IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress)
     {
         var source = new PartSource(options);
         return new SnapshotRestore([.. parts.Select(source.Of)], source, options, 0, progress);

@@ -7,8 +7,9 @@ using TreeNames = Treepie.Store.TreeNames;
 namespace Treepie.Backups;
 
 /// <summary>
-/// The log of a database, kept for whoever archives it. Tasks have their places in it durably, with their state; others (<see cref="BackupOptions.LogReader"/>) until the database is closed. What
-/// the slowest of them has not archived is kept, within the budget: the largest that was asked for. Beyond, the slowest finds a gap, and only he. Thread-safe.
+/// The log of a database, kept for whoever archives it. Tasks have their places in it durably, with their state; others
+/// (<see cref="BackupOptions.LogReader"/>) until the database is closed. What the slowest of them has not archived is kept,
+/// within the budget: the largest that was asked for. Beyond, the slowest finds a gap, and only he. Thread-safe.
 /// </summary>
 internal sealed class DatabaseLog(StorageEnvironment environment, Func<IReadOnlyList<LogNeed>> needsOfTasks)
 {
@@ -16,7 +17,10 @@ internal sealed class DatabaseLog(StorageEnvironment environment, Func<IReadOnly
     private readonly Dictionary<string, long> _places = new(StringComparer.Ordinal);
     private readonly List<long> _held = [];
 
-    /// <summary>As it was kept before the database was closed: nothing is lost between its opening and the first backup. Before the first write.</summary>
+    /// <summary>
+    /// As it was kept before the database was closed: nothing is lost between its opening and the first backup. Before the first
+    /// write.
+    /// </summary>
     public void Resume()
     {
         if (Budget() is > 0 and var budget)
@@ -70,7 +74,10 @@ internal sealed class DatabaseLog(StorageEnvironment environment, Func<IReadOnly
             _places.Remove(reader);
     }
 
-    /// <summary>Keeps what is committed from now on, whatever others have archived, until this is disposed: for a backup that is under way, from whose commit its log will go on.</summary>
+    /// <summary>
+    /// Keeps what is committed from now on, whatever others have archived, until this is disposed: for a backup that is under
+    /// way, from whose commit its log will go on.
+    /// </summary>
     public IDisposable Hold()
     {
         long commit = environment.GetStatistics().LastTransactionId;
@@ -82,7 +89,11 @@ internal sealed class DatabaseLog(StorageEnvironment environment, Func<IReadOnly
     /// <summary>Lets go of what all have archived.</summary>
     public void Release()
     {
-        var reached = needsOfTasks().Where(static need => need.Reached is not null).Select(static need => need.Reached ?? 0).ToList(); // those only
+        // those only
+        var reached = needsOfTasks()
+            .Where(static need => need.Reached is not null)
+            .Select(static need => need.Reached ?? 0)
+            .ToList();
         lock (_lock)
             reached.AddRange(_places.Values.Concat(_held));
         if (reached.Count > 0)
@@ -93,7 +104,9 @@ internal sealed class DatabaseLog(StorageEnvironment environment, Func<IReadOnly
     {
         long wanted = needsOfTasks().Select(static need => need.BudgetBytes).DefaultIfEmpty(0).Max();
         using ReadTransaction read = environment.BeginRead();
-        return read.FindTree(TreeNames.Meta) is { } meta && meta.TryGet(TreeNames.MetaLogBudget, out ReadOnlySpan<byte> value) && value.Length == sizeof(long)
+        return read.FindTree(TreeNames.Meta) is { } meta
+            && meta.TryGet(TreeNames.MetaLogBudget, out ReadOnlySpan<byte> value)
+            && value.Length == sizeof(long)
             ? Math.Max(wanted, BinaryPrimitives.ReadInt64LittleEndian(value))
             : wanted;
     }

@@ -3,20 +3,25 @@ using System.Text.Json;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Bytes in a dump that follow an element and are no JSON: the content of an attachment, also of a revision, and the segment of a time series. The element says how many there are.
+/// Bytes in a dump that follow an element and are no JSON: the content of an attachment, also of a revision, and the segment of a
+/// time series. The element says how many there are.
 /// </summary>
 internal static class DumpBlob
 {
     public const string Attachment = "Attachment";
 
-    /// <summary>How many bytes follow an element of a section whose elements this program does not read; 0 where none do.</summary>
+    /// <summary>
+    /// How many bytes follow an element of a section whose elements this program does not read; 0 where none do.
+    /// </summary>
     public static long LengthAfter(string section, ReadOnlySpan<byte> element, int maxDepth, out bool isAttachment)
     {
         isAttachment = false;
         try
         {
             var reader = new Utf8JsonReader(element, new JsonReaderOptions { MaxDepth = maxDepth });
-            return reader.Read() && reader.TokenType == JsonTokenType.StartObject ? LengthAfter(section == DumpJson.TimeSeries, ref reader, out isAttachment) : 0;
+            return reader.Read() && reader.TokenType == JsonTokenType.StartObject
+                ? LengthAfter(section == DumpJson.TimeSeries, ref reader, out isAttachment)
+                : 0;
         }
         catch (JsonException)
         {
@@ -30,7 +35,8 @@ internal static class DumpBlob
         isAttachment = false;
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {
-            bool isMetadata = reader.ValueTextEquals("@metadata"u8), isSize = isSegment ? EndsWithSize(reader.ValueSpan) : reader.ValueTextEquals("Size"u8);
+            bool isMetadata = reader.ValueTextEquals("@metadata"u8),
+                isSize = isSegment ? EndsWithSize(reader.ValueSpan) : reader.ValueTextEquals("Size"u8);
             reader.Read();
             if (isMetadata && reader.TokenType == JsonTokenType.StartObject)
                 isAttachment = IsAttachment(ref reader);
@@ -43,7 +49,9 @@ internal static class DumpBlob
         return isSegment || isAttachment ? size : 0;
     }
 
-    /// <summary>The size of a segment has had several names: <c>Size</c>, <c>SegmentSize</c>, and these with an <c>@</c>.</summary>
+    /// <summary>
+    /// The size of a segment has had several names: <c>Size</c>, <c>SegmentSize</c>, and these with an <c>@</c>.
+    /// </summary>
     private static bool EndsWithSize(ReadOnlySpan<byte> name) =>
         name.Length >= 4 && System.Text.Ascii.EqualsIgnoreCase(name[^4..], "size"u8);
 

@@ -1,3 +1,4 @@
+using System.Globalization;
 using Treepie.Indexes.Definitions;
 using Treepie.Storage;
 using Treepie.Store;
@@ -5,13 +6,15 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// A full logical backup and the increments that go on from it, restored one onto the other or read through. Before the long work it reads what each part says of itself, so that a part that is
-/// missing, of another database or in the wrong place is named at once; while it reads, each part's content hash must be the one that the next goes on from.
+/// A full logical backup and the increments that go on from it, restored one onto the other or read through. Before the long work
+/// it reads what each part says of itself, so that a part that is missing, of another database or in the wrong place is named at
+/// once; while it reads, each part's content hash must be the one that the next goes on from.
 /// </summary>
 internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress)
 {
     /// <summary>Whether the parts are logical backups; else they are snapshots.</summary>
-    public static async Task<bool> IsOneAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, CancellationToken cancellationToken)
+    public static async Task<bool> IsOneAsync(
+        IReadOnlyList<BackupPart> parts, RestoreOptions options, CancellationToken cancellationToken)
     {
         Stream stream = await parts[0].OpenAsync(cancellationToken).ConfigureAwait(false);
         await using (stream.ConfigureAwait(false))
@@ -27,10 +30,16 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
     public static void RefusePoint(RestoreOptions options)
     {
         if (options is { StopAtCommit: not null } or { StopAtTime: not null })
-            throw new BackupException(BackupFault.NoSuchPoint, "A logical backup is of one moment: a restore of it cannot stop at another. Restore it without a point, or give a snapshot and its log.");
+            throw new BackupException(
+                BackupFault.NoSuchPoint,
+                "A logical backup is of one moment: a restore of it cannot stop at another. Restore it without a point, or give "
+                    + "a snapshot and its log.");
     }
 
-    /// <summary>Restores it to a directory of this restore's own, and leaves the database there closed and durable. Whoever calls deletes it after an error.</summary>
+    /// <summary>
+    /// Restores it to a directory of this restore's own, and leaves the database there closed and durable. Whoever calls deletes
+    /// it after an error.
+    /// </summary>
     public async Task<BackupReport> RunAsync(string path, CancellationToken cancellationToken)
     {
         RefusePoint(options);
@@ -64,7 +73,13 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
         {
             indexes.ForEach(index => index.MakeIn(restored));
             DumpedIndex.RequireSettings(indexes, restored);
-            return report with { Counts = await Task.Run(() => Compare(restored, [.. indexes.Select(static index => index.Mapping)], headers[^1], report, cancellationToken), cancellationToken).ConfigureAwait(false) };
+            return report with
+            {
+                Counts = await Task.Run(
+                    () => Compare(
+                        restored, [.. indexes.Select(static index => index.Mapping)], headers[^1], report, cancellationToken),
+                    cancellationToken).ConfigureAwait(false)
+            };
         }
     }
 
@@ -84,7 +99,10 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
         for (int i = 0; i < parts.Count; i++)
         {
             string name = parts[i].Name;
-            headers[i] = await NamedAsync(name, () => OpenAsync(parts[i], source => ReadHeaderAsync(source, name, cancellationToken), cancellationToken)).ConfigureAwait(false);
+            headers[i] = await NamedAsync(
+                name,
+                () => OpenAsync(parts[i], source => ReadHeaderAsync(source, name, cancellationToken), cancellationToken))
+                    .ConfigureAwait(false);
             Check(i, headers);
         }
 
@@ -94,9 +112,16 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
     private async Task<DumpHeader> ReadHeaderAsync(BackupSource source, string name, CancellationToken cancellationToken)
     {
         if (source.IsPart)
-            throw new BackupException(BackupFault.NotABackup, $"'{name}' is a snapshot, or a part of one, among logical backups: the two do not go on from each other. Give either.");
-        return await DumpScan.ReadHeaderAsync(source, options.Database ?? new DatabaseOptions(), cancellationToken).ConfigureAwait(false)
-            ?? throw new BackupException(BackupFault.NotABackup, $"'{name}' is a dump of another program, which is no part of a chain: it stands alone and is restored by itself.");
+            throw new BackupException(
+                BackupFault.NotABackup,
+                $"'{name}' is a snapshot, or a part of one, among logical backups: the two do not go on from each other. Give "
+                    + $"either.");
+        return await DumpScan.ReadHeaderAsync(source, options.Database ?? new DatabaseOptions(), cancellationToken)
+            .ConfigureAwait(false)
+            ?? throw new BackupException(
+                BackupFault.NotABackup,
+                $"'{name}' is a dump of another program, which is no part of a chain: it stands alone and is restored by "
+                    + $"itself.");
     }
 
     private void Check(int at, DumpHeader[] headers)
@@ -105,28 +130,42 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
         if (at == 0)
         {
             if (header.Since is { } from)
-                throw new BackupException(BackupFault.LinkMissing, $"'{name}' is an increment, which goes on from etag {from.LastEtag}, and what it goes on from is missing. Give the full backup first.");
+                throw new BackupException(
+                    BackupFault.LinkMissing,
+                    $"'{name}' is an increment, which goes on from etag {from.LastEtag}, and what it goes on from is missing. "
+                        + $"Give the full backup first.");
             return;
         }
 
         (DumpHeader before, string nameBefore) = (headers[at - 1], parts[at - 1].Name);
         if (header.DatabaseId != before.DatabaseId)
-            throw new BackupException(BackupFault.Foreign, $"'{name}' is of another database ('{header.DatabaseName}') than '{nameBefore}' ('{before.DatabaseName}'). Leave it out.");
+            throw new BackupException(
+                BackupFault.Foreign,
+                $"'{name}' is of another database ('{header.DatabaseName}') than '{nameBefore}' ('{before.DatabaseName}'). Leave "
+                    + $"it out.");
         if (header.Since is not { } since || since.LastEtag < before.LastEtag)
         {
-            string goesOn = header.Since is null ? "is a full backup, which goes on from nothing" : FormattableString.Invariant($"goes on from etag {header.Since.LastEtag}");
-            throw new BackupException(BackupFault.OutOfOrder, $"'{name}' {goesOn}, and stands behind '{nameBefore}', which ends at etag {before.LastEtag}. Give the parts in the order they were taken, each once.");
+            string goesOn = header.Since is null
+                ? "is a full backup, which goes on from nothing"
+                : FormattableString.Invariant($"goes on from etag {header.Since.LastEtag}");
+            throw new BackupException(
+                BackupFault.OutOfOrder,
+                $"'{name}' {goesOn}, and stands behind '{nameBefore}', which ends at etag {before.LastEtag}. Give the parts in "
+                    + $"the order they were taken, each once.");
         }
 
         if (since.LastEtag > before.LastEtag)
         {
             throw new BackupException(
-                BackupFault.LinkMissing, $"An increment is missing before '{name}', which goes on from etag {since.LastEtag}, while '{nameBefore}' ends at etag {before.LastEtag}. Give it too, or restore up to '{nameBefore}'.");
+                BackupFault.LinkMissing,
+                $"An increment is missing before '{name}', which goes on from etag {since.LastEtag}, while '{nameBefore}' ends "
+                    + $"at etag {before.LastEtag}. Give it too, or restore up to '{nameBefore}'.");
         }
     }
 
     private async Task<BackupReport> ReadAsync(
-        DumpHeader[] headers, Func<DumpHeader, Func<IDumpSink, Task<BackupReport>>, Task<BackupReport>> read, CancellationToken cancellationToken)
+        DumpHeader[] headers, Func<DumpHeader, Func<IDumpSink, Task<BackupReport>>, Task<BackupReport>> read,
+        CancellationToken cancellationToken)
     {
         BackupReport? report = null;
         var whole = new BackupCounts(0, 0, 0, 0, 0);
@@ -138,18 +177,30 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
             {
                 throw new BackupException(
                     BackupFault.LinkMissing,
-                    $"'{name}' goes on from a backup with the content hash {since.ContentHash}, and '{parts[i - 1].Name}' has {report?.ContentHash}: that ends at the same etag, and is another one. Give the one it was taken after.");
+                    $"'{name}' goes on from a backup with the content hash {since.ContentHash}, and '{parts[i - 1].Name}' has "
+                        + $"{report?.ContentHash}: that ends at the same etag, and is another one. Give the one it was taken "
+                        + $"after.");
             }
 
             report = await NamedAsync(
-                name, () => OpenAsync(parts[i], source => read(header, sink => ScanAsync(source, header, sink, cancellationToken)), cancellationToken)).ConfigureAwait(false);
+                name,
+                () => OpenAsync(
+                    parts[i], source => read(header, sink => ScanAsync(source, header, sink, cancellationToken)),
+                    cancellationToken)).ConfigureAwait(false);
             whole = Onto(whole, report.Counts, header.Since);
             storedBytes += report.StoredBytes;
             jsonBytes += report.JsonBytes;
         }
 
         BackupReport last = report!; // there is more than one part
-        return last with { Counts = whole, Sections = whole.AsSections(), LastPart = last.Counts, StoredBytes = storedBytes, JsonBytes = jsonBytes };
+        return last with
+        {
+            Counts = whole,
+            Sections = whole.AsSections(),
+            LastPart = last.Counts,
+            StoredBytes = storedBytes,
+            JsonBytes = jsonBytes
+        };
     }
 
     /// <summary>
@@ -166,13 +217,16 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
             part.Collections)
         { Beside = since.Beside };
 
-    private Task<BackupReport> ScanAsync(BackupSource source, DumpHeader expected, IDumpSink sink, CancellationToken cancellationToken) =>
+    private Task<BackupReport> ScanAsync(
+        BackupSource source, DumpHeader expected, IDumpSink sink, CancellationToken cancellationToken) =>
         new DumpScan(source, sink, options.Database ?? new DatabaseOptions(), options.SkipInvalidDocuments, 0, progress)
         {
             Accept = header =>
             {
                 if (header != expected)
-                    throw new BackupException(BackupFault.Damaged, "It is not any more what it was a moment ago. Look who writes there, and begin anew.");
+                    throw new BackupException(
+                        BackupFault.Damaged,
+                        "It is not any more what it was a moment ago. Look who writes there, and begin anew.");
             },
         }.RunAsync(cancellationToken);
 
@@ -183,7 +237,9 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
         {
             return await read().ConfigureAwait(false);
         }
-        catch (Exception error) when (BackupException.From(error) is { } translated && !translated.Message.Contains($"'{name}'", StringComparison.Ordinal))
+        catch (Exception error)
+            when (BackupException.From(error) is { } translated
+                && !translated.Message.Contains($"'{name}'", StringComparison.Ordinal))
         {
             throw new BackupException(translated.Fault, $"'{name}': {translated.Message}", error);
         }
@@ -201,10 +257,12 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
     }
 
     /// <summary>
-    /// Whether what was restored is what the last part says: all it holds is read again and hashed; what lies before it counts by its number, and by number, bytes and last etag of each collection,
-    /// which are in that hash.
+    /// Whether what was restored is what the last part says: all it holds is read again and hashed; what lies before it counts by
+    /// its number, and by number, bytes and last etag of each collection, which are in that hash.
     /// </summary>
-    private BackupCounts Compare(Database restored, IReadOnlyList<IndexMapping> indexes, DumpHeader last, BackupReport report, CancellationToken cancellationToken)
+    private BackupCounts Compare(
+        Database restored, IReadOnlyList<IndexMapping> indexes, DumpHeader last, BackupReport report,
+        CancellationToken cancellationToken)
     {
         using DatabaseSnapshot snapshot = restored.BeginRead();
         (BackupCounts held, string hash) = SnapshotHash.Compute(
@@ -214,15 +272,28 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
             indexes,
             withCollections: true,
             last.Since,
-            documents => progress?.Report(new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null)),
+            documents => progress?.Report(
+                new BackupProgress(
+                    BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes,
+                    report.StoredBytes, null)),
             cancellationToken);
-        var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count, snapshot.AllCollections().Count) { Beside = snapshot.Kinds.Total };
+        var counts = new BackupCounts(
+            snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count,
+            snapshot.AllCollections().Count)
+        { Beside = snapshot.Kinds.Total };
         string? difference = new DumpManifest(report.LastPart ?? report.Counts, report.ContentHash ?? "").Difference(held, hash)
-            ?? (last.Since is { } since && (since.Documents, since.Tombstones, since.Beside) != (counts.Documents, counts.Tombstones, counts.Beside)
-                ? FormattableString.Invariant($"it should be {since.Documents} documents, {since.Tombstones} tombstones and {since.Beside} values beside documents, and is {counts.Documents}, {counts.Tombstones} and {counts.Beside}")
+            ?? (last.Since is { } since
+                && (since.Documents, since.Tombstones, since.Beside) != (counts.Documents, counts.Tombstones, counts.Beside)
+                ? string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"it should be {since.Documents} documents, {since.Tombstones} tombstones and {since.Beside} values beside "
+                            + $"documents, and is {counts.Documents}, {counts.Tombstones} and {counts.Beside}")
                 : null);
         return difference is null
             ? counts
-            : throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the chain holds: {difference}. Nothing was kept. Check the disk, and report this.");
+            : throw new BackupException(
+                BackupFault.RestoredOtherwise,
+                $"What was restored is not what the chain holds: {difference}. Nothing was kept. Check the disk, and report "
+                    + $"this.");
     }
 }

@@ -6,7 +6,8 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// A document of a dump, taken apart and checked like any that comes from outside. Buffers are reused: what it gives lives until the next is read. One thread at a time.
+/// A document of a dump, taken apart and checked like any that comes from outside. Buffers are reused: what it gives lives until
+/// the next is read. One thread at a time.
 /// </summary>
 internal sealed class DumpDocument
 {
@@ -30,7 +31,8 @@ internal sealed class DumpDocument
 
     public DumpDocument(DatabaseOptions limits)
     {
-        _parser = new DocumentParser((int)Math.Min((long)limits.MaxDocumentBytes + AddedBytes + AddedNameBytes, Array.MaxLength), limits.MaxDocumentDepth);
+        _parser = new DocumentParser(
+            (int)Math.Min((long)limits.MaxDocumentBytes + AddedBytes + AddedNameBytes, Array.MaxLength), limits.MaxDocumentDepth);
         _readerOptions = new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + 1 };
         MaxElementBytes = (int)Math.Min((long)limits.MaxDocumentBytes + AddedBytes, Array.MaxLength);
         _maxIdBytes = limits.MaxIdBytes;
@@ -114,7 +116,9 @@ internal sealed class DumpDocument
                 throw new InvalidDocumentException("A document of the backup is no JSON object.");
             while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
             {
-                bool isMetadata = reader.ValueTextEquals(MetadataKeys.Metadata), isSize = reader.ValueTextEquals("Size"u8), isHash = reader.ValueTextEquals("Hash"u8);
+                bool isMetadata = reader.ValueTextEquals(MetadataKeys.Metadata),
+                    isSize = reader.ValueTextEquals("Size"u8),
+                    isHash = reader.ValueTextEquals("Hash"u8);
                 reader.Read();
                 if (isHash && reader.TokenType == JsonTokenType.String)
                     Hash = reader.GetString() ?? "";
@@ -131,7 +135,8 @@ internal sealed class DumpDocument
         }
         catch (Exception error) when (error is JsonException or InvalidOperationException or FormatException)
         {
-            throw new InvalidDocumentException($"A document of the backup{(Id.Length == 0 ? "" : $", '{Id}',")} is not valid: {error.Message}");
+            throw new InvalidDocumentException(
+                $"A document of the backup{(Id.Length == 0 ? "" : $", '{Id}',")} is not valid: {error.Message}");
         }
     }
 
@@ -140,9 +145,14 @@ internal sealed class DumpDocument
         using var list = JsonDocument.ParseValue(ref reader);
         foreach (JsonElement attachment in list.RootElement.EnumerateArray())
         {
-            if (attachment.ValueKind == JsonValueKind.Object && attachment.TryGetProperty("Name"u8, out JsonElement name) && attachment.TryGetProperty("Hash"u8, out JsonElement hash) && name.GetString() is { } text)
+            if (attachment.ValueKind == JsonValueKind.Object
+                && attachment.TryGetProperty("Name"u8, out JsonElement name)
+                && attachment.TryGetProperty("Hash"u8, out JsonElement hash)
+                && name.GetString() is { } text)
             {
-                string contentType = attachment.TryGetProperty("ContentType"u8, out JsonElement type) && type.ValueKind == JsonValueKind.String ? type.GetString()! : ""; // a string has a text
+                // a string has a text
+                string contentType = attachment.TryGetProperty("ContentType"u8, out JsonElement type)
+                    && type.ValueKind == JsonValueKind.String ? type.GetString()! : "";
                 Attachments.Add(new DumpedAttachment(text, hash.GetString() ?? "", contentType, 0));
             }
         }
@@ -153,11 +163,16 @@ internal sealed class DumpDocument
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {
             bool isId = reader.ValueTextEquals("@id"u8), isChangeVector = reader.ValueTextEquals("@change-vector"u8);
-            _parser.DropsFlags |= !_isForeign && MetadataKeys.IsBeside(reader.ValueSpan); // the flags beside it were given by the database
+            // the flags beside it were given by the database
+            _parser.DropsFlags |= !_isForeign && MetadataKeys.IsBeside(reader.ValueSpan);
             bool isTime = reader.ValueTextEquals("@last-modified"u8), isType = reader.ValueTextEquals("@export-type"u8);
             bool isAttachments = reader.ValueTextEquals("@attachments"u8), isFlags = reader.ValueTextEquals(MetadataKeys.Flags);
             reader.Read();
-            _parser.DropsFlags |= !_isForeign && isFlags && reader.TokenType == JsonTokenType.String && reader.ValueTextEquals("HasRevisions"u8); // nothing stands beside this one
+            // nothing stands beside this one
+            _parser.DropsFlags |= !_isForeign
+                && isFlags
+                && reader.TokenType == JsonTokenType.String
+                && reader.ValueTextEquals("HasRevisions"u8);
             if (isAttachments && reader.TokenType == JsonTokenType.StartArray)
                 ReadAttachments(ref reader);
             else if (reader.TokenType != JsonTokenType.String)
@@ -168,7 +183,10 @@ internal sealed class DumpDocument
                 ChangeVector = reader.GetString();
             else if (isType)
                 ExportType = reader.GetString();
-            else if (isTime && DateTime.TryParse(reader.GetString(), CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out DateTime time))
+            else if (isTime
+                && DateTime.TryParse(
+                    reader.GetString(), CultureInfo.InvariantCulture,
+                    DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out DateTime time))
                 LastModified = time;
         }
     }

@@ -4,7 +4,9 @@ using Treepie.Storage.Backups;
 
 namespace Treepie.Backups;
 
-/// <summary>What a backup of this program says of itself at its beginning, as the one element of the array <c>Treepie</c>.</summary>
+/// <summary>
+/// What a backup of this program says of itself at its beginning, as the one element of the array <c>Treepie</c>.
+/// </summary>
 /// <param name="DatabaseName">Name of the database.</param>
 /// <param name="DatabaseId">Its id, part of its change vectors.</param>
 /// <param name="LastEtag">Etag of the last change in the backup.</param>
@@ -12,7 +14,9 @@ namespace Treepie.Backups;
 /// <param name="IsWhole">Whether nothing was left out.</param>
 internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long LastEtag, DateTime TakenAt, bool IsWhole)
 {
-    /// <summary>An increment has a format of its own, so that who does not know of increments does not take one for the whole.</summary>
+    /// <summary>
+    /// An increment has a format of its own, so that who does not know of increments does not take one for the whole.
+    /// </summary>
     private const int Format = 7, IncrementFormat = 8;
 
     /// <summary>
@@ -55,7 +59,10 @@ internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long Las
     {
         int format = json.GetProperty("Format"u8).GetInt32();
         if (format is < Sha256Format or > IncrementFormat)
-            throw new BackupException(BackupFault.Newer, $"The backup has format {format}, this program knows formats {Sha256Format} to {IncrementFormat}. Restore it with the version that wrote it, or a newer one.");
+            throw new BackupException(
+                BackupFault.Newer,
+                $"The backup has format {format}, this program knows formats {Sha256Format} to {IncrementFormat}. Restore it "
+                    + $"with the version that wrote it, or a newer one.");
 
         return new DumpHeader(
             DumpJson.Text(json, "DatabaseName"),
@@ -64,7 +71,9 @@ internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long Las
             DumpJson.Time(json, "TakenAt"),
             json.GetProperty("IsWhole"u8).GetBoolean())
         {
-            Since = format is IncrementFormat or BareIncrementFormat or UnhashedSettingsIncrementFormat or Sha256IncrementFormat ? DumpSince.Read(json) : null,
+            Since = format is IncrementFormat or BareIncrementFormat or UnhashedSettingsIncrementFormat or Sha256IncrementFormat
+                ? DumpSince.Read(json)
+                : null,
             Hash = format <= Sha256IncrementFormat ? BackupHashKind.Sha256 : BackupHashKind.Blake3,
             HashesSettings = format >= BareFormat,
         };

@@ -14,17 +14,27 @@ internal static class DumpIncrement
     public static DumpSince Since(Database database, DatabaseSnapshot snapshot, DumpPoint point, BackupLink link)
     {
         if (link.Dump is not { } before)
-            throw new BackupException(BackupFault.Foreign, "The backup to go on from is a snapshot: a logical backup does not go on from pages. Begin with a full logical backup.");
+            throw new BackupException(
+                BackupFault.Foreign,
+                "The backup to go on from is a snapshot: a logical backup does not go on from pages. Begin with a full logical "
+                    + "backup.");
         if (before.StoreId != point.StoreId || before.Etag > point.Etag)
-            throw new BackupException(BackupFault.Foreign, $"The backup to go on from is of another database than '{database.Name}', or of what this was before it was restored. Begin with a full backup.");
+            throw new BackupException(
+                BackupFault.Foreign,
+                $"The backup to go on from is of another database than '{database.Name}', or of what this was before it was "
+                    + $"restored. Begin with a full backup.");
         if (snapshot.PurgedUpTo is var purged && purged > before.Etag)
         {
             throw new BackupException(
                 BackupFault.LogGap,
-                $"Deletions after etag {before.Etag}, where the backup before ends, are forgotten up to {purged}, so nobody knows what to delete. Take a full backup, and forget tombstones only up to the last backup.");
+                $"Deletions after etag {before.Etag}, where the backup before ends, are forgotten up to {purged}, so nobody "
+                    + $"knows what to delete. Take a full backup, and forget tombstones only up to the last backup.");
         }
 
-        return new DumpSince(before.Etag, link.Hash, purged, before.Indexes != point.Indexes, before.Identities != point.Identities, snapshot.DocumentCount, snapshot.TombstoneCount) { Beside = snapshot.Kinds.Total };
+        return new DumpSince(
+            before.Etag, link.Hash, purged, before.Indexes != point.Indexes, before.Identities != point.Identities,
+            snapshot.DocumentCount, snapshot.TombstoneCount)
+        { Beside = snapshot.Kinds.Total };
     }
 
     /// <summary>Whether a backup of a kind can go on from another now.</summary>
@@ -34,6 +44,9 @@ internal static class DumpIncrement
             return link.Dump is null && link.Stores[0].StoreId == database.Environment.StoreId;
 
         using DatabaseSnapshot snapshot = database.BeginRead();
-        return link.Dump is { } before && before.StoreId == database.Environment.StoreId && before.Etag <= snapshot.LastEtag && snapshot.PurgedUpTo <= before.Etag;
+        return link.Dump is { } before
+            && before.StoreId == database.Environment.StoreId
+            && before.Etag <= snapshot.LastEtag
+            && snapshot.PurgedUpTo <= before.Etag;
     }
 }

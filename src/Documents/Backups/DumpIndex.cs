@@ -9,9 +9,9 @@ namespace Treepie.Backups;
 /// <summary>
 /// The definition of an index in a dump: an auto-index as RavenDB has it (<c>IndexDefinition</c> with collections and an array
 /// of fields), and beside it the fields exactly, in
-/// their order, which is part of the index's name. One defined by hand has its definition as it was put, under a name other programs pass over. Of RavenDB's own dumps those are
-/// read too whose maps name fields and their paths; of earlier dumps of this program the same under <c>Definition</c>, with one
-/// collection and fields as members of an object.
+/// their order, which is part of the index's name. One defined by hand has its definition as it was put, under a name other
+/// programs pass over. Of RavenDB's own dumps those are read too whose maps name fields and their paths; of earlier dumps of this
+/// program the same under <c>Definition</c>, with one collection and fields as members of an object.
 /// </summary>
 internal static class DumpIndex
 {
@@ -76,7 +76,8 @@ internal static class DumpIndex
         json.WriteStringValue(definition.Collection);
         json.WriteEndArray();
         json.WriteStartArray("MapFields"u8);
-        foreach (IGrouping<string, AutoIndexField> field in definition.Fields.Where(field => field.HasTerms).GroupBy(field => field.Path, StringComparer.Ordinal))
+        foreach (IGrouping<string, AutoIndexField> field in definition.Fields.Where(field => field.HasTerms)
+            .GroupBy(field => field.Path, StringComparer.Ordinal))
         {
             json.WriteStartObject();
             json.WriteString("Name"u8, field.Key);
@@ -118,8 +119,10 @@ internal static class DumpIndex
 
     /// <summary>The index, if it is one this program can build; else null.</summary>
     /// <param name="json">What stands in the dump.</param>
-    /// <param name="computing">Compiles the maps of other programs' dumps; null: those that compute are not taken. Of this program's own dumps what computes is kept in any case.</param>
-    public static DumpedIndex? Read(JsonElement json, ComputingEngine? computing) => ReadMapping(json, computing) is { } mapping ? new DumpedIndex(mapping, ReadSettings(json)) : null;
+    /// <param name="computing">Compiles the maps of other programs' dumps; null: those that compute are not taken. Of this
+    /// program's own dumps what computes is kept in any case.</param>
+    public static DumpedIndex? Read(JsonElement json, ComputingEngine? computing) =>
+        ReadMapping(json, computing) is { } mapping ? new DumpedIndex(mapping, ReadSettings(json)) : null;
 
     /// <summary>What is not there, or not known here, has its default.</summary>
     private static IndexSettings ReadSettings(JsonElement json)
@@ -127,11 +130,18 @@ internal static class DumpIndex
         if (!TryDefinition(json, out JsonElement definition))
             return new IndexSettings();
 
-        string? Named(string name) => definition.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.String ? value.GetString() : null;
+        string? Named(string name) =>
+            definition.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.String
+                ? value.GetString()
+                : null;
         return new IndexSettings
         {
-            LockMode = Enum.TryParse(Named("LockMode"), out IndexLockMode mode) && Enum.IsDefined(mode) ? mode : IndexLockMode.Unlock,
-            Priority = Enum.TryParse(Named("Priority"), out IndexPriority priority) && Enum.IsDefined(priority) ? priority : IndexPriority.Normal,
+            LockMode = Enum.TryParse(Named("LockMode"), out IndexLockMode mode) && Enum.IsDefined(mode)
+                ? mode
+                : IndexLockMode.Unlock,
+            Priority = Enum.TryParse(Named("Priority"), out IndexPriority priority) && Enum.IsDefined(priority)
+                ? priority
+                : IndexPriority.Normal,
             IsDisabled = Named("State") == Disabled,
         };
     }
@@ -144,10 +154,14 @@ internal static class DumpIndex
         if (json.TryGetProperty("TreepieGroups"u8, out JsonElement groups))
             return DefinitionJson.Read(JsonMarshal.GetRawUtf8Value(groups).ToArray()) as GroupDefinition;
 
-        if (!TryDefinition(json, out JsonElement definition) || !json.TryGetProperty("Type"u8, out JsonElement type) || type.ValueKind != JsonValueKind.String)
+        if (!TryDefinition(json, out JsonElement definition)
+            || !json.TryGetProperty("Type"u8, out JsonElement type)
+            || type.ValueKind != JsonValueKind.String)
             return null;
         if (!type.ValueEquals(AutoMap))
-            return definition.TryGetProperty("Maps"u8, out _) ? ByHand(() => ComputedDefinition.Compile(IndexDefinition.FromJson(definition), computing).Definition) : null;
+            return definition.TryGetProperty("Maps"u8, out _)
+                ? ByHand(() => ComputedDefinition.Compile(IndexDefinition.FromJson(definition), computing).Definition)
+                : null;
 
         var fields = new List<AutoIndexField>();
         if (json.TryGetProperty("TreepieFields"u8, out JsonElement exact))
@@ -155,7 +169,8 @@ internal static class DumpIndex
             foreach (JsonElement field in exact.EnumerateArray())
             {
                 string? longitude = field.TryGetProperty("Longitude"u8, out JsonElement path) ? path.GetString() : null;
-                if (!Enum.TryParse(DumpJson.Text(field, "Kind"), out AutoIndexFieldKind kind) || kind == AutoIndexFieldKind.Point != longitude is not null)
+                if (!Enum.TryParse(DumpJson.Text(field, "Kind"), out AutoIndexFieldKind kind)
+                    || kind == AutoIndexFieldKind.Point != longitude is not null)
                     return null;
                 fields.Add(new AutoIndexField(DumpJson.Text(field, "Path"), kind, longitude));
             }
@@ -166,12 +181,16 @@ internal static class DumpIndex
                 return null;
         }
 
-        bool isKnown = fields.Count <= AutoIndexDefinition.MaxFields && fields.TrueForAll(field => field.Path == AutoIndexField.Id || field.FieldPath is not null);
-        return isKnown && fields.Count > 0 && CollectionOf(definition) is { } collection ? new AutoIndexDefinition(collection, fields) : null;
+        bool isKnown = fields.Count <= AutoIndexDefinition.MaxFields
+            && fields.TrueForAll(field => field.Path == AutoIndexField.Id || field.FieldPath is not null);
+        return isKnown && fields.Count > 0 && CollectionOf(definition) is { } collection
+            ? new AutoIndexDefinition(collection, fields)
+            : null;
     }
 
     private static bool TryDefinition(JsonElement json, out JsonElement definition) =>
-        (json.TryGetProperty("IndexDefinition"u8, out definition) || json.TryGetProperty("Definition"u8, out definition)) && definition.ValueKind == JsonValueKind.Object;
+        (json.TryGetProperty("IndexDefinition"u8, out definition) || json.TryGetProperty("Definition"u8, out definition))
+            && definition.ValueKind == JsonValueKind.Object;
 
     /// <summary>The collection of an auto-index, which has one; null where it has several.</summary>
     private static string? CollectionOf(JsonElement definition)
@@ -206,7 +225,9 @@ internal static class DumpIndex
     }
 
     private static bool Computes(JsonElement field, string member) =>
-        field.ValueKind == JsonValueKind.Object && field.TryGetProperty(member, out JsonElement value) && value.ValueKind == JsonValueKind.Object;
+        field.ValueKind == JsonValueKind.Object
+            && field.TryGetProperty(member, out JsonElement value)
+            && value.ValueKind == JsonValueKind.Object;
 
     private static StaticIndexMapping? ByHand(Func<IndexDefinition> read)
     {
@@ -220,11 +241,14 @@ internal static class DumpIndex
         }
     }
 
-    private static string IndexingOf(AutoIndexField field) => field.Kind == AutoIndexFieldKind.Value ? "Default" : field.Kind.ToString();
+    private static string IndexingOf(AutoIndexField field) =>
+        field.Kind == AutoIndexFieldKind.Value ? "Default" : field.Kind.ToString();
 
     private static IEnumerable<AutoIndexFieldKind> KindsOf(JsonElement field)
     {
-        string indexing = field.ValueKind == JsonValueKind.Object && field.TryGetProperty("Indexing"u8, out JsonElement text) ? text.GetString() ?? "" : "";
+        string indexing = field.ValueKind == JsonValueKind.Object && field.TryGetProperty("Indexing"u8, out JsonElement text)
+            ? text.GetString() ?? ""
+            : "";
         yield return AutoIndexFieldKind.Value;
         if (indexing.Contains("Search", StringComparison.Ordinal))
             yield return AutoIndexFieldKind.Search;

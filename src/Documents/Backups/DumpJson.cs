@@ -9,7 +9,11 @@ internal static class DumpJson
     /// <summary>RavenDB's number of the version whose dumps these are like.</summary>
     public const int BuildVersion = 71000;
 
-    public const string BuildVersionSection = "BuildVersion", HeaderSection = "Treepie", Documents = "Docs", Tombstones = "Tombstones", Indexes = "Indexes",
+    public const string BuildVersionSection = "BuildVersion",
+        HeaderSection = "Treepie",
+        Documents = "Docs",
+        Tombstones = "Tombstones",
+        Indexes = "Indexes",
         Identities = "Identities", Collections = "TreepieCollections", ManifestSection = "TreepieManifest",
         TimeSeries = "TimeSeries";
 
@@ -28,5 +32,6 @@ internal static class DumpJson
     public static DateTime ParseTime(string text) =>
         DateTime.Parse(text, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal);
 
-    public static string FormatTime(long ticks) => new DateTime(ticks, DateTimeKind.Utc).ToString("O", CultureInfo.InvariantCulture);
+    public static string FormatTime(long ticks) =>
+        new DateTime(ticks, DateTimeKind.Utc).ToString("O", CultureInfo.InvariantCulture);
 }

@@ -6,17 +6,20 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// What lies beside documents, in dumps: a section for each kind, in the form of RavenDB's tools, with etag and time beside it; and one of
-/// this program's own for deletions. In the order in which they are written, read back and hashed.
+/// What lies beside documents, in dumps: a section for each kind, in the form of RavenDB's tools, with etag and time beside it;
+/// and one of this program's own for deletions. In the order in which they are written, read back and hashed.
 /// </summary>
 internal static class DumpKinds
 {
     /// <summary>The sections of kinds, and what has to be asked for to have them.</summary>
     public static IReadOnlyList<(Kind Kind, string Section, BackupContent Content)> All { get; } =
     [
-        (Kind.CompareExchange, "CompareExchange", BackupContent.CompareExchange), (Kind.Counter, "CounterGroups", BackupContent.Counters),
+        (Kind.CompareExchange, "CompareExchange", BackupContent.CompareExchange),
+        (Kind.Counter, "CounterGroups", BackupContent.Counters),
         (Kind.Attachment, "TreepieAttachments", BackupContent.Attachments | BackupContent.Documents),
-        (Kind.TimeSeries, "TreepieTimeSeries", BackupContent.TimeSeries), (Kind.Revision, "TreepieRevisions", BackupContent.RevisionDocuments), (Kind.Setting, "TreepieSettings", BackupContent.Settings),
+        (Kind.TimeSeries, "TreepieTimeSeries", BackupContent.TimeSeries),
+        (Kind.Revision, "TreepieRevisions", BackupContent.RevisionDocuments),
+        (Kind.Setting, "TreepieSettings", BackupContent.Settings),
     ];
 
     /// <summary>The kind of a section; null where it holds another.</summary>
@@ -34,7 +37,9 @@ internal static class DumpKinds
     /// <param name="record">The value.</param>
     /// <param name="documentId">Id of the document it belongs to; empty where it belongs to none.</param>
     /// <param name="changeVectors">Of the database.</param>
-    public static void Write(Utf8JsonWriter json, ReadOnlySpan<byte> key, KindRecord record, ReadOnlySpan<byte> documentId, ChangeVectors changeVectors)
+    public static void Write(
+        Utf8JsonWriter json, ReadOnlySpan<byte> key, KindRecord record, ReadOnlySpan<byte> documentId,
+        ChangeVectors changeVectors)
     {
         json.WriteStartObject();
         switch (KindKey.KindOf(key))
@@ -69,12 +74,23 @@ internal static class DumpKinds
         json.WriteEndObject();
     }
 
-    /// <summary>Reads the values of an element: one, or of another program's dump several. Those without an etag get one here.</summary>
+    /// <summary>
+    /// Reads the values of an element: one, or of another program's dump several. Those without an etag get one here.
+    /// </summary>
     public static IEnumerable<RestoredKind> Read(Kind kind, JsonElement json, Func<long> nextEtag, long nowTicks)
     {
         bool isOwn = json.TryGetProperty(Etag, out JsonElement own);
         long ticks = isOwn ? DumpJson.Time(json, Time).Ticks : nowTicks;
-        foreach ((byte[] key, byte[] name, byte[] value) in kind switch { Kind.CompareExchange => ReadCompareExchange(json), Kind.Counter => ReadCounters(json), Kind.Attachment => ReadAttachment(json), _ => ReadRaw(kind, json) })
+        foreach ((
+            byte[] key, byte[] name,
+            byte[] value) in kind switch
+            {
+                Kind.CompareExchange => ReadCompareExchange(json),
+                Kind.Counter =>
+                ReadCounters(json),
+                Kind.Attachment => ReadAttachment(json),
+                _ => ReadRaw(kind, json)
+            })
             yield return new RestoredKind(key, name, value, isOwn ? own.GetInt64() : nextEtag(), ticks, IsDeleted: false);
     }
 
@@ -84,13 +100,17 @@ internal static class DumpKinds
         byte[] key = ReadKey(json);
         if (!All.Any(known => known.Kind == KindKey.KindOf(key)))
             throw new FormatException("the key of a deletion is none");
-        return new RestoredKind(key, Encoding.UTF8.GetBytes(DumpJson.Text(json, "Name")), default, json.GetProperty(Etag).GetInt64(), DumpJson.Time(json, Time).Ticks, IsDeleted: true);
+        return new RestoredKind(
+            key, Encoding.UTF8.GetBytes(DumpJson.Text(json, "Name")), default, json.GetProperty(Etag).GetInt64(),
+            DumpJson.Time(json, Time).Ticks, IsDeleted: true);
     }
 
     private static byte[] ReadKey(JsonElement json)
     {
         byte[] key = json.GetProperty("Key"u8).GetBytesFromBase64();
-        return key.Length is >= 2 and <= KindKey.MaxBytes && key.AsSpan(1).IndexOf((byte)0) >= 0 ? key : throw new FormatException("the key of a value is none");
+        return key.Length is >= 2 and <= KindKey.MaxBytes && key.AsSpan(1).IndexOf((byte)0) >= 0
+            ? key
+            : throw new FormatException("the key of a value is none");
     }
 
     /// <summary>Key and value as they are, of kinds that only this program knows in this form.</summary>
@@ -118,7 +138,8 @@ internal static class DumpKinds
         json.WriteString("Value"u8, text.WrittenSpan); // a text that holds JSON
     }
 
-    private static void WriteCounter(Utf8JsonWriter json, KindRecord record, ReadOnlySpan<byte> documentId, ChangeVectors changeVectors)
+    private static void WriteCounter(
+        Utf8JsonWriter json, KindRecord record, ReadOnlySpan<byte> documentId, ChangeVectors changeVectors)
     {
         IReadOnlyList<(Guid Database, long Value)> parts = CounterValue.Parts(record.Value);
         byte[] folded = CollectionName.Fold(record.Name);
@@ -148,8 +169,11 @@ internal static class DumpKinds
     /// <summary>An attachment that another program's dump lists in the metadata of its document.</summary>
     public static RestoredKind Attachment(string documentId, DumpedAttachment attachment, byte[] hash, long etag, long ticks)
     {
-        byte[] owner = CollectionName.Fold(DocumentId.Encode(documentId, DocumentId.MaxBytes)), name = KindNames.Encode("an attachment of the backup", attachment.Name);
-        return new RestoredKind(KindKey.OfName(Kind.Attachment, owner, name), name, AttachmentRecord.Encode(hash, attachment.SizeBytes, attachment.ContentType), etag, ticks, IsDeleted: false);
+        byte[] owner = CollectionName.Fold(DocumentId.Encode(documentId, DocumentId.MaxBytes)),
+            name = KindNames.Encode("an attachment of the backup", attachment.Name);
+        return new RestoredKind(
+            KindKey.OfName(Kind.Attachment, owner, name), name,
+            AttachmentRecord.Encode(hash, attachment.SizeBytes, attachment.ContentType), etag, ticks, IsDeleted: false);
     }
 
     private static void WriteAttachment(Utf8JsonWriter json, KindRecord record, ReadOnlySpan<byte> documentId)
@@ -168,39 +192,54 @@ internal static class DumpKinds
         if (hash.Length != ContentRecord.HashBytes)
             throw new FormatException("the hash of an attachment is none");
         RestoredKind read = Attachment(
-            DumpJson.Text(json, "DocId"), new DumpedAttachment(DumpJson.Text(json, "Name"), "", DumpJson.Text(json, "ContentType"), json.GetProperty("Size"u8).GetInt64()), hash, 0, 0);
+            DumpJson.Text(json, "DocId"),
+            new DumpedAttachment(
+                DumpJson.Text(json, "Name"), "", DumpJson.Text(json, "ContentType"), json.GetProperty("Size"u8).GetInt64()),
+            hash, 0, 0);
         yield return (read.Key.ToArray(), read.Name.ToArray(), read.Value.ToArray());
     }
 
     private static IEnumerable<(byte[] Key, byte[] Name, byte[] Value)> ReadCompareExchange(JsonElement json)
     {
-        byte[] name = KindNames.Encode("a compare-exchange value of the backup", DumpJson.Text(json, "Key"), DocumentId.MaxBytes + CompareExchangeValue.AtomicGuardPrefix.Length);
+        byte[] name = KindNames.Encode(
+            "a compare-exchange value of the backup", DumpJson.Text(json, "Key"),
+            DocumentId.MaxBytes + CompareExchangeValue.AtomicGuardPrefix.Length);
         JsonElement given = json.GetProperty("Value"u8);
-        yield return (KindKey.Of(Kind.CompareExchange, default, CollectionName.Fold(name)), name, CompareExchangeValue.Parse(given.ValueKind == JsonValueKind.String ? given.GetString()! : given.GetRawText()));
+        yield return (
+            KindKey.Of(Kind.CompareExchange, default, CollectionName.Fold(name)), name,
+            CompareExchangeValue.Parse(given.ValueKind == JsonValueKind.String ? given.GetString()! : given.GetRawText()));
     }
 
     private static IEnumerable<(byte[] Key, byte[] Name, byte[] Value)> ReadCounters(JsonElement json)
     {
         byte[] owner = CollectionName.Fold(DocumentId.Encode(DumpJson.Text(json, "DocId"), DocumentId.MaxBytes));
-        if (!json.TryGetProperty("Values"u8, out JsonElement values) || !values.TryGetProperty("@vals"u8, out JsonElement counters))
+        if (!json.TryGetProperty("Values"u8, out JsonElement values)
+            || !values.TryGetProperty("@vals"u8, out JsonElement counters))
         {
             // As RavenDB wrote them before it had groups.
             if (json.TryGetProperty("Name"u8, out JsonElement old) && json.TryGetProperty("Value"u8, out JsonElement number))
             {
                 byte[] oldName = KindNames.Encode("a counter of the backup", old.GetString());
-                yield return (KindKey.OfName(Kind.Counter, owner, oldName), oldName, CounterValue.WithPart([], Guid.Empty, number.GetInt64()));
+                yield return (
+                    KindKey.OfName(Kind.Counter, owner, oldName), oldName,
+                    CounterValue.WithPart([], Guid.Empty, number.GetInt64()));
             }
 
             yield break;
         }
 
-        Guid[] databases = [.. values.GetProperty("@dbIds"u8).EnumerateArray().Select(static id => new Guid(Convert.FromBase64String((id.GetString() ?? "") + "==")))];
+        Guid[] databases = [
+            .. values.GetProperty("@dbIds"u8)
+                .EnumerateArray()
+                .Select(static id => new Guid(Convert.FromBase64String((id.GetString() ?? "") + "==")))];
         bool hasNames = values.TryGetProperty("@names"u8, out JsonElement names);
         foreach (JsonProperty counter in counters.EnumerateObject())
         {
             if (counter.Value.ValueKind != JsonValueKind.Array)
                 continue; // the change vector of a deletion
-            string text = hasNames && names.TryGetProperty(counter.Name, out JsonElement spelled) ? spelled.GetString() ?? counter.Name : counter.Name;
+            string text = hasNames && names.TryGetProperty(counter.Name, out JsonElement spelled)
+                ? spelled.GetString() ?? counter.Name
+                : counter.Name;
             byte[] name = KindNames.Encode("a counter of the backup", text), parts = [];
             for (int i = 0; i < databases.Length && 2 * i < counter.Value.GetArrayLength(); i++)
                 parts = CounterValue.WithPart(parts, databases[i], counter.Value[2 * i].GetInt64());

@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Text.Json;
 
 namespace Treepie.Backups;
@@ -49,6 +50,11 @@ internal sealed record DumpManifest(BackupCounts Counts, string ContentHash)
         return ContentHash == hash ? null : $"its content hash should be {ContentHash}, and is {hash}";
     }
 
-    private static string Describe(BackupCounts counts) => System.FormattableString.Invariant(
-        $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes, {counts.Identities:N0} identities, {counts.Collections:N0} collections and {counts.Beside:N0} values beside documents");
+    private static string Describe(BackupCounts counts) =>
+        string.Create(
+            CultureInfo.InvariantCulture,
+            $"{counts.Documents:N0} documents, {counts.Tombstones:N0} tombstones, {counts.Indexes:N0} indexes, "
+                    + $"{counts.Identities:N0} identities, {counts.Collections:N0} collections and {counts.Beside:N0} values "
+                    + $"beside "
+                    + $"documents");
 }

@@ -4,7 +4,8 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Where a database stands, as far as a logical backup is concerned: two that are equal hold the same. Identities, and definitions of indexes with what is set of them, have no etag, so their content stands in for one.
+/// Where a database stands, as far as a logical backup is concerned: two that are equal hold the same. Identities, and
+/// definitions of indexes with what is set of them, have no etag, so their content stands in for one.
 /// </summary>
 /// <param name="StoreId">The store of its documents: a restored database has another, and goes its own way from there.</param>
 /// <param name="Etag">Etag of the last change.</param>
@@ -40,13 +41,16 @@ internal sealed record DumpPoint(Guid StoreId, long Etag, string Indexes, string
 
     /// <summary>Reads what <see cref="ToString"/> gave; null where it is something else.</summary>
     public static DumpPoint? Parse(ReadOnlySpan<string> parts) =>
-        parts.Length == 4 && Guid.TryParseExact(parts[0], "N", out Guid storeId) && long.TryParse(parts[1], NumberStyles.None, CultureInfo.InvariantCulture, out long etag)
+        parts.Length == 4
+        && Guid.TryParseExact(parts[0], "N", out Guid storeId)
+        && long.TryParse(parts[1], NumberStyles.None, CultureInfo.InvariantCulture, out long etag)
         && IsFingerprint(parts[2]) && IsFingerprint(parts[3])
             ? new DumpPoint(storeId, etag, parts[2], parts[3])
             : null;
 
     /// <inheritdoc/>
-    public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{StoreId:N}{Between}{Etag}{Between}{Indexes}{Between}{Identities}");
+    public override string ToString() =>
+        string.Create(CultureInfo.InvariantCulture, $"{StoreId:N}{Between}{Etag}{Between}{Indexes}{Between}{Identities}");
 
     private static bool IsFingerprint(string text) => text.Length == FingerprintDigits && text.All(char.IsAsciiHexDigitLower);
 }

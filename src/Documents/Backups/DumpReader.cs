@@ -5,10 +5,14 @@ using System.Text.Json;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Takes a dump apart as it comes: one JSON object, its members one after the other, the elements of a member that is an array one by one. Looks only at brackets and
-/// quotes until an element is whole; what is in it is for others to read. Memory is one element, which is limited.
+/// Takes a dump apart as it comes: one JSON object, its members one after the other, the elements of a member that is an array
+/// one by one. Looks only at brackets and quotes until an element is whole; what is in it is for others to read. Memory is one
+/// element, which is limited.
 /// </summary>
-/// <remarks>States: before the object → between members → in an array → between members … → behind the object, where only white space may follow.</remarks>
+/// <remarks>
+/// States: before the object → between members → in an array → between members … → behind the object, where only white space may
+/// follow.
+/// </remarks>
 internal sealed class DumpReader(Stream source, int maxElementBytes)
 {
     private const int FirstBytes = 256 * 1024;
@@ -38,7 +42,10 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
     /// <summary>Bytes of JSON read so far.</summary>
     public long Position => _before + _start;
 
-    /// <summary>Goes to the next member, passing over what was not read of this one; false at the end of the dump, behind which nothing is.</summary>
+    /// <summary>
+    /// Goes to the next member, passing over what was not read of this one; false at the end of the dump, behind which nothing
+    /// is.
+    /// </summary>
     /// <exception cref="BackupException">It is no JSON object, is cut off, or something follows it.</exception>
     public async ValueTask<bool> NextSectionAsync(CancellationToken cancellationToken)
     {
@@ -114,7 +121,8 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
     }
 
     /// <summary>Hands on bytes that follow an element and are no JSON, in pieces.</summary>
-    public async ValueTask ReadRawAsync(long count, Func<ReadOnlyMemory<byte>, ValueTask> take, CancellationToken cancellationToken)
+    public async ValueTask ReadRawAsync(
+        long count, Func<ReadOnlyMemory<byte>, ValueTask> take, CancellationToken cancellationToken)
     {
         while (count > 0)
         {
@@ -151,7 +159,9 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
         }
         catch (Exception error) when (error is JsonException or InvalidOperationException)
         {
-            throw new BackupException(BackupFault.Damaged, $"The backup is damaged at byte {Position:N0} of its JSON: the name of a member is no text.", error);
+            throw new BackupException(
+                BackupFault.Damaged, $"The backup is damaged at byte {Position:N0} of its JSON: the name of a member is no text.",
+                error);
         }
     }
 
@@ -179,7 +189,9 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
         {
             int other = _buffer.AsSpan(_start, _end - _start).IndexOfAnyExcept(" \t\r\n"u8);
             if (other >= 0)
-                throw new BackupException(BackupFault.Damaged, $"Something follows the end of the backup, at byte {Position + other:N0} of its JSON. Take another copy.");
+                throw new BackupException(
+                    BackupFault.Damaged,
+                    $"Something follows the end of the backup, at byte {Position + other:N0} of its JSON. Take another copy.");
             _start = _end;
         }
         while (await FillAsync(cancellationToken).ConfigureAwait(false));
@@ -237,13 +249,19 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
     private void CheckLength(int length)
     {
         if (length > MaxElementBytes)
-            throw new BackupException(BackupFault.DocumentRefused, $"'{Section}' of the backup has an element of more than {MaxElementBytes:N0} bytes, at byte {Position:N0} of its JSON. Read it with a higher MaxDocumentBytes.");
+            throw new BackupException(
+                BackupFault.DocumentRefused,
+                $"'{Section}' of the backup has an element of more than {MaxElementBytes:N0} bytes, at byte {Position:N0} of its "
+                    + $"JSON. Read it with a higher MaxDocumentBytes.");
     }
 
     private async ValueTask FillOrFailAsync(CancellationToken cancellationToken)
     {
         if (!await FillAsync(cancellationToken).ConfigureAwait(false))
-            throw new BackupException(BackupFault.CutOff, $"The backup is cut off: its JSON ends after {_before + _end:N0} bytes{(Section is null ? "" : $", within '{Section}'")}. Take another copy.");
+            throw new BackupException(
+                BackupFault.CutOff,
+                $"The backup is cut off: its JSON ends after {_before + _end:N0} "
+                    + $"bytes{(Section is null ? "" : $", within '{Section}'")}. Take another copy.");
     }
 
     private async ValueTask<bool> FillAsync(CancellationToken cancellationToken)
@@ -271,7 +289,10 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
         {
             bool isCutOff = error.Message.Contains("cut off", StringComparison.Ordinal);
             throw new BackupException(
-                isCutOff ? BackupFault.CutOff : BackupFault.Damaged, $"The compressed backup is {(isCutOff ? "cut off" : "damaged")} behind byte {_before + _end:N0} of its JSON ({error.Message}). Take another copy.", error);
+                isCutOff ? BackupFault.CutOff : BackupFault.Damaged,
+                $"The compressed backup is {(isCutOff ? "cut off" : "damaged")} behind byte {_before + _end:N0} of its JSON "
+                    + $"({error.Message}). Take another copy.",
+                error);
         }
 
         _sourceEnded = read == 0;
@@ -281,7 +302,9 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
 
     [DoesNotReturn]
     private void Fail(string expected, byte found) => throw new BackupException(
-        BackupFault.Damaged, $"The backup is damaged at byte {Position:N0} of its JSON{(Section is null ? "" : $", in '{Section}'")}: {expected} is expected, found {Describe(found)}.");
+        BackupFault.Damaged,
+        $"The backup is damaged at byte {Position:N0} of its JSON{(Section is null ? "" : $", in '{Section}'")}: {expected} is "
+            + $"expected, found {Describe(found)}.");
 
     private static string Describe(byte found) => found is >= 0x20 and < 0x7F ? $"'{(char)found}'" : $"the byte 0x{found:X2}";
 

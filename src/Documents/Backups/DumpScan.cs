@@ -6,8 +6,8 @@ using Treepie.Writes;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Reads a whole dump, hands what it holds to a sink, and compares counts and content hash with what the dump says of itself. A dump of another program says nothing;
-/// etags are then given here, in its order.
+/// Reads a whole dump, hands what it holds to a sink, and compares counts and content hash with what the dump says of itself. A
+/// dump of another program says nothing; etags are then given here, in its order.
 /// </summary>
 internal sealed class DumpScan
 {
@@ -43,7 +43,8 @@ internal sealed class DumpScan
     private long _lastTombstoneEtag;
 
     public DumpScan(
-        BackupSource source, IDumpSink sink, DatabaseOptions limits, bool skipInvalid, long storedBytesTotal, IProgress<BackupProgress>? progress)
+        BackupSource source, IDumpSink sink, DatabaseOptions limits, bool skipInvalid, long storedBytesTotal,
+        IProgress<BackupProgress>? progress)
     {
         _source = source;
         _sink = sink;
@@ -71,15 +72,19 @@ internal sealed class DumpScan
         {
             throw new BackupException(
                 BackupFault.LinkMissing,
-                $"This is an increment of '{header.DatabaseName}': it holds what changed between etag {since.LastEtag} and {header.LastEtag}, and is worth nothing alone. Give the full backup and all increments up to this one, in their order.");
+                $"This is an increment of '{header.DatabaseName}': it holds what changed between etag {since.LastEtag} and "
+                    + $"{header.LastEtag}, and is worth nothing alone. Give the full backup and all increments up to this one, "
+                    + $"in their order.");
         }
     }
 
     /// <summary>Reads no more than what a dump says of itself; null for one of another program.</summary>
-    public static async Task<DumpHeader?> ReadHeaderAsync(BackupSource source, DatabaseOptions limits, CancellationToken cancellationToken)
+    public static async Task<DumpHeader?> ReadHeaderAsync(
+        BackupSource source, DatabaseOptions limits, CancellationToken cancellationToken)
     {
         var scan = new DumpScan(source, new NoSink(), limits, skipInvalid: false, 0, null);
-        while (await scan._reader.NextSectionAsync(cancellationToken).ConfigureAwait(false) && scan._reader.Section is DumpJson.BuildVersionSection or DumpJson.HeaderSection)
+        while (await scan._reader.NextSectionAsync(cancellationToken).ConfigureAwait(false)
+            && scan._reader.Section is DumpJson.BuildVersionSection or DumpJson.HeaderSection)
             if (scan._reader.Section == DumpJson.HeaderSection)
                 await scan.ReadHeaderAsync(DumpJson.HeaderSection, cancellationToken).ConfigureAwait(false);
         return scan._header;
@@ -101,11 +106,15 @@ internal sealed class DumpScan
                 _sections.LeaveOut(SectionCounts.Attachments, DumpBlob.Attachment);
         BackupCounts counts = hash.Counts;
         if (_header is not null && _manifest is null)
-            throw new BackupException(BackupFault.Damaged, "The backup has no manifest at its end: it is damaged, or was changed by another program. Take another copy.");
+            throw new BackupException(
+                BackupFault.Damaged,
+                "The backup has no manifest at its end: it is damaged, or was changed by another program. Take another copy.");
         if (_manifest?.Difference(counts, _hash) is { } difference)
             throw new BackupException(BackupFault.Damaged, $"The backup is damaged: {difference}. Take another copy.");
         if (_header is { HashesSettings: true } && _manifest?.SettingsHash != settings.Finish())
-            throw new BackupException(BackupFault.Damaged, "The backup is damaged: what is set of its indexes is not what was set when it was taken. Take another copy.");
+            throw new BackupException(
+                BackupFault.Damaged,
+                "The backup is damaged: what is set of its indexes is not what was set when it was taken. Take another copy.");
 
         Report(counts.Documents);
         return new BackupReport
@@ -149,7 +158,8 @@ internal sealed class DumpScan
         {
             await ReadMembersAsync(section, hash, cancellationToken).ConfigureAwait(false);
         }
-        catch (Exception error) when (error is KeyNotFoundException or FormatException or (InvalidOperationException and not ObjectDisposedException))
+        catch (Exception error)
+            when (error is KeyNotFoundException or FormatException or (InvalidOperationException and not ObjectDisposedException))
         {
             throw Damaged(section, $"an element lacks a member, or has one of another kind ({error.Message})", error);
         }
@@ -268,7 +278,9 @@ internal sealed class DumpScan
             await TakeListedAsync(ticks, hash, cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Attachments that the metadata of a document of another program lists, as far as their contents have come.</summary>
+    /// <summary>
+    /// Attachments that the metadata of a document of another program lists, as far as their contents have come.
+    /// </summary>
     private async ValueTask TakeListedAsync(long ticks, ContentHash hash, CancellationToken cancellationToken)
     {
         foreach (DumpedAttachment listed in _document.Attachments)
@@ -280,7 +292,8 @@ internal sealed class DumpScan
             }
 
             _named.Add(listed.Hash);
-            RestoredKind item = DumpKinds.Attachment(_document.Id, listed with { SizeBytes = content.Size }, content.Hash, ++_lastEtag, ticks);
+            RestoredKind item = DumpKinds.Attachment(
+                _document.Id, listed with { SizeBytes = content.Size }, content.Hash, ++_lastEtag, ticks);
             await TakeBesideAsync(SectionCounts.Attachments, item, item.Etag - 1, hash, cancellationToken).ConfigureAwait(false);
         }
     }
@@ -292,7 +305,8 @@ internal sealed class DumpScan
         AttachmentUpload? upload = _sink.BeginContent();
         try
         {
-            using var sha = System.Security.Cryptography.IncrementalHash.CreateHash(System.Security.Cryptography.HashAlgorithmName.SHA256);
+            using var sha = System.Security.Cryptography.IncrementalHash.CreateHash(
+                System.Security.Cryptography.HashAlgorithmName.SHA256);
             await _reader.ReadRawAsync(
                 size,
                 piece =>
@@ -303,7 +317,9 @@ internal sealed class DumpScan
                 cancellationToken).ConfigureAwait(false);
             byte[] hash = sha.GetHashAndReset();
             if (_header is not null && named != Convert.ToBase64String(hash))
-                throw Damaged(DumpJson.Documents, $"the content of an attachment should have the hash {named}, and has {Convert.ToBase64String(hash)}.");
+                throw Damaged(
+                    DumpJson.Documents,
+                    $"the content of an attachment should have the hash {named}, and has {Convert.ToBase64String(hash)}.");
             _contents[named] = (hash, size);
             if (upload is null)
                 return;
@@ -329,13 +345,16 @@ internal sealed class DumpScan
 
             string id = DumpJson.Text(element, "Key");
             var tombstone = new DumpTombstone(
-                id, DumpJson.Text(element, "Collection"), EtagOf(id, DumpJson.Text(element, "ChangeVector")), DumpJson.Time(element, "LastModified").Ticks,
+                id, DumpJson.Text(element, "Collection"), EtagOf(id, DumpJson.Text(element, "ChangeVector")),
+                DumpJson.Time(element, "LastModified").Ticks,
                 element.TryGetProperty("TreepieSuperseded"u8, out JsonElement superseded) && superseded.GetBoolean());
             if (tombstone.Etag <= _lastTombstoneEtag)
                 throw Damaged(DumpJson.Tombstones, $"'{id}' has etag {tombstone.Etag}, the one before it {_lastTombstoneEtag}.");
             _lastTombstoneEtag = tombstone.Etag;
             Count(DumpJson.Tombstones, await _sink.TombstoneAsync(tombstone, cancellationToken).ConfigureAwait(false));
-            hash.Tombstone(tombstone.Etag, tombstone.Ticks, tombstone.IsSuperseded, System.Text.Encoding.UTF8.GetBytes(tombstone.Id), System.Text.Encoding.UTF8.GetBytes(tombstone.Collection));
+            hash.Tombstone(
+                tombstone.Etag, tombstone.Ticks, tombstone.IsSuperseded, System.Text.Encoding.UTF8.GetBytes(tombstone.Id),
+                System.Text.Encoding.UTF8.GetBytes(tombstone.Collection));
         }
     }
 
@@ -391,7 +410,11 @@ internal sealed class DumpScan
         catch (InvalidDocumentException error)
         {
             if (!_skipInvalid || _header is not null)
-                throw new BackupException(BackupFault.DocumentRefused, $"{error.Message} (in '{section}' of the backup, before byte {_reader.Position:N0} of its JSON) Nothing after it was read.", error);
+                throw new BackupException(
+                    BackupFault.DocumentRefused,
+                    $"{error.Message} (in '{section}' of the backup, before byte {_reader.Position:N0} of its JSON) Nothing "
+                        + $"after it was read.",
+                    error);
             return [];
         }
     }
@@ -400,14 +423,19 @@ internal sealed class DumpScan
     {
         long last = 0;
         await foreach (JsonElement element in ElementsAsync(DumpKinds.Deletions, cancellationToken).ConfigureAwait(false))
-            last = await TakeBesideAsync(DumpKinds.Deletions, DumpKinds.ReadDeletion(element), last, hash, cancellationToken).ConfigureAwait(false);
+            last = await TakeBesideAsync(DumpKinds.Deletions, DumpKinds.ReadDeletion(element), last, hash, cancellationToken)
+                .ConfigureAwait(false);
     }
 
-    private async ValueTask<long> TakeBesideAsync(string section, RestoredKind item, long last, ContentHash hash, CancellationToken cancellationToken)
+    private async ValueTask<long> TakeBesideAsync(
+        string section, RestoredKind item, long last, ContentHash hash, CancellationToken cancellationToken)
     {
         if (item.Etag <= last || item.Etag > (_header?.LastEtag ?? long.MaxValue))
             throw Damaged(section, $"etag {item.Etag} stands behind {last}, in a database whose last is {_header?.LastEtag}.");
-        if (_header is not null && !item.IsDeleted && KindKey.KindOf(item.Key.Span) == Kind.Attachment && !_contents.ContainsKey(Convert.ToBase64String(new AttachmentRecord(item.Value.Span).Hash)))
+        if (_header is not null
+            && !item.IsDeleted
+            && KindKey.KindOf(item.Key.Span) == Kind.Attachment
+            && !_contents.ContainsKey(Convert.ToBase64String(new AttachmentRecord(item.Value.Span).Hash)))
             throw Damaged(section, "the content of an attachment is missing.");
         Count(section, await _sink.BesideAsync(item, cancellationToken).ConfigureAwait(false));
         hash.Beside(item.Etag, item.Ticks, item.IsDeleted, item.Key.Span, item.Name.Span, item.Value.Span);
@@ -421,7 +449,8 @@ internal sealed class DumpScan
             string name = DumpJson.Text(element, "Name");
             long lastEtag = element.GetProperty("LastEtag"u8).GetInt64();
             await _sink.CollectionAsync(name, lastEtag, cancellationToken).ConfigureAwait(false);
-            hash.Collection(name, element.GetProperty("Documents"u8).GetInt64(), element.GetProperty("SizeBytes"u8).GetInt64(), lastEtag);
+            hash.Collection(
+                name, element.GetProperty("Documents"u8).GetInt64(), element.GetProperty("SizeBytes"u8).GetInt64(), lastEtag);
         }
     }
 
@@ -444,7 +473,8 @@ internal sealed class DumpScan
     }
 
     /// <summary>The elements of a small section; what is wrong in the use of one is said of the section.</summary>
-    private async IAsyncEnumerable<JsonElement> ElementsAsync(string section, [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken)
+    private async IAsyncEnumerable<JsonElement> ElementsAsync(
+        string section, [System.Runtime.CompilerServices.EnumeratorCancellation] CancellationToken cancellationToken)
     {
         while (await _reader.NextElementAsync(cancellationToken).ConfigureAwait(false))
         {
@@ -467,11 +497,17 @@ internal sealed class DumpScan
     {
         // The change vector of this database: A:{etag}-{database}.
         int dash = changeVector?.IndexOf('-', StringComparison.Ordinal) ?? -1;
-        if (dash > 2 && long.TryParse(changeVector.AsSpan(2, dash - 2), System.Globalization.NumberStyles.None, System.Globalization.CultureInfo.InvariantCulture, out long etag)
+        if (dash > 2
+            && long.TryParse(
+                changeVector.AsSpan(2, dash - 2), System.Globalization.NumberStyles.None,
+                System.Globalization.CultureInfo.InvariantCulture, out long etag)
             && _changeVectors?.Matches(changeVector, etag) == true && etag <= _header?.LastEtag)
             return etag;
 
-        throw new BackupException(BackupFault.Damaged, $"The backup is damaged: the change vector '{changeVector}' of '{id}' is not one that its database gave. Take another copy.");
+        throw new BackupException(
+            BackupFault.Damaged,
+            $"The backup is damaged: the change vector '{changeVector}' of '{id}' is not one that its database gave. Take "
+                + $"another copy.");
     }
 
     private void Refuse(InvalidDocumentException error)
@@ -487,8 +523,11 @@ internal sealed class DumpScan
     }
 
     private BackupException Damaged(string section, string what, Exception? inner = null) => new(
-        BackupFault.Damaged, $"The backup is damaged in '{section}', before byte {_reader.Position:N0} of its JSON: {what} Take another copy.", inner);
+        BackupFault.Damaged,
+        $"The backup is damaged in '{section}', before byte {_reader.Position:N0} of its JSON: {what} Take another copy.", inner);
 
     private void Report(long documents) => _progress?.Report(
-        new BackupProgress(BackupStep.Reading, documents, 0, _reader.Position, _source.StoredBytes, _storedBytesTotal, _document.Id.Length == 0 ? null : _document.Id));
+        new BackupProgress(
+            BackupStep.Reading, documents, 0, _reader.Position, _source.StoredBytes, _storedBytesTotal,
+            _document.Id.Length == 0 ? null : _document.Id));
 }

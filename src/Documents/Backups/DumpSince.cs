@@ -10,7 +10,8 @@ namespace Treepie.Backups;
 /// <param name="HoldsIdentities">The same of identities.</param>
 /// <param name="Documents">Documents of the database after it.</param>
 /// <param name="Tombstones">Tombstones of the database after it.</param>
-internal sealed record DumpSince(long LastEtag, string ContentHash, long PurgedUpTo, bool HoldsIndexes, bool HoldsIdentities, long Documents, long Tombstones)
+internal sealed record DumpSince(
+    long LastEtag, string ContentHash, long PurgedUpTo, bool HoldsIndexes, bool HoldsIdentities, long Documents, long Tombstones)
 {
     /// <summary>Values beside documents, and deletions of such, of the database after it.</summary>
     public long Beside { get; init; }

@@ -7,15 +7,20 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Writes a dump: one JSON object with an array for each kind, what RavenDB's tools read and write, and arrays of this program's own for what such dumps do not have:
-/// who and when at the beginning, collections, and counts and content hash at the end. Memory is a few pieces, or the longest document.
+/// Writes a dump: one JSON object with an array for each kind, what RavenDB's tools read and write, and arrays of this program's
+/// own for what such dumps do not have: who and when at the beginning, collections, and counts and content hash at the end.
+/// Memory is a few pieces, or the longest document.
 /// </summary>
 internal sealed class DumpWriter : IDisposable
 {
     /// <summary>JSON handed on at once: large enough for a compressor, small enough to stay in the cache.</summary>
     private const int PieceBytes = 128 * 1024;
 
-    private static readonly JsonWriterOptions s_options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping, SkipValidation = true };
+    private static readonly JsonWriterOptions s_options = new()
+    {
+        Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
+        SkipValidation = true
+    };
 
     private readonly Stream _output;
     private readonly ArrayBufferWriter<byte> _buffer = new(2 * PieceBytes);
@@ -66,7 +71,8 @@ internal sealed class DumpWriter : IDisposable
     {
         Separate();
         document.WriteTo(_buffer);
-        _hash.Document(document.Etag, document.LastModifiedTicks, document.Id, document.Collection, document.Metadata, document.Body);
+        _hash.Document(
+            document.Etag, document.LastModifiedTicks, document.Id, document.Collection, document.Metadata, document.Body);
     }
 
     public void Tombstone(long etag, TombstoneRecord record, CollectionName collection, ChangeVectors changeVectors)

@@ -9,10 +9,15 @@ internal sealed class FollowedStream(Stream inner, ReadOnlyMemory<byte> behind) 
 
     public override bool CanRead => true;
 
-    public override int Read(Span<byte> buffer) => buffer.IsEmpty ? 0 : inner.Read(buffer) is > 0 and var read ? read : ReadBehind(buffer);
+    public override int Read(Span<byte> buffer) =>
+        buffer.IsEmpty ? 0 : inner.Read(buffer) is > 0 and var read ? read : ReadBehind(buffer);
 
     public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
-        buffer.IsEmpty ? 0 : await inner.ReadAsync(buffer, cancellationToken).ConfigureAwait(false) is > 0 and var read ? read : ReadBehind(buffer.Span);
+        buffer.IsEmpty
+            ? 0
+            : await inner.ReadAsync(buffer, cancellationToken).ConfigureAwait(false) is > 0 and var read
+            ? read
+            : ReadBehind(buffer.Span);
 
     private int ReadBehind(Span<byte> buffer)
     {

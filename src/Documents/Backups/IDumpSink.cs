@@ -9,7 +9,10 @@ internal interface IDumpSink
     /// <summary>Called first; null for a dump of another program.</summary>
     ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken);
 
-    /// <summary>A document; what it gives is copied before this completes. The etag and time are those of the backup, or given here. False: left out.</summary>
+    /// <summary>
+    /// A document; what it gives is copied before this completes. The etag and time are those of the backup, or given here.
+    /// False: left out.
+    /// </summary>
     ValueTask<bool> DocumentAsync(DumpDocument document, long etag, long ticks, CancellationToken cancellationToken);
 
     ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken);
@@ -43,13 +46,16 @@ internal sealed class NoSink : IDumpSink
 {
     public ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken) => ValueTask.CompletedTask;
 
-    public ValueTask<bool> DocumentAsync(DumpDocument document, long etag, long ticks, CancellationToken cancellationToken) => ValueTask.FromResult(true);
+    public ValueTask<bool> DocumentAsync(DumpDocument document, long etag, long ticks, CancellationToken cancellationToken) =>
+        ValueTask.FromResult(true);
 
-    public ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken) => ValueTask.FromResult(true);
+    public ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken) =>
+        ValueTask.FromResult(true);
 
     public ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken) => ValueTask.FromResult(true);
 
-    public ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken) => ValueTask.FromResult(true);
+    public ValueTask<bool> IdentityAsync(string name, long value, CancellationToken cancellationToken) =>
+        ValueTask.FromResult(true);
 
     public AttachmentUpload? BeginContent() => null;
 

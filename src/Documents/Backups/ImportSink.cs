@@ -9,14 +9,16 @@ using Treepie.Writes;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Brings what a dump holds into a database in use: documents as a bulk insert does, over those of the same ids; identities and ranges of ids never backwards, since
-/// numbers that were given must not be given again.
+/// Brings what a dump holds into a database in use: documents as a bulk insert does, over those of the same ids; identities and
+/// ranges of ids never backwards, since numbers that were given must not be given again.
 /// </summary>
 internal sealed class ImportSink(Database database, BulkInsert insert, ImportOptions options) : IDumpSink
 {
     private const string CollectionOfRanges = "@hilo";
 
-    private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase) : null;
+    private readonly HashSet<string>? _collections = options.Collections is { Count: > 0 } names
+        ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase)
+        : null;
 
     public ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken) => ValueTask.CompletedTask;
 
@@ -28,20 +30,25 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
             return true;
 
         if (document.Id[^1] is '/' or '|')
-            throw new InvalidDocumentException($"The document id '{document.Id}' of the backup ends in '{document.Id[^1]}', which asks for a number. Rename it.");
+            throw new InvalidDocumentException(
+                $"The document id '{document.Id}' of the backup ends in '{document.Id[^1]}', which asks for a number. Rename "
+                    + $"it.");
         await insert.StoreAsync(document.Id, document.Json, cancellationToken).ConfigureAwait(false);
         return true;
     }
 
-    public ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken) => ValueTask.FromResult(false);
+    public ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken) =>
+        ValueTask.FromResult(false);
 
     public ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken)
     {
-        if (!options.Content.HasFlag(BackupContent.Indexes) || (index.Mapping is StaticIndexMapping byHand && !CanBuild(byHand.Definition)))
+        if (!options.Content.HasFlag(BackupContent.Indexes)
+            || (index.Mapping is StaticIndexMapping byHand && !CanBuild(byHand.Definition)))
             return ValueTask.FromResult(false);
 
         string name = index.Mapping.Name;
-        bool isNew = !database.Indexes.Definitions().Any(known => string.Equals(known.Name, name, StringComparison.OrdinalIgnoreCase));
+        bool isNew = !database.Indexes.Definitions()
+            .Any(known => string.Equals(known.Name, name, StringComparison.OrdinalIgnoreCase));
         if (index.Mapping is AutoIndexDefinition auto)
             database.Indexes.FindOrCreate(auto.Collection, auto.Fields, out _);
         else if (index.Mapping is GroupDefinition groups)
@@ -77,9 +84,11 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         return true;
     }
 
-    public AttachmentUpload? BeginContent() => options.Content.HasFlag(BackupContent.Attachments) ? new AttachmentUpload(database) : null;
+    public AttachmentUpload? BeginContent() =>
+        options.Content.HasFlag(BackupContent.Attachments) ? new AttachmentUpload(database) : null;
 
-    public async ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken) => await content.SettleAsync(database.Environment, cancellationToken).ConfigureAwait(false);
+    public async ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken) =>
+        await content.SettleAsync(database.Environment, cancellationToken).ConfigureAwait(false);
 
     public async ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken)
     {
@@ -90,7 +99,9 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
 
         await insert.FlushAsync(cancellationToken).ConfigureAwait(false); // the document may be on its way
         using var batch = new WriteBatch(database.Options);
-        return ((RestoredResult)(await database.WriteAsync(batch.Restore(item), cancellationToken).ConfigureAwait(false))[0].Beside!).IsTaken; // its one command
+        // its one command
+        return ((RestoredResult)(await database.WriteAsync(batch.Restore(item), cancellationToken)
+            .ConfigureAwait(false))[0].Beside!).IsTaken;
     }
 
     public ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken) => ValueTask.CompletedTask;

@@ -2,7 +2,10 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Backups;
 
-/// <summary>What is written to a stream at a pace: between two writes there may be a rest, which the calling thread takes. Leaves the stream open.</summary>
+/// <summary>
+/// What is written to a stream at a pace: between two writes there may be a rest, which the calling thread takes. Leaves the
+/// stream open.
+/// </summary>
 internal sealed class PacedStream(Stream inner, BackupPace pace) : ForwardStream
 {
     public override bool CanWrite => true;

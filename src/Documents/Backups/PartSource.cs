@@ -3,7 +3,9 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Backups;
 
-/// <summary>The parts of a snapshot, opened one after the other: each sealed and compressed in its own way. Counts what is read of them.</summary>
+/// <summary>
+/// The parts of a snapshot, opened one after the other: each sealed and compressed in its own way. Counts what is read of them.
+/// </summary>
 internal sealed class PartSource(RestoreOptions options)
 {
     private long _bytesBefore;
@@ -27,7 +29,10 @@ internal sealed class PartSource(RestoreOptions options)
         {
             source = await BackupSource.OpenAsync(stream, options, cancellationToken).ConfigureAwait(false);
             if (!source.IsPart)
-                throw new BackupException(BackupFault.NotABackup, $"'{part.Name}' is no snapshot, increment or log, but a logical backup: it stands alone and is restored by itself.");
+                throw new BackupException(
+                    BackupFault.NotABackup,
+                    $"'{part.Name}' is no snapshot, increment or log, but a logical backup: it stands alone and is restored by "
+                        + $"itself.");
             return Use(source, stream);
         }
         catch
@@ -64,7 +69,8 @@ internal sealed class PartSource(RestoreOptions options)
 
         public override int Read(Span<byte> buffer) => source.Json.Read(buffer);
 
-        public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) => source.Json.ReadAsync(buffer, cancellationToken);
+        public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
+            source.Json.ReadAsync(buffer, cancellationToken);
 
         protected override void Dispose(bool disposing)
         {

@@ -11,7 +11,10 @@ internal sealed class PeekedStream(Stream inner) : ForwardStream
     private int _at;
     private InvalidDataException? _failure;
 
-    /// <summary>The first bytes, fewer where there are no more, or where they cannot be decompressed: who reads them learns that. To be called once, before anything is read.</summary>
+    /// <summary>
+    /// The first bytes, fewer where there are no more, or where they cannot be decompressed: who reads them learns that. To be
+    /// called once, before anything is read.
+    /// </summary>
     public async ValueTask<ReadOnlyMemory<byte>> PeekAsync(int count, CancellationToken cancellationToken)
     {
         byte[] start = new byte[count];
@@ -29,10 +32,13 @@ internal sealed class PeekedStream(Stream inner) : ForwardStream
         return _start = start[..read];
     }
 
-    public override int Read(Span<byte> buffer) => _at < _start.Length ? ReadStart(buffer) : _failure is null ? inner.Read(buffer) : throw Again(_failure);
+    public override int Read(Span<byte> buffer) =>
+        _at < _start.Length ? ReadStart(buffer) : _failure is null ? inner.Read(buffer) : throw Again(_failure);
 
     public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
-        _at < _start.Length ? ValueTask.FromResult(ReadStart(buffer.Span)) : _failure is null ? inner.ReadAsync(buffer, cancellationToken) : throw Again(_failure);
+        _at < _start.Length
+            ? ValueTask.FromResult(ReadStart(buffer.Span))
+            : _failure is null ? inner.ReadAsync(buffer, cancellationToken) : throw Again(_failure);
 
     private static InvalidDataException Again(InvalidDataException failure) => new(failure.Message, failure);
 

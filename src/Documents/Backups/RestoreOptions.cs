@@ -5,13 +5,22 @@ namespace Treepie.Backups;
 /// <summary>How to restore or verify a backup. Immutable.</summary>
 public sealed record RestoreOptions
 {
-    /// <summary>The key the backup was sealed with; null for a plain one. Whether the restored database is encrypted is a setting of <see cref="Database"/>.</summary>
+    /// <summary>
+    /// The key the backup was sealed with; null for a plain one. Whether the restored database is encrypted is a setting of
+    /// <see cref="Database"/>.
+    /// </summary>
     public EncryptionKey? BackupKey { get; init; }
 
-    /// <summary>Settings and limits of the restored database; its limits bound what is read of the backup. Null: those of the catalog, or the defaults.</summary>
+    /// <summary>
+    /// Settings and limits of the restored database; its limits bound what is read of the backup. Null: those of the catalog, or
+    /// the defaults.
+    /// </summary>
     public DatabaseOptions? Database { get; init; }
 
-    /// <summary>Leaves documents out that are none or are over a limit, and lists them in the report, instead of failing. Default false. Never of a backup of this program, whose counts would not fit.</summary>
+    /// <summary>
+    /// Leaves documents out that are none or are over a limit, and lists them in the report, instead of failing. Default false.
+    /// Never of a backup of this program, whose counts would not fit.
+    /// </summary>
     public bool SkipInvalidDocuments { get; init; }
 
     /// <summary>
@@ -20,7 +29,10 @@ public sealed record RestoreOptions
     /// </summary>
     public bool AllowPlain { get; init; }
 
-    /// <summary>Of snapshots with logs: the last commit that is to be made again; the restore lands on the newest one up to it. Null: all there are.</summary>
+    /// <summary>
+    /// Of snapshots with logs: the last commit that is to be made again; the restore lands on the newest one up to it. Null: all
+    /// there are.
+    /// </summary>
     public long? StopAtCommit { get; init; }
 
     /// <summary>Of snapshots with logs: the time (UTC) after which no commit is made again. Null: all there are.</summary>
@@ -42,13 +54,19 @@ public sealed record RestoreOptions
         return IsOnThread ? ValueTask.FromResult(BlockingStream.Wait(stream)) : stream;
     }
 
-    /// <summary>Of a verification: lets those go first who write to the database that it is a backup of; null: never rests.</summary>
+    /// <summary>
+    /// Of a verification: lets those go first who write to the database that it is a backup of; null: never rests.
+    /// </summary>
     internal BackupPace? Pace { get; init; }
 
-    /// <summary>A key that is tried where the backup is sealed and no <see cref="BackupKey"/> is given: that of the database itself.</summary>
+    /// <summary>
+    /// A key that is tried where the backup is sealed and no <see cref="BackupKey"/> is given: that of the database itself.
+    /// </summary>
     internal EncryptionKey? OwnKey { get; init; }
 
-    /// <summary>Longest data file of the restored database, for tests of what happens when there is no room; null: as always.</summary>
+    /// <summary>
+    /// Longest data file of the restored database, for tests of what happens when there is no room; null: as always.
+    /// </summary>
     internal long? MaxDataFileBytes { get; init; }
 
     /// <summary>The same, for a backup that was sealed with a key.</summary>

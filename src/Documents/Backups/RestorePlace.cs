@@ -3,8 +3,8 @@ using Treepie.Storage;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Where a database is restored before anybody can see it: a folder beside its own, which takes its name in one step when all is there and compared. A restore that was
-/// killed leaves that folder; the next one to the same place deletes it and begins anew.
+/// Where a database is restored before anybody can see it: a folder beside its own, which takes its name in one step when all is
+/// there and compared. A restore that was killed leaves that folder; the next one to the same place deletes it and begins anew.
 /// </summary>
 internal sealed class RestorePlace : IDisposable
 {
@@ -31,18 +31,24 @@ internal sealed class RestorePlace : IDisposable
     {
         Refuse(target);
         string parent = System.IO.Path.GetDirectoryName(target)
-            ?? throw new BackupException(BackupFault.TargetExists, $"'{target}' is the root of a file system: a database cannot be restored there. Give a directory below it.");
+            ?? throw new BackupException(
+                BackupFault.TargetExists,
+                $"'{target}' is the root of a file system: a database cannot be restored there. Give a directory below it.");
         // The ~ keeps a catalogue from taking it for a database: it deletes what begins so.
         string path = System.IO.Path.Combine(parent, $"~restoring-{System.IO.Path.GetFileName(target)}");
         PrivateFiles.CreateDirectory(path);
         FileStream heldLock;
         try
         {
-            heldLock = PrivateFiles.CreateFile(System.IO.Path.Combine(path, LockFile), FileMode.OpenOrCreate, FileAccess.ReadWrite, options: FileOptions.DeleteOnClose);
+            heldLock = PrivateFiles.CreateFile(
+                System.IO.Path.Combine(path, LockFile), FileMode.OpenOrCreate, FileAccess.ReadWrite,
+                options: FileOptions.DeleteOnClose);
         }
         catch (IOException error)
         {
-            throw new EnvironmentLockedException($"'{target}' is being restored by somebody else, who holds '{path}'. Wait for that, or give another directory.", error);
+            throw new EnvironmentLockedException(
+                $"'{target}' is being restored by somebody else, who holds '{path}'. Wait for that, or give another directory.",
+                error);
         }
 
         try
@@ -92,6 +98,9 @@ internal sealed class RestorePlace : IDisposable
     private static void Refuse(string target)
     {
         if (File.Exists(target) || (Directory.Exists(target) && Directory.EnumerateFileSystemEntries(target).Any()))
-            throw new BackupException(BackupFault.TargetExists, $"'{target}' is there already, and a backup is restored to a new place only. Give another one, or move that away. Nothing was changed.");
+            throw new BackupException(
+                BackupFault.TargetExists,
+                $"'{target}' is there already, and a backup is restored to a new place only. Give another one, or move that "
+                    + $"away. Nothing was changed.");
     }
 }

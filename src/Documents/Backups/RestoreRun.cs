@@ -5,24 +5,31 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Front door of the room for reading: a backup into a directory that nobody uses yet, or through a check that keeps nothing. What was restored is read again, all of it,
-/// and compared with the backup's counts and content hash before anybody can see it.
+/// Front door of the room for reading: a backup into a directory that nobody uses yet, or through a check that keeps nothing.
+/// What was restored is read again, all of it, and compared with the backup's counts and content hash before anybody can see it.
 /// </summary>
 internal static class RestoreRun
 {
-    /// <summary>Restores to <paramref name="path"/>, a directory of this restore's own, and leaves the database there closed and durable. Whoever calls deletes it after an error.</summary>
+    /// <summary>
+    /// Restores to <paramref name="path"/>, a directory of this restore's own, and leaves the database there closed and durable.
+    /// Whoever calls deletes it after an error.
+    /// </summary>
     public static async Task<BackupReport> RunAsync(
-        BackupSource source, string path, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+        BackupSource source, string path, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
     {
         DatabaseOptions database = options.Database ?? new DatabaseOptions();
         database.Validate();
-        (BackupReport report, List<DumpedIndex> indexes) = await FillAsync(source, path, database, options, storedBytesTotal, progress, cancellationToken).ConfigureAwait(false);
+        (BackupReport report, List<DumpedIndex> indexes) = await FillAsync(
+            source, path, database, options, storedBytesTotal, progress, cancellationToken).ConfigureAwait(false);
         Database restored = Database.Open(path, database);
         await using (restored.ConfigureAwait(false))
         {
             indexes.ForEach(index => index.MakeIn(restored));
             DumpedIndex.RequireSettings(indexes, restored);
-            await Task.Run(() => Compare(restored, [.. indexes.Select(static index => index.Mapping)], report, progress, cancellationToken), cancellationToken).ConfigureAwait(false);
+            await Task.Run(
+                () => Compare(restored, [.. indexes.Select(static index => index.Mapping)], report, progress, cancellationToken),
+                cancellationToken).ConfigureAwait(false);
         }
 
         return report;
@@ -30,8 +37,12 @@ internal static class RestoreRun
 
     /// <summary>Reads a backup to its end and keeps nothing of it.</summary>
     public static Task<BackupReport> VerifyAsync(
-        BackupSource source, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
-        new DumpScan(source, new NoSink(), options.Database ?? new DatabaseOptions(), options.SkipInvalidDocuments, storedBytesTotal, progress) { Accept = DumpScan.RefuseIncrement }.RunAsync(cancellationToken);
+        BackupSource source, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken) =>
+        new DumpScan(
+            source, new NoSink(), options.Database ?? new DatabaseOptions(), options.SkipInvalidDocuments, storedBytesTotal,
+            progress)
+        { Accept = DumpScan.RefuseIncrement }.RunAsync(cancellationToken);
 
     /// <summary>Opens the store of documents that a restore writes to.</summary>
     public static StorageEnvironment OpenStore(string path, DatabaseOptions database, RestoreOptions options)
@@ -46,7 +57,8 @@ internal static class RestoreRun
     public static long LengthOf(Stream source) => source.CanSeek ? source.Length - source.Position : 0;
 
     private static async Task<(BackupReport Report, List<DumpedIndex> Indexes)> FillAsync(
-        BackupSource source, string path, DatabaseOptions database, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+        BackupSource source, string path, DatabaseOptions database, RestoreOptions options, long storedBytesTotal,
+        IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
     {
         StorageEnvironment environment = OpenStore(path, database, options);
         await using (environment.ConfigureAwait(false))
@@ -54,7 +66,10 @@ internal static class RestoreRun
             var sink = new RestoreSink(environment);
             await using (sink.ConfigureAwait(false))
             {
-                BackupReport report = await new DumpScan(source, sink, database, options.SkipInvalidDocuments, storedBytesTotal, progress) { Accept = DumpScan.RefuseIncrement }.RunAsync(cancellationToken).ConfigureAwait(false);
+                BackupReport report = await new DumpScan(
+                    source, sink, database, options.SkipInvalidDocuments, storedBytesTotal,
+                    progress)
+                { Accept = DumpScan.RefuseIncrement }.RunAsync(cancellationToken).ConfigureAwait(false);
                 await sink.CompleteAsync(cancellationToken).ConfigureAwait(false);
                 return (report, sink.Indexes);
             }
@@ -62,7 +77,8 @@ internal static class RestoreRun
     }
 
     private static void Compare(
-        Database restored, IReadOnlyList<IndexMapping> indexes, BackupReport report, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+        Database restored, IReadOnlyList<IndexMapping> indexes, BackupReport report, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
     {
         using DatabaseSnapshot snapshot = restored.BeginRead();
         (BackupCounts counts, string hash) = SnapshotHash.Compute(
@@ -72,12 +88,18 @@ internal static class RestoreRun
             indexes,
             report.IsWhole,
             null,
-            documents => progress?.Report(new BackupProgress(BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes, report.StoredBytes, null)),
+            documents => progress?.Report(
+                new BackupProgress(
+                    BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes,
+                    report.StoredBytes, null)),
             cancellationToken);
         if (!report.IsWhole)
             counts = counts with { Collections = report.Counts.Collections };
         var expected = new DumpManifest(report.Counts, report.ContentHash ?? hash);
         if (expected.Difference(counts, hash) is { } difference)
-            throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the backup holds: {difference}. Nothing was kept. Check the disk, and report this.");
+            throw new BackupException(
+                BackupFault.RestoredOtherwise,
+                $"What was restored is not what the backup holds: {difference}. Nothing was kept. Check the disk, and report "
+                    + $"this.");
     }
 }

@@ -8,8 +8,8 @@ using Treepie.Writes;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Writes what a dump holds into the storage of a database that nobody uses yet, in durable steps: while one is committed, the next is read. Memory is two steps and a
-/// document.
+/// Writes what a dump holds into the storage of a database that nobody uses yet, in durable steps: while one is committed, the
+/// next is read. Memory is two steps and a document.
 /// </summary>
 internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, IAsyncDisposable
 {
@@ -66,7 +66,8 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
 
     public AttachmentUpload? BeginContent() => new(environment);
 
-    public async ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken) => await content.SettleAsync(environment, cancellationToken).ConfigureAwait(false);
+    public async ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken) =>
+        await content.SettleAsync(environment, cancellationToken).ConfigureAwait(false);
 
     public async ValueTask<bool> BesideAsync(RestoredKind item, CancellationToken cancellationToken)
     {
@@ -114,13 +115,17 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
     {
         int purged = MaxStepPurged;
         while (purged == MaxStepPurged)
-            purged = await environment.WriteAsync(transaction => new RestoreWriter(transaction).Purge(upToEtag, MaxStepPurged), cancellationToken).ConfigureAwait(false);
+            purged = await environment.WriteAsync(
+                transaction => new RestoreWriter(transaction).Purge(upToEtag, MaxStepPurged),
+                cancellationToken).ConfigureAwait(false);
     }
 
     private static CollectionName NameOf(string collection) => CollectionName.From(Encoding.UTF8.GetBytes(collection), "");
 
     private ValueTask CommitIfFullAsync(CancellationToken cancellationToken) =>
-        _step.Count >= MaxStepDocuments || _step.LengthBytes >= MaxStepBytes ? new ValueTask(BeginCommitAsync(cancellationToken)) : ValueTask.CompletedTask;
+        _step.Count >= MaxStepDocuments || _step.LengthBytes >= MaxStepBytes
+            ? new ValueTask(BeginCommitAsync(cancellationToken))
+            : ValueTask.CompletedTask;
 
     private async Task BeginCommitAsync(CancellationToken cancellationToken)
     {
@@ -134,7 +139,8 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
 
     private async Task CommitAsync(Step step, bool isIncrement)
     {
-        await environment.WriteAsync(transaction => step.Apply(transaction, isIncrement), CancellationToken.None).ConfigureAwait(false);
+        await environment.WriteAsync(transaction => step.Apply(transaction, isIncrement), CancellationToken.None)
+            .ConfigureAwait(false);
         step.Dispose();
         _spare = step;
     }
@@ -168,7 +174,8 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
             ReadOnlyMemory<byte> id = Copy(document.IdUtf8);
             int foldedLength = DocumentId.Fold(id.Span, _buffer.Room(DocumentId.MaxFoldedBytes));
             ReadOnlyMemory<byte> folded = _buffer.Take(foldedLength);
-            _documents.Add(new RestoredDocument(id, folded, document.Collection, Copy(document.Metadata), Copy(document.Body), etag, ticks));
+            _documents.Add(
+                new RestoredDocument(id, folded, document.Collection, Copy(document.Metadata), Copy(document.Body), etag, ticks));
         }
 
         public bool Apply(WriteTransaction transaction, bool isIncrement)
@@ -192,7 +199,10 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
         {
             foreach (RestoredDocument document in _documents)
                 if (!writer.TryPut(document))
-                    throw new BackupException(BackupFault.Damaged, $"The backup holds the document '{Encoding.UTF8.GetString(document.Id.Span)}' twice (ids are equal without case). Take another copy.");
+                    throw new BackupException(
+                        BackupFault.Damaged,
+                        $"The backup holds the document '{Encoding.UTF8.GetString(document.Id.Span)}' twice (ids are equal "
+                            + $"without case). Take another copy.");
             foreach ((DumpTombstone tombstone, CollectionName collection) in Tombstones)
                 writer.Put(tombstone.Id, collection, tombstone.Etag, tombstone.Ticks, tombstone.IsSuperseded);
         }

@@ -1,6 +1,9 @@
 namespace Treepie.Backups;
 
-/// <summary>Counts what is taken and left out of each section of a dump. Names are counted up to a number and a length: a dump may be made to have more than memory has.</summary>
+/// <summary>
+/// Counts what is taken and left out of each section of a dump. Names are counted up to a number and a length: a dump may be made
+/// to have more than memory has.
+/// </summary>
 internal sealed class SectionCounts
 {
     public const string Documents = "Documents", Attachments = "Attachments";
@@ -15,7 +18,8 @@ internal sealed class SectionCounts
     public IReadOnlyDictionary<string, long> Skipped => _skipped;
 
     /// <summary>The sections that have anything.</summary>
-    public IReadOnlyList<BackupSection> All => [.. _sections.Select(static section => new BackupSection(section.Key, section.Value.Taken, section.Value.LeftOut))];
+    public IReadOnlyList<BackupSection> All =>
+        [.. _sections.Select(static section => new BackupSection(section.Key, section.Value.Taken, section.Value.LeftOut))];
 
     public void Take(string section) => Add(section, 1, 0);
 
@@ -35,7 +39,10 @@ internal sealed class SectionCounts
     /// <summary>What was taken, in words: what an import that broke off leaves behind.</summary>
     public string DescribeTaken()
     {
-        string[] taken = [.. _sections.Where(static section => section.Value.Taken > 0).Select(static section => FormattableString.Invariant($"{section.Value.Taken:N0} {section.Key.ToLowerInvariant()}"))];
+        string[] taken = [
+            .. _sections.Where(static section => section.Value.Taken > 0)
+                .Select(
+                    static section => FormattableString.Invariant($"{section.Value.Taken:N0} {section.Key.ToLowerInvariant()}"))];
         return taken.Length == 0 ? "nothing" : string.Join(", ", taken);
     }
 

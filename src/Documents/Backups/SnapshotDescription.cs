@@ -12,11 +12,15 @@ namespace Treepie.Backups;
 /// <param name="Counts">How much is in it.</param>
 /// <param name="Indexes">Indexes: folder, and definition as it lies beside them.</param>
 internal sealed record SnapshotDescription(
-    string DatabaseName, Guid DatabaseId, long LastEtag, DateTime TakenAt, BackupCounts Counts, IReadOnlyList<(string Folder, byte[] Definition)> Indexes)
+    string DatabaseName, Guid DatabaseId, long LastEtag, DateTime TakenAt, BackupCounts Counts,
+    IReadOnlyList<(string Folder, byte[] Definition)> Indexes)
 {
     private const int Format = 1;
 
-    /// <summary>Of a log: the commit whose state it speaks of, the last one of the log. Null in those of before it was said, which speak of about that state, and in those of snapshots.</summary>
+    /// <summary>
+    /// Of a log: the commit whose state it speaks of, the last one of the log. Null in those of before it was said, which speak
+    /// of about that state, and in those of snapshots.
+    /// </summary>
     public long? Commit { get; init; }
 
     /// <summary>As JSON.</summary>
@@ -63,7 +67,10 @@ internal sealed record SnapshotDescription(
             JsonElement json = document.RootElement;
             int format = json.GetProperty("Format"u8).GetInt32();
             if (format != Format)
-                throw new BackupException(BackupFault.Newer, $"The snapshot has format {format}, this program knows format {Format}. Restore it with the version that wrote it, or a newer one.");
+                throw new BackupException(
+                    BackupFault.Newer,
+                    $"The snapshot has format {format}, this program knows format {Format}. Restore it with the version that "
+                        + $"wrote it, or a newer one.");
 
             var indexes = new List<(string Folder, byte[] Definition)>();
             foreach (JsonElement index in json.GetProperty("Indexes"u8).EnumerateArray())
@@ -84,9 +91,14 @@ internal sealed record SnapshotDescription(
                 Commit = json.TryGetProperty("Commit"u8, out JsonElement commit) ? commit.GetInt64() : null,
             };
         }
-        catch (Exception error) when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
+        catch (Exception error)
+            when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException)
         {
-            throw new BackupException(BackupFault.Damaged, $"The snapshot does not say which database it is of ({error.Message}): it is no backup of a database. Give another file.", error);
+            throw new BackupException(
+                BackupFault.Damaged,
+                $"The snapshot does not say which database it is of ({error.Message}): it is no backup of a database. Give "
+                    + $"another file.",
+                error);
         }
     }
 }

@@ -4,12 +4,18 @@ using Treepie.Store;
 
 namespace Treepie.Backups;
 
-/// <summary>The content hash of a database as it stands, in the order of a backup: what was restored is compared by it with what was backed up.</summary>
+/// <summary>
+/// The content hash of a database as it stands, in the order of a backup: what was restored is compared by it with what was
+/// backed up.
+/// </summary>
 internal static class SnapshotHash
 {
     private const int DocumentsPerRelease = 4_096;
 
-    /// <summary>Reads all of it, or what changed since a backup. <paramref name="withCollections"/>: with the collections, as a whole backup and an increment have them. Told each few thousand documents.</summary>
+    /// <summary>
+    /// Reads all of it, or what changed since a backup. <paramref name="withCollections"/>: with the collections, as a whole
+    /// backup and an increment have them. Told each few thousand documents.
+    /// </summary>
     public static (BackupCounts Counts, string Hash) Compute(
         DatabaseSnapshot snapshot,
         Guid databaseId,
@@ -42,7 +48,9 @@ internal static class SnapshotHash
             while (tombstones.MoveNext())
             {
                 var record = new TombstoneRecord(tombstones.Value);
-                hash.Tombstone(tombstones.Etag, record.DeletedAtTicks, record.IsSuperseded, record.Id, snapshot.NameOf(record.CollectionId).Utf8);
+                hash.Tombstone(
+                    tombstones.Etag, record.DeletedAtTicks, record.IsSuperseded, record.Id,
+                    snapshot.NameOf(record.CollectionId).Utf8);
             }
         }
 
@@ -92,7 +100,8 @@ internal static class SnapshotHash
             if (!cursor.MoveNext())
                 return false;
             Document document = cursor.Current;
-            hash.Document(document.Etag, document.LastModifiedTicks, document.Id, document.Collection, document.Metadata, document.Body);
+            hash.Document(
+                document.Etag, document.LastModifiedTicks, document.Id, document.Collection, document.Metadata, document.Body);
         }
 
         return true;

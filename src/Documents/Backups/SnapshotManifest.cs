@@ -38,14 +38,23 @@ internal sealed record SnapshotManifest(string ContentHash, BackupHashKind Hash 
         try
         {
             using JsonDocument document = JsonDocument.Parse(utf8);
-            string? algorithm = document.RootElement.TryGetProperty("Algorithm"u8, out JsonElement named) ? named.GetString() : null;
+            string? algorithm = document.RootElement.TryGetProperty("Algorithm"u8, out JsonElement named)
+                ? named.GetString()
+                : null;
             return algorithm is null or Blake3
-                ? new SnapshotManifest(DumpJson.Text(document.RootElement, "ContentHash"), algorithm is null ? BackupHashKind.Sha256 : BackupHashKind.Blake3)
-                : throw new BackupException(BackupFault.Newer, $"The content of the snapshot is hashed with '{algorithm}', which this program does not know. Restore it with the version that wrote it, or a newer one.");
+                ? new SnapshotManifest(
+                    DumpJson.Text(document.RootElement, "ContentHash"),
+                    algorithm is null ? BackupHashKind.Sha256 : BackupHashKind.Blake3)
+                : throw new BackupException(
+                    BackupFault.Newer,
+                    $"The content of the snapshot is hashed with '{algorithm}', which this program does not know. Restore it "
+                        + $"with the version that wrote it, or a newer one.");
         }
         catch (Exception error) when (error is JsonException or KeyNotFoundException or InvalidOperationException)
         {
-            throw new BackupException(BackupFault.Damaged, $"What the snapshot says of itself at its end cannot be read ({error.Message}). Give another file.", error);
+            throw new BackupException(
+                BackupFault.Damaged,
+                $"What the snapshot says of itself at its end cannot be read ({error.Message}). Give another file.", error);
         }
     }
 }

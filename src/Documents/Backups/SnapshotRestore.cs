@@ -7,10 +7,12 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// A snapshot with its increments and log into a directory that nobody uses yet, or through a proof that keeps nothing: each store by itself, encrypted as the new database is to be; then
-/// the database is opened and counted before anybody can see it.
+/// A snapshot with its increments and log into a directory that nobody uses yet, or through a proof that keeps nothing: each
+/// store by itself, encrypted as the new database is to be; then the database is opened and counted before anybody can see it.
 /// </summary>
-internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, PartSource source, RestoreOptions options, long storedBytesTotal, IProgress<BackupProgress>? progress)
+internal sealed class SnapshotRestore(
+    IReadOnlyList<BackupChainPart> parts, PartSource source, RestoreOptions options, long storedBytesTotal,
+    IProgress<BackupProgress>? progress)
 {
     private readonly BackupChainOptions _stop = new()
     {
@@ -18,9 +20,14 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
         StopAtTime = options.StopAtTime is { } time ? new DateTimeOffset(DateTime.SpecifyKind(time, DateTimeKind.Utc)) : null,
     };
 
-    private readonly IProgress<BackupPartProgress>? _pages = progress is null ? null : new PageProgress(progress, BackupStep.Reading, () => source.StoredBytes, storedBytesTotal);
+    private readonly IProgress<BackupPartProgress>? _pages = progress is null
+        ? null
+        : new PageProgress(progress, BackupStep.Reading, () => source.StoredBytes, storedBytesTotal);
 
-    /// <summary>Restores to <paramref name="path"/>, a directory of this restore's own, and leaves the database there closed and durable. Whoever calls deletes it after an error.</summary>
+    /// <summary>
+    /// Restores to <paramref name="path"/>, a directory of this restore's own, and leaves the database there closed and durable.
+    /// Whoever calls deletes it after an error.
+    /// </summary>
     public Task<BackupReport> RunAsync(string path, CancellationToken cancellationToken) => TranslateAsync(async () =>
     {
         DatabaseOptions database = options.Database ?? new DatabaseOptions();
@@ -41,13 +48,19 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
         }
 
         if (documents is null)
-            throw new BackupException(BackupFault.Damaged, "The snapshot holds no documents: it is no backup of a database. Give another file.");
+            throw new BackupException(
+                BackupFault.Damaged, "The snapshot holds no documents: it is no backup of a database. Give another file.");
         PublishIndexes(path, description, key);
         Database restored = Database.Open(path, database);
         await using (restored.ConfigureAwait(false))
         {
             (BackupCounts counts, long lastEtag) = Compare(restored, read, description);
-            return Report(read, description, counts) with { LastEtag = lastEtag, CountedAtCommit = read.Commit, ContentHash = CompareContent(restored, read, cancellationToken) };
+            return Report(read, description, counts) with
+            {
+                LastEtag = lastEtag,
+                CountedAtCommit = read.Commit,
+                ContentHash = CompareContent(restored, read, cancellationToken)
+            };
         }
 
         EnvironmentRestore? Target(string name)
@@ -55,14 +68,17 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
             long most = options.MaxDataFileBytes ?? new StorageOptions().MaxDataFileBytes;
             if (name == DatabaseFormat.DocumentsFolder && documents is null)
                 return documents = EnvironmentRestore.Create(Path.Combine(path, DatabaseFormat.DocumentsFolder), key, most);
-            if (documents is null || SnapshotNames.FolderOf(name) is not { } folder || !description.Indexes.Any(index => index.Folder == folder))
+            if (documents is null
+                || SnapshotNames.FolderOf(name) is not { } folder
+                || !description.Indexes.Any(index => index.Folder == folder))
                 return null;
 
             folder = IndexDirectory.FolderFor(folder, key is not null);
             EncryptionKey? own = key is null ? null : documents.DeriveKey(SealedDefinitions.PurposeOf(folder));
             if (own is not null)
                 indexKeys.Add(own);
-            return EnvironmentRestore.Create(IndexDirectory.StorePathOf(Path.Combine(path, DatabaseFormat.IndexesFolder), folder), own, most);
+            return EnvironmentRestore.Create(
+                IndexDirectory.StorePathOf(Path.Combine(path, DatabaseFormat.IndexesFolder), folder), own, most);
         }
     });
 
@@ -102,14 +118,25 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
     {
         string indexes = Path.Combine(path, DatabaseFormat.IndexesFolder);
         PrivateFiles.CreateDirectory(indexes);
-        using StorageEnvironment? documents = key is null ? null : StorageEnvironment.Open(Path.Combine(path, DatabaseFormat.DocumentsFolder), new StorageOptions { EncryptionKey = key });
-        SealedDefinitions? sealedDefinitions = documents is null ? null : new SealedDefinitions(documents, new StorageOptions().DecryptedBudgetBytes); // no index is opened here
+        using StorageEnvironment? documents = key is null
+            ? null
+            : StorageEnvironment.Open(
+                Path.Combine(path, DatabaseFormat.DocumentsFolder), new StorageOptions { EncryptionKey = key });
+        // no index is opened here
+        SealedDefinitions? sealedDefinitions = documents is null
+            ? null
+            : new SealedDefinitions(documents, new StorageOptions().DecryptedBudgetBytes);
         foreach ((string source, byte[] definition) in description.Indexes)
-            if (SnapshotNames.FolderOf(SnapshotNames.OfIndex(source)) is not null && IndexDirectory.FolderFor(source, key is not null) is var folder && Directory.Exists(IndexDirectory.StorePathOf(indexes, folder)))
+            if (SnapshotNames.FolderOf(SnapshotNames.OfIndex(source)) is not null
+                && IndexDirectory.FolderFor(source, key is not null) is var folder
+                && Directory.Exists(IndexDirectory.StorePathOf(indexes, folder)))
                 IndexDirectory.Publish(indexes, folder, definition, sealedDefinitions);
     }
 
-    /// <summary>What the chain says of the state it leads to: the snapshot, or the log where it is read to the end of one of its parts; null where it is left within one, which speaks of its end only.</summary>
+    /// <summary>
+    /// What the chain says of the state it leads to: the snapshot, or the log where it is read to the end of one of its parts;
+    /// null where it is left within one, which speaks of its end only.
+    /// </summary>
     private static SnapshotDescription? EndOf(BackupChainReport read, SnapshotDescription description)
     {
         if (read.LogCommits == 0)
@@ -121,27 +148,43 @@ internal sealed class SnapshotRestore(IReadOnlyList<BackupChainPart> parts, Part
     }
 
     /// <summary>What is in the database that was restored, which is what the chain says, where it says so.</summary>
-    private static (BackupCounts Counts, long LastEtag) Compare(Database restored, BackupChainReport read, SnapshotDescription description)
+    private static (BackupCounts Counts, long LastEtag) Compare(
+        Database restored, BackupChainReport read, SnapshotDescription description)
     {
         using DatabaseSnapshot snapshot = restored.BeginRead();
-        var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, description.Counts.Indexes, snapshot.Identities().Count, snapshot.AllCollections().Count);
+        var counts = new BackupCounts(
+            snapshot.DocumentCount, snapshot.TombstoneCount, description.Counts.Indexes, snapshot.Identities().Count,
+            snapshot.AllCollections().Count);
         SnapshotDescription? end = EndOf(read, description);
-        if (restored.Id != description.DatabaseId || (end is not null && (counts != end.Counts || snapshot.LastEtag != end.LastEtag)))
-            throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the backup holds: it should be {(end ?? description).Counts} up to etag {(end ?? description).LastEtag}, and is {counts} up to {snapshot.LastEtag}. Nothing was kept. Check the disk, and report this.");
+        if (restored.Id != description.DatabaseId
+            || (end is not null && (counts != end.Counts || snapshot.LastEtag != end.LastEtag)))
+            throw new BackupException(
+                BackupFault.RestoredOtherwise,
+                $"What was restored is not what the backup holds: it should be {(end ?? description).Counts} up to etag "
+                    + $"{(end ?? description).LastEtag}, and is {counts} up to {snapshot.LastEtag}. Nothing was kept. Check the "
+                    + $"disk, and report this.");
         return (counts, snapshot.LastEtag);
     }
 
-    /// <summary>The content hash of what was restored, where the snapshot has one: the same, unless commits of the log came on top.</summary>
+    /// <summary>
+    /// The content hash of what was restored, where the snapshot has one: the same, unless commits of the log came on top.
+    /// </summary>
     private static string? CompareContent(Database restored, BackupChainReport read, CancellationToken cancellationToken)
     {
         if (SnapshotManifest.Read(read.Manifest) is not { } manifest)
             return null;
 
         using DatabaseSnapshot snapshot = restored.BeginRead();
-        string hash = SnapshotHash.Compute(snapshot, restored.Id, manifest.Hash, restored.Indexes.Definitions(), withCollections: true, since: null, null, cancellationToken).Hash;
+        string hash =
+            SnapshotHash.Compute(
+                snapshot, restored.Id, manifest.Hash, restored.Indexes.Definitions(), withCollections: true, since: null, null,
+                cancellationToken).Hash;
         return read.LogCommits > 0 || hash == manifest.ContentHash
             ? hash
-            : throw new BackupException(BackupFault.RestoredOtherwise, $"What was restored is not what the backup holds: its content hash should be {manifest.ContentHash}, and is {hash}. Nothing was kept. Check the disk, and report this.");
+            : throw new BackupException(
+                BackupFault.RestoredOtherwise,
+                $"What was restored is not what the backup holds: its content hash should be {manifest.ContentHash}, and is "
+                    + $"{hash}. Nothing was kept. Check the disk, and report this.");
     }
 
     private BackupReport Report(BackupChainReport read, SnapshotDescription description, BackupCounts counts) => new()

@@ -8,8 +8,8 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Writes the pages of one snapshot of a database, or those that came since another, or the log: the documents first, then each index as it was a moment before, so that no index has seen
-/// what the documents have not. Writers go on.
+/// Writes the pages of one snapshot of a database, or those that came since another, or the log: the documents first, then each
+/// index as it was a moment before, so that no index has seen what the documents have not. Writers go on.
 /// </summary>
 internal sealed class SnapshotRun(Database database, BackupOptions options, IProgress<BackupProgress>? progress)
 {
@@ -42,14 +42,18 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
             };
             using var writer = new BackupPartWriter(target.Json, header);
             var stores = new List<StoreLink> { new(DatabaseFormat.DocumentsFolder, documents.StoreId, documents.Commit) };
-            IProgress<BackupPartProgress>? pages = progress is null ? null : new PageProgress(progress, BackupStep.Writing, () => target.StoredBytes);
-            long written = await documents.WriteAsync(writer, DatabaseFormat.DocumentsFolder, mainSince, pages, cancellationToken).ConfigureAwait(false);
+            IProgress<BackupPartProgress>? pages = progress is null
+                ? null
+                : new PageProgress(progress, BackupStep.Writing, () => target.StoredBytes);
+            long written = await documents.WriteAsync(writer, DatabaseFormat.DocumentsFolder, mainSince, pages, cancellationToken)
+                .ConfigureAwait(false);
             int damaged = 0;
             for (int i = 0; i < indexes.Count; i++)
             {
                 string name = SnapshotNames.OfIndex(indexes[i].Folder);
                 EnvironmentSnapshot index = snapshots[i];
-                long indexSince = since?.Stores.FirstOrDefault(store => store.Name == name && store.StoreId == index.StoreId)?.Commit ?? -1;
+                long indexSince = since?.Stores.FirstOrDefault(
+                    store => store.Name == name && store.StoreId == index.StoreId)?.Commit ?? -1;
                 try
                 {
                     written += await index.WriteAsync(writer, name, indexSince, pages, cancellationToken).ConfigureAwait(false);
@@ -57,14 +61,17 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
                 }
                 catch (CorruptionException)
                 {
-                    await index.GiveUpAsync(writer, cancellationToken).ConfigureAwait(false); // an index can be built anew: it must not keep the documents from being backed up
+                    // an index can be built anew: it must not keep the documents from being backed up
+                    await index.GiveUpAsync(writer, cancellationToken).ConfigureAwait(false);
                     damaged++;
                 }
 
                 index.Dispose();
             }
 
-            string? content = damaged == 0 && options.HashesContent ? HashContent(documents, definitions, cancellationToken) : null;
+            string? content = damaged == 0 && options.HashesContent
+                ? HashContent(documents, definitions, cancellationToken)
+                : null;
             if (content is not null)
                 await writer.WriteManifestAsync(new SnapshotManifest(content).Write(), cancellationToken).ConfigureAwait(false);
             string hash = await writer.CompleteAsync(cancellationToken).ConfigureAwait(false);
@@ -77,7 +84,9 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
                 IsWhole = since is null,
                 Link = new BackupLink(hash, LogCommit(since, documents.Commit), stores),
                 Pages = written,
-                Skipped = damaged == 0 ? new Dictionary<string, long>() : new Dictionary<string, long> { ["DamagedIndexes"] = damaged },
+                Skipped = damaged == 0
+                    ? new Dictionary<string, long>()
+                    : new Dictionary<string, long> { ["DamagedIndexes"] = damaged },
             };
         }
         finally
@@ -92,7 +101,10 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
     public async Task<BackupReport> WriteLogAsync(BackupTarget target, CancellationToken cancellationToken)
     {
         BackupLink since = CheckSince(database.Environment.StoreId)
-            ?? throw new BackupException(BackupFault.LinkMissing, "A backup of the log goes on from another backup: say from which (Since), as its report has it. Begin with a snapshot.");
+            ?? throw new BackupException(
+                BackupFault.LinkMissing,
+                "A backup of the log goes on from another backup: say from which (Since), as its report has it. Begin with a "
+                    + "snapshot.");
         using EnvironmentLogStretch stretch = BeginLog(since.LogCommit);
         SnapshotDescription description = Describe(stretch.Read, []) with { Commit = stretch.Commit };
         stretch.Read.Dispose();
@@ -107,7 +119,9 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
             Description = description.Write(),
         };
         using var writer = new BackupPartWriter(target.Json, header);
-        long commits = await stretch.WriteAsync(writer, progress is null ? null : new PageProgress(progress, BackupStep.Writing, () => target.StoredBytes), cancellationToken).ConfigureAwait(false);
+        long commits = await stretch.WriteAsync(
+            writer, progress is null ? null : new PageProgress(progress, BackupStep.Writing, () => target.StoredBytes),
+            cancellationToken).ConfigureAwait(false);
         await writer.CompleteAsync(cancellationToken).ConfigureAwait(false);
         await target.CompleteAsync(cancellationToken).ConfigureAwait(false);
         return Report(target, writer, description, stretch.Commit, stretch.CommittedAt) with
@@ -142,44 +156,60 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
     private SnapshotDescription Describe(ReadTransaction read, IReadOnlyList<HeldIndex> indexes)
     {
         using DatabaseSnapshot snapshot = database.ReadOf(read);
-        var counts = new BackupCounts(snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count, snapshot.AllCollections().Count);
-        return new SnapshotDescription(database.Name, database.Id, snapshot.LastEtag, Now, counts, [.. indexes.Select(index => (index.Folder, index.Definition))]);
+        var counts = new BackupCounts(
+            snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count,
+            snapshot.AllCollections().Count);
+        return new SnapshotDescription(
+            database.Name, database.Id, snapshot.LastEtag, Now, counts,
+            [.. indexes.Select(index => (index.Folder, index.Definition))]);
     }
 
-    private string? HashContent(EnvironmentSnapshot documents, IReadOnlyList<IndexMapping>? definitions, CancellationToken cancellationToken)
+    private string? HashContent(
+        EnvironmentSnapshot documents, IReadOnlyList<IndexMapping>? definitions, CancellationToken cancellationToken)
     {
         if (definitions is null)
             return null;
         using DatabaseSnapshot snapshot = database.ReadOf(documents.Read);
         var pace = BackupPace.Of(database, options.PercentWhileWriting);
-        return SnapshotHash.Compute(snapshot, database.Id, BackupHashKind.Blake3, definitions, withCollections: true, since: null, _ => pace?.GiveWay(cancellationToken), cancellationToken).Hash;
+        return SnapshotHash.Compute(
+            snapshot, database.Id, BackupHashKind.Blake3, definitions, withCollections: true, since: null,
+            _ => pace?.GiveWay(cancellationToken), cancellationToken).Hash;
     }
 
     private BackupLink? CheckSince(Guid storeId)
     {
         if (options.Since is { Dump: not null })
-            throw new BackupException(BackupFault.Foreign, "The backup to go on from is a logical one: no pages go on from that. Begin with a full snapshot.");
+            throw new BackupException(
+                BackupFault.Foreign,
+                "The backup to go on from is a logical one: no pages go on from that. Begin with a full snapshot.");
         if (options.Since is { } since && since.Stores[0].StoreId != storeId)
-            throw new BackupException(BackupFault.Foreign, $"The backup to go on from is of another database than '{database.Name}', or of what this was before it was restored. Begin with a full snapshot.");
+            throw new BackupException(
+                BackupFault.Foreign,
+                $"The backup to go on from is of another database than '{database.Name}', or of what this was before it was "
+                    + $"restored. Begin with a full snapshot.");
         return options.Since;
     }
 
-    /// <summary>Where the log goes on: where it was, unless what followed there is not kept any more, which this backup makes up for.</summary>
-    private long LogCommit(BackupLink? since, long commit) => since is not null && database.Log.HoldsAfter(since.LogCommit) ? since.LogCommit : commit;
+    /// <summary>
+    /// Where the log goes on: where it was, unless what followed there is not kept any more, which this backup makes up for.
+    /// </summary>
+    private long LogCommit(BackupLink? since, long commit) =>
+        since is not null && database.Log.HoldsAfter(since.LogCommit) ? since.LogCommit : commit;
 
-    private static BackupReport Report(BackupTarget target, BackupPartWriter writer, SnapshotDescription description, long commit, DateTimeOffset? at) => new()
-    {
-        DatabaseName = description.DatabaseName,
-        DatabaseId = description.DatabaseId,
-        TakenAt = description.TakenAt,
-        LastEtag = description.LastEtag,
-        Counts = description.Counts,
-        TotalDocuments = description.Counts.Documents,
-        Compression = target.Compression,
-        IsEncrypted = target.IsSealed,
-        JsonBytes = writer.Bytes,
-        StoredBytes = target.StoredBytes,
-        LastCommit = commit,
-        LastCommitAt = at?.UtcDateTime,
-    };
+    private static BackupReport Report(
+        BackupTarget target, BackupPartWriter writer, SnapshotDescription description, long commit, DateTimeOffset? at) => new()
+        {
+            DatabaseName = description.DatabaseName,
+            DatabaseId = description.DatabaseId,
+            TakenAt = description.TakenAt,
+            LastEtag = description.LastEtag,
+            Counts = description.Counts,
+            TotalDocuments = description.Counts.Documents,
+            Compression = target.Compression,
+            IsEncrypted = target.IsSealed,
+            JsonBytes = writer.Bytes,
+            StoredBytes = target.StoredBytes,
+            LastCommit = commit,
+            LastCommitAt = at?.UtcDateTime,
+        };
 }

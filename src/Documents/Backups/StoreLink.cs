@@ -14,11 +14,14 @@ internal sealed record StoreLink(string Name, Guid StoreId, long Commit)
     public static StoreLink Parse(string text)
     {
         string[] parts = text.Split(Between);
-        if (parts.Length != 3 || !Guid.TryParseExact(parts[1], "N", out Guid storeId) || !long.TryParse(parts[2], NumberStyles.None, CultureInfo.InvariantCulture, out long commit))
+        if (parts.Length != 3
+            || !Guid.TryParseExact(parts[1], "N", out Guid storeId)
+            || !long.TryParse(parts[2], NumberStyles.None, CultureInfo.InvariantCulture, out long commit))
             throw new FormatException($"'{text}' is no store of a link of a chain of backups.");
         return new StoreLink(Uri.UnescapeDataString(parts[0]), storeId, commit);
     }
 
     /// <inheritdoc/>
-    public override string ToString() => string.Create(CultureInfo.InvariantCulture, $"{Uri.EscapeDataString(Name)}{Between}{StoreId:N}{Between}{Commit}");
+    public override string ToString() =>
+        string.Create(CultureInfo.InvariantCulture, $"{Uri.EscapeDataString(Name)}{Between}{StoreId:N}{Between}{Commit}");
 }

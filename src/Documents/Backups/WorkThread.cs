@@ -1,8 +1,9 @@
 namespace Treepie.Backups;
 
 /// <summary>
-/// Runs the long work of a backup on a thread of its own. The pool has as many threads as there are cores, and on two of them a backup would hold one that writers and requests wait for; adding threads takes it half a
-/// second each. The work stays on its thread as long as what it awaits is there at once, which <see cref="BlockingStream"/> sees to.
+/// Runs the long work of a backup on a thread of its own. The pool has as many threads as there are cores, and on two of them a
+/// backup would hold one that writers and requests wait for; adding threads takes it half a second each. The work stays on its
+/// thread as long as what it awaits is there at once, which <see cref="BlockingStream"/> sees to.
 /// </summary>
 internal static class WorkThread
 {

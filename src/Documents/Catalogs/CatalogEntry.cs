@@ -3,7 +3,10 @@ using Treepie.Store;
 
 namespace Treepie.Catalogs;
 
-/// <summary>A database of a catalogue and what is known of it. Its gate is taken before the catalogue's lock, never after; all but the first properties are its holder's.</summary>
+/// <summary>
+/// A database of a catalogue and what is known of it. Its gate is taken before the catalogue's lock, never after; all but the
+/// first properties are its holder's.
+/// </summary>
 internal sealed class CatalogEntry(string name, string path)
 {
     private volatile bool _isCreated;
@@ -37,13 +40,16 @@ internal sealed class CatalogEntry(string name, string path)
     /// <summary>Which of the keys known for it opened it.</summary>
     public int KeyIndex { get; set; }
 
-    /// <summary>Whether its files say that they are encrypted. What cannot be read counts as plain: opening it tells what is wrong.</summary>
+    /// <summary>
+    /// Whether its files say that they are encrypted. What cannot be read counts as plain: opening it tells what is wrong.
+    /// </summary>
     public bool IsEncrypted => Database?.IsEncrypted ?? (_isEncrypted ??= DatabaseFormat.IsEncrypted(Path));
 
     public DatabaseDescription Describe()
     {
         Database? database = Database;
-        return new DatabaseDescription(Name, IsEncrypted, database is not null, database is null ? Ambiguity?.Message ?? _problem : null);
+        return new DatabaseDescription(
+            Name, IsEncrypted, database is not null, database is null ? Ambiguity?.Message ?? _problem : null);
     }
 
     /// <summary>Refuses to choose between folders that claim the same name.</summary>
@@ -55,7 +61,8 @@ internal sealed class CatalogEntry(string name, string path)
     }
 
     private AmbiguousDatabaseException? Ambiguity => SameNames.Count == 0 ? null : new AmbiguousDatabaseException(
-        $"The folders {string.Join(" and ", SameNames.Select(static name => $"'{name}'"))} are both a database named '{Name}', because names are equal without case. Neither was opened. "
+        $"The folders {string.Join(" and ", SameNames.Select(static name => $"'{name}'"))} are both a database named '{Name}', "
+        + $"because names are equal without case. Neither was opened. "
         + "Stop the program, move those away that are not wanted, or give them other names.");
 
     /// <summary>The key it was opened with, to be disposed.</summary>

@@ -3,8 +3,9 @@ using Treepie.Storage;
 namespace Treepie.Catalogs;
 
 /// <summary>
-/// The directory of a catalogue: locked as long as this lives, with a folder for each database in <c>databases</c>. A folder comes to its name and loses it by being
-/// renamed, in one step; while it is made or deleted its name begins with <c>~</c>, which no database's does.
+/// The directory of a catalogue: locked as long as this lives, with a folder for each database in <c>databases</c>. A folder
+/// comes to its name and loses it by being renamed, in one step; while it is made or deleted its name begins with <c>~</c>, which
+/// no database's does.
 /// </summary>
 internal sealed class CatalogFolder : IDisposable
 {
@@ -12,7 +13,9 @@ internal sealed class CatalogFolder : IDisposable
     private const string LockFile = "catalog.lock";
     private const char UnfinishedMark = '~';
 
-    /// <summary>Error numbers of Linux and macOS (the last one of Linux only) by which an open file fails that nobody else holds.</summary>
+    /// <summary>
+    /// Error numbers of Linux and macOS (the last one of Linux only) by which an open file fails that nobody else holds.
+    /// </summary>
     private const int NoSpace = 28, ReadOnlyFileSystem = 30, QuotaExceeded = 122;
 
     private readonly string _databases;
@@ -31,8 +34,8 @@ internal sealed class CatalogFolder : IDisposable
     public string Path { get; }
 
     /// <summary>
-    /// All databases. What a crash left half made or half deleted is deleted; what else somebody put there is left alone. Folders whose names differ by case alone are one database, which
-    /// stays closed: no order of a directory says which of them it is.
+    /// All databases. What a crash left half made or half deleted is deleted; what else somebody put there is left alone. Folders
+    /// whose names differ by case alone are one database, which stays closed: no order of a directory says which of them it is.
     /// </summary>
     public IReadOnlyList<CatalogEntry> Scan()
     {
@@ -51,7 +54,11 @@ internal sealed class CatalogFolder : IDisposable
             .. folders.GroupBy(static name => name, StringComparer.OrdinalIgnoreCase).Select(same =>
             {
                 string[] names = [.. same.Order(StringComparer.Ordinal)];
-                return new CatalogEntry(names[0], PathOf(names[0])) { IsCreated = true, SameNames = names.Length > 1 ? names : [] };
+                return new CatalogEntry(names[0], PathOf(names[0]))
+                {
+                    IsCreated = true,
+                    SameNames = names.Length > 1 ? names : []
+                };
             }),
         ];
     }
@@ -68,10 +75,13 @@ internal sealed class CatalogFolder : IDisposable
     {
         // Names are equal without case, also where the file system tells them apart.
         var anyCase = new EnumerationOptions { MatchCasing = MatchCasing.CaseInsensitive };
-        if (Directory.EnumerateDirectories(_databases, name, anyCase).Select(System.IO.Path.GetFileName).FirstOrDefault() is { } kept)
+        if (Directory.EnumerateDirectories(_databases, name, anyCase)
+            .Select(System.IO.Path.GetFileName)
+            .FirstOrDefault() is { } kept)
         {
             throw new ConcurrencyException(
-                $"A database named '{kept}' was deleted and its files kept in the folder '{DatabasesFolder}/{kept}'. Move them away, choose another name, or restart to have it back.");
+                $"A database named '{kept}' was deleted and its files kept in the folder '{DatabasesFolder}/{kept}'. Move them "
+                    + $"away, choose another name, or restart to have it back.");
         }
     }
 
@@ -106,7 +116,8 @@ internal sealed class CatalogFolder : IDisposable
         }
     }
 
-    private string UnfinishedPath(string state, string name) => System.IO.Path.Combine(_databases, $"{UnfinishedMark}{state}-{name}-{Guid.NewGuid():N}");
+    private string UnfinishedPath(string state, string name) =>
+        System.IO.Path.Combine(_databases, $"{UnfinishedMark}{state}-{name}-{Guid.NewGuid():N}");
 
     private FileStream OpenLockFile()
     {
@@ -120,11 +131,18 @@ internal sealed class CatalogFolder : IDisposable
         }
         catch (UnauthorizedAccessException error)
         {
-            throw new StorageException($"The data directory '{Path}' cannot be written: {error.Message} Give the process the right to, or choose another directory.", error);
+            throw new StorageException(
+                $"The data directory '{Path}' cannot be written: {error.Message} Give the process the right to, or choose "
+                    + $"another directory.",
+                error);
         }
-        catch (IOException error) when (File.Exists(path) && error.HResult is not (NoSpace or ReadOnlyFileSystem or QuotaExceeded))
+        catch (IOException error)
+            when (File.Exists(path) && error.HResult is not (NoSpace or ReadOnlyFileSystem or QuotaExceeded))
         {
-            throw new EnvironmentLockedException($"The data directory '{Path}' is open in another process, which holds '{path}'. Stop that one, or choose another directory.", error);
+            throw new EnvironmentLockedException(
+                $"The data directory '{Path}' is open in another process, which holds '{path}'. Stop that one, or choose another "
+                    + $"directory.",
+                error);
         }
         catch (IOException error)
         {

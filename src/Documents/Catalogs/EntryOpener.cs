@@ -6,7 +6,10 @@ namespace Treepie.Catalogs;
 /// <summary>Opens the databases of a catalogue with the keys it knows. Whoever calls holds the entry's gate.</summary>
 internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
 {
-    /// <summary>How long the sources of a key that did not open its database are left in peace: they may run programs, and who asks for the database may ask often.</summary>
+    /// <summary>
+    /// How long the sources of a key that did not open its database are left in peace: they may run programs, and who asks for
+    /// the database may ask often.
+    /// </summary>
     private static readonly TimeSpan KeyRetryDelay = TimeSpan.FromSeconds(5);
 
     /// <summary>The key for a database that is to be made, to be disposed.</summary>
@@ -17,11 +20,14 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
             IReadOnlyList<EncryptionKey> found = keys.Find(name);
             foreach (EncryptionKey other in found.Skip(1))
                 other.Dispose(); // the next one of a database that is gone
-            return found.Count > 0 ? found[0] : throw new DatabaseLockedException($"{keys.WhyNone(name)} The database was not created.");
+            return found.Count > 0
+                ? found[0]
+                : throw new DatabaseLockedException($"{keys.WhyNone(name)} The database was not created.");
         }
         catch (KeySourceException error)
         {
-            throw new DatabaseLockedException($"Database '{name}' was not created: it is to be encrypted, and there is no key for it. {error.Message}", error);
+            throw new DatabaseLockedException(
+                $"Database '{name}' was not created: it is to be encrypted, and there is no key for it. {error.Message}", error);
         }
     }
 
@@ -54,12 +60,19 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
         }
         catch (KeySourceException error)
         {
-            throw entry.Locked(new DatabaseLockedException($"Database '{entry.Name}' is encrypted, and its key cannot be had. {error.Message}", error), options.TimeProvider);
+            throw entry.Locked(
+                new DatabaseLockedException(
+                    $"Database '{entry.Name}' is encrypted, and its key cannot be had. {error.Message}", error),
+                options.TimeProvider);
         }
         catch (EncryptionKeyException error)
         {
-            string origin = keys.TryGetSource(entry.Name, out KeySource? source) ? $"{source.Description} gives a key that does not open it" : "the key that is kept for it does not open it";
-            throw entry.Locked(new DatabaseLockedException($"Database '{entry.Name}' stays closed: {origin}. {error.Message}", error), options.TimeProvider);
+            string origin = keys.TryGetSource(entry.Name, out KeySource? source)
+                ? $"{source.Description} gives a key that does not open it"
+                : "the key that is kept for it does not open it";
+            throw entry.Locked(
+                new DatabaseLockedException($"Database '{entry.Name}' stays closed: {origin}. {error.Message}", error),
+                options.TimeProvider);
         }
         finally
         {
@@ -68,14 +81,17 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
         }
     }
 
-    /// <summary>Opens with the first key that fits; a second one is there only where a change of the key was interrupted.</summary>
+    /// <summary>
+    /// Opens with the first key that fits; a second one is there only where a change of the key was interrupted.
+    /// </summary>
     private Database OpenWithAny(CatalogEntry entry, IReadOnlyList<EncryptionKey> candidates)
     {
         for (int index = 0; ; index++)
         {
             try
             {
-                Database database = Database.Open(entry.Path, options with { Name = entry.Name, EncryptionKey = candidates[index] });
+                Database database = Database.Open(
+                    entry.Path, options with { Name = entry.Name, EncryptionKey = candidates[index] });
                 entry.KeyIndex = index;
                 return database;
             }
@@ -90,12 +106,15 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
     public void Unlock(CatalogEntry entry, EncryptionKey given)
     {
         if (!entry.IsEncrypted)
-            throw new KeySourceException($"Database '{entry.Name}' is not encrypted, so it takes no key. Encryption is chosen when a database is made.");
+            throw new KeySourceException(
+                $"Database '{entry.Name}' is not encrypted, so it takes no key. Encryption is chosen when a database is made.");
         if (entry.Database is not null)
         {
             using EncryptionKey current = entry.TakeKey(keys);
             if (!SecretStore.AreEqual(current, given))
-                throw new KeySourceException($"Database '{entry.Name}' is open with another key. To change its key, ask for that: treepie key change --database {entry.Name}.");
+                throw new KeySourceException(
+                    $"Database '{entry.Name}' is open with another key. To change its key, ask for that: treepie key change "
+                        + $"--database {entry.Name}.");
             return;
         }
 
@@ -106,7 +125,8 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
         }
         catch (EncryptionKeyException error)
         {
-            throw new DatabaseLockedException($"The key that was given does not open database '{entry.Name}', and was not kept. {error.Message}", error);
+            throw new DatabaseLockedException(
+                $"The key that was given does not open database '{entry.Name}', and was not kept. {error.Message}", error);
         }
     }
 
@@ -117,7 +137,9 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
         {
             using (key)
                 if (!SecretStore.AreEqual(key, given))
-                    throw new ConcurrencyException($"Another key was given for '{name}' before, and it may be the only copy. It was left as it is; overwrite=true (--overwrite) replaces it.");
+                    throw new ConcurrencyException(
+                        $"Another key was given for '{name}' before, and it may be the only copy. It was left as it is; "
+                            + $"overwrite=true (--overwrite) replaces it.");
         }
     }
 }

@@ -5,8 +5,8 @@ using Treepie.Storage;
 namespace Treepie.Catalogs;
 
 /// <summary>
-/// The keys a catalogue knows: from the sources set for single databases, from its <see cref="SecretStore"/>, and those held in memory because they were given for
-/// this run only. Calls for one database come one at a time.
+/// The keys a catalogue knows: from the sources set for single databases, from its <see cref="SecretStore"/>, and those held in
+/// memory because they were given for this run only. Calls for one database come one at a time.
 /// </summary>
 internal sealed class KeyRing : IDisposable
 {
@@ -31,7 +31,8 @@ internal sealed class KeyRing : IDisposable
     public void ThrowIfCannotKeep(string database) => RequireStore(database);
 
     /// <summary>The source set for a database alone.</summary>
-    public bool TryGetSource(string database, [MaybeNullWhen(false)] out KeySource source) => _ofDatabases.TryGetValue(database, out source);
+    public bool TryGetSource(string database, [MaybeNullWhen(false)] out KeySource source) =>
+        _ofDatabases.TryGetValue(database, out source);
 
     /// <summary>The keys that may open a database, the likely one first, to be disposed; none where no key is known.</summary>
     /// <exception cref="KeySourceException">Its source does not give it.</exception>
@@ -88,8 +89,10 @@ internal sealed class KeyRing : IDisposable
         string maybe = isSealed
             ? "It may be in the secrets store, whose master key is not set (--master-key). "
             : _store is null ? "" : "It is not in the secrets store. ";
-        return $"Database '{database}' is encrypted, and its key is not there. {maybe}Give it, and the database opens: treepie key give --database {database} --key file:PATH "
-            + $"(over HTTP: POST /admin/secrets?name={Uri.EscapeDataString(database)}; in a program: DatabaseCatalog.GiveKey), or set where it is, for instance --database-key {database}=file:PATH.";
+        return $"Database '{database}' is encrypted, and its key is not there. {maybe}Give it, and the database opens: treepie "
+        + $"key give --database {database} --key file:PATH "
+            + $"(over HTTP: POST /admin/secrets?name={Uri.EscapeDataString(database)}; in a program: DatabaseCatalog.GiveKey), "
+            + $"or set where it is, for instance --database-key {database}=file:PATH.";
     }
 
     /// <inheritdoc/>
@@ -120,6 +123,8 @@ internal sealed class KeyRing : IDisposable
     }
 
     private SecretStore RequireStore(string database) => _store ?? throw new KeySourceException(
-        $"The key of '{database}' was not kept: there is no master key to encrypt it with, and it is never written in plain. Set a master key (--master-key file:PATH; 'treepie key generate PATH' makes one), "
-        + "or give the key until the next restart only (keep=false, treepie key give --until-restart), or set where it is (--database-key).");
+        $"The key of '{database}' was not kept: there is no master key to encrypt it with, and it is never written in plain. Set "
+        + $"a master key (--master-key file:PATH; 'treepie key generate PATH' makes one), "
+        + "or give the key until the next restart only (keep=false, treepie key give --until-restart), or set where it is "
+        + "(--database-key).");
 }

@@ -44,7 +44,9 @@ internal sealed unsafe class ManagedZstd : ZstdLibrary
 
     private static ZSTD_DCtx_s* Decompressor(nint context) => (ZSTD_DCtx_s*)context;
 
-    private static ZSTD_inBuffer_s Input(ZstdBuffer* buffer) => new() { src = buffer->Start, size = buffer->Length, pos = buffer->Position };
+    private static ZSTD_inBuffer_s Input(ZstdBuffer* buffer) =>
+        new() { src = buffer->Start, size = buffer->Length, pos = buffer->Position };
 
-    private static ZSTD_outBuffer_s Output(ZstdBuffer* buffer) => new() { dst = buffer->Start, size = buffer->Length, pos = buffer->Position };
+    private static ZSTD_outBuffer_s Output(ZstdBuffer* buffer) =>
+        new() { dst = buffer->Start, size = buffer->Length, pos = buffer->Position };
 }

@@ -5,8 +5,9 @@ namespace Treepie.Compression;
 
 /// <summary>The zstd library of the system, bound at run time. Thread-safe.</summary>
 /// <remarks>
-/// Functions are looked up in the loaded library, not declared as imports: the library has another file name on every system, an import knows one, and the hook that would
-/// map it can be set once in a process only, which is not this library's to take. It works the same in natively compiled programs.
+/// Functions are looked up in the loaded library, not declared as imports: the library has another file name on every system, an
+/// import knows one, and the hook that would map it can be set once in a process only, which is not this library's to take. It
+/// works the same in natively compiled programs.
 /// </remarks>
 internal sealed unsafe class NativeZstd : ZstdLibrary
 {
@@ -43,7 +44,9 @@ internal sealed unsafe class NativeZstd : ZstdLibrary
         : OperatingSystem.IsMacOS() ? ["libzstd.1.dylib", "/opt/homebrew/lib/libzstd.1.dylib", "/usr/local/lib/libzstd.1.dylib"]
         : ["libzstd.so.1"];
 
-    /// <summary>Loads the first of these files that is there; null where none is, or where it is too old to have every function.</summary>
+    /// <summary>
+    /// Loads the first of these files that is there; null where none is, or where it is too old to have every function.
+    /// </summary>
     public static NativeZstd? TryLoad(params IReadOnlyList<string> names)
     {
         foreach (string name in names)
@@ -64,26 +67,32 @@ internal sealed unsafe class NativeZstd : ZstdLibrary
         return null;
     }
 
-    internal override void Free(nint context, bool compresses) => _ = compresses ? _freeCompressor(context) : _freeDecompressor(context);
+    internal override void Free(nint context, bool compresses) =>
+        _ = compresses ? _freeCompressor(context) : _freeDecompressor(context);
 
     private protected override nint NewCompressor() => _createCompressor();
 
     private protected override nint NewDecompressor() => _createDecompressor();
 
-    private protected override nuint SetCompressor(nint context, int parameter, int value) => _setCompressor(context, parameter, value);
+    private protected override nuint SetCompressor(nint context, int parameter, int value) =>
+        _setCompressor(context, parameter, value);
 
-    private protected override nuint SetDecompressor(nint context, int parameter, int value) => _setDecompressor(context, parameter, value);
+    private protected override nuint SetDecompressor(nint context, int parameter, int value) =>
+        _setDecompressor(context, parameter, value);
 
     private protected override nuint Compress(nint context, ZstdBuffer* output, ZstdBuffer* input, int operation) =>
         _compress(context, output, input, operation);
 
-    private protected override nuint Decompress(nint context, ZstdBuffer* output, ZstdBuffer* input) => _decompress(context, output, input);
+    private protected override nuint Decompress(nint context, ZstdBuffer* output, ZstdBuffer* input) =>
+        _decompress(context, output, input);
 
     private protected override bool IsError(nuint result) => _isError(result) != 0;
 
     private protected override string ErrorName(nuint result)
     {
         byte* name = _errorName(result);
-        return name == null ? "unknown error" : Encoding.ASCII.GetString(MemoryMarshal.CreateReadOnlySpanFromNullTerminated(name));
+        return name == null
+            ? "unknown error"
+            : Encoding.ASCII.GetString(MemoryMarshal.CreateReadOnlySpanFromNullTerminated(name));
     }
 }

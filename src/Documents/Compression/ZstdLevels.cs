@@ -4,8 +4,9 @@ using Treepie.Storage.Files;
 namespace Treepie.Compression;
 
 /// <summary>
-/// The level of a stream, chosen by its beginning: the first of some that makes a sample of it smaller than so much of what gzip at its best does, else the last. So what is promised of sizes holds for
-/// content that a quick level is bad at (very short documents), and all other content keeps the quick one. Costs some hundredths of a second, once.
+/// The level of a stream, chosen by its beginning: the first of some that makes a sample of it smaller than so much of what gzip
+/// at its best does, else the last. So what is promised of sizes holds for content that a quick level is bad at (very short
+/// documents), and all other content keeps the quick one. Costs some hundredths of a second, once.
 /// </summary>
 /// <param name="Choices">Levels, the quickest first; with one nothing is tried.</param>
 /// <param name="MostOfGzip">Greatest share of gzip's length that is good enough.</param>

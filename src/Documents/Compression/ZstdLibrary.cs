@@ -1,26 +1,38 @@
 namespace Treepie.Compression;
 
 /// <summary>
-/// Front door of the room: zstd. <see cref="OfSystem"/> is the library of the system where there is one (libzstd 1.4 or later: faster at the
-/// higher levels), else the managed one of this program: both write the same format. Thread-safe.
+/// Front door of the room: zstd. <see cref="OfSystem"/> is the library of the system where there is one (libzstd 1.4 or later:
+/// faster at the higher levels), else the managed one of this program: both write the same format. Thread-safe.
 /// </summary>
 internal abstract unsafe class ZstdLibrary
 {
-    /// <summary>Largest window that is decompressed: 128 MiB, what the library's own tool takes. What asks for more was made to exhaust memory.</summary>
+    /// <summary>
+    /// Largest window that is decompressed: 128 MiB, what the library's own tool takes. What asks for more was made to exhaust
+    /// memory.
+    /// </summary>
     public const int MaxWindowLog = 27;
 
     /// <summary>
-    /// Bytes that a thread compresses at once. The library's own choice is four windows, 8 MiB, of which it keeps three for two threads, and as much of output; half of it with more of the window before it
-    /// known to each job (<see cref="JobOverlap"/>) is as small in the end.
+    /// Bytes that a thread compresses at once. The library's own choice is four windows, 8 MiB, of which it keeps three for two
+    /// threads, and as much of output; half of it with more of the window before it known to each job (<see cref="JobOverlap"/>)
+    /// is as small in the end.
     /// </summary>
     public const int JobBytes = 4 << 20;
 
-    /// <summary>Half a window of what comes before a job is read into it first: 9 would be all, 6 (an eighth) is what the library takes.</summary>
+    /// <summary>
+    /// Half a window of what comes before a job is read into it first: 9 would be all, 6 (an eighth) is what the library takes.
+    /// </summary>
     private const int JobOverlap = 8;
 
-    private const int CompressionLevel = 100, ChecksumFlag = 201, WorkerCount = 400, JobSize = 401, OverlapLog = 402, DecompressionWindowLogMax = 100;
+    private const int CompressionLevel = 100,
+        ChecksumFlag = 201,
+        WorkerCount = 400,
+        JobSize = 401,
+        OverlapLog = 402,
+        DecompressionWindowLogMax = 100;
 
-    private static readonly Lazy<ZstdLibrary> s_ofSystem = new(static () => NativeZstd.TryLoad(NativeZstd.NamesOfSystem) ?? (ZstdLibrary)new ManagedZstd());
+    private static readonly Lazy<ZstdLibrary> s_ofSystem = new(
+        static () => NativeZstd.TryLoad(NativeZstd.NamesOfSystem) ?? (ZstdLibrary)new ManagedZstd());
 
     /// <summary>The fastest that there is.</summary>
     public static ZstdLibrary OfSystem => s_ofSystem.Value;
@@ -28,7 +40,10 @@ internal abstract unsafe class ZstdLibrary
     /// <summary>What begins a frame.</summary>
     public static ReadOnlySpan<byte> Magic => [0x28, 0xB5, 0x2F, 0xFD];
 
-    /// <summary>A compressor. <paramref name="workers"/> is what came of the number of threads that was asked for: 0 where the library has none.</summary>
+    /// <summary>
+    /// A compressor. <paramref name="workers"/> is what came of the number of threads that was asked for: 0 where the library has
+    /// none.
+    /// </summary>
     public ZstdContext CreateCompressor(int level, ref int workers)
     {
         var context = new ZstdContext(NewCompressor(), this, compresses: true);
@@ -71,8 +86,12 @@ internal abstract unsafe class ZstdLibrary
         return context;
     }
 
-    /// <summary>Goes on compressing; gives what is still inside when <paramref name="operation"/> asks for it to come out.</summary>
-    public long Compress(ZstdContext context, ReadOnlySpan<byte> input, Span<byte> output, ZstdOperation operation, out int consumed, out int produced)
+    /// <summary>
+    /// Goes on compressing; gives what is still inside when <paramref name="operation"/> asks for it to come out.
+    /// </summary>
+    public long Compress(
+        ZstdContext context, ReadOnlySpan<byte> input, Span<byte> output, ZstdOperation operation, out int consumed,
+        out int produced)
     {
         fixed (byte* source = input, destination = output)
         {

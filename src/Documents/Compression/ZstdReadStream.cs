@@ -2,7 +2,10 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Compression;
 
-/// <summary>Decompresses zstd frames, one or several behind each other. A frame that is damaged or cut off is an error, never an early end. One caller at a time.</summary>
+/// <summary>
+/// Decompresses zstd frames, one or several behind each other. A frame that is damaged or cut off is an error, never an early
+/// end. One caller at a time.
+/// </summary>
 internal sealed class ZstdReadStream : ForwardStream
 {
     public override bool CanRead => true;
@@ -73,7 +76,8 @@ internal sealed class ZstdReadStream : ForwardStream
 
     private int Decompress(Span<byte> buffer)
     {
-        long wanted = _library.Decompress(_context, _input.AsSpan(_at, _filled - _at), buffer, out int consumed, out int produced);
+        long wanted = _library.Decompress(
+            _context, _input.AsSpan(_at, _filled - _at), buffer, out int consumed, out int produced);
         _at += consumed;
         _withinFrame = wanted != 0;
         _mayHoldMore = produced == buffer.Length && _withinFrame; // a full output may have left some inside

@@ -4,9 +4,10 @@ using Treepie.Storage.Memory;
 namespace Treepie.Compression;
 
 /// <summary>
-/// Compresses what is written to it as one zstd frame with a checksum. <see cref="CompleteAsync"/> ends the frame; without it the frame stays without an end, and who
-/// reads it learns that it was broken off. Its threads are quiet ones: who serves others at the same time goes first. The beginning is kept until there is enough of it to choose a level by. Memory: what the library takes for its threads (see
-/// <see cref="ZstdLibrary.JobBytes"/>), and until the choice 1 MiB. One caller at a time.
+/// Compresses what is written to it as one zstd frame with a checksum. <see cref="CompleteAsync"/> ends the frame; without it the
+/// frame stays without an end, and who reads it learns that it was broken off. Its threads are quiet ones: who serves others at
+/// the same time goes first. The beginning is kept until there is enough of it to choose a level by. Memory: what the library
+/// takes for its threads (see <see cref="ZstdLibrary.JobBytes"/>), and until the choice 1 MiB. One caller at a time.
 /// </summary>
 internal sealed class ZstdWriteStream : ForwardStream
 {
@@ -22,7 +23,10 @@ internal sealed class ZstdWriteStream : ForwardStream
     private byte[]? _sample;
     private int _sampled;
 
-    /// <summary>Compresses at one of some levels (1 fastest, up to 19), by other threads if <paramref name="workers"/> is not 0 and the library has them. Leaves the destination open.</summary>
+    /// <summary>
+    /// Compresses at one of some levels (1 fastest, up to 19), by other threads if <paramref name="workers"/> is not 0 and the
+    /// library has them. Leaves the destination open.
+    /// </summary>
     public ZstdWriteStream(Stream destination, ZstdLibrary library, ZstdLevels levels, int workers)
     {
         _destination = destination;
@@ -116,7 +120,8 @@ internal sealed class ZstdWriteStream : ForwardStream
     private void Begin()
     {
         if (Workers > 0)
-            QuietThread.Run(() => _library.Compress(_context, default, _output, ZstdOperation.Continue, out _, out _), QuietThread.Steady);
+            QuietThread.Run(
+                () => _library.Compress(_context, default, _output, ZstdOperation.Continue, out _, out _), QuietThread.Steady);
     }
 
     private void CompressSync(ReadOnlySpan<byte> buffer)

@@ -1,9 +1,14 @@
 namespace Treepie.Computations;
 
-/// <summary>What a map may look at beside its document. Whatever it is asked is noted, so that the document is mapped again when the answer changes.</summary>
+/// <summary>
+/// What a map may look at beside its document. Whatever it is asked is noted, so that the document is mapped again when the
+/// answer changes.
+/// </summary>
 internal interface IMapHost
 {
-    /// <summary>A document of a collection as JSON, with <c>@metadata</c>; null where there is none, or it is of another collection.</summary>
+    /// <summary>
+    /// A document of a collection as JSON, with <c>@metadata</c>; null where there is none, or it is of another collection.
+    /// </summary>
     byte[]? Load(string id, string collection);
 
     /// <summary>The value of a compare-exchange key as JSON; null where there is none.</summary>

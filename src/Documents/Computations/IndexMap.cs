@@ -3,7 +3,8 @@ using Treepie.Store;
 namespace Treepie.Computations;
 
 /// <summary>
-/// A map of an index that computes: turns a document into zero or more JSON objects, which are indexed by their top-level names as if each were a document. Thread-safe.
+/// A map of an index that computes: turns a document into zero or more JSON objects, which are indexed by their top-level names
+/// as if each were a document. Thread-safe.
 /// </summary>
 internal abstract class IndexMap
 {

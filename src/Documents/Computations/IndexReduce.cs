@@ -1,6 +1,8 @@
 namespace Treepie.Computations;
 
-/// <summary>The reduce of an index: makes of objects that have the same values in its keys objects of the same form. Thread-safe.</summary>
+/// <summary>
+/// The reduce of an index: makes of objects that have the same values in its keys objects of the same form. Thread-safe.
+/// </summary>
 internal abstract class IndexReduce
 {
     /// <summary>Members whose values together are the key of a group, in the order of the text.</summary>

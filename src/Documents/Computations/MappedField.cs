@@ -9,7 +9,8 @@ internal readonly record struct MappedField(string Name, MappedFieldKind Kind = 
     public const string Boost = "@boost";
 
     /// <summary>
-    /// The member of an object with fields whose names only the document says: an array of <c>{"Name":…,"Value":…,"Indexing":…,"Storage":…}</c>, the last two where they are given.
+    /// The member of an object with fields whose names only the document says: an array of
+    /// <c>{"Name":…,"Value":…,"Indexing":…,"Storage":…}</c>, the last two where they are given.
     /// </summary>
     public const string Dynamic = "@fields";
 }

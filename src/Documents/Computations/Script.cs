@@ -3,7 +3,10 @@ using System.Text.Json;
 
 namespace Treepie.Computations;
 
-/// <summary>A compiled script: functions that can be called with documents. Thread-safe: callers at the same time run on engines of their own.</summary>
+/// <summary>
+/// A compiled script: functions that can be called with documents. Thread-safe: callers at the same time run on engines of their
+/// own.
+/// </summary>
 internal abstract class Script
 {
     /// <summary>Calls a function of the script.</summary>
@@ -11,11 +14,13 @@ internal abstract class Script
     /// <param name="call">What it is given.</param>
     /// <param name="host">What it may do.</param>
     /// <param name="output">
-    /// Takes what it gives as JSON: of <see cref="ScriptCall.ReturnsThis"/> the first argument as it is then, else the result; nothing where that is <c>undefined</c>.
+    /// Takes what it gives as JSON: of <see cref="ScriptCall.ReturnsThis"/> the first argument as it is then, else the result;
+    /// nothing where that is <c>undefined</c>.
     /// </param>
     /// <param name="cancellationToken">Ends it.</param>
     /// <exception cref="ScriptException">It failed, or went over a limit.</exception>
-    public abstract void Call(string function, in ScriptCall call, IScriptHost host, IBufferWriter<byte> output, CancellationToken cancellationToken);
+    public abstract void Call(
+        string function, in ScriptCall call, IScriptHost host, IBufferWriter<byte> output, CancellationToken cancellationToken);
 }
 
 /// <summary>What a function of a script is called with.</summary>

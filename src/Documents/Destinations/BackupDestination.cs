@@ -1,8 +1,9 @@
 namespace Treepie.Destinations;
 
 /// <summary>
-/// Front door of the room: a place that keeps backups as objects under names such as <c>shop-2026-01-31T02-00-00Z/full-….backup</c>. It promises that an object is there
-/// whole or not at all. Costs what its kind costs; memory is bounded and each kind says by what. Thread-safe; one upload at a time under a name.
+/// Front door of the room: a place that keeps backups as objects under names such as
+/// <c>shop-2026-01-31T02-00-00Z/full-….backup</c>. It promises that an object is there whole or not at all. Costs what its kind
+/// costs; memory is bounded and each kind says by what. Thread-safe; one upload at a time under a name.
 /// </summary>
 public abstract class BackupDestination : IDisposable
 {
@@ -15,7 +16,10 @@ public abstract class BackupDestination : IDisposable
     /// <summary>Whether what is written here lands on a disk of this machine.</summary>
     public abstract bool IsLocal { get; }
 
-    /// <summary>Finds out before long work whether objects can be listed and written, and whether there is room, where that can be known. Leaves nothing behind.</summary>
+    /// <summary>
+    /// Finds out before long work whether objects can be listed and written, and whether there is room, where that can be known.
+    /// Leaves nothing behind.
+    /// </summary>
     /// <param name="expectedBytes">How much is about to be written; 0 where nobody knows.</param>
     /// <param name="cancellationToken">Ends it.</param>
     /// <exception cref="DestinationException">Says what is in the way.</exception>
@@ -53,15 +57,25 @@ public abstract class BackupDestination : IDisposable
     {
     }
 
-    /// <summary>Refuses names that mean something else in some place: parts that are empty, begin with a dot, or hold other characters than letters, digits and <c>._-+@ ()</c>.</summary>
+    /// <summary>
+    /// Refuses names that mean something else in some place: parts that are empty, begin with a dot, or hold other characters
+    /// than letters, digits and <c>._-+@ ()</c>.
+    /// </summary>
     /// <exception cref="ArgumentException">It is such a name.</exception>
     protected static void CheckName(string name)
     {
         ArgumentException.ThrowIfNullOrEmpty(name);
         bool isValid = name.Length <= MaxNameLength
-            && Array.TrueForAll(name.Split('/'), static part => part.Length > 0 && part[0] != '.' && part.All(static c => char.IsLetterOrDigit(c) || "._-+@ ()".Contains(c, StringComparison.Ordinal)));
+            && Array.TrueForAll(
+                name.Split('/'),
+                static part => part.Length > 0
+                    && part[0] != '.'
+                    && part.All(static c => char.IsLetterOrDigit(c) || "._-+@ ()".Contains(c, StringComparison.Ordinal)));
         if (!isValid)
-            throw new ArgumentException($"'{name}' is no name for an object in every place: parts between slashes must be there, not begin with a dot, and hold letters, digits and ._-+@ () only.", nameof(name));
+            throw new ArgumentException(
+                $"'{name}' is no name for an object in every place: parts between slashes must be there, not begin with a dot, "
+                    + $"and hold letters, digits and ._-+@ () only.",
+                nameof(name));
     }
 }
 

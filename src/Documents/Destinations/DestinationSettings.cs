@@ -5,7 +5,10 @@ namespace Treepie.Destinations;
 /// <summary>Where backups go, as it is written down. Immutable. Its text shows no keys.</summary>
 public sealed record DestinationSettings
 {
-    /// <summary>A folder's path, or an address with a scheme, for instance <c>s3://bucket/prefix?region=eu-west-1</c>. Keys do not stand in it.</summary>
+    /// <summary>
+    /// A folder's path, or an address with a scheme, for instance <c>s3://bucket/prefix?region=eu-west-1</c>. Keys do not stand
+    /// in it.
+    /// </summary>
     public required string Address { get; init; }
 
     /// <summary>Name of the keys, where the place wants some and the environment does not give them.</summary>
@@ -42,7 +45,8 @@ public sealed class DestinationProviders
     private readonly DestinationProvider[] _providers;
 
     /// <summary>These kinds, asked in their order, and folders.</summary>
-    public DestinationProviders(params IEnumerable<DestinationProvider> providers) => _providers = [.. providers, new FolderProvider()];
+    public DestinationProviders(params IEnumerable<DestinationProvider> providers) =>
+        _providers = [.. providers, new FolderProvider()];
 
     /// <summary>Opens a place.</summary>
     /// <exception cref="DestinationException">The address is not valid, or of a kind that this program does not have.</exception>
@@ -50,11 +54,14 @@ public sealed class DestinationProviders
     {
         ArgumentNullException.ThrowIfNull(settings);
         if (string.IsNullOrWhiteSpace(settings.Address))
-            throw new DestinationException(DestinationFault.BadAddress, "A place for backups has no address. Give a folder, or s3://bucket/prefix.");
+            throw new DestinationException(
+                DestinationFault.BadAddress, "A place for backups has no address. Give a folder, or s3://bucket/prefix.");
 
         return Array.Find(_providers, provider => provider.Takes(settings.Address)) is { } found
             ? found.Open(settings)
-            : throw new DestinationException(DestinationFault.BadAddress, $"'{settings.Address}' is of a kind that this program cannot open. Give a folder, or another address.");
+            : throw new DestinationException(
+                DestinationFault.BadAddress,
+                $"'{settings.Address}' is of a kind that this program cannot open. Give a folder, or another address.");
     }
 
     private sealed class FolderProvider : DestinationProvider

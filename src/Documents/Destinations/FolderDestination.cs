@@ -1,11 +1,13 @@
+using System.Globalization;
 using Treepie.Storage;
 using Treepie.Storage.Files;
 
 namespace Treepie.Destinations;
 
 /// <summary>
-/// A folder of this machine, or one that is mounted. An object is a file that is written under a name of its own, forced to the disk, and renamed: a killed process leaves
-/// an unfinished file that nobody lists, and the next upload to that folder removes it.
+/// A folder of this machine, or one that is mounted. An object is a file that is written under a name of its own, forced to the
+/// disk, and renamed: a killed process leaves an unfinished file that nobody lists, and the next upload to that folder removes
+/// it.
 /// </summary>
 public sealed class FolderDestination : BackupDestination
 {
@@ -16,7 +18,9 @@ public sealed class FolderDestination : BackupDestination
     /// <summary>Room that must be there whatever is expected: less is as good as none.</summary>
     private const long LeastRoomBytes = 1 << 20;
 
-    /// <summary>Error number of Linux and macOS (and the one of quotas) by which a write fails that nothing else is wrong with.</summary>
+    /// <summary>
+    /// Error number of Linux and macOS (and the one of quotas) by which a write fails that nothing else is wrong with.
+    /// </summary>
     private const int NoSpace = 28, QuotaExceeded = 122, ReadOnlyFileSystem = 30;
 
     private readonly string _root;
@@ -24,7 +28,8 @@ public sealed class FolderDestination : BackupDestination
 
     /// <summary>A folder, made at the first upload.</summary>
     /// <param name="path">Where it is.</param>
-    /// <param name="shownAs">What its address and messages call it, for those who are not to know where it is; null: its path.</param>
+    /// <param name="shownAs">What its address and messages call it, for those who are not to know where it is; null: its
+    /// path.</param>
     public FolderDestination(string path, string? shownAs = null)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(path);
@@ -58,7 +63,11 @@ public sealed class FolderDestination : BackupDestination
         if (free < Math.Max(expectedBytes, LeastRoomBytes))
         {
             throw new DestinationException(
-                DestinationFault.NoRoom, FormattableString.Invariant($"There is no room in '{_shownAs}': {free / 1e6:N1} MB are free, and about {Math.Max(expectedBytes, LeastRoomBytes) / 1e6:N1} MB are needed. Make room, or choose another place."));
+                DestinationFault.NoRoom,
+                string.Create(
+                    CultureInfo.InvariantCulture, $"There is no room in '{_shownAs}': {free / 1e6:N1} MB are free, and about "
+                            + $"{Math.Max(expectedBytes, LeastRoomBytes) / 1e6:N1} MB are needed. Make room, or choose another "
+                            + $"place."));
         }
     }
 
@@ -70,7 +79,10 @@ public sealed class FolderDestination : BackupDestination
         {
             PrivateFiles.CreateDirectory(Path.GetDirectoryName(path)!); // a file in a folder has one
             if (File.Exists(path))
-                throw new DestinationException(DestinationFault.NameTaken, $"'{Shown(path)}' is there already, and no backup takes the place of another. Move it away, or choose another folder.");
+                throw new DestinationException(
+                    DestinationFault.NameTaken,
+                    $"'{Shown(path)}' is there already, and no backup takes the place of another. Move it away, or choose "
+                        + $"another folder.");
             return Task.FromResult<BackupUpload>(new Upload(this, path));
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException or StorageException)
@@ -84,13 +96,16 @@ public sealed class FolderDestination : BackupDestination
     {
         ArgumentNullException.ThrowIfNull(prefix);
         if (!Directory.Exists(_root))
-            throw new DestinationException(DestinationFault.Missing, $"There is no folder '{_shownAs}'. Make it, or mount what belongs there.");
+            throw new DestinationException(
+                DestinationFault.Missing, $"There is no folder '{_shownAs}'. Make it, or mount what belongs there.");
 
         try
         {
             IReadOnlyList<BackupObject> found = [.. new DirectoryInfo(_root).EnumerateFiles("*", SearchOption.AllDirectories)
                 .Select(file => (File: file, Name: Path.GetRelativePath(_root, file.FullName).Replace('\\', '/')))
-                .Where(entry => entry.Name.StartsWith(prefix, StringComparison.Ordinal) && !entry.Name.EndsWith(Unfinished, StringComparison.Ordinal))
+                .Where(
+                    entry => entry.Name.StartsWith(prefix, StringComparison.Ordinal)
+                        && !entry.Name.EndsWith(Unfinished, StringComparison.Ordinal))
                 .Take(MaxObjects)
                 .Select(static entry => new BackupObject(entry.Name, entry.File.Length, entry.File.LastWriteTimeUtc))
                 .OrderBy(static entry => entry.Name, StringComparer.Ordinal)];
@@ -108,7 +123,10 @@ public sealed class FolderDestination : BackupDestination
         string path = PathOf(name);
         try
         {
-            return Task.FromResult<Stream>(new FileStream(path, FileMode.Open, FileAccess.Read, FileShare.Read | FileShare.Delete, BufferBytes, FileOptions.SequentialScan | FileOptions.Asynchronous));
+            return Task.FromResult<Stream>(
+                new FileStream(
+                    path, FileMode.Open, FileAccess.Read, FileShare.Read | FileShare.Delete, BufferBytes,
+                    FileOptions.SequentialScan | FileOptions.Asynchronous));
         }
         catch (Exception error) when (error is FileNotFoundException or DirectoryNotFoundException)
         {
@@ -154,13 +172,18 @@ public sealed class FolderDestination : BackupDestination
         return Task.CompletedTask;
     }
 
-    private DestinationException Explain(Exception error, string what, string path) => Explain(error, Shown(error.Message), what, Shown(path));
+    private DestinationException Explain(Exception error, string what, string path) =>
+        Explain(error, Shown(error.Message), what, Shown(path));
 
     private static DestinationException Explain(Exception error, string said, string what, string path) => error switch
     {
-        UnauthorizedAccessException => new(DestinationFault.Forbidden, $"{what} '{path}': {said} Give this process the right to, or choose another folder.", error),
-        IOException { HResult: NoSpace or QuotaExceeded } => new(DestinationFault.NoRoom, $"{what} '{path}': there is no room ({said}). Make room, or choose another folder.", error),
-        IOException { HResult: ReadOnlyFileSystem } => new(DestinationFault.Forbidden, $"{what} '{path}': {said} Mount it for writing, or choose another folder.", error),
+        UnauthorizedAccessException => new(
+            DestinationFault.Forbidden, $"{what} '{path}': {said} Give this process the right to, or choose another folder.",
+            error),
+        IOException { HResult: NoSpace or QuotaExceeded } => new(
+            DestinationFault.NoRoom, $"{what} '{path}': there is no room ({said}). Make room, or choose another folder.", error),
+        IOException { HResult: ReadOnlyFileSystem } =>
+            new(DestinationFault.Forbidden, $"{what} '{path}': {said} Mount it for writing, or choose another folder.", error),
         _ => new(DestinationFault.Failed, $"{what} '{path}': {said}", error),
     };
 

@@ -5,9 +5,10 @@ using Treepie.Storage.Files;
 namespace Treepie.Destinations;
 
 /// <summary>
-/// One stream into several uploads at once. Each has a worker and a short queue of its own: while one waits for its network the others go on, until the queue is full. An
-/// upload that fails is left behind with its reason; one that takes nothing for <see cref="StallTimeout"/> while another is ready is so too. Writing fails only when none is
-/// left. Memory: ten blocks of 256 KiB for each. One caller at a time.
+/// One stream into several uploads at once. Each has a worker and a short queue of its own: while one waits for its network the
+/// others go on, until the queue is full. An upload that fails is left behind with its reason; one that takes nothing for
+/// <see cref="StallTimeout"/> while another is ready is so too. Writing fails only when none is left. Memory: ten blocks of 256
+/// KiB for each. One caller at a time.
 /// </summary>
 public sealed class UploadStream : ForwardStream
 {
@@ -27,7 +28,8 @@ public sealed class UploadStream : ForwardStream
     private int _filled;
 
     /// <summary>Takes over the uploads, which it disposes.</summary>
-    public UploadStream(IEnumerable<(string Address, BackupUpload Upload)> uploads, TimeProvider clock, CancellationToken cancellationToken)
+    public UploadStream(
+        IEnumerable<(string Address, BackupUpload Upload)> uploads, TimeProvider clock, CancellationToken cancellationToken)
     {
         _clock = clock;
         _lanes = [.. uploads.Select(upload => new Lane(upload.Address, upload.Upload, _spare, cancellationToken))];
@@ -37,7 +39,10 @@ public sealed class UploadStream : ForwardStream
     public override bool CanWrite => true;
 
     /// <summary>Why each upload failed that did, by its address.</summary>
-    public IReadOnlyDictionary<string, Exception> Failures => _lanes.Where(static lane => lane.Failure is not null).ToDictionary(static lane => lane.Address, static lane => lane.Failure!); // just seen
+    // just seen
+    public IReadOnlyDictionary<string, Exception> Failures =>
+        _lanes.Where(static lane => lane.Failure is not null)
+            .ToDictionary(static lane => lane.Address, static lane => lane.Failure!);
 
     /// <summary>Hands on what is left, waits until all is written, and commits what has not failed.</summary>
     /// <exception cref="DestinationException">All failed; the reason is that of the first.</exception>
@@ -113,7 +118,9 @@ public sealed class UploadStream : ForwardStream
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
             lane.Fail(new DestinationException(
-                DestinationFault.TooSlow, $"'{lane.Address}' took nothing for {StallTimeout.TotalMinutes:N0} minutes and kept the other places waiting, so the backup goes on without it. Look at its connection."));
+                DestinationFault.TooSlow,
+                $"'{lane.Address}' took nothing for {StallTimeout.TotalMinutes:N0} minutes and kept the other places waiting, so "
+                    + $"the backup goes on without it. Look at its connection."));
         }
     }
 
@@ -123,7 +130,10 @@ public sealed class UploadStream : ForwardStream
             System.Runtime.ExceptionServices.ExceptionDispatchInfo.Throw(_lanes[0].Failure!); // each has one
     }
 
-    /// <summary>Bytes that several read, each in its own time; after the last of them it is filled again. One that an upload left behind when it failed is not: nobody knows whether it still reads it.</summary>
+    /// <summary>
+    /// Bytes that several read, each in its own time; after the last of them it is filled again. One that an upload left behind
+    /// when it failed is not: nobody knows whether it still reads it.
+    /// </summary>
     private sealed class Block
     {
         private int _readers;
@@ -143,7 +153,8 @@ public sealed class UploadStream : ForwardStream
     private sealed class Lane : IAsyncDisposable
     {
         private readonly BackupUpload _upload;
-        private readonly Channel<Block> _queue = Channel.CreateBounded<Block>(new BoundedChannelOptions(QueuedBlocks) { SingleReader = true, SingleWriter = true });
+        private readonly Channel<Block> _queue = Channel.CreateBounded<Block>(
+            new BoundedChannelOptions(QueuedBlocks) { SingleReader = true, SingleWriter = true });
         private readonly ConcurrentBag<Block> _spare;
         private readonly CancellationTokenSource _stop;
         private readonly Task _work;

@@ -7,10 +7,12 @@ public sealed record DatabaseKeySources
     public static DatabaseKeySources None { get; } = new();
 
     /// <summary>
-    /// The key that encrypts the catalogue's <see cref="SecretStore"/>, in which it keeps the keys given to it; null: it keeps none.
+    /// The key that encrypts the catalogue's <see cref="SecretStore"/>, in which it keeps the keys given to it; null: it keeps
+    /// none.
     /// </summary>
     public KeySource? MasterKey { get; init; }
 
     /// <summary>Databases, by name without case, whose key comes from a source of their own and is never kept.</summary>
-    public IReadOnlyDictionary<string, KeySource> OfDatabases { get; init; } = new Dictionary<string, KeySource>(StringComparer.OrdinalIgnoreCase);
+    public IReadOnlyDictionary<string, KeySource> OfDatabases { get; init; } = new Dictionary<string, KeySource>(
+        StringComparer.OrdinalIgnoreCase);
 }

@@ -6,18 +6,20 @@ using System.Text;
 namespace Treepie.Encryption;
 
 /// <summary>
-/// A program that writes a key to its standard output, for those who keep keys in a vault or a device. It is started without a shell, with closed input, and has
-/// a time limit; what it writes to standard error is told when it fails.
+/// A program that writes a key to its standard output, for those who keep keys in a vault or a device. It is started without a
+/// shell, with closed input, and has a time limit; what it writes to standard error is told when it fails.
 /// </summary>
 internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments, TimeSpan timeLimit)
 {
     private const int MaxErrorChars = 1000;
 
     /// <summary>The program with its arguments hidden, which may hold what is not for a log.</summary>
-    public string Description => arguments.Count == 0 ? $"The command '{program}'" : $"The command '{program}' with {arguments.Count} arguments";
+    public string Description =>
+        arguments.Count == 0 ? $"The command '{program}'" : $"The command '{program}' with {arguments.Count} arguments";
 
     /// <summary>
-    /// Splits a command line: words apart by spaces, which quotes of either kind keep together. No variables, no escapes, no shell.
+    /// Splits a command line: words apart by spaces, which quotes of either kind keep together. No variables, no escapes, no
+    /// shell.
     /// </summary>
     /// <exception cref="FormatException">A quote is not closed, or there is no word.</exception>
     public static IReadOnlyList<string> Split(string line)
@@ -69,14 +71,20 @@ internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments
             string error = await complaint.ConfigureAwait(false);
             await process.WaitForExitAsync(either.Token).ConfigureAwait(false);
             if (process.ExitCode != 0)
-                throw new KeySourceException(string.Create(CultureInfo.InvariantCulture, $"{Description} failed with exit code {process.ExitCode}{Said(error)}"));
+                throw new KeySourceException(
+                    string.Create(
+                        CultureInfo.InvariantCulture, $"{Description} failed with exit code {process.ExitCode}{Said(error)}"));
             if (secret.Length == 0)
-                throw new KeySourceException($"{Description} ended well, but wrote nothing to its standard output, where the key is expected{Said(error)}");
+                throw new KeySourceException(
+                    $"{Description} ended well, but wrote nothing to its standard output, where the key is "
+                        + $"expected{Said(error)}");
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
             throw new KeySourceException(string.Create(
-                CultureInfo.InvariantCulture, $"{Description} did not end within {timeLimit.TotalSeconds:0.#} seconds and was killed. It must write the key and end by itself, without asking anybody."));
+                CultureInfo.InvariantCulture,
+                $"{Description} did not end within {timeLimit.TotalSeconds:0.#} seconds and was killed. It must write the key "
+                    + $"and end by itself, without asking anybody."));
         }
         finally
         {
@@ -89,7 +97,8 @@ internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments
         if (!Path.IsPathFullyQualified(program))
         {
             throw new KeySourceException(
-                $"The command '{program}' for a key is not a full path, like /usr/bin/secret-tool: a name alone would be looked for in places that others may write to.");
+                $"The command '{program}' for a key is not a full path, like /usr/bin/secret-tool: a name alone would be looked "
+                    + $"for in places that others may write to.");
         }
 
         var start = new ProcessStartInfo(program, arguments)
@@ -120,7 +129,9 @@ internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments
             secret.Advance(count);
         }
 
-        throw new KeySourceException($"{Description} writes too much: {KeyText.MaxBytes:N0} bytes or more. It must write the key and nothing else to its standard output. It was killed.");
+        throw new KeySourceException(
+            $"{Description} writes too much: {KeyText.MaxBytes:N0} bytes or more. It must write the key and nothing else to its "
+                + $"standard output. It was killed.");
     }
 
     /// <summary>All of it is read, or the program would wait for a reader; the beginning is kept.</summary>
@@ -142,7 +153,8 @@ internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments
             if (!process.HasExited)
                 process.Kill(entireProcessTree: true);
         }
-        catch (Exception error) when (error is InvalidOperationException or ExternalException or AggregateException or NotSupportedException)
+        catch (Exception error)
+            when (error is InvalidOperationException or ExternalException or AggregateException or NotSupportedException)
         {
             // It has ended by itself meanwhile, or belongs to somebody else now.
         }

@@ -5,8 +5,9 @@ using Treepie.Storage;
 namespace Treepie.Encryption;
 
 /// <summary>
-/// Files that hold a key. One that other accounts may read or write is refused: it keeps no secret. On Unix the mode of the opened file says so. On Windows nothing is
-/// checked but that it can be read, since its access lists have no such short answer: put it where only the account of the program may read.
+/// Files that hold a key. One that other accounts may read or write is refused: it keeps no secret. On Unix the mode of the
+/// opened file says so. On Windows nothing is checked but that it can be read, since its access lists have no such short answer:
+/// put it where only the account of the program may read.
 /// </summary>
 public static class KeyFile
 {
@@ -15,13 +16,22 @@ public static class KeyFile
 
     private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
 
-    /// <summary>Makes a file with a key in base64, for its owner alone (mode 600), durable when this returns. A file that is there already is not touched.</summary>
+    /// <summary>
+    /// Makes a file with a key in base64, for its owner alone (mode 600), durable when this returns. A file that is there already
+    /// is not touched.
+    /// </summary>
     /// <exception cref="KeySourceException">There is a file of that name, or it cannot be written.</exception>
     public static void Create(string path, EncryptionKey key)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(path);
         ArgumentNullException.ThrowIfNull(key);
-        var options = new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write, Share = FileShare.None, BufferSize = 0 };
+        var options = new FileStreamOptions
+        {
+            Mode = FileMode.CreateNew,
+            Access = FileAccess.Write,
+            Share = FileShare.None,
+            BufferSize = 0
+        };
         if (!OperatingSystem.IsWindows())
             options.UnixCreateMode = OwnerOnly; // from the first moment on: a mode set later leaves a gap
 
@@ -35,7 +45,9 @@ public static class KeyFile
         }
         catch (IOException) when (File.Exists(path))
         {
-            throw new KeySourceException($"There is a file '{path}' already, which may hold the only copy of a key. It was left alone: choose another name.");
+            throw new KeySourceException(
+                $"There is a file '{path}' already, which may hold the only copy of a key. It was left alone: choose another "
+                    + $"name.");
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException or NotSupportedException)
         {
@@ -48,7 +60,9 @@ public static class KeyFile
     {
         try
         {
-            using var file = new FileStream(path, new FileStreamOptions { Mode = FileMode.Open, Access = FileAccess.Read, Share = FileShare.Read, BufferSize = 0 });
+            using var file = new FileStream(
+                path,
+                new FileStreamOptions { Mode = FileMode.Open, Access = FileAccess.Read, Share = FileShare.Read, BufferSize = 0 });
             if (!OperatingSystem.IsWindows())
                 RefuseIfOpenToOthers(path, file.SafeFileHandle);
 
@@ -57,7 +71,10 @@ public static class KeyFile
         }
         catch (Exception error) when (error is FileNotFoundException or DirectoryNotFoundException)
         {
-            throw new KeySourceException($"There is no key file '{path}'. Give the path of the file that holds the key; 'treepie key generate <file>' makes a new one.", error);
+            throw new KeySourceException(
+                $"There is no key file '{path}'. Give the path of the file that holds the key; 'treepie key generate <file>' "
+                    + $"makes a new one.",
+                error);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException or NotSupportedException)
         {
@@ -65,7 +82,8 @@ public static class KeyFile
         }
 
         if (secret.Free.IsEmpty)
-            throw new KeySourceException($"The key file '{path}' is too long to hold a key: {KeyText.MaxBytes:N0} bytes or more.");
+            throw new KeySourceException(
+                $"The key file '{path}' is too long to hold a key: {KeyText.MaxBytes:N0} bytes or more.");
     }
 
     [UnsupportedOSPlatform("windows")]
@@ -77,7 +95,8 @@ public static class KeyFile
 
         string octal = Convert.ToString((int)mode & 0b111_111_111, 8).PadLeft(3, '0');
         throw new KeySourceException(
-            $"The key file '{path}' is open to other accounts of this machine (mode {octal}), so its key is no secret. Run: chmod 600 '{path.Replace("'", "'\\''", StringComparison.Ordinal)}'. "
+            $"The key file '{path}' is open to other accounts of this machine (mode {octal}), so its key is no secret. Run: "
+            + $"chmod 600 '{path.Replace("'", "'\\''", StringComparison.Ordinal)}'. "
             + "If others may have read it, change the key afterwards.");
     }
 }

@@ -24,6 +24,7 @@ internal sealed class KeyRotationSteps(IProgress<EncryptionProgress>? progress)
 
     private sealed class Step(string store, IProgress<EncryptionProgress> progress) : IProgress<KeyRotationProgress>
     {
-        public void Report(KeyRotationProgress value) => progress.Report(new EncryptionProgress(store, value.PagesWritten, value.PagesTotal));
+        public void Report(KeyRotationProgress value) =>
+            progress.Report(new EncryptionProgress(store, value.PagesWritten, value.PagesTotal));
     }
 }

@@ -4,17 +4,19 @@ using Treepie.Storage;
 namespace Treepie.Encryption;
 
 /// <summary>
-/// Where a key comes from: a file, an environment variable or a command; as a key or as a passphrase. Immutable and thread-safe; read anew each time a key is needed.
-/// It is written <c>file:PATH</c>, <c>env:NAME</c> or <c>command:PROGRAM ARGUMENTS</c>, for a passphrase with <c>passphrase-</c> before it.
+/// Where a key comes from: a file, an environment variable or a command; as a key or as a passphrase. Immutable and thread-safe;
+/// read anew each time a key is needed. It is written <c>file:PATH</c>, <c>env:NAME</c> or <c>command:PROGRAM ARGUMENTS</c>, for
+/// a passphrase with <c>passphrase-</c> before it.
 /// </summary>
 /// <remarks>
-/// A key itself is no source: on a command line every account of the machine could read it, and in a file of settings it would lie beside what it protects.
-/// Messages name the source and never what it gave.
+/// A key itself is no source: on a command line every account of the machine could read it, and in a file of settings it would
+/// lie beside what it protects. Messages name the source and never what it gave.
 /// </remarks>
 public sealed class KeySource
 {
     /// <summary>How a source is written, for help and messages.</summary>
-    public const string Forms = "file:PATH, env:NAME or command:/FULL/PATH ARGUMENTS, with 'passphrase-' before it where a passphrase is kept there";
+    public const string Forms =
+        "file:PATH, env:NAME or command:/FULL/PATH ARGUMENTS, with 'passphrase-' before it where a passphrase is kept there";
 
     private const string PassphrasePrefix = "passphrase-";
 
@@ -49,7 +51,10 @@ public sealed class KeySource
         _ => _command?.Description ?? "",
     };
 
-    /// <summary>A file: 32 raw bytes, base64 or hexadecimal digits. Refused when other accounts may read or write it; see <see cref="KeyFile"/>.</summary>
+    /// <summary>
+    /// A file: 32 raw bytes, base64 or hexadecimal digits. Refused when other accounts may read or write it; see
+    /// <see cref="KeyFile"/>.
+    /// </summary>
     public static KeySource FromFile(string path, bool isPassphrase = false)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(path);
@@ -57,7 +62,8 @@ public sealed class KeySource
     }
 
     /// <summary>
-    /// An environment variable with base64 or hexadecimal digits. Who may look at the process can read it, and programs that it starts inherit it: a file is better.
+    /// An environment variable with base64 or hexadecimal digits. Who may look at the process can read it, and programs that it
+    /// starts inherit it: a file is better.
     /// </summary>
     public static KeySource FromEnvironmentVariable(string name, bool isPassphrase = false)
     {
@@ -65,16 +71,22 @@ public sealed class KeySource
         return new KeySource(Kind.Variable, name, isPassphrase);
     }
 
-    /// <summary>The standard output of a program, given by its full path; run without a shell, killed after <paramref name="timeLimit"/> (null: 30 seconds).</summary>
-    public static KeySource FromCommand(string program, IReadOnlyList<string> arguments, bool isPassphrase = false, TimeSpan? timeLimit = null)
+    /// <summary>
+    /// The standard output of a program, given by its full path; run without a shell, killed after <paramref name="timeLimit"/>
+    /// (null: 30 seconds).
+    /// </summary>
+    public static KeySource FromCommand(
+        string program, IReadOnlyList<string> arguments, bool isPassphrase = false, TimeSpan? timeLimit = null)
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(program);
         ArgumentNullException.ThrowIfNull(arguments);
-        return new KeySource(Kind.Command, program, isPassphrase, new KeyCommand(program, [.. arguments], timeLimit ?? DefaultCommandTime));
+        return new KeySource(
+            Kind.Command, program, isPassphrase, new KeyCommand(program, [.. arguments], timeLimit ?? DefaultCommandTime));
     }
 
     /// <summary>Reads a source as people write it.</summary>
-    /// <exception cref="KeySourceException">It has no such form. The message does not quote it: it may be the key itself.</exception>
+    /// <exception cref="KeySourceException">It has no such form. The message does not quote it: it may be the key
+    /// itself.</exception>
     public static KeySource Parse(string text)
     {
         ArgumentNullException.ThrowIfNull(text);
@@ -86,11 +98,13 @@ public sealed class KeySource
         if (kind is not ("file" or "env" or "command"))
         {
             throw new KeySourceException(
-                $"A key is given by where it is: {Forms}. It is never given itself: on a command line every account of this machine could read it. What was given is none of these.");
+                $"A key is given by where it is: {Forms}. It is never given itself: on a command line every account of this "
+                    + $"machine could read it. What was given is none of these.");
         }
 
         if (string.IsNullOrWhiteSpace(place))
-            throw new KeySourceException($"'{kind}:' of a key lacks what comes after it. A key is given by where it is: {Forms}.");
+            throw new KeySourceException(
+                $"'{kind}:' of a key lacks what comes after it. A key is given by where it is: {Forms}.");
 
         return kind switch
         {
@@ -101,7 +115,8 @@ public sealed class KeySource
     }
 
     /// <summary>Reads the key.</summary>
-    /// <exception cref="KeySourceException">There is none, or what is there is no key; the message says which source, why, and what to do.</exception>
+    /// <exception cref="KeySourceException">There is none, or what is there is no key; the message says which source, why, and
+    /// what to do.</exception>
     /// <exception cref="OperationCanceledException">Cancelled; a command that ran was killed.</exception>
     public EncryptionKey Read(CancellationToken cancellationToken = default)
     {
@@ -135,7 +150,9 @@ public sealed class KeySource
         }
         catch (FormatException error)
         {
-            throw new KeySourceException($"The command of a key cannot be understood: {error.Message} Write it as command:/full/path 'an argument' another.");
+            throw new KeySourceException(
+                $"The command of a key cannot be understood: {error.Message} Write it as command:/full/path 'an argument' "
+                    + $"another.");
         }
     }
 
@@ -143,7 +160,9 @@ public sealed class KeySource
     {
         string? value = Environment.GetEnvironmentVariable(_place);
         if (string.IsNullOrEmpty(value))
-            throw new KeySourceException($"{Description} is {(value is null ? "not set" : "empty")}. Set it to the key, in base64, before the program is started.");
+            throw new KeySourceException(
+                $"{Description} is {(value is null ? "not set" : "empty")}. Set it to the key, in base64, before the program is "
+                    + $"started.");
         if (Encoding.UTF8.GetByteCount(value) > secret.Free.Length)
             throw new KeySourceException($"{Description} is too long to be a key.");
         secret.Advance(Encoding.UTF8.GetBytes(value, secret.Free.Span));

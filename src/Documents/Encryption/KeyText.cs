@@ -7,8 +7,8 @@ using Treepie.Storage;
 namespace Treepie.Encryption;
 
 /// <summary>
-/// What a key looks like where people keep it: 32 bytes as they are, or as text, 64 hexadecimal digits or base64, with white space around. And a passphrase, which is
-/// text without the line's end after it.
+/// What a key looks like where people keep it: 32 bytes as they are, or as text, 64 hexadecimal digits or base64, with white
+/// space around. And a passphrase, which is text without the line's end after it.
 /// </summary>
 internal static class KeyText
 {
@@ -37,7 +37,11 @@ internal static class KeyText
             if (text.Length == HexDigits && Convert.FromHexString(text, decoded, out _, out int hexBytes) == OperationStatus.Done)
                 return Make(decoded[..hexBytes], source);
 
-            return Decode(text, decoded) is { } length ? Make(decoded[..length], source) : throw new KeySourceException($"{source} holds {found.Length:N0} bytes that are no key: neither {EncryptionKey.SizeBytes} random bytes, nor base64, nor hexadecimal digits. {WhatIsWanted}");
+            return Decode(text, decoded) is { } length
+                ? Make(decoded[..length], source)
+                : throw new KeySourceException(
+                    $"{source} holds {found.Length:N0} bytes that are no key: neither {EncryptionKey.SizeBytes} random bytes, "
+                        + $"nor base64, nor hexadecimal digits. {WhatIsWanted}");
         }
         finally
         {
@@ -55,14 +59,17 @@ internal static class KeyText
         if (text.EndsWith("\r"u8))
             text = text[..^1];
         if (text.IsEmpty)
-            throw new KeySourceException($"{source} is empty. A passphrase has at least {EncryptionKey.MinPassphraseLength} characters.");
+            throw new KeySourceException(
+                $"{source} is empty. A passphrase has at least {EncryptionKey.MinPassphraseLength} characters.");
 
         char[] characters = GC.AllocateArray<char>(text.Length, pinned: true);
         try
         {
             if (Encoding.UTF8.TryGetChars(text, characters, out int length) && !characters.AsSpan(0, length).Contains('\uFFFD'))
                 return EncryptionKey.FromPassphrase(characters.AsSpan(0, length));
-            throw new KeySourceException($"{source} is not UTF-8, as the text of a passphrase must be. If it is a key, say so: without 'passphrase-' before the source.");
+            throw new KeySourceException(
+                $"{source} is not UTF-8, as the text of a passphrase must be. If it is a key, say so: without 'passphrase-' "
+                    + $"before the source.");
         }
         catch (ArgumentException error)
         {
@@ -86,12 +93,15 @@ internal static class KeyText
         CryptographicOperations.ZeroMemory(bytes);
     }
 
-    private static string WhatIsWanted => $"A key is {EncryptionKey.SizeBytes} random bytes, raw, in base64 or as {HexDigits} hexadecimal digits; 'treepie key generate <file>' makes one.";
+    private static string WhatIsWanted =>
+        $"A key is {EncryptionKey.SizeBytes} random bytes, raw, in base64 or as {HexDigits} hexadecimal digits; 'treepie key "
+            + $"generate <file>' makes one.";
 
     private static EncryptionKey Make(ReadOnlySpan<byte> bytes, string source)
     {
         if (bytes.Length != EncryptionKey.SizeBytes)
-            throw new KeySourceException($"{source} holds a key of {bytes.Length} bytes; a key has {EncryptionKey.SizeBytes}. {WhatIsWanted}");
+            throw new KeySourceException(
+                $"{source} holds a key of {bytes.Length} bytes; a key has {EncryptionKey.SizeBytes}. {WhatIsWanted}");
         try
         {
             return EncryptionKey.FromBytes(bytes);
@@ -110,7 +120,10 @@ internal static class KeyText
         return Base64Url.DecodeFromUtf8(text, decoded, out _, out length) == OperationStatus.Done ? length : null;
     }
 
-    /// <summary>32 random bytes are letters, digits and signs throughout once in 10^13 times: such a file holds text, and a text of 32 characters is no key.</summary>
+    /// <summary>
+    /// 32 random bytes are letters, digits and signs throughout once in 10^13 times: such a file holds text, and a text of 32
+    /// characters is no key.
+    /// </summary>
     private static bool IsText(ReadOnlySpan<byte> bytes) => !bytes.ContainsAnyExceptInRange((byte)' ', (byte)'~');
 
     private static ReadOnlySpan<byte> Trim(ReadOnlySpan<byte> text) => text.Trim(" \t\r\n"u8);

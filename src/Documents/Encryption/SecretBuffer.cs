@@ -3,7 +3,10 @@ using System.Security.Cryptography;
 
 namespace Treepie.Encryption;
 
-/// <summary>Room for a secret on its way from where it is kept to the key made of it: never moved by the garbage collector, zeroed when disposed.</summary>
+/// <summary>
+/// Room for a secret on its way from where it is kept to the key made of it: never moved by the garbage collector, zeroed when
+/// disposed.
+/// </summary>
 internal sealed class SecretBuffer(int capacityBytes) : IBufferWriter<byte>, IDisposable
 {
     private readonly byte[] _bytes = GC.AllocateArray<byte>(capacityBytes, pinned: true);
@@ -21,7 +24,8 @@ internal sealed class SecretBuffer(int capacityBytes) : IBufferWriter<byte>, IDi
     public void Advance(int count) => Length += count;
 
     /// <inheritdoc/>
-    public Memory<byte> GetMemory(int sizeHint = 0) => sizeHint <= Free.Length ? Free : throw new InvalidOperationException("The room for a secret is fixed.");
+    public Memory<byte> GetMemory(int sizeHint = 0) =>
+        sizeHint <= Free.Length ? Free : throw new InvalidOperationException("The room for a secret is fixed.");
 
     /// <inheritdoc/>
     public Span<byte> GetSpan(int sizeHint = 0) => GetMemory(sizeHint).Span;

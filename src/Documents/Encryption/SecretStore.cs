@@ -6,12 +6,12 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Encryption;
 
 /// <summary>
-/// The keys of a catalogue's databases, in a small encrypted environment of their own beside them (<c>secrets</c>), opened with the master key. So they are wrapped,
-/// durable and checked by the same means as everything else. Thread-safe.
+/// The keys of a catalogue's databases, in a small encrypted environment of their own beside them (<c>secrets</c>), opened with
+/// the master key. So they are wrapped, durable and checked by the same means as everything else. Thread-safe.
 /// </summary>
 /// <remarks>
-/// The tree <c>keys</c> holds, by the folded name of a database, its key of 32 bytes; while the key is being changed the next one stands behind it, so that
-/// whichever of the two the database has after a crash is known.
+/// The tree <c>keys</c> holds, by the folded name of a database, its key of 32 bytes; while the key is being changed the next one
+/// stands behind it, so that whichever of the two the database has after a crash is known.
 /// </remarks>
 public sealed class SecretStore : IDisposable
 {
@@ -48,7 +48,9 @@ public sealed class SecretStore : IDisposable
         }
         catch (EncryptionKeyException error)
         {
-            throw new KeySourceException($"{masterKey.Description} does not hold the master key of the secrets store in '{directory}': {error.Message}", error);
+            throw new KeySourceException(
+                $"{masterKey.Description} does not hold the master key of the secrets store in '{directory}': {error.Message}",
+                error);
         }
     }
 
@@ -68,11 +70,15 @@ public sealed class SecretStore : IDisposable
     {
         using ReadTransaction read = _environment.BeginRead();
         return read.FindTree(KeysTree) is { } keys && keys.TryGet(Fold(database), out ReadOnlySpan<byte> value)
-            ? (EncryptionKey.FromBytes(value[..KeyBytes]), value.Length > KeyBytes ? EncryptionKey.FromBytes(value[KeyBytes..]) : null)
+            ? (
+                EncryptionKey.FromBytes(value[..KeyBytes]),
+                value.Length > KeyBytes ? EncryptionKey.FromBytes(value[KeyBytes..]) : null)
             : (null, null);
     }
 
-    /// <summary>Keeps a key, and the next one behind it if the database is about to get that. Durable when this returns.</summary>
+    /// <summary>
+    /// Keeps a key, and the next one behind it if the database is about to get that. Durable when this returns.
+    /// </summary>
     internal void Put(string database, EncryptionKey key, EncryptionKey? next = null)
     {
         byte[] name = Fold(database);

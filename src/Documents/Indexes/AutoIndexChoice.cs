@@ -8,10 +8,15 @@ namespace Treepie.Indexes;
 /// <summary>Which index answers a query that names none.</summary>
 internal static class AutoIndexChoice
 {
-    /// <summary>Fields that no document has, of which so many are kept, those used last: somebody may ask for what will be there.</summary>
+    /// <summary>
+    /// Fields that no document has, of which so many are kept, those used last: somebody may ask for what will be there.
+    /// </summary>
     private const int KeptEmptyFields = 32;
 
-    /// <summary>Fields that nobody needs, with which an index is not widened but built anew without them: so many that few widenings cost a building.</summary>
+    /// <summary>
+    /// Fields that nobody needs, with which an index is not widened but built anew without them: so many that few widenings cost
+    /// a building.
+    /// </summary>
     private const int ManyUnneeded = 32;
 
     /// <summary>With as many indexes as there may be, one that was not used for so long goes.</summary>
@@ -25,17 +30,22 @@ internal static class AutoIndexChoice
     /// <param name="now">The time.</param>
     /// <exception cref="InvalidQueryException">There would be more indexes, or fields, than there may be.</exception>
     public static AutoIndexStep Decide(
-        IReadOnlyCollection<DocumentIndexer> indexers, string collection, IReadOnlyList<AutoIndexField> fields, IndexingOptions options, DateTimeOffset now)
+        IReadOnlyCollection<DocumentIndexer> indexers, string collection, IReadOnlyList<AutoIndexField> fields,
+        IndexingOptions options, DateTimeOffset now)
     {
         (DocumentIndexer? best, DocumentIndexer? roomy, DocumentIndexer? widest) = Of(indexers, collection, fields);
         if (best is not null)
             return new AutoIndexStep(best, null, []);
         if (fields.Count > AutoIndexDefinition.MaxFields)
-            throw new InvalidQueryException($"The query asks about {fields.Count} fields; an index takes {AutoIndexDefinition.MaxFields}.");
+            throw new InvalidQueryException(
+                $"The query asks about {fields.Count} fields; an index takes {AutoIndexDefinition.MaxFields}.");
 
-        List<DocumentIndexer> retired = [.. Auto(indexers).Where(indexer => indexer != roomy && indexer.Index.LastUse < (now - options.AutoIndexRetention).UtcTicks)];
+        List<DocumentIndexer> retired = [
+            .. Auto(indexers)
+                .Where(indexer => indexer != roomy && indexer.Index.LastUse < (now - options.AutoIndexRetention).UtcTicks)];
         if ((roomy ?? widest) is { } given && Needed(given.Index, options, now) is var needed
-            && (given.Index.Definition.Fields.Count - needed.Count >= ManyUnneeded || (roomy is null && needed.Count + fields.Count <= AutoIndexDefinition.MaxFields)))
+            && (given.Index.Definition.Fields.Count - needed.Count >= ManyUnneeded
+                || (roomy is null && needed.Count + fields.Count <= AutoIndexDefinition.MaxFields)))
         {
             // The index it is built beside goes when it has caught up.
             return new AutoIndexStep(null, new AutoIndexDefinition(collection, needed).Merge(fields), retired);
@@ -58,8 +68,8 @@ internal static class AutoIndexChoice
     }
 
     /// <summary>
-    /// The fields of an auto-index that are needed: those it is being given, those that a document has and a query has used within the retention, and of those that no document has the last used. In the
-    /// lock of the catalogue.
+    /// The fields of an auto-index that are needed: those it is being given, those that a document has and a query has used
+    /// within the retention, and of those that no document has the last used. In the lock of the catalogue.
     /// </summary>
     public static IReadOnlyList<AutoIndexField> Needed(DocumentIndex index, IndexingOptions options, DateTimeOffset now)
     {
@@ -70,8 +80,13 @@ internal static class AutoIndexChoice
         {
             using IndexSearcher searcher = index.OpenSearcher();
             long used = (now - options.AutoIndexRetention).UtcTicks;
-            bool[] isEmpty = [.. fields.Select(field => searcher.IsComplete(field.SchemaName) && !searcher.HasEntries(field.SchemaName))];
-            HashSet<int> kept = [.. Enumerable.Range(0, fields.Count).Where(field => isEmpty[field]).OrderByDescending(index.LastUseTicks).Take(KeptEmptyFields)];
+            bool[] isEmpty =
+                [.. fields.Select(field => searcher.IsComplete(field.SchemaName) && !searcher.HasEntries(field.SchemaName))];
+            HashSet<int> kept = [
+                .. Enumerable.Range(0, fields.Count)
+                    .Where(field => isEmpty[field])
+                    .OrderByDescending(index.LastUseTicks)
+                    .Take(KeptEmptyFields)];
             return [.. fields.Where((_, field) => isEmpty[field] ? kept.Contains(field) : index.LastUseTicks(field) >= used)];
         }
         catch (CorruptionException)
@@ -85,7 +100,8 @@ internal static class AutoIndexChoice
     }
 
     /// <summary>
-    /// The index that has all fields, is complete, and has the most in it; and of those of the collection that have room for the fields they lack the one that is being built, or the widest; and the widest of all.
+    /// The index that has all fields, is complete, and has the most in it; and of those of the collection that have room for the
+    /// fields they lack the one that is being built, or the widest; and the widest of all.
     /// </summary>
     private static (DocumentIndexer? Best, DocumentIndexer? Roomy, DocumentIndexer? Widest) Of(
         IEnumerable<DocumentIndexer> indexers, string collection, IReadOnlyList<AutoIndexField> fields)
@@ -114,34 +130,51 @@ internal static class AutoIndexChoice
         return definition.Fields.Count + lacking <= AutoIndexDefinition.MaxFields;
     }
 
-    private static bool IsBetterToWiden(DocumentIndex index, DocumentIndex other) => index.Progress.IsCaughtUp != other.Progress.IsCaughtUp
-        ? !index.Progress.IsCaughtUp
-        : index.Definition.Fields.Count > other.Definition.Fields.Count;
+    private static bool IsBetterToWiden(DocumentIndex index, DocumentIndex other) =>
+        index.Progress.IsCaughtUp != other.Progress.IsCaughtUp
+            ? !index.Progress.IsCaughtUp
+            : index.Definition.Fields.Count > other.Definition.Fields.Count;
 
-    internal static IEnumerable<DocumentIndexer> Auto(IEnumerable<DocumentIndexer> indexers) => indexers.Where(indexer => indexer.Index.Definition.IsMadeByQueries);
+    internal static IEnumerable<DocumentIndexer> Auto(IEnumerable<DocumentIndexer> indexers) =>
+        indexers.Where(indexer => indexer.Index.Definition.IsMadeByQueries);
 
     /// <summary>The index that gives way to another.</summary>
     internal static DocumentIndexer LeastUsed(IEnumerable<DocumentIndexer> indexers, IndexingOptions options, DateTimeOffset now)
     {
         DocumentIndexer least = indexers.MinBy(indexer => indexer.Index.LastUse)!; // there are as many as there may be
         return least.Index.LastUse < (now - s_idle).UtcTicks ? least : throw new InvalidQueryException(
-            $"No index answers the query, and the database has the {options.MaxAutoIndexes:N0} indexes that queries may make (IndexingOptions.MaxAutoIndexes), all of them used within the last hour. "
-            + $"Delete one that is not needed, ask about the fields of one that is there, or define an index by hand. '{least.Index.Name}' was used least recently.");
+            $"No index answers the query, and the database has the {options.MaxAutoIndexes:N0} indexes that queries may make "
+            + $"(IndexingOptions.MaxAutoIndexes), all of them used within the last hour. "
+            + $"Delete one that is not needed, ask about the fields of one that is there, or define an index by hand. "
+            + $"'{least.Index.Name}' was used least recently.");
     }
 
-    /// <summary>Indexes that are needed no more, as one that queries made has caught up which has all they are needed for. In the lock of the catalogue.</summary>
-    public static IEnumerable<DocumentIndex> Superseded(DocumentIndex index, IReadOnlyList<DocumentIndex> indexes, IndexingOptions options, DateTimeOffset now) => index.Definition switch
-    {
-        AutoIndexDefinition definition => indexes.Where(other =>
-            other != index && other.Definition is AutoIndexDefinition narrower && narrower.IsFor(definition.Collection) && definition.Covers(Needed(other, options, now))),
-        GroupDefinition groups => indexes.Where(other => other != index && other.Definition is GroupDefinition fewer && groups.Covers(fewer)),
-        _ => [],
-    };
+    /// <summary>
+    /// Indexes that are needed no more, as one that queries made has caught up which has all they are needed for. In the lock of
+    /// the catalogue.
+    /// </summary>
+    public static IEnumerable<DocumentIndex> Superseded(
+        DocumentIndex index, IReadOnlyList<DocumentIndex> indexes, IndexingOptions options,
+        DateTimeOffset now) => index.Definition switch
+        {
+            AutoIndexDefinition definition => indexes.Where(other =>
+                other != index
+                    && other.Definition is AutoIndexDefinition narrower
+                    && narrower.IsFor(definition.Collection)
+                    && definition.Covers(Needed(other, options, now))),
+            GroupDefinition groups =>
+                indexes.Where(other => other != index && other.Definition is GroupDefinition fewer && groups.Covers(fewer)),
+            _ => [],
+        };
 
-    /// <summary>What <see cref="Decide"/> would choose, first, and every other index of the collection with why it is not chosen.</summary>
-    public static IReadOnlyList<IndexChoice> Explain(IEnumerable<DocumentIndex> indexes, string collection, IReadOnlyList<AutoIndexField> fields)
+    /// <summary>
+    /// What <see cref="Decide"/> would choose, first, and every other index of the collection with why it is not chosen.
+    /// </summary>
+    public static IReadOnlyList<IndexChoice> Explain(
+        IEnumerable<DocumentIndex> indexes, string collection, IReadOnlyList<AutoIndexField> fields)
     {
-        DocumentIndex[] own = [.. indexes.Where(index => index.Definition is AutoIndexDefinition definition && definition.IsFor(collection))];
+        DocumentIndex[] own =
+            [.. indexes.Where(index => index.Definition is AutoIndexDefinition definition && definition.IsFor(collection))];
         DocumentIndex? best = null;
         foreach (DocumentIndex index in own)
         {
@@ -154,11 +187,13 @@ internal static class AutoIndexChoice
         if (best is not null)
             choices.Add(new IndexChoice(best.Name, "It has all fields of the query."));
         else if (widest is null)
-            choices.Add(new IndexChoice(new AutoIndexDefinition(collection, fields).Name, "It does not exist: the query makes it."));
+            choices.Add(
+                new IndexChoice(new AutoIndexDefinition(collection, fields).Name, "It does not exist: the query makes it."));
 
         foreach (DocumentIndex index in own.Where(index => index != best).OrderByDescending(index => index == widest))
         {
-            string[] lacking = [.. fields.Where(field => !index.Definition.Fields.Contains(field)).Select(field => $"'{field.SchemaName}'")];
+            string[] lacking =
+                [.. fields.Where(field => !index.Definition.Fields.Contains(field)).Select(field => $"'{field.SchemaName}'")];
             choices.Add(new IndexChoice(index.Name, (lacking.Length, best is null && index == widest) switch
             {
                 (0, _) => "It has all fields of the query, but another one has more, or has seen more of the documents.",

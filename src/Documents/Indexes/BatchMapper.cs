@@ -5,8 +5,9 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Turns changes of documents into batches of an index, on one thread or on several. What a batch holds, and where it ends, is the same whatever their number: the log is cut into pieces by its
-/// content alone, each thread maps whole pieces, and the pieces are put together in their order. Used by one caller at a time; memory is kept from batch to batch until it is released.
+/// Turns changes of documents into batches of an index, on one thread or on several. What a batch holds, and where it ends, is
+/// the same whatever their number: the log is cut into pieces by its content alone, each thread maps whole pieces, and the pieces
+/// are put together in their order. Used by one caller at a time; memory is kept from batch to batch until it is released.
 /// </summary>
 internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
 {
@@ -57,7 +58,9 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
     /// <summary>Gives up the memory that is kept.</summary>
     public void Release() => _free.Clear();
 
-    private bool MapAlone(MapBatch batch, DatabaseSnapshot snapshot, MappedChanges feed, long afterEtag, long untilEtag, long begun, out long reached, CancellationToken stop)
+    private bool MapAlone(
+        MapBatch batch, DatabaseSnapshot snapshot, MappedChanges feed, long afterEtag, long untilEtag, long begun,
+        out long reached, CancellationToken stop)
     {
         var cut = default(RangeCut);
         long last = afterEtag;
@@ -84,7 +87,8 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
     }
 
     private bool MapTogether(
-        MapBatch batch, DatabaseSnapshot snapshot, MappedChanges feed, long afterEtag, long untilEtag, long begun, out long reached, CancellationToken stop)
+        MapBatch batch, DatabaseSnapshot snapshot, MappedChanges feed, long afterEtag, long untilEtag, long begun,
+        out long reached, CancellationToken stop)
     {
         using var enough = CancellationTokenSource.CreateLinkedTokenSource(stop);
         var atWork = new Queue<(ChangeRange Range, Mapper Mapper, QuietJob<bool> Job)>();
@@ -93,9 +97,12 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
         {
             while (true)
             {
-                while (atWork.Count < context.Options.Mappers && TryCut(snapshot, feed, ref afterEtag, untilEtag, out ChangeRange range))
+                while (atWork.Count < context.Options.Mappers
+                    && TryCut(snapshot, feed, ref afterEtag, untilEtag, out ChangeRange range))
                 {
-                    Mapper mapper = _free.TryPop(out Mapper? free) ? free : new Mapper(index, index.BeginBatch(_fields, context.TimeProvider));
+                    Mapper mapper = _free.TryPop(out Mapper? free)
+                        ? free
+                        : new Mapper(index, index.BeginBatch(_fields, context.TimeProvider));
                     DatabaseSnapshot same = snapshot.BeginSame();
                     atWork.Enqueue((range, mapper, context.Workers.Run(() => mapper.Map(same, range, enough.Token))));
                 }
@@ -113,7 +120,8 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
         }
         finally
         {
-            // What was mapped too much is mapped again for the next batch; everybody is waited for, as they read what this one opened.
+            // What was mapped too much is mapped again for the next batch; everybody is waited for, as they read what this one
+            // opened.
             enough.Cancel();
             foreach ((_, Mapper mapper, QuietJob<bool> job) in atWork)
             {
@@ -124,7 +132,8 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
     }
 
     /// <summary>Cuts off the next piece of the log; false at its end.</summary>
-    private static bool TryCut(DatabaseSnapshot snapshot, MappedChanges feed, ref long afterEtag, long untilEtag, out ChangeRange range)
+    private static bool TryCut(
+        DatabaseSnapshot snapshot, MappedChanges feed, ref long afterEtag, long untilEtag, out ChangeRange range)
     {
         var cut = default(RangeCut);
         long last = afterEtag;
@@ -149,7 +158,9 @@ internal sealed class BatchMapper(DocumentIndex index, IndexingContext context)
     }
 
     private bool IsFull(MapBatch batch, long begun) =>
-        batch.SizeBytes >= context.Options.MaxBatchBytes || batch.Count >= context.Options.MaxBatchChanges || context.TimeProvider.GetElapsedTime(begun) >= context.Options.MaxBatchTime;
+        batch.SizeBytes >= context.Options.MaxBatchBytes
+            || batch.Count >= context.Options.MaxBatchChanges
+            || context.TimeProvider.GetElapsedTime(begun) >= context.Options.MaxBatchTime;
 
     /// <summary>What one thread maps with.</summary>
     private sealed class Mapper(DocumentIndex index, MapBatch batch)

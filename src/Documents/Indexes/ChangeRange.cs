@@ -6,7 +6,8 @@ namespace Treepie.Indexes;
 internal readonly record struct ChangeRange(long AfterEtag, long LastEtag);
 
 /// <summary>
-/// Says where pieces of the log end: after so many changes or bytes of documents. Batches end only there, so where they end follows from the documents, not from who maps them.
+/// Says where pieces of the log end: after so many changes or bytes of documents. Batches end only there, so where they end
+/// follows from the documents, not from who maps them.
 /// </summary>
 internal struct RangeCut
 {

@@ -12,18 +12,25 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// One index: its store, and who holds it. Queries hold a lease while they read; the files go when the last holder is gone. Thread-safe.
+/// One index: its store, and who holds it. Queries hold a lease while they read; the files go when the last holder is gone.
+/// Thread-safe.
 /// </summary>
 /// <remarks>
-/// Invariants: (1) nobody gets a lease after <see cref="Close"/>; (2) the store is open while anybody holds it; (3) files are deleted
-/// only after their definition, and only when the store is closed; (4) a definition that takes the place of another begins with its fields.
+/// Invariants: (1) nobody gets a lease after <see cref="Close"/>; (2) the store is open while anybody holds it; (3) files are
+/// deleted only after their definition, and only when the store is closed; (4) a definition that takes the place of another
+/// begins with its fields.
 /// </remarks>
 internal sealed class DocumentIndex
 {
-    /// <summary>Most changes of a tail: what is indexed in some hundred milliseconds, which a query can wait for itself.</summary>
+    /// <summary>
+    /// Most changes of a tail: what is indexed in some hundred milliseconds, which a query can wait for itself.
+    /// </summary>
     public const int MaxTailChanges = 16 * 1024;
 
-    /// <summary>Most bytes of a tail's terms and vectors. Vectors of a tail are compared one by one, so the work of finding neighbours does not count.</summary>
+    /// <summary>
+    /// Most bytes of a tail's terms and vectors. Vectors of a tail are compared one by one, so the work of finding neighbours
+    /// does not count.
+    /// </summary>
     public const long MaxTailBytes = 32 * 1024 * 1024;
 
     private readonly Lock _lock = new();
@@ -76,7 +83,10 @@ internal sealed class DocumentIndex
     /// <summary>Called when a query wants a compound key; may be called on any thread.</summary>
     public Action? CompoundWanted { get; set; }
 
-    /// <summary>Notes that a query would be much cheaper with a compound key. Each is noted once while the index is open, and not more than there may be.</summary>
+    /// <summary>
+    /// Notes that a query would be much cheaper with a compound key. Each is noted once while the index is open, and not more
+    /// than there may be.
+    /// </summary>
     public void WantCompound(CompoundKey key)
     {
         lock (_lock)
@@ -104,7 +114,10 @@ internal sealed class DocumentIndex
         return index;
     }
 
-    /// <summary>Opens an index. One whose store is damaged, or not of these documents, is emptied, to be built again; so is one that has seen what these documents have not, as they were put back to an earlier state.</summary>
+    /// <summary>
+    /// Opens an index. One whose store is damaged, or not of these documents, is emptied, to be built again; so is one that has
+    /// seen what these documents have not, as they were put back to an earlier state.
+    /// </summary>
     /// <param name="definition">What is wanted.</param>
     /// <param name="directory">Where it lies.</param>
     /// <param name="analyzers">The analyzers that fields may name.</param>
@@ -120,7 +133,8 @@ internal sealed class DocumentIndex
                 return index;
             index.Store.Dispose();
         }
-        catch (Exception error) when (error is CorruptionException or ForeignDataException or IndexSchemaException or EncryptionKeyException)
+        catch (Exception error)
+            when (error is CorruptionException or ForeignDataException or IndexSchemaException or EncryptionKeyException)
         {
             // It is emptied.
         }
@@ -132,7 +146,8 @@ internal sealed class DocumentIndex
     /// <summary>Whether documents of a snapshot, up to an etag, wait to be indexed.</summary>
     public bool IsStale(long indexedEtag, DatabaseSnapshot snapshot, long upToEtag)
     {
-        using MappedChanges? feed = indexedEtag >= snapshot.LastEtag ? null : Changes(snapshot, indexedEtag); // it has seen every change there is
+        // it has seen every change there is
+        using MappedChanges? feed = indexedEtag >= snapshot.LastEtag ? null : Changes(snapshot, indexedEtag);
         return feed is not null && feed.MoveNext() && feed.Etag <= upToEtag;
     }
 
@@ -142,12 +157,17 @@ internal sealed class DocumentIndex
     /// <summary>Changes of a snapshot after an etag that concern it.</summary>
     public MappedChanges Changes(DatabaseSnapshot snapshot, long afterEtag) => new(snapshot, Definition, afterEtag);
 
-    /// <summary>An empty batch for changes, with some of the fields. May be called from any thread, and batches be filled by one thread each.</summary>
+    /// <summary>
+    /// An empty batch for changes, with some of the fields. May be called from any thread, and batches be filled by one thread
+    /// each.
+    /// </summary>
     public MapBatch BeginBatch(FieldRange fields, TimeProvider timeProvider)
     {
         var extractor = new FieldExtractor(Definition, fields.First, fields.End);
         return Definition.Reduction is { } reduction
-            ? new ResultBatch(Writer, new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider), new Reducer(reduction.Reduce, extractor, timeProvider, Reduces), new MappingAgain(reduction.Map, Store))
+            ? new ResultBatch(
+                Writer, new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider),
+                new Reducer(reduction.Reduce, extractor, timeProvider, Reduces), new MappingAgain(reduction.Map, Store))
             : Definition.Map is { } map
                 ? new ComputedBatch(map, new ComputedEntries(map, extractor, timeProvider, Writer.BeginBatch()), Writer, Store)
                 : new EntryBatch(Writer, new EntryWriter(extractor, timeProvider));
@@ -160,8 +180,9 @@ internal sealed class DocumentIndex
     public bool Covers(Document document) => Definition.CoversCollection(document.CollectionName);
 
     /// <summary>
-    /// The changes of a snapshot that a view of the index has not seen, as a small index in memory, to be disposed; null if they are more than <see cref="MaxTailChanges"/>, or would
-    /// make more than <see cref="MaxTailBytes"/>. Whoever calls holds the index.
+    /// The changes of a snapshot that a view of the index has not seen, as a small index in memory, to be disposed; null if they
+    /// are more than <see cref="MaxTailChanges"/>, or would make more than <see cref="MaxTailBytes"/>. Whoever calls holds the
+    /// index.
     /// </summary>
     /// <param name="searcher">The view.</param>
     /// <param name="snapshot">The documents.</param>
@@ -169,7 +190,8 @@ internal sealed class DocumentIndex
     /// <param name="refusal">Where it is null: why, as the end of a sentence that begins with the index.</param>
     /// <param name="cancellationToken">Ends it.</param>
     public IndexTail? TryBuildTail(
-        IndexSearcher searcher, DatabaseSnapshot snapshot, TimeProvider timeProvider, out string? refusal, CancellationToken cancellationToken)
+        IndexSearcher searcher, DatabaseSnapshot snapshot, TimeProvider timeProvider, out string? refusal,
+        CancellationToken cancellationToken)
     {
         refusal = null;
         using EncryptionKey? key = _directory.Key();
@@ -177,7 +199,8 @@ internal sealed class DocumentIndex
         try
         {
             IndexBatch batch = tail.BeginBatch();
-            Func<long> held = FillTail(searcher, batch, timeProvider, out Action<MappedChanges> add, out Action finish, cancellationToken);
+            Func<long> held = FillTail(
+                searcher, batch, timeProvider, out Action<MappedChanges> add, out Action finish, cancellationToken);
             int count = 0;
             using MappedChanges feed = Changes(snapshot, searcher.LastEtag);
             for (bool more = feed.MoveNext(); more || held() > MaxTailBytes; more = feed.MoveNext())
@@ -186,7 +209,8 @@ internal sealed class DocumentIndex
                 {
                     refusal = count == MaxTailChanges
                         ? $"is more than {MaxTailChanges:N0} changes behind"
-                        : $"is behind by changes of which the first {count:N0} alone have more than {MaxTailBytes >> 20} MiB of terms and vectors";
+                        : $"is behind by changes of which the first {count:N0} alone have more than {MaxTailBytes >> 20} MiB of "
+                            + $"terms and vectors";
                     tail.Dispose();
                     return null;
                 }
@@ -208,9 +232,13 @@ internal sealed class DocumentIndex
         }
     }
 
-    /// <summary>How changes become entries of a tail: each as it comes, or, where the index reduces, all at once in copies of the groups they touch.</summary>
+    /// <summary>
+    /// How changes become entries of a tail: each as it comes, or, where the index reduces, all at once in copies of the groups
+    /// they touch.
+    /// </summary>
     private Func<long> FillTail(
-        IndexSearcher searcher, IndexBatch batch, TimeProvider timeProvider, out Action<MappedChanges> add, out Action finish, CancellationToken cancellationToken)
+        IndexSearcher searcher, IndexBatch batch, TimeProvider timeProvider, out Action<MappedChanges> add, out Action finish,
+        CancellationToken cancellationToken)
     {
         var extractor = new FieldExtractor(Definition, 0, searcher.Schema.Fields.Count);
         if (Definition.Map is { } map)
@@ -256,7 +284,8 @@ internal sealed class DocumentIndex
                 if (results.MapAgain(feed, referrer) is { } document)
                     documents.Add(document);
         };
-        finish = () => new Reducer(reduction.Reduce, extractor, timeProvider, new ReduceCounters()).Apply(ReduceState.Over(searcher.FindTree), documents.Last, batch, cancellationToken);
+        finish = () => new Reducer(reduction.Reduce, extractor, timeProvider, new ReduceCounters()).Apply(
+            ReduceState.Over(searcher.FindTree), documents.Last, batch, cancellationToken);
         return () => documents.SizeBytes;
     }
 
@@ -296,7 +325,9 @@ internal sealed class DocumentIndex
     /// <summary>When it was last used, or opened, in ticks of UTC.</summary>
     public long LastUse { get; private set; } = long.MaxValue;
 
-    /// <summary>Adds the fields that are wanted and the writer has not; on the thread that indexes. False if there are none.</summary>
+    /// <summary>
+    /// Adds the fields that are wanted and the writer has not; on the thread that indexes. False if there are none.
+    /// </summary>
     public bool TryAddFields(out IndexMapping definition)
     {
         definition = Definition;
@@ -329,7 +360,8 @@ internal sealed class DocumentIndex
     /// <summary>Encrypts the store anew. Whoever calls holds it.</summary>
     public KeyRotationReport RotateDataKey(IProgress<KeyRotationProgress>? progress, CancellationToken cancellationToken)
     {
-        using EncryptionKey key = _directory.Key() ?? throw new InvalidOperationException($"The index '{Name}' is not encrypted.");
+        using EncryptionKey key = _directory.Key()
+            ?? throw new InvalidOperationException($"The index '{Name}' is not encrypted.");
         return Store.RotateDataKey(key, progress, cancellationToken);
     }
 

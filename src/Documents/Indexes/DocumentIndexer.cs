@@ -5,13 +5,13 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Keeps one index up with the document log, in the background: reads what changed since the last batch, extracts the fields, commits
-/// with the etag, waits for more. Costs nothing while nothing changes. A document that cannot be indexed is noted and left out; a
-/// failing disk is noted and tried again at the next change.
+/// Keeps one index up with the document log, in the background: reads what changed since the last batch, extracts the fields,
+/// commits with the etag, waits for more. Costs nothing while nothing changes. A document that cannot be indexed is noted and
+/// left out; a failing disk is noted and tried again at the next change.
 /// </summary>
 /// <remarks>
-/// An index that is given more fields goes on with those it has, and between batches its entries are given the new ones, in the order of
-/// the log. Once all have them, batches write them all.
+/// An index that is given more fields goes on with those it has, and between batches its entries are given the new ones, in the
+/// order of the log. Once all have them, batches write them all.
 /// </remarks>
 internal sealed class DocumentIndexer
 {
@@ -49,7 +49,9 @@ internal sealed class DocumentIndexer
     /// <summary>Lets it look at the definition again.</summary>
     public void Wake() => _wake.Publish(_wake.LastEtag + 1);
 
-    /// <summary>Ends it and the index; complete when the current batch was given up. The index's files may go later, see there.</summary>
+    /// <summary>
+    /// Ends it and the index; complete when the current batch was given up. The index's files may go later, see there.
+    /// </summary>
     public async Task StopAsync(bool deleteFiles)
     {
         await _stop.CancelAsync().ConfigureAwait(false);
@@ -100,7 +102,10 @@ internal sealed class DocumentIndexer
         }
     }
 
-    /// <summary>Adds the compound keys that queries wanted, and gives some entries theirs. False if there are more, so that changes come first again.</summary>
+    /// <summary>
+    /// Adds the compound keys that queries wanted, and gives some entries theirs. False if there are more, so that changes come
+    /// first again.
+    /// </summary>
     private async Task<bool> LearnAsync(CancellationToken stop)
     {
         if (_index.Progress.IsFaulted)
@@ -113,7 +118,8 @@ internal sealed class DocumentIndexer
         await _context.Turns.WaitAsync(_switch.Settings.Priority, stop).ConfigureAwait(false);
         try
         {
-            return !_context.Workers.Run(() => (wanted is not null && _index.Writer.TryAddCompound(wanted)) || _index.Writer.BuildCompounds(stop)).Wait();
+            return !_context.Workers.Run(
+                () => (wanted is not null && _index.Writer.TryAddCompound(wanted)) || _index.Writer.BuildCompounds(stop)).Wait();
         }
         catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
@@ -126,7 +132,10 @@ internal sealed class DocumentIndexer
         }
     }
 
-    /// <summary>Makes the files of an index small that has nothing else to do, after much was changed. False if something came up meanwhile.</summary>
+    /// <summary>
+    /// Makes the files of an index small that has nothing else to do, after much was changed. False if something came up
+    /// meanwhile.
+    /// </summary>
     private async Task<bool> TidyAsync(long reached, long woken, CancellationToken stop)
     {
         if (!_index.Writer.IsUntidy || _index.Progress.IsFaulted)
@@ -135,7 +144,8 @@ internal sealed class DocumentIndexer
         await _context.Turns.WaitAsync(_switch.Settings.Priority, stop).ConfigureAwait(false);
         try
         {
-            return _context.Workers.Run(() => _index.Writer.Tidy(() => _context.Changes.LastEtag <= reached && _wake.LastEtag == woken, stop)).Wait();
+            return _context.Workers.Run(
+                () => _index.Writer.Tidy(() => _context.Changes.LastEtag <= reached && _wake.LastEtag == woken, stop)).Wait();
         }
         catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
@@ -162,7 +172,8 @@ internal sealed class DocumentIndexer
     }
 
     /// <summary>
-    /// Only so many indexes work at a time. What is quickly done is done here and now, so that it is soon found also on a busy machine; what is more gives way to all who ask and write.
+    /// Only so many indexes work at a time. What is quickly done is done here and now, so that it is soon found also on a busy
+    /// machine; what is more gives way to all who ask and write.
     /// </summary>
     private async Task<(long Reached, bool IsComplete)> TakeTurnAsync(CancellationToken stop)
     {
@@ -172,7 +183,9 @@ internal sealed class DocumentIndexer
             _index.TryAddFields(out _);
             bool isMuch = _index.Writer.Pending is not null || _mapper.IsMuch(_index.Writer.LastEtag);
             _hasWorkedMuch |= isMuch;
-            return isMuch ? _context.Workers.Run<(long, bool)>(job => Work(job.Tell, stop)).Wait() : Work(static news => news(), stop);
+            return isMuch
+                ? _context.Workers.Run<(long, bool)>(job => Work(job.Tell, stop)).Wait()
+                : Work(static news => news(), stop);
         }
         catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
@@ -223,7 +236,11 @@ internal sealed class DocumentIndexer
 
     /// <summary>Whether it may go on without giving the turn back.</summary>
     private bool IsFree =>
-        !_index.Definition.HasReferences && _index.Writer.Pending is null && _index.Writer.Schema.Fields.Count == _index.Definition.Schema.Fields.Count && _switch.IsOn && !_context.Turns.IsWanted;
+        !_index.Definition.HasReferences
+            && _index.Writer.Pending is null
+            && _index.Writer.Schema.Fields.Count == _index.Definition.Schema.Fields.Count
+            && _switch.IsOn
+            && !_context.Turns.IsWanted;
 
     private MappedBatch Map(int room, long afterEtag, CancellationToken stop)
     {
@@ -257,7 +274,8 @@ internal sealed class DocumentIndexer
     }
 
     private void Report(int changes, MappedBatch batch) =>
-        _index.Progress.ReportBatch(_context.TimeProvider.GetUtcNow(), changes, batch.Begun, _context.TimeProvider.GetTimestamp(), _context.TimeProvider);
+        _index.Progress.ReportBatch(
+            _context.TimeProvider.GetUtcNow(), changes, batch.Begun, _context.TimeProvider.GetTimestamp(), _context.TimeProvider);
 
     /// <summary>An empty batch: one of two, which are filled and written in turns.</summary>
     private MapBatch Batch(int room, FieldRange fields)

@@ -18,9 +18,11 @@ internal sealed class EntryBatch(IndexWriter writer, EntryWriter entries) : MapB
         return true;
     }
 
-    public override void Append(MapBatch other) => Entries.Append(((EntryBatch)other).Entries); // of the same index, so of the same kind
+    // of the same index, so of the same kind
+    public override void Append(MapBatch other) => Entries.Append(((EntryBatch)other).Entries);
 
     public override void Clear() => Entries.Clear();
 
-    public override void Commit(long etag, CancellationToken cancellationToken) => writer.Commit(Entries, etag, cancellationToken);
+    public override void Commit(long etag, CancellationToken cancellationToken) =>
+        writer.Commit(Entries, etag, cancellationToken);
 }

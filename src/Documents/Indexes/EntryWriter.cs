@@ -6,7 +6,9 @@ using Treepie.Store;
 
 namespace Treepie.Indexes;
 
-/// <summary>Turns changes of documents into entries of a batch. A document that cannot be indexed is noted and left out. Not thread-safe.</summary>
+/// <summary>
+/// Turns changes of documents into entries of a batch. A document that cannot be indexed is noted and left out. Not thread-safe.
+/// </summary>
 internal sealed class EntryWriter(FieldExtractor extractor, TimeProvider timeProvider)
 {
     private readonly byte[] _key = new byte[DocumentId.MaxFoldedBytes];
@@ -25,7 +27,9 @@ internal sealed class EntryWriter(FieldExtractor extractor, TimeProvider timePro
         batch.BeginEntry(key);
         if (length > IndexBatch.MaxKeyBytes)
         {
-            Fail(batch, Encoding.UTF8.GetString(feed.Id), $"its id in lower case has {length} bytes; an index takes {IndexBatch.MaxKeyBytes}.");
+            Fail(
+                batch, Encoding.UTF8.GetString(feed.Id),
+                $"its id in lower case has {length} bytes; an index takes {IndexBatch.MaxKeyBytes}.");
             return;
         }
 
@@ -50,8 +54,11 @@ internal sealed class EntryWriter(FieldExtractor extractor, TimeProvider timePro
         batch.EndEntry();
     }
 
-    /// <summary>Stands for an id that cannot be a key, so that its error can be found again. No id begins with this byte.</summary>
+    /// <summary>
+    /// Stands for an id that cannot be a key, so that its error can be found again. No id begins with this byte.
+    /// </summary>
     private static byte[] KeyOfTooLong(ReadOnlySpan<byte> id) => [0xFF, .. SHA256.HashData(id)];
 
-    private void Fail(IndexBatch batch, string id, string message) => batch.FailEntry(id, message, timeProvider.GetUtcNow().UtcDateTime);
+    private void Fail(IndexBatch batch, string id, string message) =>
+        batch.FailEntry(id, message, timeProvider.GetUtcNow().UtcDateTime);
 }

@@ -2,22 +2,34 @@ using Treepie.Indexes.Grouping;
 
 namespace Treepie.Indexes;
 
-/// <summary>Which index answers a query over groups. One that lacks something is not widened, as its groups do not know their documents: one that has all of both is built, and takes its place.</summary>
+/// <summary>
+/// Which index answers a query over groups. One that lacks something is not widened, as its groups do not know their documents:
+/// one that has all of both is built, and takes its place.
+/// </summary>
 internal static class GroupIndexChoice
 {
     /// <summary>Which index answers, and what is done for it.</summary>
     /// <exception cref="InvalidQueryException">There would be more indexes than there may be.</exception>
-    public static AutoIndexStep Decide(IReadOnlyCollection<DocumentIndexer> indexers, GroupDefinition wanted, IndexingOptions options, DateTimeOffset now)
+    public static AutoIndexStep Decide(
+        IReadOnlyCollection<DocumentIndexer> indexers, GroupDefinition wanted, IndexingOptions options, DateTimeOffset now)
     {
         DocumentIndexer? best = null;
         foreach (DocumentIndexer indexer in indexers)
-            if (indexer.Index.Definition is GroupDefinition definition && definition.Covers(wanted) && (best is null || IsBetter(indexer.Index, best.Index)))
+            if (indexer.Index.Definition is GroupDefinition definition
+                && definition.Covers(wanted)
+                && (best is null || IsBetter(indexer.Index, best.Index)))
                 best = indexer;
         if (best is not null)
             return new AutoIndexStep(best, null, []);
 
-        List<DocumentIndexer> retired = [.. AutoIndexChoice.Auto(indexers).Where(indexer => indexer.Index.LastUse < (now - options.AutoIndexRetention).UtcTicks)];
-        GroupDefinition? widest = indexers.Except(retired).Select(indexer => indexer.Index.Definition).OfType<GroupDefinition>().Where(wanted.GroupsAs).MaxBy(definition => definition.Fields.Count);
+        List<DocumentIndexer> retired = [
+            .. AutoIndexChoice.Auto(indexers)
+                .Where(indexer => indexer.Index.LastUse < (now - options.AutoIndexRetention).UtcTicks)];
+        GroupDefinition? widest = indexers.Except(retired)
+            .Select(indexer => indexer.Index.Definition)
+            .OfType<GroupDefinition>()
+            .Where(wanted.GroupsAs)
+            .MaxBy(definition => definition.Fields.Count);
         GroupDefinition merged = widest?.Merge(wanted) ?? wanted;
         if (AutoIndexChoice.Auto(indexers).Count() - retired.Count >= options.MaxAutoIndexes)
             retired.Add(AutoIndexChoice.LeastUsed(AutoIndexChoice.Auto(indexers).Except(retired), options, now));
@@ -27,7 +39,8 @@ internal static class GroupIndexChoice
     /// <summary>What would answer, first, and every other index of the same groups with why it would not.</summary>
     public static IReadOnlyList<IndexChoice> Explain(IEnumerable<DocumentIndex> indexes, GroupDefinition wanted)
     {
-        DocumentIndex[] own = [.. indexes.Where(index => index.Definition is GroupDefinition definition && definition.GroupsAs(wanted))];
+        DocumentIndex[] own =
+            [.. indexes.Where(index => index.Definition is GroupDefinition definition && definition.GroupsAs(wanted))];
         DocumentIndex? best = null;
         foreach (DocumentIndex index in own)
             if (((GroupDefinition)index.Definition).Covers(wanted) && (best is null || IsBetter(index, best)))
@@ -35,7 +48,9 @@ internal static class GroupIndexChoice
 
         var choices = new List<IndexChoice>
         {
-            best is null ? new IndexChoice(wanted.Name, "It does not exist: the query makes it.") : new IndexChoice(best.Name, "It has the groups of the query, and all that is asked of them."),
+            best is null
+                ? new IndexChoice(wanted.Name, "It does not exist: the query makes it.")
+                : new IndexChoice(best.Name, "It has the groups of the query, and all that is asked of them."),
         };
         foreach (DocumentIndex index in own.Where(index => index != best))
         {
@@ -49,5 +64,7 @@ internal static class GroupIndexChoice
     }
 
     private static bool IsBetter(DocumentIndex index, DocumentIndex other) =>
-        index.Progress.IsCaughtUp != other.Progress.IsCaughtUp ? index.Progress.IsCaughtUp : index.Definition.Fields.Count > other.Definition.Fields.Count;
+        index.Progress.IsCaughtUp != other.Progress.IsCaughtUp
+            ? index.Progress.IsCaughtUp
+            : index.Definition.Fields.Count > other.Definition.Fields.Count;
 }

@@ -9,13 +9,14 @@ namespace Treepie.Indexes;
 
 /// <summary>
 /// The indexes of a database: the front door of this room. Each index has a store of its own, filled in the background from the
-/// document log, and is a function of the documents up to its etag: losing one costs the time to build it again, never data. Queries
-/// choose from here, and an index that is missing is made for them, or widened; indexes can be defined by hand too, and a changed definition is built
-/// beside the old index and takes its place when it has caught up. Thread-safe.
+/// document log, and is a function of the documents up to its etag: losing one costs the time to build it again, never data.
+/// Queries choose from here, and an index that is missing is made for them, or widened; indexes can be defined by hand too, and a
+/// changed definition is built beside the old index and takes its place when it has caught up. Thread-safe.
 /// </summary>
 /// <remarks>
-/// Invariants: (1) of a name there is at most one index that answers and one that will take its place, both defined by hand; (2) the definition by hand that was put last is
-/// durable before anything is built for it; (3) an index that was put in another's place is caught up with the log, and only then the other goes.
+/// Invariants: (1) of a name there is at most one index that answers and one that will take its place, both defined by hand; (2)
+/// the definition by hand that was put last is durable before anything is built for it; (3) an index that was put in another's
+/// place is caught up with the log, and only then the other goes.
 /// </remarks>
 public sealed class IndexCatalogue : IDisposable
 {
@@ -36,7 +37,9 @@ public sealed class IndexCatalogue : IDisposable
     private long _generation;
     private bool _closed;
 
-    private IndexCatalogue(string directory, IndexingContext context, StaticDefinitions? statics, SealedDefinitions? sealedDefinitions, IndexSettingsStore? settings)
+    private IndexCatalogue(
+        string directory, IndexingContext context, StaticDefinitions? statics, SealedDefinitions? sealedDefinitions,
+        IndexSettingsStore? settings)
     {
         _directory = directory;
         _context = context;
@@ -50,7 +53,8 @@ public sealed class IndexCatalogue : IDisposable
 
     /// <summary>Opens the indexes that lie below a directory and goes on indexing.</summary>
     internal static IndexCatalogue Open(
-        string directory, IndexingContext context, StaticDefinitions? statics = null, SealedDefinitions? sealedDefinitions = null, IndexSettingsStore? settings = null)
+        string directory, IndexingContext context, StaticDefinitions? statics = null, SealedDefinitions? sealedDefinitions = null,
+        IndexSettingsStore? settings = null)
     {
         PrivateFiles.CreateDirectory(directory);
         var catalogue = new IndexCatalogue(directory, context, statics, sealedDefinitions, settings);
@@ -76,11 +80,17 @@ public sealed class IndexCatalogue : IDisposable
         List<IndexStatistics> list;
         lock (_lock)
         {
-            indexes = [.. _indexers.Values.Select(i => (i.Index.Name, i.Index)), .. _replacements.Values.Select(i => (ReplacementPrefix + i.Index.Name, i.Index))];
+            indexes =
+            [
+                .. _indexers.Values.Select(i => (i.Index.Name, i.Index)),
+                .. _replacements.Values.Select(i => (ReplacementPrefix + i.Index.Name, i.Index))
+            ];
             list = [.. _broken.Values.Select(IndexDescription.OfBroken)];
         }
 
-        list.AddRange(indexes.Select(i => IndexDescription.Of(i.Index, i.Name, Control.Switch(i.Index.Name), snapshot, now)).OfType<IndexStatistics>());
+        list.AddRange(
+            indexes.Select(i => IndexDescription.Of(i.Index, i.Name, Control.Switch(i.Index.Name), snapshot, now))
+                .OfType<IndexStatistics>());
         return [.. list.OrderBy(static index => index.Name, StringComparer.Ordinal)];
     }
 
@@ -94,13 +104,17 @@ public sealed class IndexCatalogue : IDisposable
         return IndexDescription.ErrorsOf(FindOrReplacement(name));
     }
 
-    /// <summary>Forgets the errors of documents that an index keeps. They stay without an entry until they change, or the index is built again.</summary>
+    /// <summary>
+    /// Forgets the errors of documents that an index keeps. They stay without an entry until they change, or the index is built
+    /// again.
+    /// </summary>
     /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
     public void ClearErrors(string name) => FindOrReplacement(name).ClearErrors();
 
     /// <summary>
-    /// Defines an index by hand; the definition is durable when this returns, and the index is built in the background. One of the same name keeps answering until the new one has
-    /// caught up and takes its place. The same definition again changes nothing.
+    /// Defines an index by hand; the definition is durable when this returns, and the index is built in the background. One of
+    /// the same name keeps answering until the new one has caught up and takes its place. The same definition again changes
+    /// nothing.
     /// </summary>
     /// <exception cref="InvalidIndexDefinitionException">The definition is not valid; nothing was changed.</exception>
     public void Put(IndexDefinition definition)
@@ -126,17 +140,25 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>The definition of an index defined by hand; null if there is none of that name.</summary>
-    public IndexDefinition? Definition(string name) => _statics?.ReadAll().FirstOrDefault(d => string.Equals(d.Name, name, StringComparison.OrdinalIgnoreCase));
+    public IndexDefinition? Definition(string name) =>
+        _statics?.ReadAll().FirstOrDefault(d => string.Equals(d.Name, name, StringComparison.OrdinalIgnoreCase));
 
-    /// <summary>Waits until every index (or the named ones) has indexed all that was committed before the call; false at the timeout.</summary>
+    /// <summary>
+    /// Waits until every index (or the named ones) has indexed all that was committed before the call; false at the timeout.
+    /// </summary>
     /// <exception cref="IndexNotFoundException">A named index does not exist.</exception>
-    public async Task<bool> WaitForNonStaleAsync(TimeSpan timeout, IReadOnlyList<string>? indexNames = null, CancellationToken cancellationToken = default)
+    public async Task<bool> WaitForNonStaleAsync(
+        TimeSpan timeout, IReadOnlyList<string>? indexNames = null, CancellationToken cancellationToken = default)
     {
         IReadOnlyList<DocumentIndex> indexes = indexNames is null ? Indexes() : [.. indexNames.Select(FindOrReplacement)];
-        return await IndexRounds.WaitForAsync(indexes, _context.Changes.LastEtag, timeout, _context.TimeProvider, cancellationToken).ConfigureAwait(false);
+        return await IndexRounds.WaitForAsync(
+            indexes, _context.Changes.LastEtag, timeout, _context.TimeProvider, cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Deletes an index with its files and its definition; false if there is none. <c>ReplacementOf/…</c> gives up what is being built, which keeps the old definition.</summary>
+    /// <summary>
+    /// Deletes an index with its files and its definition; false if there is none. <c>ReplacementOf/…</c> gives up what is being
+    /// built, which keeps the old definition.
+    /// </summary>
     public bool Delete(string name)
     {
         ArgumentNullException.ThrowIfNull(name);
@@ -156,8 +178,12 @@ public sealed class IndexCatalogue : IDisposable
     /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
     public void Reset(string name) => Reset(Find(name) ?? throw new IndexNotFoundException(name));
 
-    /// <summary>Gives every index a new data key, one after the other. One that goes meanwhile is left out, one that comes has a new key anyway.</summary>
-    internal void RotateDataKeys(KeyRotationSteps steps, CancellationToken cancellationToken) => IndexRounds.RotateDataKeys(Indexes(), steps, cancellationToken);
+    /// <summary>
+    /// Gives every index a new data key, one after the other. One that goes meanwhile is left out, one that comes has a new key
+    /// anyway.
+    /// </summary>
+    internal void RotateDataKeys(KeyRotationSteps steps, CancellationToken cancellationToken) =>
+        IndexRounds.RotateDataKeys(Indexes(), steps, cancellationToken);
 
     /// <summary>Bytes of decrypted pages of all indexes in memory.</summary>
     internal long DecryptedBytes() => IndexRounds.DecryptedBytes(Indexes());
@@ -190,7 +216,10 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>The index that answers queries over these fields: one that has them, or is given them, or a new one; see <see cref="AutoIndexChoice"/>.</summary>
+    /// <summary>
+    /// The index that answers queries over these fields: one that has them, or is given them, or a new one; see
+    /// <see cref="AutoIndexChoice"/>.
+    /// </summary>
     /// <param name="collection">Collection, or <see cref="AutoIndexDefinition.AllDocuments"/>.</param>
     /// <param name="fields">Fields, in the order of the query.</param>
     /// <param name="created">Whether it was made now: whoever made it waits for it.</param>
@@ -199,13 +228,16 @@ public sealed class IndexCatalogue : IDisposable
         lock (_lock)
         {
             DateTimeOffset now = _context.TimeProvider.GetUtcNow();
-            DocumentIndex index = Take(AutoIndexChoice.Decide(_indexers.Values, collection, fields, _context.Options, now), out created);
+            DocumentIndex index = Take(
+                AutoIndexChoice.Decide(_indexers.Values, collection, fields, _context.Options, now), out created);
             AutoIndexChoice.NoteUse(index, fields, now);
             return index;
         }
     }
 
-    /// <summary>The index that answers queries over groups: one that has them, or a new one; see <see cref="GroupIndexChoice"/>.</summary>
+    /// <summary>
+    /// The index that answers queries over groups: one that has them, or a new one; see <see cref="GroupIndexChoice"/>.
+    /// </summary>
     internal DocumentIndex FindOrCreate(GroupDefinition wanted, out bool created)
     {
         lock (_lock)
@@ -218,15 +250,22 @@ public sealed class IndexCatalogue : IDisposable
     }
 
     /// <summary>All indexes, held: whoever calls releases each.</summary>
-    internal IReadOnlyList<HeldIndex> Hold() => [.. Indexes().Where(index => index.TryHold()).Select(index => new HeldIndex(index, index.Folder, DefinitionJson.Write(index.Definition)))];
+    internal IReadOnlyList<HeldIndex> Hold() =>
+        [.. Indexes()
+            .Where(index => index.TryHold())
+            .Select(index => new HeldIndex(index, index.Folder, DefinitionJson.Write(index.Definition)))];
 
     /// <summary>What is wanted of all indexes, by name.</summary>
     internal IReadOnlyList<IndexMapping> Definitions()
     {
         lock (_lock)
         {
-            IEnumerable<IndexMapping> answering = _indexers.Values.Select(i => i.Index.Definition).Where(d => !_replacements.ContainsKey(d.Name));
-            return [.. answering.Concat(_replacements.Values.Select(i => i.Index.Definition)).Concat(_broken.Values.Select(b => b.Definition)).OrderBy(d => d.Name, StringComparer.Ordinal)];
+            IEnumerable<IndexMapping> answering = _indexers.Values.Select(i => i.Index.Definition)
+                .Where(d => !_replacements.ContainsKey(d.Name));
+            return [
+                .. answering.Concat(_replacements.Values.Select(i => i.Index.Definition))
+                    .Concat(_broken.Values.Select(b => b.Definition))
+                    .OrderBy(d => d.Name, StringComparer.Ordinal)];
         }
     }
 
@@ -271,7 +310,9 @@ public sealed class IndexCatalogue : IDisposable
     private void OpenAll()
     {
         Dictionary<string, IndexMapping> wanted = (_statics?.ReadAll() ?? [])
-            .ToDictionary(definition => definition.Name, static definition => (IndexMapping)new StaticIndexMapping(definition), StringComparer.OrdinalIgnoreCase);
+            .ToDictionary(
+                definition => definition.Name, static definition => (IndexMapping)new StaticIndexMapping(definition),
+                StringComparer.OrdinalIgnoreCase);
         var built = new List<(IndexDirectory Place, IndexMapping Definition)>();
         foreach ((IndexDirectory place, IndexMapping definition) in IndexDirectory.Scan(_directory, _sealed))
         {
@@ -282,12 +323,15 @@ public sealed class IndexCatalogue : IDisposable
                 Add(_indexers, OpenIndex(definition, place));
         }
 
-        foreach (IGrouping<string, (IndexDirectory Place, IndexMapping Definition)> versions in built.GroupBy(b => b.Definition.Name, StringComparer.OrdinalIgnoreCase))
+        foreach (IGrouping<string, (IndexDirectory Place, IndexMapping Definition)> versions in built.GroupBy(
+            b => b.Definition.Name, StringComparer.OrdinalIgnoreCase))
             if (!wanted.ContainsKey(versions.Key))
                 foreach ((IndexDirectory place, _) in versions)
                     place.Discard();
         foreach (IndexMapping definition in wanted.Values)
-            OpenStatic(definition, [.. built.Where(b => string.Equals(b.Definition.Name, definition.Name, StringComparison.OrdinalIgnoreCase))]);
+            OpenStatic(
+                definition,
+                [.. built.Where(b => string.Equals(b.Definition.Name, definition.Name, StringComparison.OrdinalIgnoreCase))]);
     }
 
     /// <summary>What was built of a definition goes on; so does the one before it, until that has caught up.</summary>
@@ -316,11 +360,14 @@ public sealed class IndexCatalogue : IDisposable
     private DocumentIndex OpenIndex(IndexMapping definition, IndexDirectory place)
     {
         using DatabaseSnapshot snapshot = _context.BeginRead();
-        return DocumentIndex.Open(ComputedDefinition.Compiled(definition, _context.Computing), place, _context.Analyzers, snapshot.LastEtag);
+        return DocumentIndex.Open(
+            ComputedDefinition.Compiled(definition, _context.Computing), place, _context.Analyzers, snapshot.LastEtag);
     }
 
     private DocumentIndex Make(IndexMapping definition) =>
-        DocumentIndex.Create(ComputedDefinition.Compiled(definition, _context.Computing), IndexDirectory.Create(_directory, definition, ++_generation, _sealed), _context.Analyzers);
+        DocumentIndex.Create(
+            ComputedDefinition.Compiled(definition, _context.Computing),
+            IndexDirectory.Create(_directory, definition, ++_generation, _sealed), _context.Analyzers);
 
     private void Put(StaticIndexMapping mapping)
     {
@@ -337,14 +384,17 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>Whether the lock of an index lets another definition take its place. A lock that stood before its index holds nobody up.</summary>
+    /// <summary>
+    /// Whether the lock of an index lets another definition take its place. A lock that stood before its index holds nobody up.
+    /// </summary>
     private bool MayReplace(StaticIndexMapping mapping)
     {
         IndexLockMode mode = Control.Settings(mapping.Name).LockMode;
         if (mode == IndexLockMode.Unlock || Definition(mapping.Name) is not { } known || known.IsSameAs(mapping.Definition))
             return true;
         return mode == IndexLockMode.LockedIgnore ? false : throw new InvalidIndexDefinitionException(
-            mapping.Name, "LockMode", "the index is locked (LockedError), so that its definition stays as it is. Unlock it first.");
+            mapping.Name, "LockMode",
+            "the index is locked (LockedError), so that its definition stays as it is. Unlock it first.");
     }
 
     /// <summary>Brings what is built in line with the definition that was put last. In the lock.</summary>
@@ -368,7 +418,8 @@ public sealed class IndexCatalogue : IDisposable
         }
         catch (Exception error) when (error is IndexSchemaException or InvalidIndexDefinitionException)
         {
-            _broken[mapping.Name] = BrokenIndex.Of(mapping, error, _context.TimeProvider.GetUtcNow()); // of a backup, which may name analyzers that this program has not
+            // of a backup, which may name analyzers that this program has not
+            _broken[mapping.Name] = BrokenIndex.Of(mapping, error, _context.TimeProvider.GetUtcNow());
         }
     }
 
@@ -474,7 +525,10 @@ public sealed class IndexCatalogue : IDisposable
         }
     }
 
-    /// <summary>An index is complete: it takes the place of the one it was built for, and those that have nothing it has not are needed no more.</summary>
+    /// <summary>
+    /// An index is complete: it takes the place of the one it was built for, and those that have nothing it has not are needed no
+    /// more.
+    /// </summary>
     private void OnCaughtUp(DocumentIndexer indexer)
     {
         lock (_lock)

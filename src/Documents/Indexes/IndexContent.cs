@@ -25,12 +25,14 @@ public sealed class IndexContent
     }
 
     /// <summary>Terms of a field as the index holds them, in byte order.</summary>
-    /// <param name="field">The field as the definition calls it, or the index inside: <c>Name</c>, <c>search(Name)</c>. Where a field keeps words and whole values, <c>Name</c> is the values.</param>
+    /// <param name="field">The field as the definition calls it, or the index inside: <c>Name</c>, <c>search(Name)</c>. Where a
+    /// field keeps words and whole values, <c>Name</c> is the values.</param>
     /// <param name="after">The term behind which to begin; null: at the first.</param>
     /// <param name="count">How many; at most <see cref="MaxTerms"/>.</param>
     /// <param name="etag">The etag up to which they are complete.</param>
     /// <exception cref="InvalidQueryException">It has no such field.</exception>
-    /// <exception cref="TimeoutException">It was to be never stale, and the index is too far behind, or is being given the field.</exception>
+    /// <exception cref="TimeoutException">It was to be never stale, and the index is too far behind, or is being given the
+    /// field.</exception>
     public IReadOnlyList<string> Terms(string field, string? after, int count, out long etag)
     {
         ArgumentNullException.ThrowIfNull(field);
@@ -47,13 +49,18 @@ public sealed class IndexContent
         return [.. terms.Select(term => term.Text)];
     }
 
-    /// <summary>Where the bytes of the index are, the greatest first. Reads every page of it once: for people who wonder, not for every second.</summary>
+    /// <summary>
+    /// Where the bytes of the index are, the greatest first. Reads every page of it once: for people who wonder, not for every
+    /// second.
+    /// </summary>
     public IReadOnlyList<IndexStructure> Structures(CancellationToken cancellationToken = default)
     {
         using IndexSearcher searcher = Open(_index);
         try
         {
-            return [.. searcher.MeasureStructures(cancellationToken).Select(size => new IndexStructure(size.Structure, size.Field, size.SizeBytes, size.UsedBytes, size.Keys))];
+            return [
+                .. searcher.MeasureStructures(cancellationToken)
+                    .Select(size => new IndexStructure(size.Structure, size.Field, size.SizeBytes, size.UsedBytes, size.Keys))];
         }
         finally
         {
@@ -70,10 +77,20 @@ public sealed class IndexContent
         byte[] key = new byte[DocumentId.MaxFoldedBytes];
         if (!DocumentId.TryFold(id, key, out int length))
             return null;
-        IReadOnlyList<IndexEntryField>? fields = Look((searcher, tail, _) => tail is null ? searcher.Entry(key.AsSpan(0, length)) : searcher.Entry(key.AsSpan(0, length), tail));
+        IReadOnlyList<IndexEntryField>? fields = Look(
+            (searcher, tail, _) => tail is null
+                ? searcher.Entry(key.AsSpan(0, length))
+                : searcher.Entry(key.AsSpan(0, length), tail));
         return fields is null
             ? null
-            : [.. fields.Select(field => new IndexedValues(field.Field, field.Terms, field.Numbers, field.HasNull) { Positions = field.Positions, Places = field.Places, Vectors = field.Vectors })];
+            : [
+                .. fields.Select(
+                    field => new IndexedValues(field.Field, field.Terms, field.Numbers, field.HasNull)
+                    {
+                        Positions = field.Positions,
+                        Places = field.Places,
+                        Vectors = field.Vectors
+                    })];
     }
 
     /// <summary>Looks at one view of the index, with what it has not seen where that is wanted.</summary>
@@ -87,7 +104,8 @@ public sealed class IndexContent
                 if (_beginRead is null)
                     return look(searcher, null, searcher.LastEtag);
                 using DatabaseSnapshot snapshot = _beginRead(); // after the view: then the index knows nothing that it does not
-                using IndexTail tail = _index.TryBuildTail(searcher, snapshot, _timeProvider, out _, CancellationToken.None) ?? throw TooFarBehind();
+                using IndexTail tail = _index.TryBuildTail(searcher, snapshot, _timeProvider, out _, CancellationToken.None)
+                    ?? throw TooFarBehind();
                 return look(searcher, tail, snapshot.LastEtag);
             }
         }
@@ -102,7 +120,8 @@ public sealed class IndexContent
     }
 
     private TimeoutException TooFarBehind() => new(
-        $"The index '{_index.Name}' is more than {DocumentIndex.MaxTailChanges:N0} changes behind or being built, which is too much to be looked at in passing (neverStale). Ask again, or ask without it.");
+        $"The index '{_index.Name}' is more than {DocumentIndex.MaxTailChanges:N0} changes behind or being built, which is too "
+            + $"much to be looked at in passing (neverStale). Ask again, or ask without it.");
 
     /// <summary>Holds the index and opens it; whoever calls releases it.</summary>
     private static IndexSearcher Open(DocumentIndex index)
@@ -128,18 +147,25 @@ public sealed class IndexContent
 /// <param name="HasNull">Whether there is an explicit null.</param>
 public sealed record IndexedValues(string Field, IReadOnlyList<string> Terms, IReadOnlyList<double> Numbers, bool HasNull)
 {
-    /// <summary>Of a field of words: where each of the terms stands, counted from 0, ascending; as many as there are terms. Empty for other fields.</summary>
+    /// <summary>
+    /// Of a field of words: where each of the terms stands, counted from 0, ascending; as many as there are terms. Empty for
+    /// other fields.
+    /// </summary>
     public IReadOnlyList<IReadOnlyList<int>> Positions { get; init; } = [];
 
     /// <summary>Of a field of places: points and shapes as WKT, as the index keeps them (points to 7 decimals).</summary>
     public IReadOnlyList<string> Places { get; init; } = [];
 
-    /// <summary>Of a field of vectors: the vectors as the index keeps them: all numbers, or where it keeps a byte for each, what these stand for.</summary>
+    /// <summary>
+    /// Of a field of vectors: the vectors as the index keeps them: all numbers, or where it keeps a byte for each, what these
+    /// stand for.
+    /// </summary>
     public IReadOnlyList<IReadOnlyList<float>> Vectors { get; init; } = [];
 }
 
 /// <summary>How much room one structure of an index takes.</summary>
-/// <param name="Name">What it is: <c>terms</c>, <c>terms.postings</c>, <c>terms.positions</c>, <c>numbers</c>, <c>sort</c>, <c>entries</c>, <c>keys</c>, …</param>
+/// <param name="Name">What it is: <c>terms</c>, <c>terms.postings</c>, <c>terms.positions</c>, <c>numbers</c>, <c>sort</c>,
+/// <c>entries</c>, <c>keys</c>, …</param>
 /// <param name="Field">The field it is of; null for what is of none.</param>
 /// <param name="SizeBytes">Bytes in the file.</param>
 /// <param name="UsedBytes">Bytes of these that hold something.</param>

@@ -3,8 +3,8 @@ using Treepie.Indexes.Definitions;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Switches of indexes: their lock, their priority, disabled (which stays so after the next start), paused (which does not). Changes take effect at the next batch, at
-/// most two seconds later. Thread-safe.
+/// Switches of indexes: their lock, their priority, disabled (which stays so after the next start), paused (which does not).
+/// Changes take effect at the next batch, at most two seconds later. Thread-safe.
 /// </summary>
 public sealed class IndexControl
 {
@@ -50,7 +50,10 @@ public sealed class IndexControl
         }
     }
 
-    /// <summary>Stops the indexing of an index, or of all, until <see cref="Resume"/> or the next start. They go on answering, from what they have.</summary>
+    /// <summary>
+    /// Stops the indexing of an index, or of all, until <see cref="Resume"/> or the next start. They go on answering, from what
+    /// they have.
+    /// </summary>
     /// <exception cref="IndexNotFoundException">There is none of that name.</exception>
     public void Pause(string? name = null) => SetPaused(name, true);
 

@@ -4,7 +4,8 @@ using Treepie.Indexes.Definitions;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// An index that is defined by hand: which documents, and which of their values under which names. Values are found by path, or computed by maps in C# or JavaScript. Immutable.
+/// An index that is defined by hand: which documents, and which of their values under which names. Values are found by path, or
+/// computed by maps in C# or JavaScript. Immutable.
 /// </summary>
 public sealed record IndexDefinition
 {
@@ -21,8 +22,8 @@ public sealed record IndexDefinition
     public const int MaxBytes = 256 * 1024;
 
     /// <summary>
-    /// The name that queries say: <c>from index 'Orders/ByCompany'</c>. Any characters but control characters, compared without case; not below <c>Auto/</c>, which is
-    /// where the indexes are that queries make.
+    /// The name that queries say: <c>from index 'Orders/ByCompany'</c>. Any characters but control characters, compared without
+    /// case; not below <c>Auto/</c>, which is where the indexes are that queries make.
     /// </summary>
     public required string Name { get; init; }
 
@@ -30,8 +31,8 @@ public sealed record IndexDefinition
     public IReadOnlyList<string> Collections { get; init; } = [];
 
     /// <summary>
-    /// Path of a number in the document, greater than 0, that its scores are multiplied with; null: none. A document without the number counts as 1; one whose value is no such number
-    /// is told in the errors of the index and counts as 1.
+    /// Path of a number in the document, greater than 0, that its scores are multiplied with; null: none. A document without the
+    /// number counts as 1; one whose value is no such number is told in the errors of the index and counts as 1.
     /// </summary>
     public string? Boost { get; init; }
 
@@ -39,7 +40,8 @@ public sealed record IndexDefinition
     public required IReadOnlyList<IndexFieldDefinition> Fields { get; init; }
 
     /// <summary>
-    /// Maps in C# or JavaScript. Those that only name paths are kept for who reads them: <see cref="Collections"/> and <see cref="Fields"/> say what they mean. None: it was not defined by maps.
+    /// Maps in C# or JavaScript. Those that only name paths are kept for who reads them: <see cref="Collections"/> and
+    /// <see cref="Fields"/> say what they mean. None: it was not defined by maps.
     /// </summary>
     public IReadOnlyList<string> Maps { get; init; } = [];
 
@@ -50,12 +52,15 @@ public sealed record IndexDefinition
     public IReadOnlyDictionary<string, string> AdditionalSources { get; init; } = new Dictionary<string, string>();
 
     /// <summary>
-    /// Whether <see cref="Maps"/> compute, so that documents are indexed as the objects they make of them. Then they say the collections and the names of the fields, and <see cref="Fields"/> the options.
+    /// Whether <see cref="Maps"/> compute, so that documents are indexed as the objects they make of them. Then they say the
+    /// collections and the names of the fields, and <see cref="Fields"/> the options.
     /// </summary>
     public bool Computes { get; init; }
 
     /// <summary>
-    /// Reads a definition in JSON: <c>{"Name":"Orders/ByCity","Collections":["Orders"],"Fields":{"City":{"Path":"ShipTo.City"}}}</c>, or with <c>Maps</c> in C# or JavaScript.
+    /// Reads a definition in JSON:
+    /// <c>{"Name":"Orders/ByCity","Collections":["Orders"],"Fields":{"City":{"Path":"ShipTo.City"}}}</c>, or with <c>Maps</c> in
+    /// C# or JavaScript.
     /// </summary>
     /// <exception cref="InvalidIndexDefinitionException">It asks for what cannot be run, or is not a definition.</exception>
     public static IndexDefinition FromJson(JsonElement json)
@@ -81,9 +86,13 @@ public sealed record IndexDefinition
     public bool IsSameAs(IndexDefinition other)
     {
         ArgumentNullException.ThrowIfNull(other);
-        return Computes == other.Computes && IndexDefinitionJson.Write(WithoutWords(this)).AsSpan().SequenceEqual(IndexDefinitionJson.Write(WithoutWords(other)));
+        return Computes == other.Computes
+            && IndexDefinitionJson.Write(WithoutWords(this))
+                .AsSpan()
+                .SequenceEqual(IndexDefinitionJson.Write(WithoutWords(other)));
     }
 
     /// <summary>Maps that only name paths are words for what the fields say.</summary>
-    private static IndexDefinition WithoutWords(IndexDefinition definition) => definition.Computes ? definition : definition with { Maps = [] };
+    private static IndexDefinition WithoutWords(IndexDefinition definition) =>
+        definition.Computes ? definition : definition with { Maps = [] };
 }

@@ -10,7 +10,8 @@ internal static class IndexDescription
     private static readonly string[] s_allDocuments = [AutoIndexDefinition.AllDocuments];
 
     /// <summary>Its state, under a name; null where it is gone.</summary>
-    public static IndexStatistics? Of(DocumentIndex index, string name, IndexSwitch onOff, DatabaseSnapshot snapshot, DateTimeOffset now)
+    public static IndexStatistics? Of(
+        DocumentIndex index, string name, IndexSwitch onOff, DatabaseSnapshot snapshot, DateTimeOffset now)
     {
         if (!index.TryHold())
             return null;
@@ -24,7 +25,9 @@ internal static class IndexDescription
             return Describe(definition, name) with
             {
                 IsStale = waiting > 0 || progress.CompleteFields < definition.Schema.Fields.Count,
-                State = progress.IsFaulted ? IndexState.Error : onOff.Settings.IsDisabled ? IndexState.Disabled : IndexState.Normal,
+                State = progress.IsFaulted
+                    ? IndexState.Error
+                    : onOff.Settings.IsDisabled ? IndexState.Disabled : IndexState.Normal,
                 Settings = onOff.Settings,
                 IsPaused = onOff.IsPaused,
                 EntryCount = searcher.EntryCount,
@@ -50,7 +53,13 @@ internal static class IndexDescription
 
     /// <summary>An index that cannot be opened.</summary>
     public static IndexStatistics OfBroken(BrokenIndex index) =>
-        Describe(index.Definition, index.Definition.Name) with { IsStale = true, State = IndexState.Error, ErrorCount = 1, Error = index.Error.Message };
+        Describe(index.Definition, index.Definition.Name) with
+        {
+            IsStale = true,
+            State = IndexState.Error,
+            ErrorCount = 1,
+            Error = index.Error.Message
+        };
 
     /// <summary>What it keeps of what went wrong, oldest first; empty where it is gone.</summary>
     public static IReadOnlyList<IndexError> ErrorsOf(DocumentIndex index)
@@ -105,5 +114,8 @@ internal sealed record BrokenIndex(IndexMapping Definition, IndexError Error)
 {
     public static BrokenIndex Of(IndexMapping definition, Exception error, DateTimeOffset now) => new(
         definition,
-        new IndexError(now.UtcDateTime, null, "Index", $"The index '{definition.Name}' cannot be opened: {error.Message} Open the database with its analyzers, or define the index anew."));
+        new IndexError(
+            now.UtcDateTime, null, "Index",
+            $"The index '{definition.Name}' cannot be opened: {error.Message} Open the database with its analyzers, or define "
+                + $"the index anew."));
 }

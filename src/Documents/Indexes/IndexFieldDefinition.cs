@@ -7,8 +7,9 @@ public sealed record IndexFieldDefinition
     public required string Name { get; init; }
 
     /// <summary>
-    /// Where the values stand in a document: <c>ShipTo.City</c>, <c>Lines[].Product</c>, <c>Tags[0]</c>, <c>@metadata.@last-modified</c>, or <c>id()</c>. Null: at the path that is
-    /// the name. An array on the way is walked element by element. Not given for a point, which has two paths.
+    /// Where the values stand in a document: <c>ShipTo.City</c>, <c>Lines[].Product</c>, <c>Tags[0]</c>,
+    /// <c>@metadata.@last-modified</c>, or <c>id()</c>. Null: at the path that is the name. An array on the way is walked element
+    /// by element. Not given for a point, which has two paths.
     /// </summary>
     public string? Path { get; init; }
 
@@ -18,22 +19,27 @@ public sealed record IndexFieldDefinition
     /// <summary>Analyzer of a <see cref="FieldIndexing.Search"/> field; null: the default.</summary>
     public string? Analyzer { get; init; }
 
-    /// <summary>What the score of words found in a <see cref="FieldIndexing.Search"/> field is multiplied with; greater than 0.</summary>
+    /// <summary>
+    /// What the score of words found in a <see cref="FieldIndexing.Search"/> field is multiplied with; greater than 0.
+    /// </summary>
     public float Boost { get; init; } = 1;
 
     /// <summary>
-    /// Keeps the whole values of a <see cref="FieldIndexing.Search"/> field beside its words, so that results can be sorted by it and compared with whole values. Other fields can be
-    /// sorted by anyway.
+    /// Keeps the whole values of a <see cref="FieldIndexing.Search"/> field beside its words, so that results can be sorted by it
+    /// and compared with whole values. Other fields can be sorted by anyway.
     /// </summary>
     public bool Sort { get; init; }
 
     /// <summary>
-    /// Keeps the value, as it stands in the document, so that <c>select</c> has it without reading the document. The answer is the same with and without it, but while the index is
-    /// behind: then the value is the one that the index has seen. Not of a point, which has two paths.
+    /// Keeps the value, as it stands in the document, so that <c>select</c> has it without reading the document. The answer is
+    /// the same with and without it, but while the index is behind: then the value is the one that the index has seen. Not of a
+    /// point, which has two paths.
     /// </summary>
     public bool Stored { get; init; }
 
-    /// <summary>Whether suggestions are asked of it; says so in listings, every field of words or whole values can give them.</summary>
+    /// <summary>
+    /// Whether suggestions are asked of it; says so in listings, every field of words or whole values can give them.
+    /// </summary>
     public bool Suggestions { get; init; }
 
     /// <summary>Makes it a place: for <c>spatial.…</c> and order by distance.</summary>

@@ -37,7 +37,8 @@ internal sealed class IndexProgress
     public bool IsFaulted => Fault is not null;
 
     /// <summary>End of the last batch (UTC); null before the first.</summary>
-    public DateTime? LastBatch => Interlocked.Read(ref _lastBatchTicks) is > 0 and var ticks ? new DateTime(ticks, DateTimeKind.Utc) : null;
+    public DateTime? LastBatch =>
+        Interlocked.Read(ref _lastBatchTicks) is > 0 and var ticks ? new DateTime(ticks, DateTimeKind.Utc) : null;
 
     /// <summary>Changes of the last batch; 0 before the first.</summary>
     public int LastBatchChanges => (int)Interlocked.Read(ref _lastBatchChanges);
@@ -53,7 +54,8 @@ internal sealed class IndexProgress
     }
 
     /// <summary>
-    /// A batch of so many changes is in the index. It was made from a moment on, of which counts what is later than the end of the batch before: one is made while the other is written.
+    /// A batch of so many changes is in the index. It was made from a moment on, of which counts what is later than the end of
+    /// the batch before: one is made while the other is written.
     /// </summary>
     public void ReportBatch(DateTimeOffset now, int changes, long begun, long ended, TimeProvider clock)
     {
@@ -81,7 +83,8 @@ internal sealed class IndexProgress
     }
 
     /// <summary>Indexing stopped until there is something new to try it with.</summary>
-    public void ReportFault(string message, DateTimeOffset now) => Volatile.Write(ref _fault, new IndexError(now.UtcDateTime, null, "Index", message));
+    public void ReportFault(string message, DateTimeOffset now) =>
+        Volatile.Write(ref _fault, new IndexError(now.UtcDateTime, null, "Index", message));
 
     /// <summary>Completes when the index has reached an etag.</summary>
     /// <exception cref="ObjectDisposedException">The index was closed.</exception>
@@ -89,11 +92,13 @@ internal sealed class IndexProgress
 
     /// <summary>Completes when every entry has so many fields.</summary>
     /// <exception cref="ObjectDisposedException">The index was closed.</exception>
-    public Task WaitForFieldsAsync(int fields, CancellationToken cancellationToken) => WaitAsync(_fields, fields, cancellationToken);
+    public Task WaitForFieldsAsync(int fields, CancellationToken cancellationToken) =>
+        WaitAsync(_fields, fields, cancellationToken);
 
     /// <summary>Completes when the index can be asked about so many fields, whether or not all entries have them.</summary>
     /// <exception cref="ObjectDisposedException">The index was closed.</exception>
-    public Task WaitForBegunFieldsAsync(int fields, CancellationToken cancellationToken) => WaitAsync(_begunFields, fields, cancellationToken);
+    public Task WaitForBegunFieldsAsync(int fields, CancellationToken cancellationToken) =>
+        WaitAsync(_begunFields, fields, cancellationToken);
 
     public void Close()
     {

@@ -7,7 +7,8 @@ internal static class IndexRounds
 {
     /// <summary>Waits until each has indexed all up to an etag, in all of its fields; false at the timeout.</summary>
     public static async Task<bool> WaitForAsync(
-        IReadOnlyList<DocumentIndex> indexes, long etag, TimeSpan timeout, TimeProvider timeProvider, CancellationToken cancellationToken)
+        IReadOnlyList<DocumentIndex> indexes, long etag, TimeSpan timeout, TimeProvider timeProvider,
+        CancellationToken cancellationToken)
     {
         using var limit = new CancellationTokenSource(timeout, timeProvider);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
@@ -29,7 +30,8 @@ internal static class IndexRounds
             try
             {
                 await index.Progress.WaitForAsync(etag, cancellationToken).ConfigureAwait(false);
-                await index.Progress.WaitForFieldsAsync(index.Definition.Schema.Fields.Count, cancellationToken).ConfigureAwait(false);
+                await index.Progress.WaitForFieldsAsync(index.Definition.Schema.Fields.Count, cancellationToken)
+                    .ConfigureAwait(false);
             }
             catch (ObjectDisposedException)
             {
@@ -39,7 +41,8 @@ internal static class IndexRounds
     }
 
     /// <summary>Gives each a new data key.</summary>
-    public static void RotateDataKeys(IReadOnlyList<DocumentIndex> indexes, KeyRotationSteps steps, CancellationToken cancellationToken)
+    public static void RotateDataKeys(
+        IReadOnlyList<DocumentIndex> indexes, KeyRotationSteps steps, CancellationToken cancellationToken)
     {
         foreach (DocumentIndex index in indexes)
         {

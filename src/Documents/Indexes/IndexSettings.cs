@@ -1,6 +1,9 @@
 namespace Treepie.Indexes;
 
-/// <summary>What is set of an index beside its definition. Durable with the documents; no part of the definition, so a change builds nothing anew. Immutable.</summary>
+/// <summary>
+/// What is set of an index beside its definition. Durable with the documents; no part of the definition, so a change builds
+/// nothing anew. Immutable.
+/// </summary>
 public sealed record IndexSettings
 {
     /// <summary>Whether its definition may be replaced.</summary>

@@ -6,7 +6,10 @@ public sealed record IndexStatistics
     /// <summary>Largest value of <see cref="WaitingChanges"/>: more are not counted.</summary>
     public const int MostWaitingChanges = 65_536;
 
-    /// <summary>Its name, for instance <c>Auto/Users/ByName</c>. That of an index which will take the place of another begins with <c>ReplacementOf/</c>.</summary>
+    /// <summary>
+    /// Its name, for instance <c>Auto/Users/ByName</c>. That of an index which will take the place of another begins with
+    /// <c>ReplacementOf/</c>.
+    /// </summary>
     public required string Name { get; init; }
 
     /// <summary>The collections it covers; <c>@all_docs</c> for all.</summary>
@@ -21,7 +24,9 @@ public sealed record IndexStatistics
     /// <summary>Whether its entries are groups of documents, not documents.</summary>
     public bool IsMapReduce { get; init; }
 
-    /// <summary>Calls of its reduce since it was opened: one for each leaf and branch of partial results that a change has touched.</summary>
+    /// <summary>
+    /// Calls of its reduce since it was opened: one for each leaf and branch of partial results that a change has touched.
+    /// </summary>
     public long ReduceAttempts { get; init; }
 
     /// <summary>Calls of its reduce that failed, since it was opened.</summary>
@@ -51,10 +56,16 @@ public sealed record IndexStatistics
     /// <summary>How many changes wait, up to <see cref="MostWaitingChanges"/>.</summary>
     public int WaitingChanges { get; init; }
 
-    /// <summary>How old the oldest change is that waits: what is younger may be missing from answers, what is older is not. Zero where none waits.</summary>
+    /// <summary>
+    /// How old the oldest change is that waits: what is younger may be missing from answers, what is older is not. Zero where
+    /// none waits.
+    /// </summary>
     public TimeSpan TimeBehind { get; init; }
 
-    /// <summary>By how much the last etag of the database is greater than that of the index: no more changes than that wait, of any collection.</summary>
+    /// <summary>
+    /// By how much the last etag of the database is greater than that of the index: no more changes than that wait, of any
+    /// collection.
+    /// </summary>
     public long EtagsBehind { get; init; }
 
     /// <summary>Changes of the last batch; 0 before the first since it was opened.</summary>

@@ -3,7 +3,8 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// What tells the indexer of one index whether to work. Shared by the index that answers and the one that will take its place, as both have the same name. Thread-safe.
+/// What tells the indexer of one index whether to work. Shared by the index that answers and the one that will take its place, as
+/// both have the same name. Thread-safe.
 /// </summary>
 internal sealed class IndexSwitch
 {

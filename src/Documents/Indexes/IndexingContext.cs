@@ -10,7 +10,9 @@ namespace Treepie.Indexes;
 /// <param name="Analyzers">The analyzers that fields can name.</param>
 /// <param name="Options">Threads and budgets.</param>
 /// <param name="Computing">Compiles what computes; null: nothing does.</param>
-internal sealed record IndexingContext(Func<DatabaseSnapshot> BeginRead, ChangeSignal Changes, TimeProvider TimeProvider, AnalyzerSet Analyzers, IndexingOptions Options, ComputingEngine? Computing = null)
+internal sealed record IndexingContext(
+    Func<DatabaseSnapshot> BeginRead, ChangeSignal Changes, TimeProvider TimeProvider, AnalyzerSet Analyzers,
+    IndexingOptions Options, ComputingEngine? Computing = null)
 {
     /// <summary>Lets so many indexes work at a time, so that queries and writes keep processors.</summary>
     public IndexingTurns Turns { get; } = new(Options.IndexesAtWork);

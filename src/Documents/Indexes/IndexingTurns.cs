@@ -1,7 +1,8 @@
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Lets so many indexes work at a time. Of those that wait, the one of the highest priority goes next, of equals the one that has waited longest. Thread-safe.
+/// Lets so many indexes work at a time. Of those that wait, the one of the highest priority goes next, of equals the one that has
+/// waited longest. Thread-safe.
 /// </summary>
 internal sealed class IndexingTurns(int count)
 {
@@ -42,7 +43,8 @@ internal sealed class IndexingTurns(int count)
         }
 
         // Either it comes or it is given up: one that was given up is passed over when it would come.
-        using CancellationTokenRegistration registration = cancellationToken.Register(() => turn.TrySetCanceled(cancellationToken));
+        using CancellationTokenRegistration registration = cancellationToken.Register(
+            () => turn.TrySetCanceled(cancellationToken));
         await turn.Task.ConfigureAwait(false);
     }
 

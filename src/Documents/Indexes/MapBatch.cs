@@ -1,6 +1,8 @@
 namespace Treepie.Indexes;
 
-/// <summary>What changes of documents are mapped into, in order; a later one of a document replaces an earlier one. One thread at a time.</summary>
+/// <summary>
+/// What changes of documents are mapped into, in order; a later one of a document replaces an earlier one. One thread at a time.
+/// </summary>
 internal abstract class MapBatch
 {
     /// <summary>Changes.</summary>
@@ -9,10 +11,14 @@ internal abstract class MapBatch
     /// <summary>Approximate bytes of memory and of work that it stands for: at a budget it is committed.</summary>
     public abstract long SizeBytes { get; }
 
-    /// <summary>Adds the change that a feed stands on. False if that was too much for one batch: the next goes on with the same change.</summary>
+    /// <summary>
+    /// Adds the change that a feed stands on. False if that was too much for one batch: the next goes on with the same change.
+    /// </summary>
     public abstract bool Add(MappedChanges feed);
 
-    /// <summary>Adds what another batch of the same index has, exactly as if it had been added here. The other stays as it is.</summary>
+    /// <summary>
+    /// Adds what another batch of the same index has, exactly as if it had been added here. The other stays as it is.
+    /// </summary>
     public abstract void Append(MapBatch other);
 
     /// <summary>Forgets what it holds.</summary>

@@ -4,8 +4,9 @@ using Treepie.Store;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// The changes that concern one index, in order of their etag: of its collection, of its several collections together, or of all documents; and of what its map looks at beside them. A document that
-/// left the collections of the index stands as deleted. Ends with its snapshot.
+/// The changes that concern one index, in order of their etag: of its collection, of its several collections together, or of all
+/// documents; and of what its map looks at beside them. A document that left the collections of the index stands as deleted. Ends
+/// with its snapshot.
 /// </summary>
 internal sealed class MappedChanges : IDisposable
 {
@@ -22,8 +23,11 @@ internal sealed class MappedChanges : IDisposable
             _feeds.Add((snapshot.Changes(null, afterEtag), true, loaded.Count > 0));
         else
             foreach (string collection in mapping.Collections.Concat(loaded).Distinct(StringComparer.OrdinalIgnoreCase))
-                _feeds.Add((snapshot.Changes(collection, afterEtag), Has(mapping.Collections, collection), Has(loaded, collection)));
-        _values = mapping.AnyMap?.LoadsCompareExchange == true ? new KindChanges(snapshot, Kind.CompareExchange, afterEtag) : null;
+                _feeds.Add(
+                    (snapshot.Changes(collection, afterEtag), Has(mapping.Collections, collection), Has(loaded, collection)));
+        _values = mapping.AnyMap?.LoadsCompareExchange == true
+            ? new KindChanges(snapshot, Kind.CompareExchange, afterEtag)
+            : null;
         _isValid = new bool[_feeds.Count + 1];
     }
 
@@ -82,9 +86,11 @@ internal sealed class MappedChanges : IDisposable
         _values?.Dispose();
     }
 
-    private void Move(int feed) => _isValid[feed] = feed < _feeds.Count ? _feeds[feed].Feed.MoveNext() : _values?.MoveNext() == true;
+    private void Move(int feed) =>
+        _isValid[feed] = feed < _feeds.Count ? _feeds[feed].Feed.MoveNext() : _values?.MoveNext() == true;
 
     private long EtagOf(int feed) => feed < _feeds.Count ? _feeds[feed].Feed.Etag : _values!.Etag; // only asked where it is valid
 
-    private static bool Has(IReadOnlyList<string> collections, string collection) => collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
+    private static bool Has(IReadOnlyList<string> collections, string collection) =>
+        collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
 }

@@ -2,7 +2,10 @@ using System.Runtime.ExceptionServices;
 
 namespace Treepie.Indexes;
 
-/// <summary>Something that a quiet thread does, and what it has to tell meanwhile, which whoever waits passes on from an ordinary thread. Thread-safe; one waits.</summary>
+/// <summary>
+/// Something that a quiet thread does, and what it has to tell meanwhile, which whoever waits passes on from an ordinary thread.
+/// Thread-safe; one waits.
+/// </summary>
 internal sealed class QuietJob<T>(Func<QuietJob<T>, T> work)
 {
     private readonly object _lock = new();

@@ -3,10 +3,12 @@ using Treepie.Storage.Memory;
 namespace Treepie.Indexes;
 
 /// <summary>
-/// Quiet threads for the work of indexes: whoever asks or writes goes before them. A thread waits some seconds for more to do and ends; there are as many as there is work at once, which who
-/// gives it bounds. Thread-safe.
+/// Quiet threads for the work of indexes: whoever asks or writes goes before them. A thread waits some seconds for more to do and
+/// ends; there are as many as there is work at once, which who gives it bounds. Thread-safe.
 /// </summary>
-/// <remarks>No tasks: what ends one on a quiet thread would begin threads of the pool there, see <see cref="QuietThread"/>.</remarks>
+/// <remarks>
+/// No tasks: what ends one on a quiet thread would begin threads of the pool there, see <see cref="QuietThread"/>.
+/// </remarks>
 internal sealed class QuietWorkers : IDisposable
 {
     private static readonly TimeSpan IdleTime = TimeSpan.FromSeconds(5);

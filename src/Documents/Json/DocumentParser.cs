@@ -3,9 +3,9 @@ using System.Text.Unicode;
 namespace Treepie.Json;
 
 /// <summary>
-/// Front door of the room: takes one document as it came (UTF-8 JSON), says precisely what is wrong with it, or hands back its two halves
-/// minified: the body, and <c>@metadata</c> without the keys the database gives itself. One pass without recursion, so neither depth nor
-/// size can harm; numbers and strings are kept as they were written. Buffers are reused: one thread at a time.
+/// Front door of the room: takes one document as it came (UTF-8 JSON), says precisely what is wrong with it, or hands back its
+/// two halves minified: the body, and <c>@metadata</c> without the keys the database gives itself. One pass without recursion, so
+/// neither depth nor size can harm; numbers and strings are kept as they were written. Buffers are reused: one thread at a time.
 /// </summary>
 internal sealed class DocumentParser
 {
@@ -21,10 +21,14 @@ internal sealed class DocumentParser
 
     public int MaxDepth { get; }
 
-    /// <summary>Name of the collection found by the last parse, UTF-8, unescaped; empty where none was given. Lives until the next parse.</summary>
+    /// <summary>
+    /// Name of the collection found by the last parse, UTF-8, unescaped; empty where none was given. Lives until the next parse.
+    /// </summary>
     public ReadOnlySpan<byte> Collection => CollectionBuffer.AsSpan(0, CollectionLength);
 
-    /// <summary>Whether <c>@flags</c> is left out of the metadata: what clients send of it is what they were given before.</summary>
+    /// <summary>
+    /// Whether <c>@flags</c> is left out of the metadata: what clients send of it is what they were given before.
+    /// </summary>
     public bool DropsFlags { get; set; }
 
     internal KeyScopes Keys { get; } = new();
@@ -42,12 +46,14 @@ internal sealed class DocumentParser
     /// <paramref name="id"/> is for messages; <paramref name="dropRootMember"/> names a member of the document to leave out.
     /// </summary>
     /// <exception cref="InvalidDocumentException">Says what is wrong, where, and what to do.</exception>
-    public ParsedDocument Parse(string id, ReadOnlySpan<byte> json, Span<byte> output, ReadOnlySpan<byte> dropRootMember = default)
+    public ParsedDocument Parse(
+        string id, ReadOnlySpan<byte> json, Span<byte> output, ReadOnlySpan<byte> dropRootMember = default)
     {
         if (json.Length > MaxDocumentBytes)
         {
             throw new InvalidDocumentException(
-                $"Document '{id}' has {json.Length:N0} bytes, the limit is {MaxDocumentBytes:N0} (MaxDocumentBytes). Split it, or open the database with a higher limit.");
+                $"Document '{id}' has {json.Length:N0} bytes, the limit is {MaxDocumentBytes:N0} (MaxDocumentBytes). Split it, "
+                    + $"or open the database with a higher limit.");
         }
 
         if (!Utf8.IsValid(json))

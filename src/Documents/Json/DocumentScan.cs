@@ -5,12 +5,13 @@ using System.Text;
 namespace Treepie.Json;
 
 /// <summary>
-/// One pass over one document. Text goes to the output in runs, a run ends where white space is left out or where the output changes:
-/// <c>@metadata</c> goes to a buffer of its own, members that are dropped go nowhere.
+/// One pass over one document. Text goes to the output in runs, a run ends where white space is left out or where the output
+/// changes: <c>@metadata</c> goes to a buffer of its own, members that are dropped go nowhere.
 /// </summary>
 /// <remarks>
-/// Invariants: (1) all text before <see cref="_runStart"/> has been written or dropped; (2) <see cref="_depth"/> counts open objects and
-/// arrays; (3) output is the metadata only inside the root's <c>@metadata</c>, and nothing only inside a dropped member.
+/// Invariants: (1) all text before <see cref="_runStart"/> has been written or dropped; (2) <see cref="_depth"/> counts open
+/// objects and arrays; (3) output is the metadata only inside the root's <c>@metadata</c>, and nothing only inside a dropped
+/// member.
 /// </remarks>
 internal ref struct DocumentScan
 {
@@ -31,7 +32,8 @@ internal ref struct DocumentScan
     private bool _capturesCollection;
     private bool _memberDropped; // the member just ended was taken out: its comma goes too
 
-    public DocumentScan(DocumentParser parser, string id, ReadOnlySpan<byte> json, Span<byte> output, ReadOnlySpan<byte> dropRootMember)
+    public DocumentScan(
+        DocumentParser parser, string id, ReadOnlySpan<byte> json, Span<byte> output, ReadOnlySpan<byte> dropRootMember)
     {
         Debug.Assert(output.Length >= json.Length, "the output never needs more than the input");
         _parser = parser;
@@ -68,7 +70,10 @@ internal ref struct DocumentScan
         if (_position == _json.Length)
             Fail(_position, "there is no document. Send one JSON object; {} is the empty one.");
         if (_json[_position] != (byte)'{')
-            Fail(_position, $"a document is a JSON object and begins with '{{', this begins with {Found()}. Put other values into a field of an object.");
+            Fail(
+                _position,
+                $"a document is a JSON object and begins with '{{', this begins with {Found()}. Put other values into a field of "
+                    + $"an object.");
 
         Open(isArray: false);
         State state = State.FirstKeyOrEnd;
@@ -117,7 +122,9 @@ internal ref struct DocumentScan
         if (!_keys.TryAdd(_json, start + 1, contentLength, hasEscapes))
         {
             string key = Encoding.UTF8.GetString(_json.Slice(start + 1, contentLength));
-            Fail(start, $"the key '{key}' stands twice in the same object. Each key may stand once: rename or remove one of them.");
+            Fail(
+                start,
+                $"the key '{key}' stands twice in the same object. Each key may stand once: rename or remove one of them.");
         }
 
         int keyEnd = _position;
@@ -154,7 +161,8 @@ internal ref struct DocumentScan
     {
         if (_runStart <= keyStart)
             Flush(keyStart);
-        else if (_sink == Sink.Body) // white space between key and colon has ended the run: the key is in the output and goes again
+        // white space between key and colon has ended the run: the key is in the output and goes again
+        else if (_sink == Sink.Body)
             _bodyLength -= keyEnd - keyStart;
         else
             _metadataLength -= keyEnd - keyStart;
@@ -232,7 +240,8 @@ internal ref struct DocumentScan
         {
             Fail(
                 _position,
-                $"objects and arrays are nested deeper than {_parser.MaxDepth} (MaxDocumentDepth). Flatten the document, or open the database with a higher limit.");
+                $"objects and arrays are nested deeper than {_parser.MaxDepth} (MaxDocumentDepth). Flatten the document, or open "
+                    + $"the database with a higher limit.");
         }
 
         if (_depth == _scopes.Length)

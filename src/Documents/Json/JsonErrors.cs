@@ -2,7 +2,9 @@ using System.Text;
 
 namespace Treepie.Json;
 
-/// <summary>What is said about a document that is not valid: what, where by line, column, byte and path, and the remedy.</summary>
+/// <summary>
+/// What is said about a document that is not valid: what, where by line, column, byte and path, and the remedy.
+/// </summary>
 internal static class JsonErrors
 {
     private const int MaxPathLength = 200;
@@ -10,7 +12,8 @@ internal static class JsonErrors
     public static InvalidDocumentException At(string id, ReadOnlySpan<byte> json, int offset, string path, string what)
     {
         (int line, int column) = LineAndColumn(json, offset);
-        return new InvalidDocumentException($"Document '{id}' is not valid at line {line}, column {column} (byte {offset}, {path}): {what}");
+        return new InvalidDocumentException(
+            $"Document '{id}' is not valid at line {line}, column {column} (byte {offset}, {path}): {what}");
     }
 
     public static InvalidDocumentException InvalidUtf8(string id, ReadOnlySpan<byte> json)
@@ -18,7 +21,9 @@ internal static class JsonErrors
         int offset = 0;
         while (Rune.DecodeFromUtf8(json[offset..], out _, out int consumed) == System.Buffers.OperationStatus.Done)
             offset += consumed;
-        return At(id, json, offset, "before parsing", $"the byte 0x{json[offset]:X2} does not belong to a UTF-8 character. Send the document encoded as UTF-8.");
+        return At(
+            id, json, offset, "before parsing",
+            $"the byte 0x{json[offset]:X2} does not belong to a UTF-8 character. Send the document encoded as UTF-8.");
     }
 
     /// <summary>A byte of the input in words, for messages.</summary>
@@ -26,7 +31,8 @@ internal static class JsonErrors
     {
         if (offset >= json.Length)
             return "the end of the text";
-        return Rune.DecodeFromUtf8(json[offset..], out Rune rune, out _) == System.Buffers.OperationStatus.Done && !Rune.IsControl(rune)
+        return Rune.DecodeFromUtf8(json[offset..], out Rune rune, out _) == System.Buffers.OperationStatus.Done
+            && !Rune.IsControl(rune)
             ? $"'{rune}'"
             : $"the byte 0x{json[offset]:X2}";
     }

@@ -10,10 +10,12 @@ internal static class JsonStrings
     /// <summary>A backslash, <c>u</c>, four digits.</summary>
     private const int EscapeBytes = 6;
 
-    private static readonly SearchValues<byte> MustBeEscaped = SearchValues.Create([.. Enumerable.Range(0, 0x20).Select(value => (byte)value), (byte)'"', (byte)'\\']);
+    private static readonly SearchValues<byte> MustBeEscaped = SearchValues.Create(
+        [.. Enumerable.Range(0, 0x20).Select(value => (byte)value), (byte)'"', (byte)'\\']);
 
     /// <summary>Writes a JSON string with its quotes: of something short, an id or a name.</summary>
-    public static void Write(IBufferWriter<byte> output, ReadOnlySpan<byte> utf8) => output.Advance(Write(output.GetSpan(MostBytes(utf8)), utf8));
+    public static void Write(IBufferWriter<byte> output, ReadOnlySpan<byte> utf8) =>
+        output.Advance(Write(output.GetSpan(MostBytes(utf8)), utf8));
 
     /// <summary>Most bytes that a JSON string takes with its quotes: each may be six.</summary>
     public static int MostBytes(ReadOnlySpan<byte> utf8) => (EscapeBytes * utf8.Length) + 2;

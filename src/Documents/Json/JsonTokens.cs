@@ -28,7 +28,8 @@ internal static class JsonTokens
             if (found == (byte)'"')
                 return new TokenEnd(position + 1);
             if (found != (byte)'\\')
-                return new TokenEnd(position, $"a string holds the control character 0x{found:X2}; write it as an escape like \\u{found:x4}.");
+                return new TokenEnd(
+                    position, $"a string holds the control character 0x{found:X2}; write it as an escape like \\u{found:x4}.");
 
             hasEscapes = true;
             TokenEnd escape = Escape(json, position);
@@ -39,9 +40,12 @@ internal static class JsonTokens
     }
 
     /// <summary>A word that is expected at a position.</summary>
-    public static TokenEnd Literal(ReadOnlySpan<byte> json, int start, ReadOnlySpan<byte> literal) => json[start..].StartsWith(literal)
-        ? new TokenEnd(start + literal.Length)
-        : new TokenEnd(start, $"a value is expected, found {JsonErrors.Describe(json, start)}; true, false and null are the only words.");
+    public static TokenEnd Literal(ReadOnlySpan<byte> json, int start, ReadOnlySpan<byte> literal) =>
+        json[start..].StartsWith(literal)
+            ? new TokenEnd(start + literal.Length)
+            : new TokenEnd(
+                start,
+                $"a value is expected, found {JsonErrors.Describe(json, start)}; true, false and null are the only words.");
 
     /// <summary>A number that begins with the digit or minus at a position.</summary>
     public static TokenEnd Number(ReadOnlySpan<byte> json, int start)
@@ -80,15 +84,21 @@ internal static class JsonTokens
 
         int unit = kind == (byte)'u' ? JsonStrings.HexUnit(json[(position + 2)..]) : -1;
         if (unit < 0)
-            return new TokenEnd(position, "a backslash must be followed by one of \" \\ / b f n r t, or by u and four hexadecimal digits.");
+            return new TokenEnd(
+                position, "a backslash must be followed by one of \" \\ / b f n r t, or by u and four hexadecimal digits.");
         if (!char.IsSurrogate((char)unit))
             return new TokenEnd(position + 6);
 
         ReadOnlySpan<byte> rest = json[(position + 6)..];
-        bool isPair = char.IsHighSurrogate((char)unit) && rest.StartsWith("\\u"u8) && JsonStrings.HexUnit(rest[2..]) is >= 0xDC00 and <= 0xDFFF;
+        bool isPair = char.IsHighSurrogate((char)unit)
+            && rest.StartsWith("\\u"u8)
+            && JsonStrings.HexUnit(rest[2..]) is >= 0xDC00 and <= 0xDFFF;
         return isPair
             ? new TokenEnd(position + 12)
-            : new TokenEnd(position, $"the escape \\u{unit:x4} is half of a surrogate pair, which is no character. Write both halves, or the character itself in UTF-8.");
+            : new TokenEnd(
+                position,
+                $"the escape \\u{unit:x4} is half of a surrogate pair, which is no character. Write both halves, or the "
+                    + $"character itself in UTF-8.");
     }
 
     private static int Digits(ReadOnlySpan<byte> json, int start)
@@ -99,5 +109,6 @@ internal static class JsonTokens
         return position - start;
     }
 
-    private static byte At(ReadOnlySpan<byte> json, int position) => (uint)position < (uint)json.Length ? json[position] : (byte)0;
+    private static byte At(ReadOnlySpan<byte> json, int position) =>
+        (uint)position < (uint)json.Length ? json[position] : (byte)0;
 }

@@ -5,8 +5,8 @@ namespace Treepie.Json;
 
 /// <summary>
 /// The keys of every object that is open during a scan, to find a key that stands twice in one object. A chained hash table whose
-/// entries come and go like a stack: closing an object takes its keys off in reverse order, so each is the head of its chain and memory
-/// holds open objects only. One million keys in one object, or in a million objects, cost the same per key.
+/// entries come and go like a stack: closing an object takes its keys off in reverse order, so each is the head of its chain and
+/// memory holds open objects only. One million keys in one object, or in a million objects, cost the same per key.
 /// </summary>
 internal sealed class KeyScopes
 {
@@ -17,7 +17,8 @@ internal sealed class KeyScopes
     private static readonly ulong HashSeed = BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(8));
 
     private Entry[] _entries = new Entry[InitialEntries];
-    private int[] _buckets = new int[InitialEntries]; // index of an entry plus one; 0: empty. A power of two, never fewer than entries
+    // index of an entry plus one; 0: empty. A power of two, never fewer than entries
+    private int[] _buckets = new int[InitialEntries];
     private int[] _scopeStarts = new int[16];
     private byte[] _unescaped = [];
     private int _count;
@@ -67,7 +68,9 @@ internal sealed class KeyScopes
         }
     }
 
-    /// <summary>Adds a key of the innermost object, <paramref name="json"/> at offset and length; false if it has that key already.</summary>
+    /// <summary>
+    /// Adds a key of the innermost object, <paramref name="json"/> at offset and length; false if it has that key already.
+    /// </summary>
     public bool TryAdd(ReadOnlySpan<byte> json, int offset, int length, bool hasEscapes)
     {
         ReadOnlySpan<byte> key = json.Slice(offset, length);

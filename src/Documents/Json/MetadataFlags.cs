@@ -1,9 +1,12 @@
 namespace Treepie.Json;
 
-/// <summary>Takes <c>@flags</c> out of metadata that clients send back as they were given it. Flags of other programs stay.</summary>
+/// <summary>
+/// Takes <c>@flags</c> out of metadata that clients send back as they were given it. Flags of other programs stay.
+/// </summary>
 internal static class MetadataFlags
 {
-    private static readonly byte[][] s_given = ["HasAttachments"u8.ToArray(), "HasCounters"u8.ToArray(), "HasRevisions"u8.ToArray(), "HasTimeSeries"u8.ToArray()];
+    private static readonly byte[][] s_given =
+        ["HasAttachments"u8.ToArray(), "HasCounters"u8.ToArray(), "HasRevisions"u8.ToArray(), "HasTimeSeries"u8.ToArray()];
 
     /// <summary>Takes it out in place where it speaks of what the database itself knows; gives the length that is left.</summary>
     public static int RemoveGiven(Span<byte> metadata)

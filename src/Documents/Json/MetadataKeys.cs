@@ -13,7 +13,8 @@ internal static class MetadataKeys
     public static ReadOnlySpan<byte> Flags => "@flags"u8;
 
     /// <summary>Whether a key names what a document has beside its body; <c>@flags</c> then stands beside it.</summary>
-    public static bool IsBeside(ReadOnlySpan<byte> key) => key.SequenceEqual("@attachments"u8) || key.SequenceEqual("@counters"u8) || key.SequenceEqual("@timeseries"u8);
+    public static bool IsBeside(ReadOnlySpan<byte> key) =>
+        key.SequenceEqual("@attachments"u8) || key.SequenceEqual("@counters"u8) || key.SequenceEqual("@timeseries"u8);
 
     /// <summary>Whether a key is said anew with every answer: kept, it would be stale at once.</summary>
     public static bool IsGivenByDatabase(ReadOnlySpan<byte> key) =>

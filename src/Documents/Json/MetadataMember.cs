@@ -5,7 +5,9 @@ namespace Treepie.Json;
 /// <summary>Takes a member out of minified metadata.</summary>
 internal static class MetadataMember
 {
-    /// <summary>The metadata without a member; itself where it has none, empty where it has no other. Allocates only where there is one.</summary>
+    /// <summary>
+    /// The metadata without a member; itself where it has none, empty where it has no other. Allocates only where there is one.
+    /// </summary>
     public static ReadOnlySpan<byte> Without(ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> name)
     {
         if (metadata.IndexOf(name) < 0)

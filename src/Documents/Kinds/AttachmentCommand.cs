@@ -10,7 +10,8 @@ namespace Treepie.Kinds;
 /// <param name="contentType">Its type.</param>
 /// <param name="expectedChangeVector">Null: any; empty: there is none yet; else this one.</param>
 internal sealed class AttachmentCommand(
-    AttachmentOperation operation, AttachmentPlace place, AttachmentPlace? destination, UploadedContent? content, string contentType, string? expectedChangeVector) : KindCommand
+    AttachmentOperation operation, AttachmentPlace place, AttachmentPlace? destination, UploadedContent? content,
+    string contentType, string? expectedChangeVector) : KindCommand
 {
     public override bool IsDelete => operation == AttachmentOperation.Delete;
 
@@ -20,7 +21,8 @@ internal sealed class AttachmentCommand(
         Check(host, isThere ? existing.Etag : 0);
         if (operation == AttachmentOperation.Put)
         {
-            host.Kinds.Contents.Settle(content!.Hash, content.SizeBytes, content.UploadId, content.Only.Span); // a put has a content
+            // a put has a content
+            host.Kinds.Contents.Settle(content!.Hash, content.SizeBytes, content.UploadId, content.Only.Span);
             return Result(host, Put(host, place, AttachmentRecord.Encode(content.Hash, content.SizeBytes, contentType)));
         }
 
@@ -57,17 +59,23 @@ internal sealed class AttachmentCommand(
     }
 
     private AttachmentResult Result(IKindHost host, AttachmentValue? value) =>
-        new(operation, place.DocumentId, place.NameText, value, ChangeVector(host, place), destination is null ? null : ChangeVector(host, destination));
+        new(
+            operation, place.DocumentId, place.NameText, value, ChangeVector(host, place),
+            destination is null ? null : ChangeVector(host, destination));
 
     private static string? ChangeVector(IKindHost host, AttachmentPlace of) =>
         host.TryGet(of.FoldedId, out DocumentRecord document) ? host.ChangeVectors.Format(document.Etag) : null;
 
     private void Check(IKindHost host, long actual)
     {
-        if (expectedChangeVector is null || (expectedChangeVector.Length == 0 && actual == 0) || (actual != 0 && expectedChangeVector.Length > 0 && host.ChangeVectors.Matches(expectedChangeVector, actual)))
+        if (expectedChangeVector is null
+            || (expectedChangeVector.Length == 0 && actual == 0)
+            || (actual != 0 && expectedChangeVector.Length > 0 && host.ChangeVectors.Matches(expectedChangeVector, actual)))
             return;
         throw new ConcurrencyException(
-            $"The attachment '{place.NameText}' of document '{place.DocumentId}' was expected with change vector '{expectedChangeVector}', but has '{host.ChangeVectors.Format(actual)}'. Nothing of the batch was written. Read it again.",
+            $"The attachment '{place.NameText}' of document '{place.DocumentId}' was expected with change vector "
+                + $"'{expectedChangeVector}', but has '{host.ChangeVectors.Format(actual)}'. Nothing of the batch was written. "
+                + $"Read it again.",
             place.DocumentId, expectedChangeVector, actual == 0 ? null : host.ChangeVectors.Format(actual));
     }
 }

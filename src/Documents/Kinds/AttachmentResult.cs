@@ -8,4 +8,5 @@ namespace Treepie.Kinds;
 /// <param name="DocumentChangeVector">That document's change vector afterwards; null where it does not exist.</param>
 /// <param name="DestinationChangeVector">Of copies and moves, that of the other document.</param>
 public sealed record AttachmentResult(
-    AttachmentOperation Operation, string DocumentId, string Name, AttachmentValue? Value, string? DocumentChangeVector, string? DestinationChangeVector) : KindResult;
+    AttachmentOperation Operation, string DocumentId, string Name, AttachmentValue? Value, string? DocumentChangeVector,
+    string? DestinationChangeVector) : KindResult;

@@ -11,13 +11,15 @@ namespace Treepie.Kinds;
 /// <param name="SizeBytes">Bytes of the content.</param>
 /// <param name="Etag">Etag of its last change.</param>
 /// <param name="ChangeVector">Its change vector.</param>
-public sealed record AttachmentValue(string DocumentId, string Name, string ContentType, string Hash, long SizeBytes, long Etag, string ChangeVector)
+public sealed record AttachmentValue(
+    string DocumentId, string Name, string ContentType, string Hash, long SizeBytes, long Etag, string ChangeVector)
 {
     internal static AttachmentValue Read(string documentId, KindRecord record, ChangeVectors changeVectors)
     {
         var attachment = new AttachmentRecord(record.Value);
         return new AttachmentValue(
-            documentId, Encoding.UTF8.GetString(record.Name), Encoding.UTF8.GetString(attachment.ContentType), Convert.ToBase64String(attachment.Hash), attachment.SizeBytes, record.Etag,
+            documentId, Encoding.UTF8.GetString(record.Name), Encoding.UTF8.GetString(attachment.ContentType),
+            Convert.ToBase64String(attachment.Hash), attachment.SizeBytes, record.Etag,
             changeVectors.Format(record.Etag));
     }
 }

@@ -15,9 +15,12 @@ internal sealed class CompareExchangeCommand(string key, byte[] keyUtf8, long ex
 
     public override KindResult Apply(IKindHost host)
     {
-        CompareExchangeValue? existing = host.Kinds.TryGet(_treeKey, out KindRecord record) ? CompareExchangeValue.Read(record, host.ChangeVectors) : null;
+        CompareExchangeValue? existing = host.Kinds.TryGet(_treeKey, out KindRecord record)
+            ? CompareExchangeValue.Read(record, host.ChangeVectors)
+            : null;
         if (value is null && existing is null)
-            return new CompareExchangeResult(key, host.NextEtag(), null, IsSuccessful: true) { IsDeletion = IsDelete }; // what is to be gone is gone
+            // what is to be gone is gone
+            return new CompareExchangeResult(key, host.NextEtag(), null, IsSuccessful: true) { IsDeletion = IsDelete };
         if ((existing?.Index ?? 0) != expectedIndex)
             return new CompareExchangeResult(key, existing?.Index ?? 0, existing, IsSuccessful: false) { IsDeletion = IsDelete };
 
@@ -30,12 +33,17 @@ internal sealed class CompareExchangeCommand(string key, byte[] keyUtf8, long ex
 
         host.Kinds.Put(_treeKey, keyUtf8, value, etag, host.NowTicks);
         host.Kinds.TryGet(_treeKey, out record);
-        return new CompareExchangeResult(key, etag, CompareExchangeValue.Read(record, host.ChangeVectors), IsSuccessful: true) { IsDeletion = IsDelete };
+        return new CompareExchangeResult(key, etag, CompareExchangeValue.Read(record, host.ChangeVectors), IsSuccessful: true)
+        {
+            IsDeletion = IsDelete
+        };
     }
 
     public override ClusterConflict? Conflict(IKindHost host)
     {
         long actual = host.Kinds.TryGet(_treeKey, out KindRecord record) ? record.Etag : 0;
-        return actual == expectedIndex || (value is null && actual == 0) ? null : new ClusterConflict(key, IsDocument: false, expectedIndex, actual);
+        return actual == expectedIndex || (value is null && actual == 0)
+            ? null
+            : new ClusterConflict(key, IsDocument: false, expectedIndex, actual);
     }
 }

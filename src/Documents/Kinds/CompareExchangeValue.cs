@@ -13,7 +13,8 @@ namespace Treepie.Kinds;
 /// <param name="Body">A JSON object whose member <c>Object</c> is the value, minified UTF-8.</param>
 /// <param name="Metadata">Metadata as a JSON object, minified UTF-8; empty for none.</param>
 /// <param name="ChangeVector">Its change vector.</param>
-public sealed record CompareExchangeValue(string Key, long Index, ReadOnlyMemory<byte> Body, ReadOnlyMemory<byte> Metadata, string ChangeVector)
+public sealed record CompareExchangeValue(
+    string Key, long Index, ReadOnlyMemory<byte> Body, ReadOnlyMemory<byte> Metadata, string ChangeVector)
 {
     /// <summary>What keys of atomic guards begin with; the id of the guarded document follows.</summary>
     public const string AtomicGuardPrefix = "rvn-atomic/";
@@ -53,7 +54,8 @@ public sealed record CompareExchangeValue(string Key, long Index, ReadOnlyMemory
     internal static byte[] Parse(string json)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(json), room = new byte[utf8.Length];
-        ParsedDocument parsed = new DocumentParser(int.MaxValue, DatabaseOptions.MostDocumentDepth).Parse("a compare-exchange value", utf8, room);
+        ParsedDocument parsed = new DocumentParser(int.MaxValue, DatabaseOptions.MostDocumentDepth).Parse(
+            "a compare-exchange value", utf8, room);
         return Encode(room.AsSpan(0, parsed.BodyLength), room.AsSpan(parsed.BodyLength, parsed.MetadataLength));
     }
 
@@ -64,6 +66,7 @@ public sealed record CompareExchangeValue(string Key, long Index, ReadOnlyMemory
         int body = BinaryPrimitives.ReadInt32LittleEndian(value);
         Debug.Assert(body >= 2 && body <= value.Length - sizeof(int), "a value has a body");
         return new CompareExchangeValue(
-            Encoding.UTF8.GetString(record.Name), record.Etag, value.Slice(sizeof(int), body).ToArray(), value[(sizeof(int) + body)..].ToArray(), changeVectors.Format(record.Etag));
+            Encoding.UTF8.GetString(record.Name), record.Etag, value.Slice(sizeof(int), body).ToArray(),
+            value[(sizeof(int) + body)..].ToArray(), changeVectors.Format(record.Etag));
     }
 }

@@ -8,12 +8,13 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// Contents of attachments: each once, under its SHA-256, in pieces, with the number of attachments that have it; the last one that goes
-/// takes it along. A content that is longer than a piece comes in several commits: until the attachment is put it stands among the uploads,
-/// and what is found there at an opening was never finished.
+/// Contents of attachments: each once, under its SHA-256, in pieces, with the number of attachments that have it; the last one
+/// that goes takes it along. A content that is longer than a piece comes in several commits: until the attachment is put it
+/// stands among the uploads, and what is found there at an opening was never finished.
 /// </summary>
 /// <param name="transaction">Where they are.</param>
-/// <param name="keepsUnused">Whether the last attachment that goes leaves its content to <see cref="Sweep"/>: one that comes later may have it.</param>
+/// <param name="keepsUnused">Whether the last attachment that goes leaves its content to <see cref="Sweep"/>: one that comes
+/// later may have it.</param>
 internal sealed class ContentStore(WriteTransaction transaction, bool keepsUnused = false)
 {
     /// <summary>Deletes at most so many pieces in a commit of its own.</summary>
@@ -28,9 +29,12 @@ internal sealed class ContentStore(WriteTransaction transaction, bool keepsUnuse
     }
 
     /// <summary>Puts a piece.</summary>
-    public void AddPiece(long id, int number, ReadOnlySpan<byte> bytes) => transaction.GetOrCreateTree(TreeNames.Contents).Put(ContentRecord.PieceKey(id, number), bytes);
+    public void AddPiece(long id, int number, ReadOnlySpan<byte> bytes) =>
+        transaction.GetOrCreateTree(TreeNames.Contents).Put(ContentRecord.PieceKey(id, number), bytes);
 
-    /// <summary>A content is whole: it stands under its hash, and what was uploaded is dropped where it stood there before.</summary>
+    /// <summary>
+    /// A content is whole: it stands under its hash, and what was uploaded is dropped where it stood there before.
+    /// </summary>
     /// <param name="hash">SHA-256 of it.</param>
     /// <param name="size">Its length in bytes.</param>
     /// <param name="uploadId">Where it was uploaded to; 0: it is <paramref name="only"/>.</param>
@@ -74,7 +78,10 @@ internal sealed class ContentStore(WriteTransaction transaction, bool keepsUnuse
         return isDone;
     }
 
-    /// <summary>Drops contents that came with a dump and that no attachment has, some in each step, from a hash on; gives the hash to go on from, null after the last.</summary>
+    /// <summary>
+    /// Drops contents that came with a dump and that no attachment has, some in each step, from a hash on; gives the hash to go
+    /// on from, null after the last.
+    /// </summary>
     public byte[]? Sweep(byte[] from)
     {
         const int HashesPerStep = 1024;
@@ -101,7 +108,9 @@ internal sealed class ContentStore(WriteTransaction transaction, bool keepsUnuse
     {
         Tree byHash = transaction.GetOrCreateTree(TreeNames.ContentsByHash);
         if (!byHash.TryGet(hash, out ReadOnlySpan<byte> value))
-            throw new CorruptionException($"The content {Convert.ToHexStringLower(hash)} of an attachment does not exist. Run a check of the database and restore a backup.");
+            throw new CorruptionException(
+                $"The content {Convert.ToHexStringLower(hash)} of an attachment does not exist. Run a check of the database and "
+                    + $"restore a backup.");
         ContentRecord record = ContentRecord.Read(value);
         record = record with { References = record.References + by };
         Debug.Assert(record.References >= 0, "what is released was acquired");
@@ -127,7 +136,9 @@ internal sealed class ContentStore(WriteTransaction transaction, bool keepsUnuse
         return deleted < limit;
     }
 
-    /// <summary>The last piece: from the end on, an upload that is dropped in steps has its first pieces until the last step.</summary>
+    /// <summary>
+    /// The last piece: from the end on, an upload that is dropped in steps has its first pieces until the last step.
+    /// </summary>
     private static int LastPiece(Tree contents, long id)
     {
         using Cursor cursor = contents.OpenCursor();
@@ -138,7 +149,9 @@ internal sealed class ContentStore(WriteTransaction transaction, bool keepsUnuse
     private long NextId()
     {
         Tree meta = transaction.GetOrCreateTree(TreeNames.Meta);
-        long id = meta.TryGet(TreeNames.MetaContent, out ReadOnlySpan<byte> last) ? BinaryPrimitives.ReadInt64LittleEndian(last) + 1 : 1;
+        long id = meta.TryGet(TreeNames.MetaContent, out ReadOnlySpan<byte> last)
+            ? BinaryPrimitives.ReadInt64LittleEndian(last) + 1
+            : 1;
         BinaryPrimitives.WriteInt64LittleEndian(meta.Reserve(TreeNames.MetaContent, sizeof(long)), id);
         return id;
     }

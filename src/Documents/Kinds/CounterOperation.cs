@@ -24,5 +24,6 @@ public readonly record struct CounterOperation(CounterOperationKind Kind, ReadOn
 {
     /// <summary>Checks a name from outside.</summary>
     /// <exception cref="InvalidDocumentException">It cannot be one.</exception>
-    public static CounterOperation Of(CounterOperationKind kind, string? name, long delta) => new(kind, Store.KindNames.Encode("a counter", name), delta);
+    public static CounterOperation Of(CounterOperationKind kind, string? name, long delta) =>
+        new(kind, Store.KindNames.Encode("a counter", name), delta);
 }

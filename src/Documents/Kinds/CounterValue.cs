@@ -5,8 +5,8 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// A counter of a document. It is kept in parts by database, the sum of which is its value, so that databases that exchange changes later
-/// add up to what was counted in all of them. Little-endian, each part:
+/// A counter of a document. It is kept in parts by database, the sum of which is its value, so that databases that exchange
+/// changes later add up to what was counted in all of them. Little-endian, each part:
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0   16 id of the database that counted
@@ -66,7 +66,9 @@ public sealed record CounterValue(string DocumentId, string Name, long Value, lo
     internal static CounterValue Read(string documentId, KindRecord record, ChangeVectors changeVectors) =>
         new(documentId, Encoding.UTF8.GetString(record.Name), Sum(record.Value), record.Etag, changeVectors.Format(record.Etag))
         {
-            ByNode = [.. Parts(record.Value).Select(static part => ($"{ChangeVectors.NodeTag}:{ChangeVectors.TextOf(part.Database)}", part.Value))],
+            ByNode = [
+                .. Parts(record.Value)
+                    .Select(static part => ($"{ChangeVectors.NodeTag}:{ChangeVectors.TextOf(part.Database)}", part.Value))],
         };
 
     private static int Find(ReadOnlySpan<byte> parts, Guid database)

@@ -1,6 +1,8 @@
 namespace Treepie.Kinds;
 
-/// <summary>A command of a batch about what lies beside documents: checked when it is made, run inside the transaction of the batch.</summary>
+/// <summary>
+/// A command of a batch about what lies beside documents: checked when it is made, run inside the transaction of the batch.
+/// </summary>
 internal abstract class KindCommand
 {
     /// <summary>Whether it needs no room, so that it works on a full disk.</summary>

@@ -7,8 +7,8 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// Keeps the trees of what lies beside documents in step: values, the two logs, the counts. Made anew for every run of a command, as a
-/// storage command may be run again from its start.
+/// Keeps the trees of what lies beside documents in step: values, the two logs, the counts. Made anew for every run of a command,
+/// as a storage command may be run again from its start.
 /// </summary>
 /// <param name="transaction">Where they are.</param>
 /// <param name="keepsUnusedContents">See <see cref="ContentStore"/>.</param>
@@ -41,7 +41,9 @@ internal sealed class KindWriter(WriteTransaction transaction, bool keepsUnusedC
         return !record.IsDeleted;
     }
 
-    /// <summary>Puts a value in the place of what was there; the spelling first used stays. Gives whether the key had no value before.</summary>
+    /// <summary>
+    /// Puts a value in the place of what was there; the spelling first used stays. Gives whether the key had no value before.
+    /// </summary>
     public bool Put(ReadOnlySpan<byte> key, ReadOnlySpan<byte> name, ReadOnlySpan<byte> value, long etag, long ticks)
     {
         bool isNew = true;
@@ -62,7 +64,9 @@ internal sealed class KindWriter(WriteTransaction transaction, bool keepsUnusedC
 
         if (isNew)
             Count((byte)KindKey.KindOf(key), 1);
-        value.CopyTo(KindRecord.Write(ItemTree.Reserve(key, KindRecord.SizeOf(name.Length, value.Length)), etag, ticks, isDeleted: false, name));
+        value.CopyTo(
+            KindRecord.Write(
+                ItemTree.Reserve(key, KindRecord.SizeOf(name.Length, value.Length)), etag, ticks, isDeleted: false, name));
         AddToLog(ByEtag, etag, key);
         if (released is not null)
             Contents.Release(released);
@@ -147,11 +151,16 @@ internal sealed class KindWriter(WriteTransaction transaction, bool keepsUnusedC
     /// <summary>A revision goes: the one after it that has the same body keeps it.</summary>
     private void HandOnBody(ReadOnlySpan<byte> key, bool isShared)
     {
-        if (isShared || Items.RevisionAfter(key) is not { } next || !TryGet(next, out KindRecord after) || !new RevisionRecord(after.Value).IsShared)
+        if (isShared
+            || Items.RevisionAfter(key) is not { } next
+            || !TryGet(next, out KindRecord after)
+            || !new RevisionRecord(after.Value).IsShared)
             return;
         byte[] name = after.Name.ToArray(), value = new RevisionRecord(after.Value).WithBody(Items.RevisionBody(key));
         (long etag, long ticks) = (after.Etag, after.Ticks);
-        value.CopyTo(KindRecord.Write(ItemTree.Reserve(next, KindRecord.SizeOf(name.Length, value.Length)), etag, ticks, isDeleted: false, name));
+        value.CopyTo(
+            KindRecord.Write(
+                ItemTree.Reserve(next, KindRecord.SizeOf(name.Length, value.Length)), etag, ticks, isDeleted: false, name));
     }
 
     private void PutDeletion(ReadOnlySpan<byte> key, ReadOnlySpan<byte> name, long etag, long ticks)
@@ -169,7 +178,9 @@ internal sealed class KindWriter(WriteTransaction transaction, bool keepsUnusedC
 
     private ReadOnlySpan<byte> Expect(ReadOnlySpan<byte> key) => ItemTree.TryGet(key, out ReadOnlySpan<byte> value)
         ? value
-        : throw new Storage.CorruptionException("The log of what was deleted beside documents names a key that does not exist. Run a check of the database and restore a backup.");
+        : throw new Storage.CorruptionException(
+            "The log of what was deleted beside documents names a key that does not exist. Run a check of the database and "
+                + "restore a backup.");
 
     private void Count(byte key, long change) => _counts[key] = _counts.GetValueOrDefault(key) + change;
 

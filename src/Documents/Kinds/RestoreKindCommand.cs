@@ -2,7 +2,10 @@ using Treepie.Store;
 
 namespace Treepie.Kinds;
 
-/// <summary>Puts a value that another database had, with an etag of this one, over what is here. Of a document that is not here it is left out.</summary>
+/// <summary>
+/// Puts a value that another database had, with an etag of this one, over what is here. Of a document that is not here it is left
+/// out.
+/// </summary>
 internal sealed class RestoreKindCommand(RestoredKind item) : KindCommand
 {
     public override KindResult Apply(IKindHost host)

@@ -7,4 +7,5 @@ namespace Treepie.Kinds;
 /// <param name="Etag">Its etag.</param>
 /// <param name="Ticks">When it was written, UTC.</param>
 /// <param name="IsDeleted">Whether it is gone.</param>
-internal readonly record struct RestoredKind(ReadOnlyMemory<byte> Key, ReadOnlyMemory<byte> Name, ReadOnlyMemory<byte> Value, long Etag, long Ticks, bool IsDeleted);
+internal readonly record struct RestoredKind(
+    ReadOnlyMemory<byte> Key, ReadOnlyMemory<byte> Name, ReadOnlyMemory<byte> Value, long Etag, long Ticks, bool IsDeleted);

@@ -13,7 +13,8 @@ namespace Treepie.Kinds;
 /// <param name="Collection">Its collection.</param>
 /// <param name="LastModified">When it was written (UTC).</param>
 /// <param name="IsDeletion">Whether the document was deleted then.</param>
-public sealed record Revision(string Id, long Etag, string ChangeVector, string Collection, DateTime LastModified, bool IsDeletion)
+public sealed record Revision(
+    string Id, long Etag, string ChangeVector, string Collection, DateTime LastModified, bool IsDeletion)
 {
     /// <summary>Its metadata: a JSON object, minified UTF-8.</summary>
     public ReadOnlyMemory<byte> Metadata { get; private init; }
@@ -39,19 +40,24 @@ public sealed record Revision(string Id, long Etag, string ChangeVector, string 
         JsonStrings.Write(output, Encoding.UTF8.GetBytes(Id));
         output.Write(",\"@collection\":"u8);
         JsonStrings.Write(output, Encoding.UTF8.GetBytes(Collection));
-        output.Write(IsDeletion ? ",\"@flags\":\"HasRevisions, DeleteRevision\",\"@change-vector\":\""u8 : ",\"@flags\":\"HasRevisions, Revision\",\"@change-vector\":\""u8);
+        output.Write(
+            IsDeletion
+                ? ",\"@flags\":\"HasRevisions, DeleteRevision\",\"@change-vector\":\""u8
+                : ",\"@flags\":\"HasRevisions, Revision\",\"@change-vector\":\""u8);
         output.Write(Encoding.UTF8.GetBytes(ChangeVector));
         output.Write("\",\"@last-modified\":\""u8);
         output.Write(Encoding.UTF8.GetBytes(LastModified.ToString("O", CultureInfo.InvariantCulture)));
         output.Write("\"}}"u8);
     }
 
-    internal static Revision Read(ReadOnlySpan<byte> key, KindRecord record, KindItems items, ChangeVectors changeVectors, bool metadataOnly)
+    internal static Revision Read(
+        ReadOnlySpan<byte> key, KindRecord record, KindItems items, ChangeVectors changeVectors, bool metadataOnly)
     {
         var revision = new RevisionRecord(record.Value);
         long etag = TreeNames.EtagOfKey(key);
         return new Revision(
-            Encoding.UTF8.GetString(record.Name), etag, changeVectors.Format(etag), Encoding.UTF8.GetString(revision.Collection), new DateTime(revision.Ticks, DateTimeKind.Utc), revision.IsDeletion)
+            Encoding.UTF8.GetString(record.Name), etag, changeVectors.Format(etag), Encoding.UTF8.GetString(revision.Collection),
+            new DateTime(revision.Ticks, DateTimeKind.Utc), revision.IsDeletion)
         {
             Metadata = revision.Metadata.ToArray(),
             Body = metadataOnly ? default : items.RevisionBody(key).ToArray(),

@@ -4,8 +4,8 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// Keeps revisions of documents in their commits. A revision has the etag, and so the change vector, of the document it is of; one that is made later of what was
-/// before there were any has an etag of its own.
+/// Keeps revisions of documents in their commits. A revision has the etag, and so the change vector, of the document it is of;
+/// one that is made later of what was before there were any has an etag of its own.
 /// </summary>
 internal sealed class RevisionWriter
 {
@@ -30,15 +30,20 @@ internal sealed class RevisionWriter
     public RevisionsRule? RuleOf(string collection) => _configuration?.RuleOf(collection);
 
     /// <summary>Makes a revision of a state with its etag, and deletes what the rule does not keep.</summary>
-    public void Add(ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, long ticks, bool isDeletion, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+    public void Add(
+        ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, long ticks, bool isDeletion,
+        ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
     {
         KindItems items = _host.Kinds.Items;
         byte[] key = KindKey.OfRevision(folded, etag);
         int shared = 0;
-        if (items.LastRevision(folded) is { } last && items.TryGet(last, out KindRecord before) && new RevisionRecord(before.Value) is { IsDeletion: false, Shared: < RevisionRecord.MaxShared } revision
+        if (items.LastRevision(folded) is { } last
+            && items.TryGet(last, out KindRecord before)
+            && new RevisionRecord(before.Value) is { IsDeletion: false, Shared: < RevisionRecord.MaxShared } revision
             && !isDeletion && items.RevisionBody(last).SequenceEqual(body))
             shared = revision.Shared + 1;
-        _host.Kinds.Put(key, id, RevisionRecord.Encode(collection, ticks, isDeletion, shared, metadata, body), etag, _host.NowTicks);
+        _host.Kinds.Put(
+            key, id, RevisionRecord.Encode(collection, ticks, isDeletion, shared, metadata, body), etag, _host.NowTicks);
         HasAny = true;
         if (RuleOf(collection) is { HasLimit: true } rule)
             Enforce(folded, rule, rule.MaxDeletesPerUpdate ?? RevisionsRule.DefaultDeletesPerUpdate);
@@ -53,7 +58,9 @@ internal sealed class RevisionWriter
         int deleted = 0;
         foreach (byte[] key in keys)
         {
-            if (deleted >= Math.Min(most, surplus) || !_host.Kinds.TryGet(key, out KindRecord record) || new RevisionRecord(record.Value).Ticks > youngest)
+            if (deleted >= Math.Min(most, surplus)
+                || !_host.Kinds.TryGet(key, out KindRecord record)
+                || new RevisionRecord(record.Value).Ticks > youngest)
                 break;
             _host.Kinds.Delete(key, _host.NextEtag(), _host.NowTicks);
             deleted++;

@@ -12,7 +12,8 @@ public sealed record RevisionsConfiguration
     public RevisionsRule? Default { get; init; }
 
     /// <summary>By collection (compared without case).</summary>
-    public IReadOnlyDictionary<string, RevisionsRule> Collections { get; init; } = new Dictionary<string, RevisionsRule>(StringComparer.OrdinalIgnoreCase);
+    public IReadOnlyDictionary<string, RevisionsRule> Collections { get; init; } = new Dictionary<string, RevisionsRule>(
+        StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Reads it as clients send it.</summary>
     /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
@@ -24,7 +25,9 @@ public sealed record RevisionsConfiguration
                 collections[collection.Name] = RevisionsRule.Read(collection.Value, $"of '{collection.Name}'");
         return new RevisionsConfiguration
         {
-            Default = json.TryGetProperty("Default"u8, out JsonElement byDefault) && byDefault.ValueKind != JsonValueKind.Null ? RevisionsRule.Read(byDefault, "by default") : null,
+            Default = json.TryGetProperty("Default"u8, out JsonElement byDefault) && byDefault.ValueKind != JsonValueKind.Null
+                ? RevisionsRule.Read(byDefault, "by default")
+                : null,
             Collections = collections,
         };
     }
@@ -50,7 +53,9 @@ public sealed record RevisionsConfiguration
         json.WriteEndObject();
     }
 
-    /// <summary>The rule of a collection; null where no revisions are made. What HiLo keeps has none unless it is named.</summary>
+    /// <summary>
+    /// The rule of a collection; null where no revisions are made. What HiLo keeps has none unless it is named.
+    /// </summary>
     internal RevisionsRule? RuleOf(string collection)
     {
         if (!Collections.Any())
@@ -76,5 +81,6 @@ public sealed record RevisionsConfiguration
         return Read(json.RootElement);
     }
 
-    private RevisionsRule? Effective(string collection) => Default is { IsDisabled: false } && collection != "@hilo" ? Default : null;
+    private RevisionsRule? Effective(string collection) =>
+        Default is { IsDisabled: false } && collection != "@hilo" ? Default : null;
 }

@@ -64,7 +64,8 @@ public sealed record RevisionsRule
             json.WriteNull(name);
     }
 
-    private static bool Flag(JsonElement json, string name) => json.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.True;
+    private static bool Flag(JsonElement json, string name) =>
+        json.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.True;
 
     private static long? Number(JsonElement json, string name, string of, long least)
     {
@@ -79,10 +80,13 @@ public sealed record RevisionsRule
     {
         if (!json.TryGetProperty("MinimumRevisionAgeToKeep"u8, out JsonElement value) || value.ValueKind == JsonValueKind.Null)
             return null;
-        return value.ValueKind == JsonValueKind.String && TimeSpan.TryParse(value.GetString(), CultureInfo.InvariantCulture, out TimeSpan age) && age >= TimeSpan.Zero
+        return value.ValueKind == JsonValueKind.String
+            && TimeSpan.TryParse(value.GetString(), CultureInfo.InvariantCulture, out TimeSpan age)
+            && age >= TimeSpan.Zero
             ? age
             : throw Invalid(of, $"has 'MinimumRevisionAgeToKeep' {value.GetRawText()}, expected is a time span like 30.00:00:00");
     }
 
-    private static InvalidDocumentException Invalid(string of, string what) => new($"The configuration of revisions {of} {what}. Nothing was changed.");
+    private static InvalidDocumentException Invalid(string of, string what) =>
+        new($"The configuration of revisions {of} {what}. Nothing was changed.");
 }

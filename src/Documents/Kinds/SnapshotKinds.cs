@@ -10,7 +10,8 @@ public static class SnapshotKinds
     public static CompareExchangeValue? CompareExchange(this DatabaseSnapshot snapshot, string key)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
-        return TryFold(key, out byte[] folded) && snapshot.Kinds.TryGet(KindKey.Of(Kind.CompareExchange, default, folded), out KindRecord record)
+        return TryFold(key, out byte[] folded)
+            && snapshot.Kinds.TryGet(KindKey.Of(Kind.CompareExchange, default, folded), out KindRecord record)
             ? CompareExchangeValue.Read(record, snapshot.ChangeVectors)
             : null;
     }
@@ -27,7 +28,9 @@ public static class SnapshotKinds
     public static long AtomicGuardIndex(this DatabaseSnapshot snapshot, string documentId) =>
         snapshot.CompareExchange(CompareExchangeValue.AtomicGuardPrefix + documentId)?.Index ?? 0;
 
-    /// <summary>A document's change vector as cluster-wide sessions are given it: with the index of its atomic guard, if it has one.</summary>
+    /// <summary>
+    /// A document's change vector as cluster-wide sessions are given it: with the index of its atomic guard, if it has one.
+    /// </summary>
     public static string GuardedChangeVector(this DatabaseSnapshot snapshot, string documentId, string changeVector) =>
         AtomicGuard.ChangeVector(changeVector, snapshot.AtomicGuardIndex(documentId));
 
@@ -35,7 +38,9 @@ public static class SnapshotKinds
     public static CounterValue? Counter(this DatabaseSnapshot snapshot, string documentId, string name)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
-        return TryGet(snapshot, Kind.Counter, documentId, name, out KindRecord record) ? CounterValue.Read(documentId, record, snapshot.ChangeVectors) : null;
+        return TryGet(snapshot, Kind.Counter, documentId, name, out KindRecord record)
+            ? CounterValue.Read(documentId, record, snapshot.ChangeVectors)
+            : null;
     }
 
     /// <summary>All counters of a document, in order of their names without case.</summary>
@@ -49,18 +54,23 @@ public static class SnapshotKinds
     public static AttachmentValue? Attachment(this DatabaseSnapshot snapshot, string documentId, string name)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
-        return TryGet(snapshot, Kind.Attachment, documentId, name, out KindRecord record) ? AttachmentValue.Read(documentId, record, snapshot.ChangeVectors) : null;
+        return TryGet(snapshot, Kind.Attachment, documentId, name, out KindRecord record)
+            ? AttachmentValue.Read(documentId, record, snapshot.ChangeVectors)
+            : null;
     }
 
     /// <summary>All attachments of a document, in order of their names without case.</summary>
     public static IEnumerable<AttachmentValue> Attachments(this DatabaseSnapshot snapshot, string documentId)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
-        return TryFold(documentId, out byte[] owner) ? Attachments(snapshot, documentId, KindKey.Prefix(Kind.Attachment, owner)) : [];
+        return TryFold(documentId, out byte[] owner)
+            ? Attachments(snapshot, documentId, KindKey.Prefix(Kind.Attachment, owner))
+            : [];
     }
 
     /// <summary>
-    /// The content of an attachment from a place on, as far as it lies in one piece; empty at its end. Lives until <see cref="DatabaseSnapshot.ReleasePages"/> and the end of the snapshot.
+    /// The content of an attachment from a place on, as far as it lies in one piece; empty at its end. Lives until
+    /// <see cref="DatabaseSnapshot.ReleasePages"/> and the end of the snapshot.
     /// </summary>
     /// <exception cref="Storage.CorruptionException">The content is not there.</exception>
     public static ReadOnlySpan<byte> Content(this DatabaseSnapshot snapshot, AttachmentValue attachment, long offset)
@@ -71,7 +81,8 @@ public static class SnapshotKinds
     }
 
     /// <summary>Entries of a time series of a document within a range, ends included, in order of their times.</summary>
-    public static IEnumerable<TimeSeriesPoint> TimeSeries(this DatabaseSnapshot snapshot, string documentId, string name, DateTime? from = null, DateTime? to = null)
+    public static IEnumerable<TimeSeriesPoint> TimeSeries(
+        this DatabaseSnapshot snapshot, string documentId, string name, DateTime? from = null, DateTime? to = null)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
         return TryFold(documentId, out byte[] owner) && Encoding.UTF8.GetByteCount(name) is > 0 and <= KindNames.MaxBytes
@@ -107,12 +118,17 @@ public static class SnapshotKinds
 
     /// <summary>What is set of the database under a name; null where nothing is.</summary>
     internal static byte[]? Setting(this DatabaseSnapshot snapshot, string name) =>
-        TryFold(name, out byte[] folded) && snapshot.Kinds.TryGet(KindKey.Of(Kind.Setting, default, folded), out KindRecord record) ? record.Value.ToArray() : null;
+        TryFold(name, out byte[] folded)
+            && snapshot.Kinds.TryGet(KindKey.Of(Kind.Setting, default, folded), out KindRecord record)
+                ? record.Value.ToArray()
+                : null;
 
     private static bool TryGet(DatabaseSnapshot snapshot, Kind kind, string documentId, string name, out KindRecord record)
     {
         record = default;
-        return TryFold(documentId, out byte[] owner) && TryFold(name, out byte[] folded) && snapshot.Kinds.TryGet(KindKey.Of(kind, owner, folded), out record);
+        return TryFold(documentId, out byte[] owner)
+            && TryFold(name, out byte[] folded)
+            && snapshot.Kinds.TryGet(KindKey.Of(kind, owner, folded), out record);
     }
 
     private static IEnumerable<AttachmentValue> Attachments(DatabaseSnapshot snapshot, string documentId, byte[] prefix)

@@ -28,17 +28,24 @@ public static class SnapshotRevisions
     {
         ArgumentNullException.ThrowIfNull(snapshot);
         ArgumentNullException.ThrowIfNull(changeVector);
-        int colon = changeVector.IndexOf(':', StringComparison.Ordinal), dash = changeVector.IndexOf('-', StringComparison.Ordinal);
-        if (colon < 0 || dash < colon || !long.TryParse(changeVector.AsSpan(colon + 1, dash - colon - 1), NumberStyles.None, CultureInfo.InvariantCulture, out long etag)
+        int colon = changeVector.IndexOf(':', StringComparison.Ordinal),
+            dash = changeVector.IndexOf('-', StringComparison.Ordinal);
+        if (colon < 0
+            || dash < colon
+            || !long.TryParse(
+                changeVector.AsSpan(colon + 1, dash - colon - 1), NumberStyles.None, CultureInfo.InvariantCulture, out long etag)
             || !snapshot.ChangeVectors.Matches(changeVector, etag))
             return null;
 
         using LogReader log = snapshot.Kinds.Log(etag - 1);
-        return log.MoveNext() && log.Etag == etag && KindKey.KindOf(log.Value) == Kind.Revision ? Read(snapshot, log.Value.ToArray(), metadataOnly) : null;
+        return log.MoveNext() && log.Etag == etag && KindKey.KindOf(log.Value) == Kind.Revision
+            ? Read(snapshot, log.Value.ToArray(), metadataOnly)
+            : null;
     }
 
     /// <summary>The state that a document had at a time: its last revision of then or before; null where it had none.</summary>
-    public static Revision? RevisionBefore(this DatabaseSnapshot snapshot, string documentId, DateTime time, bool metadataOnly = false)
+    public static Revision? RevisionBefore(
+        this DatabaseSnapshot snapshot, string documentId, DateTime time, bool metadataOnly = false)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
         List<byte[]> keys = Keys(snapshot, documentId);
@@ -53,7 +60,8 @@ public static class SnapshotRevisions
     {
         ArgumentNullException.ThrowIfNull(snapshot);
         foreach (byte[] folded in snapshot.Kinds.DocumentsWithRevisions())
-            if (snapshot.Kinds.LastRevision(folded) is { } key && Read(snapshot, key, metadataOnly: true) is { IsDeletion: true } deletion)
+            if (snapshot.Kinds.LastRevision(folded) is { } key
+                && Read(snapshot, key, metadataOnly: true) is { IsDeletion: true } deletion)
                 yield return deletion;
     }
 
@@ -61,7 +69,9 @@ public static class SnapshotRevisions
     public static RevisionsConfiguration? RevisionsConfiguration(this DatabaseSnapshot snapshot)
     {
         ArgumentNullException.ThrowIfNull(snapshot);
-        return snapshot.Setting(Treepie.Kinds.RevisionsConfiguration.SettingName) is { } json ? Treepie.Kinds.RevisionsConfiguration.FromJson(json) : null;
+        return snapshot.Setting(Treepie.Kinds.RevisionsConfiguration.SettingName) is { } json
+            ? Treepie.Kinds.RevisionsConfiguration.FromJson(json)
+            : null;
     }
 
     private static List<byte[]> Keys(DatabaseSnapshot snapshot, string documentId)
@@ -71,5 +81,7 @@ public static class SnapshotRevisions
     }
 
     private static Revision? Read(DatabaseSnapshot snapshot, byte[] key, bool metadataOnly) =>
-        snapshot.Kinds.TryGet(key, out KindRecord record) ? Revision.Read(key, record, snapshot.Kinds, snapshot.ChangeVectors, metadataOnly) : null;
+        snapshot.Kinds.TryGet(key, out KindRecord record)
+            ? Revision.Read(key, record, snapshot.Kinds, snapshot.ChangeVectors, metadataOnly)
+            : null;
 }

@@ -2,9 +2,13 @@ using Treepie.Store;
 
 namespace Treepie.Kinds;
 
-/// <summary>Deletes ranges of a time series, then adds entries over those of the same times, or adds to their values. Touches only segments that hold such times.</summary>
+/// <summary>
+/// Deletes ranges of a time series, then adds entries over those of the same times, or adds to their values. Touches only
+/// segments that hold such times.
+/// </summary>
 internal sealed class TimeSeriesCommand(
-    string documentId, byte[] foldedId, byte[] name, IReadOnlyList<TimeSeriesPoint> points, bool isIncrement, IReadOnlyList<(DateTime From, DateTime To)> deletes)
+    string documentId, byte[] foldedId, byte[] name, IReadOnlyList<TimeSeriesPoint> points, bool isIncrement,
+    IReadOnlyList<(DateTime From, DateTime To)> deletes)
     : KindCommand
 {
     public override bool IsDelete => points.Count == 0;
@@ -22,7 +26,8 @@ internal sealed class TimeSeriesCommand(
             at = Add(host, prefix, points, at);
         if (exists && wasThere != (First(host, prefix) is not null))
             host.Touch(foldedId);
-        return new TimeSeriesResult(documentId, host.TryGet(foldedId, out DocumentRecord document) ? host.ChangeVectors.Format(document.Etag) : null);
+        return new TimeSeriesResult(
+            documentId, host.TryGet(foldedId, out DocumentRecord document) ? host.ChangeVectors.Format(document.Etag) : null);
     }
 
     /// <summary>Adds entries from a place on that go to one segment; gives the place of the next.</summary>
@@ -30,7 +35,9 @@ internal sealed class TimeSeriesCommand(
     {
         KindItems items = host.Kinds.Items;
         byte[]? key = items.SegmentAt(prefix, added[at].Timestamp.Ticks);
-        long bound = items.SegmentAfter(prefix, added[at].Timestamp.Ticks) is { } next ? TreeNames.EtagOfKey(next) : long.MaxValue;
+        long bound = items.SegmentAfter(prefix, added[at].Timestamp.Ticks) is { } next
+            ? TreeNames.EtagOfKey(next)
+            : long.MaxValue;
         int end = at;
         while (end < added.Count && added[end].Timestamp.Ticks < bound)
             end++;
@@ -42,7 +49,9 @@ internal sealed class TimeSeriesCommand(
     /// <summary>Puts entries in the place of a segment: as many segments as they need.</summary>
     private void Put(IKindHost host, byte[] prefix, byte[]? key, List<TimeSeriesPoint> merged)
     {
-        byte[] spelled = First(host, prefix) is { } first && host.Kinds.TryGet(first, out KindRecord record) ? record.Name.ToArray() : name;
+        byte[] spelled = First(host, prefix) is { } first && host.Kinds.TryGet(first, out KindRecord record)
+            ? record.Name.ToArray()
+            : name;
         if (key is not null && (merged.Count == 0 || merged[0].Timestamp.Ticks < TreeNames.EtagOfKey(key)))
         {
             host.Kinds.Delete(key, host.NextEtag(), host.NowTicks); // it begins earlier now, or has nothing left
@@ -65,7 +74,8 @@ internal sealed class TimeSeriesCommand(
         List<byte[]> keys = host.Kinds.Items.Segments(prefix);
         for (int i = 0; i < keys.Count; i++)
         {
-            if (!host.Kinds.TryGet(keys[i], out KindRecord record) || new TimeSeriesSegment(record.Value) is var segment && (segment.LastTicks < from || segment.FirstTicks > to))
+            if (!host.Kinds.TryGet(keys[i], out KindRecord record)
+                || new TimeSeriesSegment(record.Value) is var segment && (segment.LastTicks < from || segment.FirstTicks > to))
                 continue;
             List<TimeSeriesPoint> kept = Unpack(host, keys[i]);
             if (kept.RemoveAll(point => point.Timestamp.Ticks >= from && point.Timestamp.Ticks <= to) > 0)
@@ -108,5 +118,6 @@ internal sealed class TimeSeriesCommand(
 
     private static byte[]? First(IKindHost host, byte[] prefix) => host.Kinds.Items.SegmentAt(prefix, long.MaxValue);
 
-    private static List<TimeSeriesPoint> Unpack(IKindHost host, byte[] key) => host.Kinds.TryGet(key, out KindRecord record) ? new TimeSeriesSegment(record.Value).Unpack() : [];
+    private static List<TimeSeriesPoint> Unpack(IKindHost host, byte[] key) =>
+        host.Kinds.TryGet(key, out KindRecord record) ? new TimeSeriesSegment(record.Value).Unpack() : [];
 }

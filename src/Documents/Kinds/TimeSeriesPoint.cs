@@ -24,5 +24,7 @@ public sealed record TimeSeriesPoint(DateTime Timestamp, IReadOnlyList<double> V
     }
 
     private InvalidDocumentException Invalid(string documentId, string name, string what) =>
-        new($"The entry at {Timestamp:O} of the time series '{name}' of document '{documentId}' has {what}. Nothing was changed. Correct it.");
+        new(
+            $"The entry at {Timestamp:O} of the time series '{name}' of document '{documentId}' has {what}. Nothing was changed. "
+                + $"Correct it.");
 }

@@ -6,8 +6,9 @@ using Treepie.Store;
 namespace Treepie.Kinds;
 
 /// <summary>
-/// Some entries of a time series that follow each other, packed: times by the difference of their differences, values by what differs from the one before in its bits
-/// (Pelkonen et al., Gorilla: A Fast, Scalable, In-Memory Time Series Database, VLDB 2015). Little-endian.
+/// Some entries of a time series that follow each other, packed: times by the difference of their differences, values by what
+/// differs from the one before in its bits (Pelkonen et al., Gorilla: A Fast, Scalable, In-Memory Time Series Database, VLDB
+/// 2015). Little-endian.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    1 1, the version
@@ -24,7 +25,10 @@ namespace Treepie.Kinds;
 /// </summary>
 internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
 {
-    /// <summary>Bits of a segment go to so many bytes: a segment is some 2 KiB, so that few fit into a page and one is packed anew quickly.</summary>
+    /// <summary>
+    /// Bits of a segment go to so many bytes: a segment is some 2 KiB, so that few fit into a page and one is packed anew
+    /// quickly.
+    /// </summary>
     private const int MaxPackedBytes = 2048;
 
     private const int HeaderBytes = 24, AggregateBytes = 44;
@@ -45,7 +49,9 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
     public (int Count, double Min, double Max, double Sum, double First, double Last) Aggregate(int value)
     {
         ReadOnlySpan<byte> at = _bytes.Slice(HeaderBytes + (value * AggregateBytes), AggregateBytes);
-        return (BinaryPrimitives.ReadInt32LittleEndian(at), Double(at[4..]), Double(at[12..]), Double(at[20..]), Double(at[28..]), Double(at[36..]));
+        return (
+            BinaryPrimitives.ReadInt32LittleEndian(at), Double(at[4..]), Double(at[12..]), Double(at[20..]), Double(at[28..]),
+            Double(at[36..]));
 
         static double Double(ReadOnlySpan<byte> bytes) => BinaryPrimitives.ReadDoubleLittleEndian(bytes);
     }
@@ -92,7 +98,8 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
 
         taken = at - from;
         byte[][] tagBytes = [.. tags.Select(Encoding.UTF8.GetBytes)];
-        byte[] packed = new byte[HeaderBytes + (width * AggregateBytes) + tagBytes.Sum(static text => 1 + text.Length) + bits.LengthBytes];
+        byte[] packed = new byte[HeaderBytes + (width * AggregateBytes) + tagBytes.Sum(static text => 1 + text.Length)
+            + bits.LengthBytes];
         packed[0] = 1;
         packed[1] = (byte)width;
         packed[2] = (byte)unit;
@@ -181,7 +188,9 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
             return;
         }
 
-        foreach ((ulong prefix, int prefixBits, int size) in (ReadOnlySpan<(ulong, int, int)>)[(0b10, 2, 7), (0b110, 3, 9), (0b1110, 4, 16)])
+        foreach ((
+            ulong prefix, int prefixBits,
+            int size) in (ReadOnlySpan<(ulong, int, int)>)[(0b10, 2, 7), (0b110, 3, 9), (0b1110, 4, 16)])
         {
             long half = 1L << (size - 1);
             if (difference < -half || difference >= half)

@@ -6,9 +6,13 @@ using Treepie.Writes;
 namespace Treepie.Lifecycle;
 
 /// <summary>
-/// Front door of the room: deletes, refreshes and archives documents at the times that their metadata gives, in the background and in small durable steps. Thread-safe.
+/// Front door of the room: deletes, refreshes and archives documents at the times that their metadata gives, in the background
+/// and in small durable steps. Thread-safe.
 /// </summary>
-/// <remarks>Invariant: what is done is done in the commit that drops the entry of the index of times, so a run may be stopped or killed anywhere and the next goes on.</remarks>
+/// <remarks>
+/// Invariant: what is done is done in the commit that drops the entry of the index of times, so a run may be stopped or killed
+/// anywhere and the next goes on.
+/// </remarks>
 public sealed class DocumentLifecycle : IDisposable
 {
     private static readonly LifecycleTask[] s_tasks = Enum.GetValues<LifecycleTask>();
@@ -42,7 +46,8 @@ public sealed class DocumentLifecycle : IDisposable
     {
         settings?.Validate(task);
         using var batch = new WriteBatch();
-        await _host.WriteAsync(batch.Setting(LifecycleSettings.NameOf(task), settings?.ToJson()), cancellationToken).ConfigureAwait(false);
+        await _host.WriteAsync(batch.Setting(LifecycleSettings.NameOf(task), settings?.ToJson()), cancellationToken)
+            .ConfigureAwait(false);
         Apply();
     }
 
@@ -59,7 +64,9 @@ public sealed class DocumentLifecycle : IDisposable
                 if (Get(task) is not { IsDisabled: false } settings)
                     continue;
                 await new DocumentScan(_host).RunAsync(stop.Token).ConfigureAwait(false);
-                done += await new DueRun(_host, task).RunAsync(settings.MaxItemsPerRun ?? long.MaxValue, stop.Token).ConfigureAwait(false);
+                done += await new DueRun(_host, task)
+                    .RunAsync(settings.MaxItemsPerRun ?? long.MaxValue, stop.Token)
+                    .ConfigureAwait(false);
             }
 
             return done;
@@ -86,7 +93,8 @@ public sealed class DocumentLifecycle : IDisposable
             }
             else if (_timer is null && !_stop.IsCancellationRequested)
             {
-                _timer = _host.Clock.CreateTimer(static state => ((DocumentLifecycle)state!).Begin(), this, frequency, frequency); // its own
+                // its own
+                _timer = _host.Clock.CreateTimer(static state => ((DocumentLifecycle)state!).Begin(), this, frequency, frequency);
             }
             else
             {

@@ -3,7 +3,8 @@ using Treepie.Store;
 namespace Treepie.Lifecycle;
 
 /// <summary>
-/// Enters documents of before there was an index of times, once, in small steps that remember how far they came. Documents that are written meanwhile enter themselves.
+/// Enters documents of before there was an index of times, once, in small steps that remember how far they came. Documents that
+/// are written meanwhile enter themselves.
 /// </summary>
 internal sealed class DocumentScan(ILifecycleHost host)
 {

@@ -11,7 +11,9 @@ internal sealed class DueRun(ILifecycleHost host, LifecycleTask task)
     /// <summary>Documents of a step: some 20 µs each, so that one ends long before <see cref="StepTime"/>.</summary>
     private const int DocumentsPerStep = 64;
 
-    /// <summary>A step that has taken so long ends with the document it is at: large ones, or such with much beside them.</summary>
+    /// <summary>
+    /// A step that has taken so long ends with the document it is at: large ones, or such with much beside them.
+    /// </summary>
     private static readonly TimeSpan StepTime = TimeSpan.FromMilliseconds(5);
 
     private readonly DueAction _action = task switch
@@ -60,7 +62,8 @@ internal sealed class DueRun(ILifecycleHost host, LifecycleTask task)
     private void Act(DocumentWriter writer, byte[] key)
     {
         byte[] folded = DueIndex.IdOf(key).ToArray();
-        bool isTrue = writer.TryGet(folded, out DocumentRecord record) && DueTimes.Of(record.Metadata)[_action] == DueIndex.TicksOf(key);
+        bool isTrue = writer.TryGet(folded, out DocumentRecord record)
+            && DueTimes.Of(record.Metadata)[_action] == DueIndex.TicksOf(key);
         if (!isTrue)
             writer.Due.Delete(key); // a document that another version of the program changed
         else if (_action == DueAction.Expire)
@@ -76,6 +79,9 @@ internal sealed class DueRun(ILifecycleHost host, LifecycleTask task)
         if (_action != DueAction.Archive)
             return rest;
         rest = MetadataMember.Without(rest, "@archived"u8).ToArray();
-        return rest.Length <= 2 ? "{\"@archived\":true}"u8.ToArray() : Encoding.UTF8.GetBytes(string.Concat(Encoding.UTF8.GetString(rest.AsSpan(0, rest.Length - 1)), ",\"@archived\":true}"));
+        return rest.Length <= 2
+            ? "{\"@archived\":true}"u8.ToArray()
+            : Encoding.UTF8.GetBytes(
+                string.Concat(Encoding.UTF8.GetString(rest.AsSpan(0, rest.Length - 1)), ",\"@archived\":true}"));
     }
 }

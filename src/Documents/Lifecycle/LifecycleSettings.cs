@@ -21,9 +21,13 @@ public sealed record LifecycleSettings
     internal void Validate(LifecycleTask task)
     {
         if (Frequency < TimeSpan.FromSeconds(1) || Frequency > LongestFrequency)
-            throw new InvalidDocumentException($"The frequency of {NameOf(task)} is {Frequency.TotalSeconds:N0} seconds; it must be from 1 to {LongestFrequency.TotalSeconds:N0}. Nothing was changed.");
+            throw new InvalidDocumentException(
+                $"The frequency of {NameOf(task)} is {Frequency.TotalSeconds:N0} seconds; it must be from 1 to "
+                    + $"{LongestFrequency.TotalSeconds:N0}. Nothing was changed.");
         if (MaxItemsPerRun is <= 0)
-            throw new InvalidDocumentException($"The most documents of a run of {NameOf(task)} are {MaxItemsPerRun:N0}; it must be at least 1, or nothing for all. Nothing was changed.");
+            throw new InvalidDocumentException(
+                $"The most documents of a run of {NameOf(task)} are {MaxItemsPerRun:N0}; it must be at least 1, or nothing for "
+                    + $"all. Nothing was changed.");
     }
 
     /// <summary>Name under which the settings of a task are kept.</summary>

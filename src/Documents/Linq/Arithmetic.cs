@@ -3,14 +3,18 @@ using System.Linq.Expressions;
 
 namespace Treepie.Linq;
 
-/// <summary>The operators that C# has built in, on values in boxes. The compiler has brought both sides to one type before.</summary>
+/// <summary>
+/// The operators that C# has built in, on values in boxes. The compiler has brought both sides to one type before.
+/// </summary>
 internal static class Arithmetic
 {
     public static object? Convert(object? value, Type target, bool isChecked)
     {
         Type wanted = Nullable.GetUnderlyingType(target) ?? target;
         if (value is null)
-            return target.IsValueType && wanted == target ? throw new InvalidOperationException("Nothing has no value to convert.") : null;
+            return target.IsValueType && wanted == target
+                ? throw new InvalidOperationException("Nothing has no value to convert.")
+                : null;
         if (wanted.IsInstanceOfType(value))
             return value;
         if (wanted.IsEnum)
@@ -21,9 +25,16 @@ internal static class Arithmetic
             value = (int)sign;
         if (wanted == typeof(char))
             return (char)System.Convert.ToInt32(value, CultureInfo.InvariantCulture);
-        return value is double or float && wanted != typeof(double) && wanted != typeof(float) ? Truncated(System.Convert.ToDouble(value, CultureInfo.InvariantCulture), wanted)
-            : isChecked || wanted == typeof(double) || wanted == typeof(float) || wanted == typeof(decimal) || value is not IConvertible ? System.Convert.ChangeType(value, wanted, CultureInfo.InvariantCulture)
-            : Wrapped(value is ulong big ? unchecked((long)big) : System.Convert.ToInt64(value, CultureInfo.InvariantCulture), wanted);
+        return value is double or float && wanted != typeof(double) && wanted != typeof(float)
+            ? Truncated(System.Convert.ToDouble(value, CultureInfo.InvariantCulture), wanted)
+                : isChecked
+                    || wanted == typeof(double)
+                    || wanted == typeof(float)
+                    || wanted == typeof(decimal)
+                    || value is not IConvertible ? System.Convert.ChangeType(value, wanted, CultureInfo.InvariantCulture)
+                : Wrapped(
+                    value is ulong big ? unchecked((long)big) : System.Convert.ToInt64(value, CultureInfo.InvariantCulture),
+                    wanted);
     }
 
     public static object Unary(UnaryExpression node, object value) => (node.NodeType, value) switch
@@ -48,7 +59,8 @@ internal static class Arithmetic
                 return Equals(left, right);
             case ExpressionType.NotEqual:
                 return !Equals(left, right);
-            case ExpressionType.LessThan or ExpressionType.LessThanOrEqual or ExpressionType.GreaterThan or ExpressionType.GreaterThanOrEqual:
+            case ExpressionType.LessThan or ExpressionType.LessThanOrEqual or ExpressionType.GreaterThan
+                or ExpressionType.GreaterThanOrEqual:
                 return Compare(node, left, right);
         }
 
@@ -56,9 +68,17 @@ internal static class Arithmetic
             return null;
         return (left, right) switch
         {
-            (bool a, bool b) => node.NodeType switch { ExpressionType.And => a & b, ExpressionType.Or => a | b, ExpressionType.ExclusiveOr => a ^ b, _ => throw Unknown(node) },
+            (bool a, bool b) => node.NodeType switch
+            {
+                ExpressionType.And => a & b,
+                ExpressionType.Or =>
+                a | b,
+                ExpressionType.ExclusiveOr => a ^ b,
+                _ => throw Unknown(node)
+            },
             (int a, int b) => OfInt(node, a, b),
-            (long a, int b) when node.NodeType is ExpressionType.LeftShift or ExpressionType.RightShift => node.NodeType == ExpressionType.LeftShift ? a << b : a >> b,
+            (long a, int b) when node.NodeType is ExpressionType.LeftShift or ExpressionType.RightShift =>
+                node.NodeType == ExpressionType.LeftShift ? a << b : a >> b,
             (long a, long b) => OfLong(node, a, b),
             (double a, double b) => OfDouble(node, a, b),
             (float a, float b) => (float)OfDouble(node, a, b),
@@ -151,5 +171,6 @@ internal static class Arithmetic
         _ => System.Convert.ChangeType(value, wanted, CultureInfo.InvariantCulture),
     };
 
-    private static NotSupportedException Unknown(BinaryExpression node) => Refusal.Of(node, "Compute the value before the query, in a variable, and name that.");
+    private static NotSupportedException Unknown(BinaryExpression node) =>
+        Refusal.Of(node, "Compute the value before the query, in a variable, and name that.");
 }

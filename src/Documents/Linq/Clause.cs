@@ -42,13 +42,18 @@ internal readonly record struct Clause(string Text, ClauseKind Kind = ClauseKind
             return parts is [{ } only] ? only : Never;
         if (parts.Contains(Always))
             return Always;
-        return new Clause(string.Join(" or ", parts.Select(part => part.Kind is ClauseKind.Single or ClauseKind.Or ? part.Text : $"({part.Whole})")), ClauseKind.Or);
+        return new Clause(
+            string.Join(
+                " or ", parts.Select(part => part.Kind is ClauseKind.Single or ClauseKind.Or ? part.Text : $"({part.Whole})")),
+            ClauseKind.Or);
     }
 
     /// <summary>It does not hold.</summary>
     public static Clause Not(Clause clause) => clause.Kind switch
     {
-        ClauseKind.Not => clause.Text == "true" ? Always : new Clause(clause.Text.StartsWith('(') ? clause.Text[1..^1] : clause.Text, KindBehindNot(clause.Text)),
+        ClauseKind.Not => clause.Text == "true"
+            ? Always
+            : new Clause(clause.Text.StartsWith('(') ? clause.Text[1..^1] : clause.Text, KindBehindNot(clause.Text)),
         ClauseKind.Single => new Clause(clause.Text, ClauseKind.Not),
         _ => new Clause($"({clause.Text})", ClauseKind.Not),
     };

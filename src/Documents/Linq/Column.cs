@@ -32,7 +32,10 @@ internal sealed class Column(string name, string path, Type type, bool isId)
         }
         catch (JsonException error)
         {
-            throw new TreepieException($"The value of '{path}' in a document cannot be read as {type.Name}: {error.Message} Give the member the type that the document has.", error);
+            throw new TreepieException(
+                $"The value of '{path}' in a document cannot be read as {type.Name}: {error.Message} Give the member the type "
+                    + $"that the document has.",
+                error);
         }
     }
 
@@ -46,6 +49,8 @@ internal sealed class Column(string name, string path, Type type, bool isId)
         TypeCode.Double => value.GetDouble(),
         TypeCode.Decimal => value.GetDecimal(),
         TypeCode.DateTime => value.GetDateTime(),
-        _ => throw new NotSupportedException($"The JSON options of the session do not know the type {type}, which the query selects. Add it to the JsonSerializerContext with [JsonSerializable]."),
+        _ => throw new NotSupportedException(
+            $"The JSON options of the session do not know the type {type}, which the query selects. Add it to the "
+                + $"JsonSerializerContext with [JsonSerializable]."),
     };
 }

@@ -45,7 +45,10 @@ internal sealed class ColumnCollector : ExpressionVisitor
         if (node is ParameterExpression)
             throw Refusal.Of(node, "Of a group there are Key, Count() and Sum(x => x.Member).");
         if (node is LambdaExpression lambda)
-            throw Refusal.Of(lambda, "A projection runs no functions over lists. Select the list and go on with what ToListAsync() gives, or call a method of the document's class.");
+            throw Refusal.Of(
+                lambda,
+                "A projection runs no functions over lists. Select the list and go on with what ToListAsync() gives, or call a "
+                    + "method of the document's class.");
         IsComputed |= node is not (NewExpression or MemberInitExpression);
         return base.Visit(node);
     }

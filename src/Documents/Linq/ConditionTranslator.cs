@@ -37,18 +37,30 @@ internal sealed class ConditionTranslator
             return Clause.Of(Interpreter.ValueOf(expression) is true);
         return expression switch
         {
-            BinaryExpression { NodeType: ExpressionType.AndAlso or ExpressionType.And } and => Clause.And(Of(and.Left), Of(and.Right)),
+            BinaryExpression { NodeType: ExpressionType.AndAlso or ExpressionType.And } and =>
+                Clause.And(Of(and.Left), Of(and.Right)),
             BinaryExpression { NodeType: ExpressionType.OrElse or ExpressionType.Or } or => Clause.Or(Of(or.Left), Of(or.Right)),
             UnaryExpression { NodeType: ExpressionType.Not } not => OfNegation(not.Operand),
-            UnaryExpression { NodeType: ExpressionType.Convert } convert when convert.Operand.Type == typeof(bool) => Of(convert.Operand),
-            BinaryExpression { NodeType: >= ExpressionType.Equal } or BinaryExpression when IsComparison(expression.NodeType) => OfComparison((BinaryExpression)expression),
-            MemberExpression { Member.Name: "HasValue" } member when Nullable.GetUnderlyingType(member.Expression!.Type) is not null => // an instance member
+            UnaryExpression { NodeType: ExpressionType.Convert } convert when convert.Operand.Type == typeof(bool) =>
+                Of(convert.Operand),
+            BinaryExpression { NodeType: >= ExpressionType.Equal } or BinaryExpression when IsComparison(expression.NodeType) =>
+                OfComparison((BinaryExpression)expression),
+            // an instance member
+            MemberExpression { Member.Name: "HasValue" } member
+                when Nullable.GetUnderlyingType(member.Expression!.Type) is not null =>
                 Equality(Paths.Of(member.Expression), null, isEqual: false, expression),
             MethodCallExpression call => _methods.Of(call),
-            ConditionalExpression choice => Clause.Or(Clause.And(Of(choice.Test), Of(choice.IfTrue)), Clause.And(Clause.Not(Of(choice.Test)), Of(choice.IfFalse))),
-            _ when Paths.TryFind(expression) is { } path && (Nullable.GetUnderlyingType(path.Type) ?? path.Type) == typeof(bool) => Equality(path, true, isEqual: true, expression),
-            TypeBinaryExpression => throw Refusal.Of(expression, "Ask for the derived type's discriminator, a member of your own such as 'x.Kind == \"dog\"'."),
-            _ => throw Refusal.Of(expression, "Write a comparison, a call of a string or collection method, or one of RqlMethods; filter the rest after ToListAsync()."),
+            ConditionalExpression choice => Clause.Or(
+                Clause.And(Of(choice.Test), Of(choice.IfTrue)), Clause.And(Clause.Not(Of(choice.Test)), Of(choice.IfFalse))),
+            _ when Paths.TryFind(expression) is { } path
+                && (Nullable.GetUnderlyingType(path.Type) ?? path.Type) == typeof(bool) => Equality(
+                    path, true, isEqual: true, expression),
+            TypeBinaryExpression => throw Refusal.Of(
+                expression, "Ask for the derived type's discriminator, a member of your own such as 'x.Kind == \"dog\"'."),
+            _ => throw Refusal.Of(
+                expression,
+                "Write a comparison, a call of a string or collection method, or one of RqlMethods; filter the rest after "
+                    + "ToListAsync()."),
         };
     }
 
@@ -57,7 +69,8 @@ internal sealed class ConditionTranslator
     {
         if (path.IsId)
             return OfId(path, value, isEqual);
-        if (path.IgnoresCase && value is string text && text.Any(char.IsLower) && text.Any(char.IsUpper)) // nothing in one case is equal to it
+        // nothing in one case is equal to it
+        if (path.IgnoresCase && value is string text && text.Any(char.IsLower) && text.Any(char.IsUpper))
             return Clause.Of(!isEqual);
         if (path is { IsOfElements: true } && !isEqual)
             return Different(path, value, quoted);
@@ -68,13 +81,17 @@ internal sealed class ConditionTranslator
     public static object? Typed(DocumentPath path, object? value)
     {
         Type type = Nullable.GetUnderlyingType(path.Type) ?? path.Type;
-        return value is not null and not Enum && type.IsEnum && value is IConvertible and not string ? Enum.ToObject(type, value) : value;
+        return value is not null and not Enum && type.IsEnum && value is IConvertible and not string
+            ? Enum.ToObject(type, value)
+            : value;
     }
 
     /// <summary>Values as members of a list.</summary>
     public Clause In(DocumentPath path, System.Collections.IEnumerable values)
     {
-        object?[] list = [.. values.Cast<object?>().Select(value => path.IsId ? Paths.Session.IdOf(Paths.DocumentType, value) : Typed(path, value))];
+        object?[] list = [
+            .. values.Cast<object?>()
+                .Select(value => path.IsId ? Paths.Session.IdOf(Paths.DocumentType, value) : Typed(path, value))];
         if (path is { IsId: true } && Array.Exists(list, id => id is null))
             list = [.. list.Where(id => id is not null)];
         if (list.Length == 0)
@@ -88,7 +105,9 @@ internal sealed class ConditionTranslator
         if (count <= 0)
             return Clause.Always;
         if (count > MaxCompared)
-            throw Refusal.Of(quoted, $"The length of an array is compared with numbers up to {MaxCompared}. Store the length as a member of its own.");
+            throw Refusal.Of(
+                quoted,
+                $"The length of an array is compared with numbers up to {MaxCompared}. Store the length as a member of its own.");
         return new Clause(string.Create(CultureInfo.InvariantCulture, $"exists({path.Text}[{count - 1}])"));
     }
 
@@ -99,8 +118,10 @@ internal sealed class ConditionTranslator
         {
             UnaryExpression { NodeType: ExpressionType.ArrayLength } length => length.Operand,
             MemberExpression { Member.Name: "Count" or "Length" } member => member.Expression,
-            MethodCallExpression { Method.Name: "Count" or "LongCount", Arguments: [{ } counted] } call when call.Method.DeclaringType == typeof(Enumerable) => counted,
-            UnaryExpression { NodeType: ExpressionType.Convert } convert => LengthOf(convert.Operand) is not null ? convert.Operand : null,
+            MethodCallExpression { Method.Name: "Count" or "LongCount", Arguments: [{ } counted] } call
+                when call.Method.DeclaringType == typeof(Enumerable) => counted,
+            UnaryExpression { NodeType: ExpressionType.Convert } convert =>
+                LengthOf(convert.Operand) is not null ? convert.Operand : null,
             _ => null,
         };
         if (expression is UnaryExpression { NodeType: ExpressionType.Convert } && source is not null)
@@ -110,11 +131,13 @@ internal sealed class ConditionTranslator
 
     private Clause OfNegation(Expression operand) =>
         operand is UnaryExpression { NodeType: ExpressionType.Not } twice ? Of(twice.Operand)
-        : Paths.TryFind(operand) is { IsOfElements: true } element && element.Type == typeof(bool) ? Equality(element, false, isEqual: true, operand)
-        : Clause.Not(Of(operand));
+        : Paths.TryFind(operand) is { IsOfElements: true } element && element.Type == typeof(bool)
+        ? Equality(element, false, isEqual: true, operand)
+            : Clause.Not(Of(operand));
 
     private static bool IsComparison(ExpressionType type) =>
-        type is ExpressionType.Equal or ExpressionType.NotEqual or ExpressionType.LessThan or ExpressionType.LessThanOrEqual or ExpressionType.GreaterThan or ExpressionType.GreaterThanOrEqual;
+        type is ExpressionType.Equal or ExpressionType.NotEqual or ExpressionType.LessThan or ExpressionType.LessThanOrEqual
+            or ExpressionType.GreaterThan or ExpressionType.GreaterThanOrEqual;
 
     private static ExpressionType Mirrored(ExpressionType type) => type switch
     {
@@ -131,7 +154,10 @@ internal sealed class ConditionTranslator
         if (!Paths.DependsOnDocument(left))
             (left, right, type) = (right, left, Mirrored(type));
         if (Paths.DependsOnDocument(right))
-            throw Refusal.Of(node, "A condition compares a member with a value, not with another member. Store the result of the comparison as a member of its own.");
+            throw Refusal.Of(
+                node,
+                "A condition compares a member with a value, not with another member. Store the result of the comparison as a "
+                    + "member of its own.");
 
         object? value = Interpreter.ValueOf(right);
         bool isEquality = type is ExpressionType.Equal or ExpressionType.NotEqual;
@@ -145,7 +171,10 @@ internal sealed class ConditionTranslator
             return year;
         if (isEquality && value is bool truth && (Nullable.GetUnderlyingType(left.Type) ?? left.Type) == typeof(bool))
             return (type == ExpressionType.Equal) == truth ? Of(left) : Clause.Not(Of(left));
-        throw Refusal.Of(node, "An index has the members as they are stored, not what is computed of them. Store the result as a member of its own, or compare the members themselves.");
+        throw Refusal.Of(
+            node,
+            "An index has the members as they are stored, not what is computed of them. Store the result as a member of its own, "
+                + "or compare the members themselves.");
     }
 
     private Clause OfCompareTo(Expression subject, Expression with, ExpressionType type, BinaryExpression node)
@@ -156,7 +185,9 @@ internal sealed class ConditionTranslator
             throw Refusal.Of(node, "A condition compares a member with a value, not with another member.");
         DocumentPath path = Paths.Of(subject);
         object? value = Interpreter.ValueOf(with);
-        return type is ExpressionType.Equal or ExpressionType.NotEqual ? Equality(path, value, type == ExpressionType.Equal, node) : Range(path, type, value, node);
+        return type is ExpressionType.Equal or ExpressionType.NotEqual
+            ? Equality(path, value, type == ExpressionType.Equal, node)
+            : Range(path, type, value, node);
     }
 
     private static Clause OfLength(DocumentPath array, long count, ExpressionType type, Expression node)
@@ -170,20 +201,24 @@ internal sealed class ConditionTranslator
             ExpressionType.Equal => Clause.And(HasAtLeast(array, count, node), Clause.Not(HasAtLeast(array, count + 1, node))),
             _ => Clause.Or(Clause.Not(HasAtLeast(array, count, node)), HasAtLeast(array, count + 1, node)),
         };
-        return array.IsOfElements && clause.Kind != ClauseKind.Single ? throw Refusal.Of(node, ElementTranslator.OneConditionEach) : clause;
+        return array.IsOfElements && clause.Kind != ClauseKind.Single
+            ? throw Refusal.Of(node, ElementTranslator.OneConditionEach)
+            : clause;
     }
 
     private Clause Range(DocumentPath path, ExpressionType type, object? value, Expression quoted)
     {
         Type kind = Nullable.GetUnderlyingType(path.Type) ?? path.Type;
         if (path.IsId)
-            throw Refusal.Of(quoted, "Ids are compared with '==', Contains and StartsWith. Keep a number to compare in a member of its own.");
+            throw Refusal.Of(
+                quoted, "Ids are compared with '==', Contains and StartsWith. Keep a number to compare in a member of its own.");
         if (value is null)
             return Clause.Never; // nothing is less or greater than null
         if (kind.IsEnum)
             return In(path, Ordered(kind, type, value));
         if (kind == typeof(TimeSpan))
-            throw Refusal.Of(quoted, "Durations are stored as text, which sorts otherwise. Store the ticks or seconds as a number.");
+            throw Refusal.Of(
+                quoted, "Durations are stored as text, which sorts otherwise. Store the ticks or seconds as a number.");
         if (kind == typeof(bool))
             throw Refusal.Of(quoted, "Booleans have no order: compare them with '=='.");
         string sign = type switch
@@ -196,7 +231,9 @@ internal sealed class ConditionTranslator
         return new Clause($"{path.Text} {sign} {Parameters.Add(value)}");
     }
 
-    /// <summary>The values of an enumeration that stand so to one of them: documents may have them by name, which sorts otherwise.</summary>
+    /// <summary>
+    /// The values of an enumeration that stand so to one of them: documents may have them by name, which sorts otherwise.
+    /// </summary>
     private static List<object> Ordered(Type type, ExpressionType comparison, object value)
     {
         long limit = Number(value);
@@ -218,7 +255,10 @@ internal sealed class ConditionTranslator
         return values;
     }
 
-    private static long Number(object value) => value is Enum ? Convert.ToInt64(value, CultureInfo.InvariantCulture) : value is ulong big ? unchecked((long)big) : Convert.ToInt64(value, CultureInfo.InvariantCulture);
+    private static long Number(object value) =>
+        value is Enum
+            ? Convert.ToInt64(value, CultureInfo.InvariantCulture)
+            : value is ulong big ? unchecked((long)big) : Convert.ToInt64(value, CultureInfo.InvariantCulture);
 
     private Clause OfId(DocumentPath path, object? value, bool isEqual)
     {
@@ -227,16 +267,26 @@ internal sealed class ConditionTranslator
         return Clause.Of(!isEqual); // every document has an id
     }
 
-    /// <summary>Some element is not that value. An index only knows that none is, but what is less or greater is not it.</summary>
+    /// <summary>
+    /// Some element is not that value. An index only knows that none is, but what is less or greater is not it.
+    /// </summary>
     private Clause Different(DocumentPath path, object? value, Expression quoted)
     {
         Type type = Nullable.GetUnderlyingType(path.Type) ?? path.Type;
         if (value is bool truth)
             return Equality(path, !truth, isEqual: true, quoted);
         if (value is null || !path.Type.IsValueType || type != path.Type || type == typeof(Guid))
-            throw Refusal.Of(quoted, "An index knows whether no element has a value, not whether some element has another. Write '!x.List.Any(e => e.Member == value)' if none may have it.");
+            throw Refusal.Of(
+                quoted,
+                "An index knows whether no element has a value, not whether some element has another. Write '!x.List.Any(e => "
+                    + "e.Member == value)' if none may have it.");
         if (type.IsEnum)
-            return In(path, Enum.GetValuesAsUnderlyingType(type).Cast<object>().Select(each => Enum.ToObject(type, each)).Where(each => !Equals(each, Typed(path, value))));
+            return In(
+                path,
+                Enum.GetValuesAsUnderlyingType(type)
+                    .Cast<object>()
+                    .Select(each => Enum.ToObject(type, each))
+                    .Where(each => !Equals(each, Typed(path, value))));
         string name = Parameters.Add(value);
         return Clause.Or(new Clause($"{path.Text} < {name}"), new Clause($"{path.Text} > {name}"));
     }
@@ -244,19 +294,26 @@ internal sealed class ConditionTranslator
     /// <summary>A year, or a day, of a time: the range from its beginning to the next.</summary>
     private Clause? OfYear(Expression left, ExpressionType type, object? value, Expression node)
     {
-        if (left is not MemberExpression { Expression: { } moment, Member.Name: "Year" or "Date" } part || moment.Type != typeof(DateTime) || Paths.TryFind(moment) is not { IsRoot: false } path)
+        if (left is not MemberExpression { Expression: { } moment, Member.Name: "Year" or "Date" } part
+            || moment.Type != typeof(DateTime)
+            || Paths.TryFind(moment) is not { IsRoot: false } path)
             return null;
         (DateTime from, DateTime to) = (part.Member.Name, value) switch
         {
             ("Year", int and >= 1 and < 9999 and var year) => (new DateTime(year, 1, 1), new DateTime(year + 1, 1, 1)),
-            ("Date", DateTime day) when day.TimeOfDay == TimeSpan.Zero && day.Date < DateTime.MaxValue.Date => (DateTime.SpecifyKind(day, DateTimeKind.Unspecified), DateTime.SpecifyKind(day.AddDays(1), DateTimeKind.Unspecified)),
+            ("Date", DateTime day)
+                when day.TimeOfDay == TimeSpan.Zero && day.Date < DateTime.MaxValue.Date => (
+                    DateTime.SpecifyKind(day, DateTimeKind.Unspecified),
+                    DateTime.SpecifyKind(day.AddDays(1), DateTimeKind.Unspecified)),
             _ => throw Refusal.Of(node, "Compare with a year from 1 to 9998, or with a day without a time."),
         };
-        Clause begins = Range(path, ExpressionType.GreaterThanOrEqual, from, node), begun = Range(path, ExpressionType.LessThan, from, node);
+        Clause begins = Range(path, ExpressionType.GreaterThanOrEqual, from, node),
+            begun = Range(path, ExpressionType.LessThan, from, node);
         return type switch
         {
             ExpressionType.Equal when !path.IsOfElements => Clause.And(begins, Range(path, ExpressionType.LessThan, to, node)),
-            ExpressionType.NotEqual when !path.IsOfElements => Clause.Not(Clause.And(begins, Range(path, ExpressionType.LessThan, to, node))),
+            ExpressionType.NotEqual when !path.IsOfElements =>
+                Clause.Not(Clause.And(begins, Range(path, ExpressionType.LessThan, to, node))),
             ExpressionType.LessThan => begun,
             ExpressionType.GreaterThanOrEqual => begins,
             ExpressionType.LessThanOrEqual => Range(path, ExpressionType.LessThan, to, node),

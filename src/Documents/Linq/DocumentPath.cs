@@ -21,22 +21,28 @@ internal sealed record DocumentPath(string Text, Type Type)
     public bool IsRoot => Text.Length == 0;
 
     /// <summary>A member of it.</summary>
-    public DocumentPath Member(string name, Type type) => this with { Text = IsRoot ? Quoted(name) : $"{Text}.{Quoted(name)}", Type = type };
+    public DocumentPath Member(string name, Type type) =>
+        this with { Text = IsRoot ? Quoted(name) : $"{Text}.{Quoted(name)}", Type = type };
 
     /// <summary>One of its elements, whichever.</summary>
     public DocumentPath Elements(Type type) => this with { Text = Text + "[]", Type = type, IsOfElements = true };
 
     /// <summary>One element of it.</summary>
-    public DocumentPath Element(int index, Type type) => this with { Text = string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{Text}[{index}]"), Type = type };
+    public DocumentPath Element(int index, Type type) =>
+        this with { Text = string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{Text}[{index}]"), Type = type };
 
     private static string Quoted(string name)
     {
-        bool isPlain = name.Length > 0 && (char.IsLetter(name[0]) || name[0] is '_' or '@') && name.All(sign => char.IsLetterOrDigit(sign) || sign is '_' or '@')
+        bool isPlain = name.Length > 0
+            && (char.IsLetter(name[0]) || name[0] is '_' or '@')
+            && name.All(sign => char.IsLetterOrDigit(sign) || sign is '_' or '@')
             && !s_words.Contains(name, StringComparer.OrdinalIgnoreCase);
         if (isPlain)
             return name;
         return name.Length > 0 && name.AsSpan().IndexOfAny(".[]\\") < 0
             ? $"'{name.Replace("'", "''", StringComparison.Ordinal)}'"
-            : throw new NotSupportedException($"A query cannot name the member '{name}': a name in a path has a sign and none of '.', '[', ']' and '\\'. Store it under another name.");
+            : throw new NotSupportedException(
+                $"A query cannot name the member '{name}': a name in a path has a sign and none of '.', '[', ']' and '\\'. Store "
+                    + $"it under another name.");
     }
 }

@@ -3,15 +3,16 @@ using System.Linq.Expressions;
 namespace Treepie.Linq;
 
 /// <summary>
-/// Takes the operators of <see cref="Queryable"/>, for queries that are held as <see cref="IQueryable{T}"/>: each call becomes the same change of the model as the
-/// operator of <see cref="IDocumentQueryable{T}"/>.
+/// Takes the operators of <see cref="Queryable"/>, for queries that are held as <see cref="IQueryable{T}"/>: each call becomes
+/// the same change of the model as the operator of <see cref="IDocumentQueryable{T}"/>.
 /// </summary>
 internal sealed class DocumentQueryProvider : IQueryProvider
 {
     public static DocumentQueryProvider Instance { get; } = new();
 
     public IQueryable CreateQuery(Expression expression) =>
-        throw new NotSupportedException("A query is made with session.Query<T>() and the operators that are typed. There is no query of an unknown type.");
+        throw new NotSupportedException(
+            "A query is made with session.Query<T>() and the operators that are typed. There is no query of an unknown type.");
 
     public IQueryable<TElement> CreateQuery<TElement>(Expression expression)
     {
@@ -40,21 +41,26 @@ internal sealed class DocumentQueryProvider : IQueryProvider
         return call.Arguments.Count switch
         {
             1 => source.Execute(call.Method.Name),
-            2 when call.Method.Name is not ("All" or "Contains" or "ElementAt" or "ElementAtOrDefault") && Unquoted(call.Arguments[1]) is LambdaExpression predicate =>
+            2 when call.Method.Name is not ("All" or "Contains" or "ElementAt" or "ElementAtOrDefault")
+                && Unquoted(call.Arguments[1]) is LambdaExpression predicate =>
                 source.Changed(source.Model.Where(predicate)).Execute(call.Method.Name),
             _ => throw new NotSupportedException(AdviceFor(call.Method.Name)),
         };
     }
 
-    public TResult Execute<TResult>(Expression expression) => (TResult)Execute(expression)!; // what an operator gives is of its type
+    // what an operator gives is of its type
+    public TResult Execute<TResult>(Expression expression) => (TResult)Execute(expression)!;
 
     /// <summary>What to write instead of an operator that no query has.</summary>
     public static string AdviceFor(string name) => $"The query cannot translate '{name}'. " + name switch
     {
-        "GroupBy" => "Call it on IDocumentQueryable<T>, as session.Query<T>() gives it, with Select behind it; or count and sum up with AggregateBy.",
+        "GroupBy" =>
+            "Call it on IDocumentQueryable<T>, as session.Query<T>() gives it, with Select behind it; or count and sum up with "
+                + "AggregateBy.",
         "Join" or "GroupJoin" => "Load what documents refer to with Include, and Load in the same session.",
         "SelectMany" => "Select the list, and take it apart after ToListAsync().",
-        "Sum" or "Min" or "Max" or "Average" => "Write AggregateBy(x => x.Group).SumOn(x => x.Member), or compute it of what ToListAsync() gives.",
+        "Sum" or "Min" or "Max" or "Average" =>
+            "Write AggregateBy(x => x.Group).SumOn(x => x.Member), or compute it of what ToListAsync() gives.",
         "Last" or "LastOrDefault" or "Reverse" => "Turn the order around, with OrderByDescending, and take the first.",
         "All" => "Write !await query.AnyAsync(x => !condition).",
         _ => "Call it after ToListAsync().",
@@ -71,8 +77,11 @@ internal sealed class DocumentQueryProvider : IQueryProvider
     private static LambdaExpression Lambda(MethodCallExpression call) =>
         Unquoted(call.Arguments[1]) as LambdaExpression ?? throw new NotSupportedException(AdviceFor(call.Method.Name));
 
-    private static Expression Unquoted(Expression expression) => expression is UnaryExpression { NodeType: ExpressionType.Quote } quote ? quote.Operand : expression;
+    private static Expression Unquoted(Expression expression) =>
+        expression is UnaryExpression { NodeType: ExpressionType.Quote } quote ? quote.Operand : expression;
 
     private static int Count(MethodCallExpression call) =>
-        Interpreter.ValueOf(call.Arguments[1]) is int count ? count : throw new NotSupportedException(AdviceFor(call.Method.Name));
+        Interpreter.ValueOf(call.Arguments[1]) is int count
+            ? count
+            : throw new NotSupportedException(AdviceFor(call.Method.Name));
 }

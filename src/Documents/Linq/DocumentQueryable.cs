@@ -24,9 +24,11 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
 
     public IDocumentQueryable<T> Where(Expression<Func<T, bool>> predicate) => With(Model.Where(Checked(predicate)));
 
-    public IDocumentQueryable<T> Where(Expression<Func<T, bool>> predicate, bool exact) => With(Model.Where(Checked(predicate), exact));
+    public IDocumentQueryable<T> Where(Expression<Func<T, bool>> predicate, bool exact) =>
+        With(Model.Where(Checked(predicate), exact));
 
-    public IDocumentQueryable<T> Search(Expression<Func<T, object?>> member, string words, bool allWords = false, double boost = 1)
+    public IDocumentQueryable<T> Search(
+        Expression<Func<T, object?>> member, string words, bool allWords = false, double boost = 1)
     {
         ArgumentNullException.ThrowIfNull(words);
         DocumentLambda path = Model.OnDocument(Checked(member));
@@ -37,11 +39,15 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
         }));
     }
 
-    public IDocumentQueryable<T> Spatial(Expression<Func<T, double>> latitude, Expression<Func<T, double>> longitude, SpatialCriteria criteria)
+    public IDocumentQueryable<T> Spatial(
+        Expression<Func<T, double>> latitude, Expression<Func<T, double>> longitude, SpatialCriteria criteria)
     {
         ArgumentNullException.ThrowIfNull(criteria);
-        (DocumentLambda first, DocumentLambda second) = (Model.OnDocument(Checked(latitude)), Model.OnDocument(Checked(longitude)));
-        return With(Model.Where(t => criteria.Condition($"spatial.point({t.Paths.Of(first).Text}, {t.Paths.Of(second).Text})", t.Parameters)));
+        (DocumentLambda first, DocumentLambda second) =
+            (Model.OnDocument(Checked(latitude)), Model.OnDocument(Checked(longitude)));
+        return With(
+            Model.Where(
+                t => criteria.Condition($"spatial.point({t.Paths.Of(first).Text}, {t.Paths.Of(second).Text})", t.Parameters)));
     }
 
     public IDocumentQueryable<T> Spatial(Expression<Func<T, string?>> wkt, SpatialCriteria criteria)
@@ -51,13 +57,17 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
         return With(Model.Where(t => criteria.Condition($"spatial.wkt({t.Paths.Of(path).Text})", t.Parameters)));
     }
 
-    public IDocumentQueryable<T> VectorSearch(Expression<Func<T, object?>> member, float[] vector, double? minimumSimilarity = null, int numberOfCandidates = 16, bool exact = false)
+    public IDocumentQueryable<T> VectorSearch(
+        Expression<Func<T, object?>> member, float[] vector, double? minimumSimilarity = null, int numberOfCandidates = 16,
+        bool exact = false)
     {
         ArgumentNullException.ThrowIfNull(vector);
         DocumentLambda path = Model.OnDocument(Checked(member));
         return With(Model.Where(t =>
         {
-            string arguments = $"{t.Paths.Of(path).Text}, {t.Parameters.Add(vector)}, {t.Parameters.Add(minimumSimilarity)}, {t.Parameters.Add(numberOfCandidates)}";
+            string arguments =
+                $"{t.Paths.Of(path).Text}, {t.Parameters.Add(vector)}, {t.Parameters.Add(minimumSimilarity)}, "
+                    + $"{t.Parameters.Add(numberOfCandidates)}";
             return new Clause(exact ? $"exact(vector.search({arguments}))" : $"vector.search({arguments})");
         }));
     }
@@ -70,25 +80,32 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
             $"moreLikeThis(id() = {t.Parameters.Add(documentId)}{(json is null ? "" : ", " + t.Parameters.AddJson(json))})")));
     }
 
-    public IDocumentQueryable<T> OrderBy<TKey>(Expression<Func<T, TKey>> key) => With(Model.OrderBy(Checked(key), descending: false, isFirst: true));
+    public IDocumentQueryable<T> OrderBy<TKey>(Expression<Func<T, TKey>> key) =>
+        With(Model.OrderBy(Checked(key), descending: false, isFirst: true));
 
-    public IDocumentQueryable<T> OrderByDescending<TKey>(Expression<Func<T, TKey>> key) => With(Model.OrderBy(Checked(key), descending: true, isFirst: true));
+    public IDocumentQueryable<T> OrderByDescending<TKey>(Expression<Func<T, TKey>> key) =>
+        With(Model.OrderBy(Checked(key), descending: true, isFirst: true));
 
-    public IDocumentQueryable<T> ThenBy<TKey>(Expression<Func<T, TKey>> key) => With(Model.OrderBy(Checked(key), descending: false, isFirst: false));
+    public IDocumentQueryable<T> ThenBy<TKey>(Expression<Func<T, TKey>> key) =>
+        With(Model.OrderBy(Checked(key), descending: false, isFirst: false));
 
-    public IDocumentQueryable<T> ThenByDescending<TKey>(Expression<Func<T, TKey>> key) => With(Model.OrderBy(Checked(key), descending: true, isFirst: false));
+    public IDocumentQueryable<T> ThenByDescending<TKey>(Expression<Func<T, TKey>> key) =>
+        With(Model.OrderBy(Checked(key), descending: true, isFirst: false));
 
     public IDocumentQueryable<T> OrderByScore() => With(Model.OrderBy(_ => "score()", isFirst: false));
 
     public IDocumentQueryable<T> OrderByDistance(
-        Expression<Func<T, double>> latitude, Expression<Func<T, double>> longitude, double fromLatitude, double fromLongitude, bool descending = false)
+        Expression<Func<T, double>> latitude, Expression<Func<T, double>> longitude, double fromLatitude, double fromLongitude,
+        bool descending = false)
     {
-        (DocumentLambda first, DocumentLambda second) = (Model.OnDocument(Checked(latitude)), Model.OnDocument(Checked(longitude)));
+        (DocumentLambda first, DocumentLambda second) =
+            (Model.OnDocument(Checked(latitude)), Model.OnDocument(Checked(longitude)));
         return With(Model.OrderBy(
             t =>
             {
                 string centre = SpatialShape.Point(fromLatitude, fromLongitude).Text(t.Parameters);
-                return $"spatial.distance(spatial.point({t.Paths.Of(first).Text}, {t.Paths.Of(second).Text}), {centre}){(descending ? " desc" : "")}";
+                return $"spatial.distance(spatial.point({t.Paths.Of(first).Text}, {t.Paths.Of(second).Text}), "
+                    + $"{centre}){(descending ? " desc" : "")}";
             },
             isFirst: false));
     }
@@ -99,9 +116,11 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
         return With(Model.OrderBy(t => $"random({t.Parameters.Add(seed)})", isFirst: false));
     }
 
-    public IDocumentQueryable<TResult> Select<TResult>(Expression<Func<T, TResult>> selector) => new DocumentQueryable<TResult>(Model.Select(Checked(selector)));
+    public IDocumentQueryable<TResult> Select<TResult>(Expression<Func<T, TResult>> selector) =>
+        new DocumentQueryable<TResult>(Model.Select(Checked(selector)));
 
-    public IDocumentQueryable<TResult> ProjectInto<TResult>() => new DocumentQueryable<TResult>(Model.ProjectInto(typeof(TResult)));
+    public IDocumentQueryable<TResult> ProjectInto<TResult>() =>
+        new DocumentQueryable<TResult>(Model.ProjectInto(typeof(TResult)));
 
     public IDocumentQueryable<T> Distinct() => With(Model.Distinct());
 
@@ -121,7 +140,8 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
         return Including(_ => $"'{path.Replace("'", "''", StringComparison.Ordinal)}'");
     }
 
-    public IDocumentQueryable<T> Highlight(Expression<Func<T, object?>> member, int fragmentLength, int fragmentCount, out QueryNotes highlights)
+    public IDocumentQueryable<T> Highlight(
+        Expression<Func<T, object?>> member, int fragmentLength, int fragmentCount, out QueryNotes highlights)
     {
         var notes = new QueryNotes();
         DocumentLambda path = Model.OnDocument(Checked(member));
@@ -153,7 +173,8 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
 
     public IDocumentQueryable<T> AllowStale() => With(Model with { AllowsStale = true });
 
-    public IDocumentQueryable<T> WaitForNonStaleResults(TimeSpan? timeout = null) => With(Model with { Waits = true, WaitTimeout = timeout });
+    public IDocumentQueryable<T> WaitForNonStaleResults(TimeSpan? timeout = null) =>
+        With(Model with { Waits = true, WaitTimeout = timeout });
 
     public GroupQuery<TKey, T> GroupBy<TKey>(Expression<Func<T, TKey>> key) => new(Model, Checked(key));
 
@@ -163,7 +184,8 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
         return new FacetQuery<T>(Model, [], [t => t.Paths.Of(path).Text], name);
     }
 
-    public async Task<IReadOnlyList<string>> SuggestUsingAsync(Expression<Func<T, object?>> member, string text, bool words = false, CancellationToken cancellationToken = default)
+    public async Task<IReadOnlyList<string>> SuggestUsingAsync(
+        Expression<Func<T, object?>> member, string text, bool words = false, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(text);
         DocumentLambda path = Model.OnDocument(Checked(member));
@@ -172,37 +194,52 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
             string field = t.Paths.Of(path).Text;
             return $" select suggest({(words ? $"search({field})" : field)}, {t.Parameters.Add(text)})";
         });
-        using QueryResults results = await Model.Session.QueryAsync(Model.Request(statement), cancellationToken).ConfigureAwait(false);
+        using QueryResults results = await Model.Session.QueryAsync(Model.Request(statement), cancellationToken)
+            .ConfigureAwait(false);
         return [.. results.Suggestions.SelectMany(result => result.Suggestions).Select(suggestion => suggestion.Term)];
     }
 
-    public Task<List<T>> ToListAsync(CancellationToken cancellationToken = default) => QueryRun.ToListAsync<T>(Model, cancellationToken);
+    public Task<List<T>> ToListAsync(CancellationToken cancellationToken = default) =>
+        QueryRun.ToListAsync<T>(Model, cancellationToken);
 
-    public async Task<T[]> ToArrayAsync(CancellationToken cancellationToken = default) => [.. await ToListAsync(cancellationToken).ConfigureAwait(false)];
+    public async Task<T[]> ToArrayAsync(CancellationToken cancellationToken = default) =>
+        [.. await ToListAsync(cancellationToken).ConfigureAwait(false)];
 
-    public async Task<T> FirstAsync(CancellationToken cancellationToken = default) => Rows.First(await PageAsync(1, cancellationToken).ConfigureAwait(false));
+    public async Task<T> FirstAsync(CancellationToken cancellationToken = default) =>
+        Rows.First(await PageAsync(1, cancellationToken).ConfigureAwait(false));
 
-    public Task<T> FirstAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) => Where(predicate).FirstAsync(cancellationToken);
+    public Task<T> FirstAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) =>
+        Where(predicate).FirstAsync(cancellationToken);
 
-    public async Task<T?> FirstOrDefaultAsync(CancellationToken cancellationToken = default) => (await PageAsync(1, cancellationToken).ConfigureAwait(false)).FirstOrDefault();
+    public async Task<T?> FirstOrDefaultAsync(CancellationToken cancellationToken = default) =>
+        (await PageAsync(1, cancellationToken).ConfigureAwait(false)).FirstOrDefault();
 
-    public Task<T?> FirstOrDefaultAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) => Where(predicate).FirstOrDefaultAsync(cancellationToken);
+    public Task<T?> FirstOrDefaultAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) =>
+        Where(predicate).FirstOrDefaultAsync(cancellationToken);
 
-    public async Task<T> SingleAsync(CancellationToken cancellationToken = default) => Rows.Single(await PageAsync(2, cancellationToken).ConfigureAwait(false));
+    public async Task<T> SingleAsync(CancellationToken cancellationToken = default) =>
+        Rows.Single(await PageAsync(2, cancellationToken).ConfigureAwait(false));
 
-    public async Task<T?> SingleOrDefaultAsync(CancellationToken cancellationToken = default) => Rows.SingleOrDefault(await PageAsync(2, cancellationToken).ConfigureAwait(false));
+    public async Task<T?> SingleOrDefaultAsync(CancellationToken cancellationToken = default) =>
+        Rows.SingleOrDefault(await PageAsync(2, cancellationToken).ConfigureAwait(false));
 
-    public async Task<bool> AnyAsync(CancellationToken cancellationToken = default) => (await PageAsync(1, cancellationToken).ConfigureAwait(false)).Count > 0;
+    public async Task<bool> AnyAsync(CancellationToken cancellationToken = default) =>
+        (await PageAsync(1, cancellationToken).ConfigureAwait(false)).Count > 0;
 
-    public Task<bool> AnyAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) => Where(predicate).AnyAsync(cancellationToken);
+    public Task<bool> AnyAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) =>
+        Where(predicate).AnyAsync(cancellationToken);
 
-    public async Task<int> CountAsync(CancellationToken cancellationToken = default) => checked((int)await LongCountAsync(cancellationToken).ConfigureAwait(false));
+    public async Task<int> CountAsync(CancellationToken cancellationToken = default) =>
+        checked((int)await LongCountAsync(cancellationToken).ConfigureAwait(false));
 
-    public Task<int> CountAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) => Where(predicate).CountAsync(cancellationToken);
+    public Task<int> CountAsync(Expression<Func<T, bool>> predicate, CancellationToken cancellationToken = default) =>
+        Where(predicate).CountAsync(cancellationToken);
 
-    public Task<long> LongCountAsync(CancellationToken cancellationToken = default) => QueryRun.CountAsync<T>(Model, cancellationToken);
+    public Task<long> LongCountAsync(CancellationToken cancellationToken = default) =>
+        QueryRun.CountAsync<T>(Model, cancellationToken);
 
-    public IAsyncEnumerator<T> GetAsyncEnumerator(CancellationToken cancellationToken = default) => QueryRun.RowsAsync<T>(Model, cancellationToken).GetAsyncEnumerator(cancellationToken);
+    public IAsyncEnumerator<T> GetAsyncEnumerator(CancellationToken cancellationToken = default) =>
+        QueryRun.RowsAsync<T>(Model, cancellationToken).GetAsyncEnumerator(cancellationToken);
 
     public IEnumerator<T> GetEnumerator() => ToListAsync().GetAwaiter().GetResult().GetEnumerator();
 
@@ -237,24 +274,32 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
 
     private static DocumentQueryable<T> With(QueryModel model) => new(model);
 
-    private DocumentQueryable<T> Including(Func<Translation, string> include, Action<QueryResults>? observer = null) => With(Model with
-    {
-        Includes = [.. Model.Includes, include],
-        Observers = observer is null ? Model.Observers : [.. Model.Observers, observer],
-    });
+    private DocumentQueryable<T> Including(Func<Translation, string> include, Action<QueryResults>? observer = null) =>
+        With(Model with
+        {
+            Includes = [.. Model.Includes, include],
+            Observers = observer is null ? Model.Observers : [.. Model.Observers, observer],
+        });
 
-    private Task<List<T>> PageAsync(int count, CancellationToken cancellationToken) => QueryRun.ToListAsync<T>(Model.Page(0, count), cancellationToken);
+    private Task<List<T>> PageAsync(int count, CancellationToken cancellationToken) =>
+        QueryRun.ToListAsync<T>(Model.Page(0, count), cancellationToken);
 
     /// <summary>The errors of LINQ, with what the query was.</summary>
     private static class Rows
     {
-        public static T First(List<T> rows) => rows.Count > 0 ? rows[0] : throw new InvalidOperationException("The query has no results. Use FirstOrDefault where there may be none.");
+        public static T First(List<T> rows) =>
+            rows.Count > 0
+                ? rows[0]
+                : throw new InvalidOperationException("The query has no results. Use FirstOrDefault where there may be none.");
 
         public static T Single(List<T> rows) => rows.Count == 1 ? rows[0] : throw Wrong(rows.Count);
 
         public static T? SingleOrDefault(List<T> rows) => rows.Count == 0 ? default : Single(rows);
 
         private static InvalidOperationException Wrong(int count) =>
-            new(count == 0 ? "The query has no results. Use SingleOrDefault where there may be none." : "The query has more than one result. Use First, or a condition that only one meets.");
+            new(
+                count == 0
+                    ? "The query has no results. Use SingleOrDefault where there may be none."
+                    : "The query has more than one result. Use First, or a condition that only one meets.");
     }
 }

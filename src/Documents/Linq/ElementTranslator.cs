@@ -3,15 +3,17 @@ using System.Linq.Expressions;
 namespace Treepie.Linq;
 
 /// <summary>
-/// Conditions about one element of an array. An index has the values of all elements together, so what it can say of one element is one condition, or several joined
-/// by <c>||</c>, or a range.
+/// Conditions about one element of an array. An index has the values of all elements together, so what it can say of one element
+/// is one condition, or several joined by <c>||</c>, or a range.
 /// </summary>
 internal sealed class ElementTranslator(ConditionTranslator conditions)
 {
     /// <summary>What is said about several conditions on one element.</summary>
     public const string OneConditionEach =
-        "An index has the values of all elements of an array together: it cannot tell whether one element meets two conditions. Write a condition for each, "
-        + "'x.List.Any(a) && x.List.Any(b)', and filter what it gives too much after ToListAsync(); or store what they come to as a member of its own.";
+        "An index has the values of all elements of an array together: it cannot tell whether one element meets two conditions. "
+        + "Write a condition for each, "
+        + "'x.List.Any(a) && x.List.Any(b)', and filter what it gives too much after ToListAsync(); or store what they come to "
+        + "as a member of its own.";
 
     /// <summary>Some element of an array meets a condition.</summary>
     public Clause Any(DocumentPath array, LambdaExpression lambda)
@@ -33,12 +35,16 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
             return conditions.Of(condition);
         switch (condition)
         {
-            case UnaryExpression { NodeType: ExpressionType.Not } not when Opposite(not.Operand) is var opposite && opposite is not UnaryExpression { NodeType: ExpressionType.Not }:
+            case UnaryExpression { NodeType: ExpressionType.Not } not
+                when Opposite(not.Operand) is var opposite && opposite is not UnaryExpression { NodeType: ExpressionType.Not }:
                 return Some(opposite, element);
             case UnaryExpression { NodeType: ExpressionType.Not, Operand: MemberExpression }:
                 return conditions.Of(condition); // a boolean
             case UnaryExpression { NodeType: ExpressionType.Not }:
-                throw Refusal.Of(condition, "An index knows whether no element meets a condition, not whether some element does not. Write '!x.List.Any(condition)' if none may meet it.");
+                throw Refusal.Of(
+                    condition,
+                    "An index knows whether no element meets a condition, not whether some element does not. Write "
+                        + "'!x.List.Any(condition)' if none may meet it.");
             case BinaryExpression { NodeType: ExpressionType.OrElse } or:
                 return Clause.Or(Some(or.Left, element), Some(or.Right, element));
             case BinaryExpression { NodeType: ExpressionType.AndAlso } and:
@@ -56,7 +62,9 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
         Clause others = Clause.And(parts.Except(own).Select(conditions.Of));
         if (own.Count == 1)
             return Clause.And(Some(own[0], element), others);
-        return own.Count == 2 && Between(own[0], own[1]) is { } range ? Clause.And(range, others) : throw Refusal.Of(and, OneConditionEach);
+        return own.Count == 2 && Between(own[0], own[1]) is { } range
+            ? Clause.And(range, others)
+            : throw Refusal.Of(and, OneConditionEach);
     }
 
     /// <summary>Two bounds of one member are a range, which is asked of one element.</summary>
@@ -71,11 +79,17 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
 
     private (DocumentPath Path, bool IsLower, object Value)? BoundOf(Expression condition)
     {
-        if (condition is not BinaryExpression { NodeType: ExpressionType.LessThan or ExpressionType.LessThanOrEqual or ExpressionType.GreaterThan or ExpressionType.GreaterThanOrEqual } bound)
+        if (condition is not BinaryExpression
+            {
+                NodeType: ExpressionType.LessThan or ExpressionType.LessThanOrEqual
+            or ExpressionType.GreaterThan or ExpressionType.GreaterThanOrEqual
+            } bound)
             return null;
         bool isMirrored = conditions.Paths.DependsOnDocument(bound.Right);
         (Expression subject, Expression limit) = isMirrored ? (bound.Right, bound.Left) : (bound.Left, bound.Right);
-        if (conditions.Paths.DependsOnDocument(limit) || conditions.Paths.TryFind(subject) is not { IsId: false } path || path.Type.IsEnum)
+        if (conditions.Paths.DependsOnDocument(limit)
+            || conditions.Paths.TryFind(subject) is not { IsId: false } path
+            || path.Type.IsEnum)
             return null;
         bool isLower = (bound.NodeType is ExpressionType.GreaterThan or ExpressionType.GreaterThanOrEqual) != isMirrored;
         bool isOpen = bound.NodeType is ExpressionType.GreaterThan or ExpressionType.LessThan;
@@ -112,15 +126,22 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
         UnaryExpression { NodeType: ExpressionType.Not } not => not.Operand,
         BinaryExpression { NodeType: ExpressionType.AndAlso } and => Expression.OrElse(Opposite(and.Left), Opposite(and.Right)),
         BinaryExpression { NodeType: ExpressionType.OrElse } or => Expression.AndAlso(Opposite(or.Left), Opposite(or.Right)),
-        BinaryExpression { NodeType: ExpressionType.Equal } equal => Expression.MakeBinary(ExpressionType.NotEqual, equal.Left, equal.Right),
-        BinaryExpression { NodeType: ExpressionType.NotEqual } different => Expression.MakeBinary(ExpressionType.Equal, different.Left, different.Right),
-        BinaryExpression { NodeType: ExpressionType.LessThan } node when HasOrder(node) => Expression.MakeBinary(ExpressionType.GreaterThanOrEqual, node.Left, node.Right),
-        BinaryExpression { NodeType: ExpressionType.LessThanOrEqual } node when HasOrder(node) => Expression.MakeBinary(ExpressionType.GreaterThan, node.Left, node.Right),
-        BinaryExpression { NodeType: ExpressionType.GreaterThan } node when HasOrder(node) => Expression.MakeBinary(ExpressionType.LessThanOrEqual, node.Left, node.Right),
-        BinaryExpression { NodeType: ExpressionType.GreaterThanOrEqual } node when HasOrder(node) => Expression.MakeBinary(ExpressionType.LessThan, node.Left, node.Right),
+        BinaryExpression { NodeType: ExpressionType.Equal } equal =>
+            Expression.MakeBinary(ExpressionType.NotEqual, equal.Left, equal.Right),
+        BinaryExpression { NodeType: ExpressionType.NotEqual } different =>
+            Expression.MakeBinary(ExpressionType.Equal, different.Left, different.Right),
+        BinaryExpression { NodeType: ExpressionType.LessThan } node when HasOrder(node) =>
+            Expression.MakeBinary(ExpressionType.GreaterThanOrEqual, node.Left, node.Right),
+        BinaryExpression { NodeType: ExpressionType.LessThanOrEqual } node when HasOrder(node) =>
+            Expression.MakeBinary(ExpressionType.GreaterThan, node.Left, node.Right),
+        BinaryExpression { NodeType: ExpressionType.GreaterThan } node when HasOrder(node) =>
+            Expression.MakeBinary(ExpressionType.LessThanOrEqual, node.Left, node.Right),
+        BinaryExpression { NodeType: ExpressionType.GreaterThanOrEqual } node when HasOrder(node) =>
+            Expression.MakeBinary(ExpressionType.LessThan, node.Left, node.Right),
         _ => Expression.Not(condition),
     };
 
     /// <summary>Whether of two values one is less, or both are equal: not where one can be null or no number.</summary>
-    private static bool HasOrder(BinaryExpression node) => Nullable.GetUnderlyingType(node.Left.Type) is null && Nullable.GetUnderlyingType(node.Right.Type) is null;
+    private static bool HasOrder(BinaryExpression node) =>
+        Nullable.GetUnderlyingType(node.Left.Type) is null && Nullable.GetUnderlyingType(node.Right.Type) is null;
 }

@@ -6,7 +6,8 @@ using Treepie.Queries;
 namespace Treepie.Linq;
 
 /// <summary>
-/// Counts the results of a query in groups: <c>await orders.Where(…).AggregateBy(o => o.Company).SumOn(o => o.Freight).ExecuteAsync()</c>. Immutable: every operator gives another.
+/// Counts the results of a query in groups: <c>await orders.Where(…).AggregateBy(o => o.Company).SumOn(o =>
+/// o.Freight).ExecuteAsync()</c>. Immutable: every operator gives another.
 /// </summary>
 /// <typeparam name="T">What the query is about.</typeparam>
 public sealed class FacetQuery<T>
@@ -16,15 +17,20 @@ public sealed class FacetQuery<T>
     private readonly IReadOnlyList<Func<Translation, string>> _arguments;
     private readonly string? _name;
 
-    internal FacetQuery(QueryModel model, IReadOnlyList<Func<Translation, string>> finished, IReadOnlyList<Func<Translation, string>> arguments, string? name) =>
+    internal FacetQuery(
+        QueryModel model, IReadOnlyList<Func<Translation, string>> finished, IReadOnlyList<Func<Translation, string>> arguments,
+        string? name) =>
         (_model, _finished, _arguments, _name) = (model, finished, arguments, name);
 
     /// <summary>Counts by the values of another member too.</summary>
-    public FacetQuery<T> AndAggregateBy(Expression<Func<T, object?>> member, string? name = null) => new(_model, [.. _finished, Facet], [t => t.Paths.Of(_model.OnDocument(member)).Text], name);
+    public FacetQuery<T> AndAggregateBy(Expression<Func<T, object?>> member, string? name = null) =>
+        new(_model, [.. _finished, Facet], [t => t.Paths.Of(_model.OnDocument(member)).Text], name);
 
     /// <summary>Counts by conditions about one member.</summary>
     public FacetQuery<T> AndAggregateBy(params Expression<Func<T, bool>>[] ranges) =>
-        new(_model, [.. _finished, Facet], [.. ranges.Select(range => (Func<Translation, string>)(t => t.Conditions.Of(_model.OnDocument(range)).Whole))], null);
+        new(
+            _model, [.. _finished, Facet],
+            [.. ranges.Select(range => (Func<Translation, string>)(t => t.Conditions.Of(_model.OnDocument(range)).Whole))], null);
 
     /// <summary>The sum of a member in each group.</summary>
     public FacetQuery<T> SumOn(Expression<Func<T, object?>> member) => With("sum", member);
@@ -39,12 +45,14 @@ public sealed class FacetQuery<T>
     public FacetQuery<T> AverageOn(Expression<Func<T, object?>> member) => With("avg", member);
 
     /// <summary>The query as RQL with its parameters.</summary>
-    public RqlStatement ToRql() => _model.Translate(t => " select " + string.Join(", ", _finished.Append(Facet).Select(facet => facet(t))));
+    public RqlStatement ToRql() =>
+        _model.Translate(t => " select " + string.Join(", ", _finished.Append(Facet).Select(facet => facet(t))));
 
     /// <summary>The facets, by name.</summary>
     public async Task<IReadOnlyDictionary<string, FacetResult>> ExecuteAsync(CancellationToken cancellationToken = default)
     {
-        using QueryResults results = await _model.Session.QueryAsync(_model.Request(ToRql()), cancellationToken).ConfigureAwait(false);
+        using QueryResults results = await _model.Session.QueryAsync(_model.Request(ToRql()), cancellationToken)
+            .ConfigureAwait(false);
         var facets = new Dictionary<string, FacetResult>(StringComparer.Ordinal);
         var buffer = new ArrayBufferWriter<byte>();
         while (results.MoveNext())
@@ -64,16 +72,18 @@ public sealed class FacetQuery<T>
     /// <inheritdoc/>
     public override string ToString() => ToRql().ToString();
 
-    private static FacetValue Value(JsonElement json) => new(json.GetProperty("Range").GetString() ?? "", json.GetProperty("Count").GetInt64())
-    {
-        Member = json.TryGetProperty("Name", out JsonElement name) ? name.GetString() : null,
-        Sum = Number(json, "Sum"),
-        Min = Number(json, "Min"),
-        Max = Number(json, "Max"),
-        Average = Number(json, "Average"),
-    };
+    private static FacetValue Value(JsonElement json) =>
+        new(json.GetProperty("Range").GetString() ?? "", json.GetProperty("Count").GetInt64())
+        {
+            Member = json.TryGetProperty("Name", out JsonElement name) ? name.GetString() : null,
+            Sum = Number(json, "Sum"),
+            Min = Number(json, "Min"),
+            Max = Number(json, "Max"),
+            Average = Number(json, "Average"),
+        };
 
-    private static double? Number(JsonElement json, string name) => json.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.Number ? value.GetDouble() : null;
+    private static double? Number(JsonElement json, string name) =>
+        json.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.Number ? value.GetDouble() : null;
 
     private FacetQuery<T> With(string sum, Expression<Func<T, object?>> member)
     {
@@ -82,5 +92,6 @@ public sealed class FacetQuery<T>
     }
 
     private string Facet(Translation translation) =>
-        $"facet({string.Join(", ", _arguments.Select(argument => argument(translation)))})" + (_name is null ? "" : $" as '{_name.Replace("'", "''", StringComparison.Ordinal)}'");
+        $"facet({string.Join(", ", _arguments.Select(argument => argument(translation)))})"
+            + (_name is null ? "" : $" as '{_name.Replace("'", "''", StringComparison.Ordinal)}'");
 }

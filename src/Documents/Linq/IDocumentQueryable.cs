@@ -3,10 +3,15 @@ using System.Linq.Expressions;
 namespace Treepie.Linq;
 
 /// <summary>
-/// A query in LINQ over documents, as <c>session.Query&lt;T&gt;()</c> gives it. It becomes RQL (<see cref="ToRql"/>, or <c>ToString()</c>) when it is run; captured variables count as they are then. What has no
-/// RQL of the same meaning throws <see cref="NotSupportedException"/>, which quotes the expression and says what to write instead. Immutable: every operator gives another query.
+/// A query in LINQ over documents, as <c>session.Query&lt;T&gt;()</c> gives it. It becomes RQL (<see cref="ToRql"/>, or
+/// <c>ToString()</c>) when it is run; captured variables count as they are then. What has no RQL of the same meaning throws
+/// <see cref="NotSupportedException"/>, which quotes the expression and says what to write instead. Immutable: every operator
+/// gives another query.
 /// </summary>
-/// <remarks>Texts compare without case, as in RQL; with case under <c>exact: true</c>, <c>StringComparison.Ordinal</c> or <see cref="RqlMethods.Exact"/>. See docs/howto/linq.md.</remarks>
+/// <remarks>
+/// Texts compare without case, as in RQL; with case under <c>exact: true</c>, <c>StringComparison.Ordinal</c> or
+/// <see cref="RqlMethods.Exact"/>. See docs/howto/linq.md.
+/// </remarks>
 /// <typeparam name="T">What results are.</typeparam>
 public interface IDocumentQueryable<T> : IOrderedQueryable<T>
 {
@@ -20,13 +25,16 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     IDocumentQueryable<T> Search(Expression<Func<T, object?>> member, string words, bool allWords = false, double boost = 1);
 
     /// <summary>Documents whose place, by latitude and longitude, lies so to a shape.</summary>
-    IDocumentQueryable<T> Spatial(Expression<Func<T, double>> latitude, Expression<Func<T, double>> longitude, SpatialCriteria criteria);
+    IDocumentQueryable<T> Spatial(
+        Expression<Func<T, double>> latitude, Expression<Func<T, double>> longitude, SpatialCriteria criteria);
 
     /// <summary>Documents whose place or shape, a member with WKT, lies so to a shape.</summary>
     IDocumentQueryable<T> Spatial(Expression<Func<T, string?>> wkt, SpatialCriteria criteria);
 
     /// <summary>The documents whose vectors are most like one, of those that the other conditions leave.</summary>
-    IDocumentQueryable<T> VectorSearch(Expression<Func<T, object?>> member, float[] vector, double? minimumSimilarity = null, int numberOfCandidates = 16, bool exact = false);
+    IDocumentQueryable<T> VectorSearch(
+        Expression<Func<T, object?>> member, float[] vector, double? minimumSimilarity = null, int numberOfCandidates = 16,
+        bool exact = false);
 
     /// <summary>Documents that share the most telling words with one.</summary>
     IDocumentQueryable<T> MoreLikeThis(string documentId, MoreLikeThisOptions? options = null);
@@ -47,7 +55,9 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     IDocumentQueryable<T> OrderByScore();
 
     /// <summary>Nearest first; places by latitude and longitude.</summary>
-    IDocumentQueryable<T> OrderByDistance(Expression<Func<T, double>> latitude, Expression<Func<T, double>> longitude, double fromLatitude, double fromLongitude, bool descending = false);
+    IDocumentQueryable<T> OrderByDistance(
+        Expression<Func<T, double>> latitude, Expression<Func<T, double>> longitude, double fromLatitude, double fromLongitude,
+        bool descending = false);
 
     /// <summary>In an order that is the same for the same seed.</summary>
     IDocumentQueryable<T> OrderByRandom(string seed);
@@ -67,14 +77,19 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     /// <summary>At most so many.</summary>
     IDocumentQueryable<T> Take(int count);
 
-    /// <summary>Loads the documents whose ids a member has, with the results: loading them in the session reads nothing.</summary>
+    /// <summary>
+    /// Loads the documents whose ids a member has, with the results: loading them in the session reads nothing.
+    /// </summary>
     IDocumentQueryable<T> Include(Expression<Func<T, object?>> member);
 
-    /// <summary>As <see cref="Include(Expression{Func{T, object}})"/>, by a path of the document: <c>Lines[].Product</c>.</summary>
+    /// <summary>
+    /// As <see cref="Include(Expression{Func{T, object}})"/>, by a path of the document: <c>Lines[].Product</c>.
+    /// </summary>
     IDocumentQueryable<T> Include(string path);
 
     /// <summary>The best parts of a member, found words between tags.</summary>
-    IDocumentQueryable<T> Highlight(Expression<Func<T, object?>> member, int fragmentLength, int fragmentCount, out QueryNotes highlights);
+    IDocumentQueryable<T> Highlight(
+        Expression<Func<T, object?>> member, int fragmentLength, int fragmentCount, out QueryNotes highlights);
 
     /// <summary>What is known of the answer beside its results, once it is there.</summary>
     IDocumentQueryable<T> Statistics(out QueryStatistics statistics);
@@ -98,7 +113,8 @@ public interface IDocumentQueryable<T> : IOrderedQueryable<T>
     FacetQuery<T> AggregateBy(Expression<Func<T, object?>> member, string? name = null);
 
     /// <summary>Terms of a member that a text may have meant, best first.</summary>
-    Task<IReadOnlyList<string>> SuggestUsingAsync(Expression<Func<T, object?>> member, string text, bool words = false, CancellationToken cancellationToken = default);
+    Task<IReadOnlyList<string>> SuggestUsingAsync(
+        Expression<Func<T, object?>> member, string text, bool words = false, CancellationToken cancellationToken = default);
 
     /// <summary>All results.</summary>
     Task<List<T>> ToListAsync(CancellationToken cancellationToken = default);

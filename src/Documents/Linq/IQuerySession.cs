@@ -29,7 +29,10 @@ internal interface IQuerySession
     T? Track<T>(Document document)
         where T : class;
 
-    /// <summary>The current result of an answer: an object of the session where it is a whole document, a new one otherwise; null where it was deleted there.</summary>
+    /// <summary>
+    /// The current result of an answer: an object of the session where it is a whole document, a new one otherwise; null where it
+    /// was deleted there.
+    /// </summary>
     T? ReadResult<T>(QueryResults results)
         where T : class;
 

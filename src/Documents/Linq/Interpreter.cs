@@ -7,8 +7,8 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Linq;
 
 /// <summary>
-/// The value of an expression, found by walking it: nothing is compiled, so it works where no code can be made at run time. Nodes whose values are given
-/// (columns of a row) are not looked into.
+/// The value of an expression, found by walking it: nothing is compiled, so it works where no code can be made at run time. Nodes
+/// whose values are given (columns of a row) are not looked into.
 /// </summary>
 internal sealed class Interpreter(IReadOnlyDictionary<Expression, object?>? given = null)
 {
@@ -28,23 +28,31 @@ internal sealed class Interpreter(IReadOnlyDictionary<Expression, object?>? give
             UnaryExpression unary => Unary(unary),
             BinaryExpression binary => Binary(binary),
             ConditionalExpression choice => Evaluate(choice.Test) is true ? Evaluate(choice.IfTrue) : Evaluate(choice.IfFalse),
-            NewExpression { Constructor: { } constructor } made => Unwrapped(() => constructor.Invoke([.. made.Arguments.Select(Evaluate)])),
+            NewExpression { Constructor: { } constructor } made =>
+                Unwrapped(() => constructor.Invoke([.. made.Arguments.Select(Evaluate)])),
             NewExpression made => DefaultOf(made.Type),
             MemberInitExpression initialized => Initialize(initialized),
             ListInitExpression list => Initialize(list),
             NewArrayExpression array => Array(array),
             DefaultExpression => DefaultOf(expression.Type),
-            InvocationExpression invocation => (Evaluate(invocation.Expression) as Delegate)?.DynamicInvoke([.. invocation.Arguments.Select(Evaluate)]),
-            TypeBinaryExpression { NodeType: ExpressionType.TypeIs } test => test.TypeOperand.IsInstanceOfType(Evaluate(test.Expression)),
-            LambdaExpression => throw Refusal.Of(expression, "A function inside a projection or a value is not run. Call it after the query, on what ToListAsync() gives."),
+            InvocationExpression invocation =>
+                (Evaluate(invocation.Expression) as Delegate)?.DynamicInvoke([.. invocation.Arguments.Select(Evaluate)]),
+            TypeBinaryExpression { NodeType: ExpressionType.TypeIs } test =>
+                test.TypeOperand.IsInstanceOfType(Evaluate(test.Expression)),
+            LambdaExpression => throw Refusal.Of(
+                expression,
+                "A function inside a projection or a value is not run. Call it after the query, on what ToListAsync() gives."),
             _ => throw Refusal.Of(expression, "Compute the value before the query, in a variable, and name that."),
         };
     }
 
     /// <summary>What a variable of a type holds before it is given a value.</summary>
-    [UnconditionalSuppressMessage("Trimming", "IL2067", Justification = "Of a value type all zeros are wanted; no constructor is run.")]
+    [UnconditionalSuppressMessage(
+        "Trimming", "IL2067", Justification = "Of a value type all zeros are wanted; no constructor is run.")]
     public static object? DefaultOf(Type type) =>
-        type.IsValueType && Nullable.GetUnderlyingType(type) is null && type != typeof(void) ? RuntimeHelpers.GetUninitializedObject(type) : null;
+        type.IsValueType && Nullable.GetUnderlyingType(type) is null && type != typeof(void)
+            ? RuntimeHelpers.GetUninitializedObject(type)
+            : null;
 
     private object? Member(MemberExpression node)
     {
@@ -67,8 +75,12 @@ internal sealed class Interpreter(IReadOnlyDictionary<Expression, object?>? give
         if (IsSpan(node.Type))
             throw Refusal.Of(node, "A span is no value that a query can hold. Take an array or a list.");
         if (node.Object is not null && Nullable.GetUnderlyingType(node.Object.Type) is not null && owner is null)
-            return node.Method.Name == "GetValueOrDefault" ? node.Arguments is [{ } otherwise] ? Evaluate(otherwise) : DefaultOf(node.Type) : node.Method.Name == "ToString" ? "" : throw Missing(node);
-        if (node.Object is not null && Nullable.GetUnderlyingType(node.Object.Type) is not null && node.Method.Name == "GetValueOrDefault")
+            return node.Method.Name == "GetValueOrDefault"
+                ? node.Arguments is [{ } otherwise] ? Evaluate(otherwise) : DefaultOf(node.Type)
+                : node.Method.Name == "ToString" ? "" : throw Missing(node);
+        if (node.Object is not null
+            && Nullable.GetUnderlyingType(node.Object.Type) is not null
+            && node.Method.Name == "GetValueOrDefault")
             return owner;
         if (node.Object is not null && owner is null)
             throw Missing(node);
@@ -84,20 +96,26 @@ internal sealed class Interpreter(IReadOnlyDictionary<Expression, object?>? give
             return node.Operand;
         object? value = Evaluate(node.Operand);
         if (node.Method is { } method)
-            return value is null && !AcceptsNull(node.Operand.Type, method) ? null : Unwrapped(() => method.Invoke(null, [value]));
+            return value is null && !AcceptsNull(node.Operand.Type, method)
+                ? null
+                : Unwrapped(() => method.Invoke(null, [value]));
         return node.NodeType switch
         {
-            ExpressionType.Convert or ExpressionType.ConvertChecked => Arithmetic.Convert(value, node.Type, node.NodeType == ExpressionType.ConvertChecked),
+            ExpressionType.Convert or ExpressionType.ConvertChecked =>
+                Arithmetic.Convert(value, node.Type, node.NodeType == ExpressionType.ConvertChecked),
             ExpressionType.TypeAs => node.Type.IsInstanceOfType(value) ? value : null,
             ExpressionType.ArrayLength => value is Array array ? array.Length : throw Missing(node),
-            ExpressionType.Not or ExpressionType.Negate or ExpressionType.NegateChecked or ExpressionType.UnaryPlus or ExpressionType.OnesComplement =>
+            ExpressionType.Not or ExpressionType.Negate or ExpressionType.NegateChecked or ExpressionType.UnaryPlus
+                or ExpressionType.OnesComplement =>
                 value is null ? null : Arithmetic.Unary(node, value),
             _ => throw Refusal.Of(node, "Compute the value before the query, in a variable, and name that."),
         };
     }
 
     private static bool AcceptsNull(Type operand, MethodInfo method) =>
-        !operand.IsValueType || Nullable.GetUnderlyingType(operand) is null || Nullable.GetUnderlyingType(method.GetParameters()[0].ParameterType) is not null;
+        !operand.IsValueType
+            || Nullable.GetUnderlyingType(operand) is null
+            || Nullable.GetUnderlyingType(method.GetParameters()[0].ParameterType) is not null;
 
     private object? Binary(BinaryExpression node)
     {
@@ -109,9 +127,12 @@ internal sealed class Interpreter(IReadOnlyDictionary<Expression, object?>? give
             case ExpressionType.OrElse when node.Method is null:
                 return left is true || Evaluate(node.Right) is true;
             case ExpressionType.Coalesce:
-                return left is null ? Evaluate(node.Right) : node.Conversion is null ? left : throw Refusal.Of(node, "Compute the value before the query.");
+                return left is null
+                    ? Evaluate(node.Right)
+                    : node.Conversion is null ? left : throw Refusal.Of(node, "Compute the value before the query.");
             case ExpressionType.ArrayIndex:
-                return (left as Array ?? throw Missing(node)).GetValue(Convert.ToInt64(Evaluate(node.Right), CultureInfo.InvariantCulture));
+                return (left as Array ?? throw Missing(node)).GetValue(
+                    Convert.ToInt64(Evaluate(node.Right), CultureInfo.InvariantCulture));
         }
 
         object? right = Evaluate(node.Right);
@@ -152,14 +173,16 @@ internal sealed class Interpreter(IReadOnlyDictionary<Expression, object?>? give
     private Array Array(NewArrayExpression node)
     {
         if (node.NodeType == ExpressionType.NewArrayBounds)
-            return System.Array.CreateInstanceFromArrayType(node.Type, Convert.ToInt32(Evaluate(node.Expressions[0]), CultureInfo.InvariantCulture));
+            return System.Array.CreateInstanceFromArrayType(
+                node.Type, Convert.ToInt32(Evaluate(node.Expressions[0]), CultureInfo.InvariantCulture));
         Array array = System.Array.CreateInstanceFromArrayType(node.Type, node.Expressions.Count);
         for (int i = 0; i < node.Expressions.Count; i++)
             array.SetValue(Evaluate(node.Expressions[i]), i);
         return array;
     }
 
-    private static InvalidOperationException Missing(Expression node) => new($"'{node}' is read of nothing: what stands before its last member is null.");
+    private static InvalidOperationException Missing(Expression node) =>
+        new($"'{node}' is read of nothing: what stands before its last member is null.");
 
     /// <summary>What the called code throws, as it threw it.</summary>
     private static object? Unwrapped(Func<object?> call)

@@ -22,13 +22,19 @@ internal sealed class MethodTranslator
     private PathTranslator Paths => _conditions.Paths;
 
     /// <summary>Whether an expression is one that only a query can answer.</summary>
-    public static bool IsRql(Expression expression) => expression is MethodCallExpression call && call.Method.DeclaringType == typeof(RqlMethods);
+    public static bool IsRql(Expression expression) =>
+        expression is MethodCallExpression call && call.Method.DeclaringType == typeof(RqlMethods);
 
     /// <summary>What <c>a.CompareTo(b)</c> and <c>string.Compare(a, b)</c> compare; null for other calls.</summary>
     public static (Expression Subject, Expression With)? Compared(Expression expression) => expression switch
     {
         MethodCallExpression { Method.Name: "CompareTo", Object: { } subject, Arguments: [{ } with] } => (subject, with),
-        MethodCallExpression { Method.Name: "Compare" or "CompareOrdinal", Object: null, Arguments: [{ } subject, { } with, ..] } call when call.Method.DeclaringType == typeof(string) => (subject, with),
+        MethodCallExpression
+        {
+            Method.Name: "Compare"
+            or "CompareOrdinal", Object: null, Arguments: [{ } subject, { } with, ..]
+        } call
+                when call.Method.DeclaringType == typeof(string) => (subject, with),
         _ => null,
     };
 
@@ -44,13 +50,18 @@ internal sealed class MethodTranslator
             return OfRegex(call);
         if (name == "Equals" && OperandsOf(call) is { } equal)
             return Equal(equal.Left, equal.Right, call);
-        if (owner == typeof(LinqExtensions) || (owner == typeof(MemoryExtensions) && name == nameof(LinqExtensions.ContainsAny) && call.Arguments.Count == 2)) // arrays are taken for spans
+        // arrays are taken for spans
+        if (owner == typeof(LinqExtensions)
+            || (owner == typeof(MemoryExtensions) && name == nameof(LinqExtensions.ContainsAny) && call.Arguments.Count == 2))
             return OfList(call);
         if (name is "ContainsKey" && call.Object is { } dictionary && Paths.TryFind(dictionary) is { } map)
             return new Clause($"exists({map.Member(Text(call.Arguments[0], call), typeof(object)).Text})");
         if (name == "Contains" && SourceAndItem(call) is { } contains)
             return Contains(contains.Source, contains.Item, call);
-        if (owner == typeof(Enumerable) && name is "Any" or "All" && Paths.TryFind(call.Arguments[0]) is { IsRoot: false } array && Paths.IsArray(array.Type))
+        if (owner == typeof(Enumerable)
+            && name is "Any" or "All"
+            && Paths.TryFind(call.Arguments[0]) is { IsRoot: false } array
+            && Paths.IsArray(array.Type))
             return call.Arguments is [_, LambdaExpression lambda]
                 ? name == "Any" ? _elements.Any(array, lambda) : _elements.All(array, lambda)
                 : ConditionTranslator.HasAtLeast(array, 1, call);
@@ -58,8 +69,11 @@ internal sealed class MethodTranslator
         {
             "HasFlag" => "Flags are stored as one text or number. Store each as a boolean.",
             "Count" or "Any" or "All" => "Write 'x.List.Any(e => condition)' directly on a member that is a list or an array.",
-            _ => "Conditions call methods of strings (Contains, StartsWith, EndsWith, Equals, IsNullOrEmpty), of collections (Contains, Any, All, ContainsKey), Regex.IsMatch, In, ContainsAny, "
-                + "ContainsAll and those of RqlMethods. Compute values before the query, and filter the rest after ToListAsync().",
+            _ =>
+                "Conditions call methods of strings (Contains, StartsWith, EndsWith, Equals, IsNullOrEmpty), of collections "
+                + "(Contains, Any, All, ContainsKey), Regex.IsMatch, In, ContainsAny, "
+                    + "ContainsAll and those of RqlMethods. Compute values before the query, and filter the rest after "
+                    + "ToListAsync().",
         });
     }
 
@@ -72,7 +86,8 @@ internal sealed class MethodTranslator
         {
             string text => text,
             char sign => sign.ToString(),
-            Enum or Guid or int or long => Convert.ToString(Interpreter.ValueOf(expression), System.Globalization.CultureInfo.InvariantCulture) ?? "",
+            Enum or Guid or int or long =>
+                Convert.ToString(Interpreter.ValueOf(expression), System.Globalization.CultureInfo.InvariantCulture) ?? "",
             _ => throw Refusal.Of(quoted, "The argument is null: give it a text."),
         };
     }
@@ -86,8 +101,11 @@ internal sealed class MethodTranslator
             {
                 case "IsNullOrEmpty" or "IsNullOrWhiteSpace":
                     DocumentPath path = Paths.Of(call.Arguments[0]);
-                    Clause empty = Clause.Or(new Clause($"{path.Text} = null"), new Clause($"{path.Text} = {_conditions.Parameters.Add("")}"));
-                    return name == "IsNullOrEmpty" ? empty : Clause.Or(empty, new Clause($@"regex({path.Text}, {_conditions.Parameters.Add(@"^\s+$")})"));
+                    Clause empty = Clause.Or(
+                        new Clause($"{path.Text} = null"), new Clause($"{path.Text} = {_conditions.Parameters.Add("")}"));
+                    return name == "IsNullOrEmpty"
+                        ? empty
+                        : Clause.Or(empty, new Clause($@"regex({path.Text}, {_conditions.Parameters.Add(@"^\s+$")})"));
                 case "Equals":
                     return Cased(call, 2, exact => Equal(call.Arguments[0], call.Arguments[1], call));
             }
@@ -101,7 +119,10 @@ internal sealed class MethodTranslator
             return Cased(call, 1, exact => Affix(call, name));
         }
 
-        throw Refusal.Of(call, "Of strings, conditions call StartsWith, EndsWith, Contains, Equals, IsNullOrEmpty, IsNullOrWhiteSpace and CompareTo. Store what else is to be asked as a member of its own.");
+        throw Refusal.Of(
+            call,
+            "Of strings, conditions call StartsWith, EndsWith, Contains, Equals, IsNullOrEmpty, IsNullOrWhiteSpace and "
+                + "CompareTo. Store what else is to be asked as a member of its own.");
     }
 
     /// <summary>With a comparison that tells case apart: inside <c>exact()</c>.</summary>
@@ -111,7 +132,8 @@ internal sealed class MethodTranslator
         if (call.Arguments.Count > place)
         {
             object? how = Interpreter.ValueOf(call.Arguments[place]);
-            isExact = how is StringComparison.Ordinal or StringComparison.CurrentCulture or StringComparison.InvariantCulture or false;
+            isExact = how is StringComparison.Ordinal or StringComparison.CurrentCulture or StringComparison.InvariantCulture
+                or false;
             if (how is not (StringComparison or bool))
                 throw Refusal.Of(call, "Say how to compare with a StringComparison.");
         }
@@ -127,7 +149,10 @@ internal sealed class MethodTranslator
         Expression subject = call.Object!; // an instance method
         string text = Text(call.Arguments[0], call);
         if (!Paths.DependsOnDocument(subject))
-            throw Refusal.Of(call, "The text to look into is the member of the document: 'x.Name.StartsWith(value)'. For a list of values write 'values.Contains(x.Name)'.");
+            throw Refusal.Of(
+                call,
+                "The text to look into is the member of the document: 'x.Name.StartsWith(value)'. For a list of values write "
+                    + "'values.Contains(x.Name)'.");
         DocumentPath path = Paths.Of(subject);
         if (path.IsId && name != "StartsWith")
             throw Refusal.Of(call, "Of ids the start is known: write StartsWith.");
@@ -173,7 +198,8 @@ internal sealed class MethodTranslator
             throw Refusal.Of(call, "The regular expression is null.");
         }
 
-        if (options is not (RegexOptions.None or RegexOptions.IgnoreCase or RegexOptions.CultureInvariant or (RegexOptions.IgnoreCase | RegexOptions.CultureInvariant)))
+        if (options is not (RegexOptions.None or RegexOptions.IgnoreCase or RegexOptions.CultureInvariant
+            or (RegexOptions.IgnoreCase | RegexOptions.CultureInvariant)))
             throw Refusal.Of(call, "A query knows the option RegexOptions.IgnoreCase and no other.");
         var clause = new Clause($"regex({Paths.Of(call.Arguments[0]).Text}, {_conditions.Parameters.Add(pattern)})");
         return ((RegexOptions)options).HasFlag(RegexOptions.IgnoreCase) ? clause : Exact(clause);
@@ -202,7 +228,8 @@ internal sealed class MethodTranslator
         {
             { Object: { } list, Arguments: [{ } own] } => (list, own),
             { Object: null, Arguments: [{ } list, { } own] } => (list, own),
-            { Object: null, Arguments: [{ } list, { } own, { } comparer] } when comparer is ConstantExpression { Value: null } or DefaultExpression => (list, own),
+            { Object: null, Arguments: [{ } list, { } own, { } comparer] }
+                when comparer is ConstantExpression { Value: null } or DefaultExpression => (list, own),
             _ => ((Expression?)null, (Expression?)null),
         };
         return source is null || item is null ? null : (Unspanned(source), item);
@@ -221,21 +248,26 @@ internal sealed class MethodTranslator
     {
         bool isOwnList = Paths.DependsOnDocument(source);
         if (isOwnList == Paths.DependsOnDocument(item))
-            throw Refusal.Of(quoted, "Contains looks for a value in a member, or for a member in a list of values; not for a member in another.");
+            throw Refusal.Of(
+                quoted,
+                "Contains looks for a value in a member, or for a member in a list of values; not for a member in another.");
         if (isOwnList)
         {
             DocumentPath array = Paths.Of(source);
             if (!Paths.IsArray(array.Type))
-                throw Refusal.Of(quoted, "Contains looks into a list, an array or a text. Write ContainsKey for the keys of a dictionary.");
-            return _conditions.Equality(array with { Type = item.Type, IsOfElements = true }, Interpreter.ValueOf(item), isEqual: true, quoted);
+                throw Refusal.Of(
+                    quoted, "Contains looks into a list, an array or a text. Write ContainsKey for the keys of a dictionary.");
+            return _conditions.Equality(
+                array with { Type = item.Type, IsOfElements = true }, Interpreter.ValueOf(item), isEqual: true, quoted);
         }
 
         return _conditions.In(Paths.Of(item), Values(source, quoted));
     }
 
-    private static IEnumerable Values(Expression source, Expression quoted) => Interpreter.ValueOf(source) is IEnumerable and not string and var values
-        ? (IEnumerable)values
-        : throw Refusal.Of(quoted, "The list of values is null, or none.");
+    private static IEnumerable Values(Expression source, Expression quoted) =>
+        Interpreter.ValueOf(source) is IEnumerable and not string and var values
+            ? (IEnumerable)values
+            : throw Refusal.Of(quoted, "The list of values is null, or none.");
 
     private Clause OfList(MethodCallExpression call)
     {
@@ -243,9 +275,11 @@ internal sealed class MethodTranslator
         IEnumerable values = Values(Unspanned(call.Arguments[1]), call);
         if (call.Method.Name != nameof(LinqExtensions.ContainsAll))
             return _conditions.In(path with { Type = ElementType(path) }, values);
-        object?[] all = [.. values.Cast<object?>().Select(value => ConditionTranslator.Typed(path with { Type = ElementType(path) }, value))];
+        object?[] all =
+            [.. values.Cast<object?>().Select(value => ConditionTranslator.Typed(path with { Type = ElementType(path) }, value))];
         return all.Length == 0 ? Clause.Always : new Clause($"{path.Text} all in ({_conditions.Parameters.Add(all)})");
     }
 
-    private Type ElementType(DocumentPath path) => Paths.IsArray(path.Type) ? Paths.ElementTypeOf(path.Type, path.Type) : path.Type;
+    private Type ElementType(DocumentPath path) =>
+        Paths.IsArray(path.Type) ? Paths.ElementTypeOf(path.Type, path.Type) : path.Type;
 }

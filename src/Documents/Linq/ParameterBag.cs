@@ -6,7 +6,10 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Treepie.Linq;
 
-/// <summary>The parameters of a query while its text is made: <c>$p0</c>, <c>$p1</c>, … Values are written as the session writes them in documents.</summary>
+/// <summary>
+/// The parameters of a query while its text is made: <c>$p0</c>, <c>$p1</c>, … Values are written as the session writes them in
+/// documents.
+/// </summary>
 internal sealed class ParameterBag : IDisposable
 {
     private readonly JsonSerializerOptions _options;
@@ -110,7 +113,8 @@ internal sealed class ParameterBag : IDisposable
                 break;
             default:
                 throw new NotSupportedException(
-                    $"A value of type {value.GetType()} cannot be written as a parameter: the JSON options of the session do not know the type. Add it to the JsonSerializerContext with [JsonSerializable].");
+                    $"A value of type {value.GetType()} cannot be written as a parameter: the JSON options of the session do not "
+                        + $"know the type. Add it to the JsonSerializerContext with [JsonSerializable].");
         }
     }
 }

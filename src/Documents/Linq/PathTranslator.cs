@@ -41,13 +41,16 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
     /// <summary>The path that an expression names.</summary>
     /// <exception cref="NotSupportedException">It names none.</exception>
     public DocumentPath Of(Expression expression) =>
-        TryFind(expression) is { IsRoot: false } path ? path : throw Refusal.Of(expression, "Name a member of the document: 'x => x.City', 'x => x.Address.City'.");
+        TryFind(expression) is { IsRoot: false } path
+            ? path
+            : throw Refusal.Of(expression, "Name a member of the document: 'x => x.City', 'x => x.Address.City'.");
 
     /// <summary>The path that an expression names; null where it names none.</summary>
     public DocumentPath? TryFind(Expression expression) => expression switch
     {
         ParameterExpression parameter => _scope.GetValueOrDefault(parameter),
-        UnaryExpression { NodeType: ExpressionType.Convert or ExpressionType.ConvertChecked or ExpressionType.TypeAs } convert when Keeps(convert) => TryFind(convert.Operand),
+        UnaryExpression { NodeType: ExpressionType.Convert or ExpressionType.ConvertChecked or ExpressionType.TypeAs } convert
+            when Keeps(convert) => TryFind(convert.Operand),
         UnaryExpression { NodeType: ExpressionType.ArrayLength } => null,
         MemberExpression member => OfMember(member),
         BinaryExpression { NodeType: ExpressionType.ArrayIndex } index => OfElement(index.Left, index.Right, index.Type),
@@ -61,23 +64,32 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
     /// <summary>Whether values of a type are arrays in JSON.</summary>
     public bool IsArray(Type type) => JsonOf(type) is { } json
         ? json.Kind == JsonTypeInfoKind.Enumerable
-        : type != typeof(string) && type != typeof(byte[]) && type.IsAssignableTo(typeof(IEnumerable)) && !type.IsAssignableTo(typeof(IDictionary));
+        : type != typeof(string)
+            && type != typeof(byte[])
+            && type.IsAssignableTo(typeof(IEnumerable))
+            && !type.IsAssignableTo(typeof(IDictionary));
 
     /// <summary>Whether an expression refers to the document or an element of it.</summary>
-    public bool DependsOnDocument(Expression expression) => Search.Any(expression, node => node is ParameterExpression parameter && _scope.ContainsKey(parameter));
+    public bool DependsOnDocument(Expression expression) =>
+        Search.Any(expression, node => node is ParameterExpression parameter && _scope.ContainsKey(parameter));
 
     /// <summary>Whether an expression refers to one parameter.</summary>
-    public static bool DependsOn(Expression expression, ParameterExpression parameter) => Search.Any(expression, node => node == parameter);
+    public static bool DependsOn(Expression expression, ParameterExpression parameter) =>
+        Search.Any(expression, node => node == parameter);
 
     /// <summary>The type of the elements of an array.</summary>
-    public Type ElementTypeOf(Type collection, Type otherwise) => JsonOf(collection)?.ElementType ?? collection.GetElementType() ?? otherwise;
+    public Type ElementTypeOf(Type collection, Type otherwise) =>
+        JsonOf(collection)?.ElementType ?? collection.GetElementType() ?? otherwise;
 
-    /// <summary>A conversion that changes no value: to a wider number, to nullable, of an enumeration to its number, to a base type.</summary>
+    /// <summary>
+    /// A conversion that changes no value: to a wider number, to nullable, of an enumeration to its number, to a base type.
+    /// </summary>
     private static bool Keeps(UnaryExpression convert)
     {
         if (convert.Method is { } method && method.DeclaringType != typeof(decimal))
             return false;
-        Type from = Nullable.GetUnderlyingType(convert.Operand.Type) ?? convert.Operand.Type, to = Nullable.GetUnderlyingType(convert.Type) ?? convert.Type;
+        Type from = Nullable.GetUnderlyingType(convert.Operand.Type) ?? convert.Operand.Type,
+            to = Nullable.GetUnderlyingType(convert.Type) ?? convert.Type;
         if (from == to || from.IsEnum || !from.IsValueType || !to.IsValueType)
             return true;
         return RankOf(from) is > 0 and var rank && RankOf(to) >= rank;
@@ -114,24 +126,39 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
 
     private string NameOf(MemberExpression node, Type owner)
     {
-        JsonTypeInfo json = JsonOf(owner) ?? throw Refusal.Of(node, $"The JSON options of the session do not know the type {owner.Name}. Add it to the JsonSerializerContext.");
-        string written = node.Member.GetCustomAttribute<JsonPropertyNameAttribute>()?.Name ?? json.Options.PropertyNamingPolicy?.ConvertName(node.Member.Name) ?? node.Member.Name;
+        JsonTypeInfo json = JsonOf(owner)
+            ?? throw Refusal.Of(
+                node, $"The JSON options of the session do not know the type {owner.Name}. Add it to the JsonSerializerContext.");
+        string written = node.Member.GetCustomAttribute<JsonPropertyNameAttribute>()?.Name
+            ?? json.Options.PropertyNamingPolicy?.ConvertName(node.Member.Name) ?? node.Member.Name;
         foreach (JsonPropertyInfo property in json.Properties)
             if (property.AttributeProvider is MemberInfo own ? own.Name == node.Member.Name : property.Name == written)
                 return property.Name;
-        return JsonOf(node.Member.DeclaringType ?? owner) is { } declaring && declaring.Type != owner && declaring.Properties.Any(property => property.Name == written)
+        return JsonOf(node.Member.DeclaringType ?? owner) is { } declaring
+            && declaring.Type != owner
+            && declaring.Properties.Any(property => property.Name == written)
             ? written
-            : throw Refusal.Of(node, $"{owner.Name}.{node.Member.Name} is not written to documents, so no query can ask for it. Store it, or ask for the members it is computed of.");
+            : throw Refusal.Of(
+                node,
+                $"{owner.Name}.{node.Member.Name} is not written to documents, so no query can ask for it. Store it, or ask for "
+                    + $"the members it is computed of.");
     }
 
     private DocumentPath? OfCall(MethodCallExpression call)
     {
         string name = call.Method.Name;
         if (name == "get_Item" && call.Object is { } indexed && call.Arguments is [{ } key])
-            return JsonOf(indexed.Type) is { Kind: JsonTypeInfoKind.Dictionary } ? OfKey(indexed, key, call.Type) : OfElement(indexed, key, call.Type);
-        if (name == "ToString" && call.Object is { } value && call.Arguments.Count == 0 && (value.Type.IsEnum || value.Type == typeof(string)))
+            return JsonOf(indexed.Type) is { Kind: JsonTypeInfoKind.Dictionary }
+                ? OfKey(indexed, key, call.Type)
+                : OfElement(indexed, key, call.Type);
+        if (name == "ToString"
+            && call.Object is { } value
+            && call.Arguments.Count == 0
+            && (value.Type.IsEnum || value.Type == typeof(string)))
             return TryFind(value);
-        if (name is "ToLower" or "ToUpper" or "ToLowerInvariant" or "ToUpperInvariant" && call.Object is { } text && text.Type == typeof(string))
+        if (name is "ToLower" or "ToUpper" or "ToLowerInvariant" or "ToUpperInvariant"
+            && call.Object is { } text
+            && text.Type == typeof(string))
             return TryFind(text) is { } path ? path with { IgnoresCase = true } : null;
         if (name == "GetValueOrDefault" && call.Arguments.Count == 0)
             return null;
@@ -145,8 +172,10 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
         {
             "First" or "FirstOrDefault" when call.Arguments.Count == 1 => OfElement(source, Expression.Constant(0), call.Type),
             "ElementAt" or "ElementAtOrDefault" => OfElement(source, call.Arguments[1], call.Type),
-            "ToList" or "ToArray" or "AsEnumerable" or "ToHashSet" or "Cast" => TryFind(source) is { } path ? path with { Type = call.Type } : null,
-            "Select" or "SelectMany" when call.Arguments is [_, LambdaExpression { Parameters.Count: 1 } lambda] => OfSelected(source, lambda, call.Type),
+            "ToList" or "ToArray" or "AsEnumerable" or "ToHashSet" or "Cast" =>
+                TryFind(source) is { } path ? path with { Type = call.Type } : null,
+            "Select" or "SelectMany" when call.Arguments is [_, LambdaExpression { Parameters.Count: 1 } lambda] =>
+                OfSelected(source, lambda, call.Type),
             _ => null,
         };
     }
@@ -162,7 +191,10 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
                 Enter(lambda.Parameters[0], new DocumentPath("", documentType));
                 return new DocumentPath($"sum({Of(lambda.Body).Text})", call.Type);
             default:
-                throw Refusal.Of(call, "Of a group there are Key, Count() and Sum(x => x.Member). Averages are a sum divided by a count; for least and greatest values see AggregateBy.");
+                throw Refusal.Of(
+                    call,
+                    "Of a group there are Key, Count() and Sum(x => x.Member). Averages are a sum divided by a count; for least "
+                        + "and greatest values see AggregateBy.");
         }
     }
 
@@ -171,7 +203,9 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
         if (DependsOnDocument(key) || TryFind(dictionary) is not { } owner)
             return null;
         object? value = Interpreter.ValueOf(key);
-        return value is string or Guid or int or long or Enum ? owner.Member(Convert.ToString(value, System.Globalization.CultureInfo.InvariantCulture) ?? "", type) : null;
+        return value is string or Guid or int or long or Enum
+            ? owner.Member(Convert.ToString(value, System.Globalization.CultureInfo.InvariantCulture) ?? "", type)
+            : null;
     }
 
     private DocumentPath? OfElement(Expression source, Expression index, Type type)

@@ -52,7 +52,13 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     {
         RequireUnpaged("Where");
         DocumentLambda condition = OnDocument(predicate);
-        return this with { Conditions = [.. Conditions, t => exact ? new Clause($"exact({t.Conditions.Of(condition).Whole})") : t.Conditions.Of(condition)] };
+        return this with
+        {
+            Conditions =
+            [
+                .. Conditions, t => exact ? new Clause($"exact({t.Conditions.Of(condition).Whole})") : t.Conditions.Of(condition)
+            ]
+        };
     }
 
     public QueryModel Where(Func<Translation, Clause> condition)
@@ -87,14 +93,19 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     {
         RequireUnpaged("GroupBy");
         if (Orders.Count > 0 || IndexName is not null)
-            throw new NotSupportedException(IndexName is null ? "OrderBy stands behind GroupBy and Select: groups are sorted, not documents." : "An index is asked as it is: it has its groups from its definition.");
+            throw new NotSupportedException(
+                IndexName is null
+                    ? "OrderBy stands behind GroupBy and Select: groups are sorted, not documents."
+                    : "An index is asked as it is: it has its groups from its definition.");
         DocumentLambda own = OnDocument(key);
         Expression body = new GroupKeyInliner(selector.Parameters[0], own.Body).Visit(selector.Body);
         return this with { GroupKey = own, Group = selector.Parameters[0], Projection = own with { Body = body } };
     }
 
     public QueryModel ProjectInto(Type type) =>
-        Projection is null && !IsDistinct ? this with { Into = type } : throw new NotSupportedException("ProjectInto stands in place of Select, not behind it.");
+        Projection is null && !IsDistinct
+            ? this with { Into = type }
+            : throw new NotSupportedException("ProjectInto stands in place of Select, not behind it.");
 
     public QueryModel Page(long skip, long take)
     {
@@ -135,7 +146,10 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         long skip = IsDistinct ? 0 : Skip;
         long take = !IsDistinct ? Take : rows.IsComputed || Take == long.MaxValue ? long.MaxValue : Skip + Take;
         if (skip > 0 || take != long.MaxValue)
-            text.Append(" limit ").Append(translation.Parameters.Add("skip", skip)).Append(", ").Append(translation.Parameters.Add("take", take));
+            text.Append(" limit ")
+                .Append(translation.Parameters.Add("skip", skip))
+                .Append(", ")
+                .Append(translation.Parameters.Add("take", take));
         return new TranslatedQuery(new RqlStatement(text.ToString(), translation.Parameters.ToJson()), rows);
     }
 
@@ -161,8 +175,10 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     {
         var text = new StringBuilder();
         string collection = Session.CollectionOf(DocumentType);
-        bool isPlain = collection.All(sign => char.IsAsciiLetterOrDigit(sign) || sign == '_') && char.IsAsciiLetter(collection[0]);
-        text.Append(IndexName is null ? "from " : "from index ").Append(IndexName is null && isPlain ? collection : Quoted(IndexName ?? collection));
+        bool isPlain = collection.All(sign => char.IsAsciiLetterOrDigit(sign) || sign == '_')
+            && char.IsAsciiLetter(collection[0]);
+        text.Append(IndexName is null ? "from " : "from index ")
+            .Append(IndexName is null && isPlain ? collection : Quoted(IndexName ?? collection));
         if (GroupKey is { } key)
             text.Append(" group by ").AppendJoin(", ", KeysOf(key, translation));
         Clause where = Clause.And(Conditions.Select(condition => condition(translation)));

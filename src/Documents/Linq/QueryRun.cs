@@ -9,12 +9,14 @@ namespace Treepie.Linq;
 internal static class QueryRun
 {
     /// <summary>The rows, one at a time, from one snapshot.</summary>
-    public static async IAsyncEnumerable<T> RowsAsync<T>(QueryModel model, [EnumeratorCancellation] CancellationToken cancellationToken)
+    public static async IAsyncEnumerable<T> RowsAsync<T>(
+        QueryModel model, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         TranslatedQuery query = model.Translate();
         HashSet<object>? seen = model.IsDistinct && query.Rows.IsComputed ? [] : null;
         long skip = model.IsDistinct ? model.Skip : 0, take = model.IsDistinct ? model.Take : long.MaxValue;
-        using QueryResults results = await model.Session.QueryAsync(model.Request(query.Statement), cancellationToken).ConfigureAwait(false);
+        using QueryResults results = await model.Session.QueryAsync(model.Request(query.Statement), cancellationToken)
+            .ConfigureAwait(false);
         while (take > 0 && results.MoveNext())
         {
             cancellationToken.ThrowIfCancellationRequested();
@@ -55,7 +57,8 @@ internal static class QueryRun
         }
 
         RqlStatement statement = model.Translate(_ => " limit 0");
-        using QueryResults results = await model.Session.QueryAsync(model.Request(statement, counts: true), cancellationToken).ConfigureAwait(false);
+        using QueryResults results = await model.Session.QueryAsync(model.Request(statement, counts: true), cancellationToken)
+            .ConfigureAwait(false);
         foreach (Action<QueryResults> observer in model.Observers)
             observer(results);
         return Math.Min(Math.Max(0, results.TotalResults - model.Skip), model.Take);

@@ -28,7 +28,8 @@ public sealed class QueryStatistics
 
     internal void Fill(QueryResults results)
     {
-        (TotalResults, SkippedResults, IndexName, IsStale) = (results.TotalResults, results.SkippedResults, results.IndexName, results.IsStale);
+        (TotalResults, SkippedResults, IndexName, IsStale) =
+            (results.TotalResults, results.SkippedResults, results.IndexName, results.IsStale);
         (ResultEtag, Duration, Warnings) = (results.ResultEtag, results.Duration, results.Warnings);
     }
 }

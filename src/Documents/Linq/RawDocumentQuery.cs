@@ -3,7 +3,10 @@ using Treepie.Queries;
 
 namespace Treepie.Linq;
 
-/// <summary>A query given as RQL: <c>session.RawQuery&lt;Order&gt;($"from Orders where Freight > {least}")</c>. Results are objects of the session where they are whole documents, new objects otherwise.</summary>
+/// <summary>
+/// A query given as RQL: <c>session.RawQuery&lt;Order&gt;($"from Orders where Freight > {least}")</c>. Results are objects of the
+/// session where they are whole documents, new objects otherwise.
+/// </summary>
 /// <typeparam name="T">What results are.</typeparam>
 public sealed class RawDocumentQuery<T>
     where T : class
@@ -45,7 +48,8 @@ public sealed class RawDocumentQuery<T>
     public RawDocumentQuery<T> Statistics(out QueryStatistics statistics)
     {
         statistics = new QueryStatistics();
-        return new RawDocumentQuery<T>(_session, _text, _values, request => _settings(request) with { CountsResults = true }, statistics.Fill);
+        return new RawDocumentQuery<T>(
+            _session, _text, _values, request => _settings(request) with { CountsResults = true }, statistics.Fill);
     }
 
     /// <summary>All results.</summary>
@@ -66,7 +70,8 @@ public sealed class RawDocumentQuery<T>
     }
 
     /// <summary>One result after another, from one snapshot, for <c>await foreach</c>.</summary>
-    public IAsyncEnumerator<T> GetAsyncEnumerator(CancellationToken cancellationToken = default) => RowsAsync(long.MaxValue, cancellationToken).GetAsyncEnumerator(cancellationToken);
+    public IAsyncEnumerator<T> GetAsyncEnumerator(CancellationToken cancellationToken = default) =>
+        RowsAsync(long.MaxValue, cancellationToken).GetAsyncEnumerator(cancellationToken);
 
     /// <summary>The text with its parameters.</summary>
     public RqlStatement ToRql()
@@ -86,12 +91,21 @@ public sealed class RawDocumentQuery<T>
     /// <inheritdoc/>
     public override string ToString() => ToRql().ToString();
 
-    private RawDocumentQuery<T> With(Func<QueryRequest, QueryRequest> change) => new(_session, _text, _values, request => change(_settings(request)), _observer);
+    private RawDocumentQuery<T> With(Func<QueryRequest, QueryRequest> change) =>
+        new(_session, _text, _values, request => change(_settings(request)), _observer);
 
     private async IAsyncEnumerable<T> RowsAsync(long most, [EnumeratorCancellation] CancellationToken cancellationToken)
     {
         RqlStatement rql = ToRql();
-        QueryRequest request = _settings(new QueryRequest { Text = rql.Text, Parameters = rql.Parameters, CountsResults = false, NeverStale = true, PageSize = most });
+        QueryRequest request = _settings(
+            new QueryRequest
+            {
+                Text = rql.Text,
+                Parameters = rql.Parameters,
+                CountsResults = false,
+                NeverStale = true,
+                PageSize = most
+            });
         using QueryResults results = await _session.QueryAsync(request, cancellationToken).ConfigureAwait(false);
         while (results.MoveNext())
         {

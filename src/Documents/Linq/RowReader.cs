@@ -35,7 +35,8 @@ internal sealed class RowReader
         paths.EnterDocument(projection);
         var collector = new ColumnCollector(paths, projection);
         collector.Visit(projection.Body);
-        return new RowReader(model, collector.NeedsDocument ? [] : collector.Columns, collector.NeedsDocument, collector.IsComputed);
+        return new RowReader(
+            model, collector.NeedsDocument ? [] : collector.Columns, collector.NeedsDocument, collector.IsComputed);
     }
 
     /// <summary>The current row of an answer as an object.</summary>
@@ -80,7 +81,10 @@ internal sealed class RowReader
         }
         catch (JsonException error)
         {
-            throw new TreepieException($"A result of the query cannot be read as {into.Name}: {error.Message} Give its members the types that the documents have.", error);
+            throw new TreepieException(
+                $"A result of the query cannot be read as {into.Name}: {error.Message} Give its members the types that the "
+                    + $"documents have.",
+                error);
         }
     }
 
@@ -95,6 +99,9 @@ internal sealed class RowReader
             columns.Add(new Column(property.Name, path, property.PropertyType, isId));
         }
 
-        return columns.Count > 0 ? columns : throw new NotSupportedException($"{into.Name} has no members that are read from JSON: nothing can be projected into it.");
+        return columns.Count > 0
+            ? columns
+            : throw new NotSupportedException(
+                $"{into.Name} has no members that are read from JSON: nothing can be projected into it.");
     }
 }

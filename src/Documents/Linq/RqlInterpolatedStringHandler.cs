@@ -5,8 +5,9 @@ using System.Text;
 namespace Treepie.Linq;
 
 /// <summary>
-/// RQL as an interpolated string, whose holes become parameters: <c>session.RawQuery&lt;Order&gt;($"from Orders where Freight > {least}")</c>. What stands in a hole is a value and never a part of the text,
-/// so nothing that is put there can change what the query means.
+/// RQL as an interpolated string, whose holes become parameters: <c>session.RawQuery&lt;Order&gt;($"from Orders where Freight >
+/// {least}")</c>. What stands in a hole is a value and never a part of the text, so nothing that is put there can change what the
+/// query means.
 /// </summary>
 [InterpolatedStringHandler]
 public readonly struct RqlInterpolatedStringHandler
@@ -33,7 +34,9 @@ public readonly struct RqlInterpolatedStringHandler
     public void AppendFormatted<T>(T value)
     {
         if (_text.Length > 0 && _text[^1] is '\'' or '"')
-            throw new ArgumentException("A hole of an RQL string is a parameter and needs no quotes: write where City = {city}, not where City = '{city}'.");
+            throw new ArgumentException(
+                "A hole of an RQL string is a parameter and needs no quotes: write where City = {city}, not where City = "
+                    + "'{city}'.");
         _text.Append(CultureInfo.InvariantCulture, $"$p{_values.Count}");
         _values.Add(value);
     }

@@ -32,7 +32,9 @@ internal sealed class RqlMethodTranslator(ConditionTranslator conditions)
             case nameof(RqlMethods.Boost):
                 return Boost(conditions.Of(arguments[0]), Value<double>(arguments[1]));
             case nameof(RqlMethods.Spatial):
-                string field = arguments.Count == 3 ? $"spatial.point({Path(arguments[0])}, {Path(arguments[1])})" : $"spatial.wkt({Path(arguments[0])})";
+                string field = arguments.Count == 3
+                    ? $"spatial.point({Path(arguments[0])}, {Path(arguments[1])})"
+                    : $"spatial.wkt({Path(arguments[0])})";
                 return Value<SpatialCriteria>(arguments[^1]).Condition(field, conditions.Parameters);
             default:
                 throw Refusal.Of(call, "This method of RqlMethods is no condition.");
@@ -40,14 +42,16 @@ internal sealed class RqlMethodTranslator(ConditionTranslator conditions)
     }
 
     /// <summary>Words of a member.</summary>
-    public Clause Search(string path, string words, bool allWords) => new($"search({path}, {conditions.Parameters.Add(words)}{(allWords ? ", and" : "")})");
+    public Clause Search(string path, string words, bool allWords) =>
+        new($"search({path}, {conditions.Parameters.Add(words)}{(allWords ? ", and" : "")})");
 
     /// <summary>A condition with a factor for its score.</summary>
     public Clause Boost(Clause clause, double factor) => new($"boost({clause.Whole}, {conditions.Parameters.Add(factor)})");
 
     private string Path(Expression expression) => Paths.Of(expression).Text;
 
-    private T Value<T>(Expression expression) => !Paths.DependsOnDocument(expression) && Interpreter.ValueOf(expression) is T value
-        ? value
-        : throw Refusal.Of(expression, $"Expected a value of type {typeof(T).Name} that does not come from the document.");
+    private T Value<T>(Expression expression) =>
+        !Paths.DependsOnDocument(expression) && Interpreter.ValueOf(expression) is T value
+            ? value
+            : throw Refusal.Of(expression, $"Expected a value of type {typeof(T).Name} that does not come from the document.");
 }

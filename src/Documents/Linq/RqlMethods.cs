@@ -1,17 +1,25 @@
 namespace Treepie.Linq;
 
 /// <summary>
-/// Conditions that only a query can answer, for use inside <c>Where</c>: <c>orders.Where(o => RqlMethods.Search(o.Notes, "fragile") || o.Freight > 100)</c>. Called outside a query, they throw.
+/// Conditions that only a query can answer, for use inside <c>Where</c>: <c>orders.Where(o => RqlMethods.Search(o.Notes,
+/// "fragile") || o.Freight > 100)</c>. Called outside a query, they throw.
 /// </summary>
 public static class RqlMethods
 {
-    /// <summary>At least one word is in the member (all, with <paramref name="allWords"/>); <c>*</c> is a wildcard, double quotes make a phrase.</summary>
+    /// <summary>
+    /// At least one word is in the member (all, with <paramref name="allWords"/>); <c>*</c> is a wildcard, double quotes make a
+    /// phrase.
+    /// </summary>
     public static bool Search(object? member, string words, bool allWords = false) => throw Outside(nameof(Search));
 
-    /// <summary>A text of the member is nearly the given one; see <c>fuzzy()</c> for what <paramref name="similarity"/> means.</summary>
+    /// <summary>
+    /// A text of the member is nearly the given one; see <c>fuzzy()</c> for what <paramref name="similarity"/> means.
+    /// </summary>
     public static bool Fuzzy(object? member, string text, double similarity) => throw Outside(nameof(Fuzzy));
 
-    /// <summary>All words stand together, each at most <paramref name="distance"/> places from where it would stand in the phrase.</summary>
+    /// <summary>
+    /// All words stand together, each at most <paramref name="distance"/> places from where it would stand in the phrase.
+    /// </summary>
     public static bool Proximity(object? member, string words, int distance) => throw Outside(nameof(Proximity));
 
     /// <summary>What the classic syntax of Lucene says about the member.</summary>
@@ -32,5 +40,6 @@ public static class RqlMethods
     /// <summary>A place or shape, a member with WKT, lies so to a shape.</summary>
     public static bool Spatial(string? wkt, SpatialCriteria criteria) => throw Outside(nameof(Spatial));
 
-    private static InvalidOperationException Outside(string name) => new($"RqlMethods.{name} is a condition of a query and has no value outside of one. Use it in Where of session.Query.");
+    private static InvalidOperationException Outside(string name) =>
+        new($"RqlMethods.{name} is a condition of a query and has no value outside of one. Use it in Where of session.Query.");
 }

@@ -8,5 +8,8 @@ namespace Treepie.Linq;
 public sealed record RqlStatement(string Text, JsonElement Parameters)
 {
     /// <summary>The text, and behind it the parameters.</summary>
-    public override string ToString() => Parameters.ValueKind == JsonValueKind.Object && Parameters.EnumerateObject().Any() ? $"{Text} // {Parameters.GetRawText()}" : Text;
+    public override string ToString() =>
+        Parameters.ValueKind == JsonValueKind.Object && Parameters.EnumerateObject().Any()
+            ? $"{Text} // {Parameters.GetRawText()}"
+            : Text;
 }

@@ -1,6 +1,8 @@
 namespace Treepie.Linq;
 
-/// <summary>How a place lies to a shape. Places are said latitude first; distances are kilometres unless miles are said. Immutable.</summary>
+/// <summary>
+/// How a place lies to a shape. Places are said latitude first; distances are kilometres unless miles are said. Immutable.
+/// </summary>
 public sealed class SpatialCriteria
 {
     private readonly string _relation;
@@ -25,7 +27,8 @@ public sealed class SpatialCriteria
     public static SpatialCriteria Disjoint(SpatialShape shape) => new("spatial.disjoint", shape);
 
     /// <summary>The place is at most so far from a point.</summary>
-    public static SpatialCriteria WithinRadius(double radius, double latitude, double longitude, bool inMiles = false) => Within(SpatialShape.Circle(radius, latitude, longitude, inMiles));
+    public static SpatialCriteria WithinRadius(double radius, double latitude, double longitude, bool inMiles = false) =>
+        Within(SpatialShape.Circle(radius, latitude, longitude, inMiles));
 
     internal Clause Condition(string field, ParameterBag parameters) => new($"{_relation}({field}, {_shape.Text(parameters)})");
 }

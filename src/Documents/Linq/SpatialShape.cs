@@ -7,10 +7,12 @@ public sealed class SpatialShape
     private readonly object[] _arguments;
     private readonly bool _inMiles;
 
-    private SpatialShape(string method, object[] arguments, bool inMiles) => (_method, _arguments, _inMiles) = (method, arguments, inMiles);
+    private SpatialShape(string method, object[] arguments, bool inMiles) =>
+        (_method, _arguments, _inMiles) = (method, arguments, inMiles);
 
     /// <summary>All points at most so far from one.</summary>
-    public static SpatialShape Circle(double radius, double latitude, double longitude, bool inMiles = false) => new("spatial.circle", [radius, latitude, longitude], inMiles);
+    public static SpatialShape Circle(double radius, double latitude, double longitude, bool inMiles = false) =>
+        new("spatial.circle", [radius, latitude, longitude], inMiles);
 
     /// <summary>A shape as WKT, longitude first.</summary>
     public static SpatialShape Wkt(string wkt, bool inMiles = false)
@@ -20,7 +22,8 @@ public sealed class SpatialShape
     }
 
     /// <summary>One point.</summary>
-    public static SpatialShape Point(double latitude, double longitude) => new("spatial.point", [latitude, longitude], inMiles: false);
+    public static SpatialShape Point(double latitude, double longitude) =>
+        new("spatial.point", [latitude, longitude], inMiles: false);
 
     internal string Text(ParameterBag parameters) =>
         $"{_method}({string.Join(", ", _arguments.Select(argument => parameters.Add(argument)))}{(_inMiles ? ", 'miles'" : "")})";

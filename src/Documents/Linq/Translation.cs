@@ -1,6 +1,9 @@
 namespace Treepie.Linq;
 
-/// <summary>What is needed while a query becomes text: its paths and parameters. Made anew for each run, so that captured variables count as they are then.</summary>
+/// <summary>
+/// What is needed while a query becomes text: its paths and parameters. Made anew for each run, so that captured variables count
+/// as they are then.
+/// </summary>
 internal sealed class Translation : IDisposable
 {
     public Translation(IQuerySession session, Type documentType)

@@ -16,7 +16,10 @@ internal sealed record FoundResults(DatabaseSnapshot Snapshot, ResultSource Sour
     /// <summary>Takes notes of results where the query asks for them.</summary>
     public ResultNotes? Notes { get; init; }
 
-    /// <summary>What the answer is where it is no documents: a JSON object for each facet or list of suggestions; null where it is documents.</summary>
+    /// <summary>
+    /// What the answer is where it is no documents: a JSON object for each facet or list of suggestions; null where it is
+    /// documents.
+    /// </summary>
     public IReadOnlyList<byte[]>? ComputedRows { get; init; }
 
     /// <summary>Terms that may have been meant, where the query asks for them.</summary>

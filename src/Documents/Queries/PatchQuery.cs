@@ -26,11 +26,14 @@ public sealed class PatchQuery
         ArgumentNullException.ThrowIfNull(options);
         RqlQuery parsed = RqlParser.Parse(request.Text);
         ScriptBlock update = parsed.Update
-            ?? throw new InvalidQueryException("The query says which documents, and not what to do with them: end it with 'update { … }'.");
+            ?? throw new InvalidQueryException(
+                "The query says which documents, and not what to do with them: end it with 'update { … }'.");
 
         (int line, int column) = RqlErrors.PlaceOf(parsed.Text, update.Position + 1);
         string prologue = QueryScript.Prologue(parsed, "args");
         var script = new ScriptFunction(Patch.Function, ["args"], prologue + update.Text[1..^1], line, column - prologue.Length);
-        return new PatchQuery(request with { IgnoresUpdate = true }, Patch.Compile(options.Computing, script, [.. ExpressionText.Helpers, .. QueryScripts.Functions(parsed)]));
+        return new PatchQuery(
+            request with { IgnoresUpdate = true },
+            Patch.Compile(options.Computing, script, [.. ExpressionText.Helpers, .. QueryScripts.Functions(parsed)]));
     }
 }

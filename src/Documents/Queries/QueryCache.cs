@@ -7,8 +7,9 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries;
 
 /// <summary>
-/// Queries that were asked lately, by their text: as they were parsed, and, where nothing but the text says what they mean, as they were bound. Bounded: beside those of now there are those of before,
-/// and when the first are as many as may be they become the others. Thread-safe.
+/// Queries that were asked lately, by their text: as they were parsed, and, where nothing but the text says what they mean, as
+/// they were bound. Bounded: beside those of now there are those of before, and when the first are as many as may be they become
+/// the others. Thread-safe.
 /// </summary>
 internal sealed class QueryCache
 {
@@ -79,12 +80,17 @@ internal sealed class QueryCache
         _ => true,
     };
 
-    /// <summary>Whether a query means the same each time: not where it names an index, which may be defined anew, loads documents, counts corners of shapes, or draws a seed.</summary>
+    /// <summary>
+    /// Whether a query means the same each time: not where it names an index, which may be defined anew, loads documents, counts
+    /// corners of shapes, or draws a seed.
+    /// </summary>
     private static bool IsSaidByText(BoundQuery query)
     {
         int conditions = 0;
         return query.Source != SourceKind.NamedIndex && !query.IsComputed
-            && query.Sort.All(static key => key.Kind is SortKind.Text or SortKind.Long or SortKind.Double or SortKind.AlphaNumeric or SortKind.Score)
+            && query.Sort.All(
+                static key => key.Kind is SortKind.Text or SortKind.Long or SortKind.Double or SortKind.AlphaNumeric
+                    or SortKind.Score)
             && IsSaidByText(query.Condition, ref conditions);
     }
 
@@ -94,7 +100,8 @@ internal sealed class QueryCache
             return false;
         switch (query)
         {
-            case MatchAllQuery or MatchNoneQuery or TermQuery or InQuery or AllInQuery or RangeQuery or PrefixQuery or SuffixQuery or ExistsQuery or FullTextQuery or PhraseQuery or RegexQuery or FuzzyQuery:
+            case MatchAllQuery or MatchNoneQuery or TermQuery or InQuery or AllInQuery or RangeQuery or PrefixQuery or SuffixQuery
+                or ExistsQuery or FullTextQuery or PhraseQuery or RegexQuery or FuzzyQuery:
                 return true;
             case NotQuery negated:
                 return IsSaidByText(negated.Clause, ref conditions);

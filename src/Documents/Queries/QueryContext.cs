@@ -8,7 +8,8 @@ namespace Treepie.Queries;
 /// <param name="TimeProvider">The clock.</param>
 /// <param name="Started">When it began, in ticks of the clock.</param>
 /// <param name="CancellationToken">Ends it, also while results are read.</param>
-internal sealed record QueryContext(QueryRequest Request, BoundQuery Query, TimeProvider TimeProvider, long Started, CancellationToken CancellationToken)
+internal sealed record QueryContext(
+    QueryRequest Request, BoundQuery Query, TimeProvider TimeProvider, long Started, CancellationToken CancellationToken)
 {
     /// <summary>Most rows that <c>distinct</c> tells apart.</summary>
     public int MaxDistinctResults { get; init; } = int.MaxValue;

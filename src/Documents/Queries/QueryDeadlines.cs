@@ -3,7 +3,8 @@ using System.Collections.Concurrent;
 namespace Treepie.Queries;
 
 /// <summary>
-/// Ends queries after the time that they may take, or when their caller wants it. One timer serves one query after the other: it is set anew and not made anew. Thread-safe.
+/// Ends queries after the time that they may take, or when their caller wants it. One timer serves one query after the other: it
+/// is set anew and not made anew. Thread-safe.
 /// </summary>
 /// <param name="longest">How long a query may take.</param>
 /// <param name="clock">The clock.</param>
@@ -36,7 +37,10 @@ internal sealed class QueryDeadlines(TimeSpan longest, TimeProvider clock)
         public Deadline(QueryDeadlines of, CancellationTokenSource source, bool isKept, CancellationToken cancellationToken)
         {
             (_of, _source, _isKept) = (of, source, isKept);
-            _caller = cancellationToken.CanBeCanceled ? cancellationToken.UnsafeRegister(static state => ((CancellationTokenSource)state!).Cancel(), source) : default; // given here
+            // given here
+            _caller = cancellationToken.CanBeCanceled
+                ? cancellationToken.UnsafeRegister(static state => ((CancellationTokenSource)state!).Cancel(), source)
+                : default;
         }
 
         /// <summary>Cancelled at its end, or by the caller.</summary>

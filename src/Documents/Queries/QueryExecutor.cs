@@ -20,10 +20,11 @@ namespace Treepie.Queries;
 
 /// <summary>
 /// The front door of this room: runs queries. A query is parsed, bound to a way of finding its documents, and answered from one
-/// snapshot of the documents and one view of the index that is never newer than it. Finding is limited in time; reading the results
-/// takes as long as the reader does. Thread-safe.
+/// snapshot of the documents and one view of the index that is never newer than it. Finding is limited in time; reading the
+/// results takes as long as the reader does. Thread-safe.
 /// </summary>
-internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapshot> beginRead, ChangeSignal changes, DatabaseOptions options, string database = "")
+internal sealed class QueryExecutor(
+    IndexCatalogue indexes, Func<DatabaseSnapshot> beginRead, ChangeSignal changes, DatabaseOptions options, string database = "")
 {
     private readonly QueryCache _cache = new();
     private readonly QueryDeadlines _deadlines = new(options.MaxQueryTime, options.TimeProvider);
@@ -57,7 +58,12 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             var phases = new QueryPhases(options.TimeProvider, started, span);
             BoundQuery query = Page(Bind(request, phases, end), request);
             phases.End("Bind");
-            var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken) { Phases = phases, MaxDistinctResults = options.MaxDistinctResults, MaxScriptTime = options.MaxQueryTime };
+            var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken)
+            {
+                Phases = phases,
+                MaxDistinctResults = options.MaxDistinctResults,
+                MaxScriptTime = options.MaxQueryTime
+            };
             QueryResults results = query.Source is SourceKind.AutoIndex or SourceKind.NamedIndex
                 ? await ExecuteOnIndexAsync(context, end).ConfigureAwait(false)
                 : ExecuteOnStore(context, end);
@@ -68,25 +74,37 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         catch (OperationCanceledException) when (end.IsCancellationRequested && !cancellationToken.IsCancellationRequested)
         {
             throw new TimeoutException(
-                $"The query did not finish within {options.MaxQueryTime.TotalSeconds:0.#} seconds (MaxQueryTime). Narrow its condition, or raise the limit. Query: {Shorten(request.Text)}");
+                $"The query did not finish within {options.MaxQueryTime.TotalSeconds:0.#} seconds (MaxQueryTime). Narrow its "
+                    + $"condition, or raise the limit. Query: {Shorten(request.Text)}");
         }
     }
 
-    /// <summary>Which index would answer a query, first, and why others would not. Nothing is run, and no index is made.</summary>
+    /// <summary>
+    /// Which index would answer a query, first, and why others would not. Nothing is run, and no index is made.
+    /// </summary>
     public IReadOnlyList<IndexChoice> Choices(QueryRequest request, CancellationToken cancellationToken)
     {
-        BoundQuery query = Bind(request, new QueryPhases(options.TimeProvider, options.TimeProvider.GetTimestamp()), cancellationToken);
+        BoundQuery query = Bind(
+            request, new QueryPhases(options.TimeProvider, options.TimeProvider.GetTimestamp()), cancellationToken);
         using DatabaseSnapshot snapshot = beginRead();
         if (query.IndexName is { } name)
             return [new IndexChoice(name, "The query names it.")];
         if (query.Source != SourceKind.AutoIndex)
-            return [new IndexChoice(StoreName(query, snapshot), "The documents themselves answer it: it has no condition and no order that an index is needed for.")];
+            return [
+                new IndexChoice(
+                    StoreName(query, snapshot),
+                    "The documents themselves answer it: it has no condition and no order that an index is needed for.")];
         if (query.Collection is { } collection && snapshot.Collection(collection) is null)
             return [new IndexChoice(StoreName(query, snapshot), "The collection has no documents, so no index is made.")];
 
         if (query.Groups is { } groups)
-            return GroupIndexChoice.Explain(indexes.Indexes(), query.Collection is { } grouped ? groups.Of(snapshot.Collection(grouped)!.Name) : groups); // it was just looked up
-        return AutoIndexChoice.Explain(indexes.Indexes(), query.Collection is { } of ? snapshot.Collection(of)!.Name : AutoIndexDefinition.AllDocuments, [.. query.Fields.Select(use => use.Field)]); // it was just looked up
+            // it was just looked up
+            return GroupIndexChoice.Explain(
+                indexes.Indexes(), query.Collection is { } grouped ? groups.Of(snapshot.Collection(grouped)!.Name) : groups);
+        // it was just looked up
+        return AutoIndexChoice.Explain(
+            indexes.Indexes(), query.Collection is { } of ? snapshot.Collection(of)!.Name : AutoIndexDefinition.AllDocuments,
+            [.. query.Fields.Select(use => use.Field)]);
     }
 
     private BoundQuery Bind(QueryRequest request, QueryPhases phases, CancellationToken cancellationToken)
@@ -99,9 +117,13 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
 
         RqlQuery parsed = _cache.Parsed(request.Text) ?? RqlParser.Parse(request.Text);
         if (request.IgnoresUpdate)
-            parsed = parsed.Filter is null ? parsed with { Update = null, Declarations = [], Load = [] } : parsed with { Update = null };
+            parsed = parsed.Filter is null
+                ? parsed with { Update = null, Declarations = [], Load = [] }
+                : parsed with { Update = null };
         phases.End("Parse");
-        IndexMapping? named = parsed.From.IsIndex ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition : null;
+        IndexMapping? named = parsed.From.IsIndex
+            ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition
+            : null;
         var names = new BindingContext
         {
             LoadDocument = Load,
@@ -125,17 +147,34 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         RefuseBudget(request);
         if (request.IndexEntries)
             query = AsEntries(query);
-        return query with { Skip = skip, Take = Math.Min(query.Take, request.PageSize), WantsTimings = query.WantsTimings || request.WithTimings, NeverStale = query.NeverStale | request.NeverStale };
+        return query with
+        {
+            Skip = skip,
+            Take = Math.Min(query.Take, request.PageSize),
+            WantsTimings = query.WantsTimings || request.WithTimings,
+            NeverStale = query.NeverStale | request.NeverStale
+        };
     }
 
     /// <summary>The same query, of which nothing is asked but the hits.</summary>
     private static BoundQuery AsEntries(BoundQuery query)
     {
         if (query.Source is not (SourceKind.AutoIndex or SourceKind.NamedIndex))
-            throw new InvalidQueryException("No index answers this query, so there are no entries to see: give it a condition or an order, or name an index ('from index …').");
+            throw new InvalidQueryException(
+                "No index answers this query, so there are no entries to see: give it a condition or an order, or name an index "
+                    + "('from index …').");
         if (query.IsComputed)
-            throw new InvalidQueryException("Facets and suggestions are counted over all hits and are no entries: ask for the entries without 'select'.");
-        return query with { Projection = null, Distinct = false, IncludePaths = [], IncludeIds = [], Highlights = [], WantsExplanations = false };
+            throw new InvalidQueryException(
+                "Facets and suggestions are counted over all hits and are no entries: ask for the entries without 'select'.");
+        return query with
+        {
+            Projection = null,
+            Distinct = false,
+            IncludePaths = [],
+            IncludeIds = [],
+            Highlights = [],
+            WantsExplanations = false
+        };
     }
 
     private static void RefuseContinuation(BoundQuery query, QueryRequest request)
@@ -143,11 +182,17 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         if (request is { Continuation: null, WithContinuation: false })
             return;
         if (query.Source is not (SourceKind.AutoIndex or SourceKind.NamedIndex) || query.IsComputed)
-            throw new InvalidQueryException("Only documents that an index finds can be gone on with: give the query a condition or an order, or page with limit and offset.");
+            throw new InvalidQueryException(
+                "Only documents that an index finds can be gone on with: give the query a condition or an order, or page with "
+                    + "limit and offset.");
         if (query.Script is { Filters: true })
-            throw new InvalidQueryException("A query with 'filter' cannot be gone on with, as hits are left out after they are found: page with limit and offset.");
+            throw new InvalidQueryException(
+                "A query with 'filter' cannot be gone on with, as hits are left out after they are found: page with limit and "
+                    + "offset.");
         if (query.Distinct)
-            throw new InvalidQueryException("A query with 'distinct' cannot be gone on with, as equal rows are left out after they are found: page with limit and offset.");
+            throw new InvalidQueryException(
+                "A query with 'distinct' cannot be gone on with, as equal rows are left out after they are found: page with "
+                    + "limit and offset.");
     }
 
     private static QueryBudget? BudgetOf(QueryRequest request) => request is { MaxPages: null, MaxEntries: null, MaxTime: null }
@@ -200,7 +245,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             {
                 SourceKind.Ids => new IdSource(snapshot, query.Collection, query.Ids, budget),
                 SourceKind.IdPrefix =>
-                    CursorSource.OfPrefix(snapshot, query.Collection, query.IdPrefix, context.Request.CountsResults, budget, cancellationToken),
+                    CursorSource.OfPrefix(
+                        snapshot, query.Collection, query.IdPrefix, context.Request.CountsResults, budget, cancellationToken),
                 _ => CursorSource.OfCollection(snapshot, query.Collection, budget),
             };
             context.Phases.End("Query");
@@ -240,24 +286,34 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
 
             bool waits = context.Request.WaitForNonStaleResults;
             created |= wasReset;
-            TimeSpan longest = (waits || context.Query.NeverStale) && context.Request.WaitTimeout is { } asked ? asked : options.DefaultStaleWait;
+            TimeSpan longest = (waits || context.Query.NeverStale) && context.Request.WaitTimeout is { } asked
+                ? asked
+                : options.DefaultStaleWait;
             try
             {
                 if ((waits || created) && index.Progress.Etag < cutoff)
-                    await WaitAsync(context, index.Progress.WaitForAsync, cutoff, longest, cancellationToken).ConfigureAwait(false);
+                    await WaitAsync(context, index.Progress.WaitForAsync, cutoff, longest, cancellationToken)
+                        .ConfigureAwait(false);
                 if (FieldsNeeded(index, query) is var fields && fields > index.Progress.CompleteFields)
                 {
                     bool isOff = indexes.Control.Switch(index.Name) is { IsPaused: true } or { Settings.IsDisabled: true };
                     TimeSpan patience = isOff ? longest : options.MaxQueryTime; // a batch, at the most, where it works
-                    await WaitAsync(context, (count, token) => index.Progress.WaitForBegunFieldsAsync((int)count, token), fields, patience, cancellationToken).ConfigureAwait(false);
+                    await WaitAsync(
+                        context, (count, token) => index.Progress.WaitForBegunFieldsAsync((int)count, token), fields, patience,
+                        cancellationToken).ConfigureAwait(false);
                     if (index.Progress.BegunFields < fields)
-                        throw new TimeoutException($"The index '{index.Name}' has not begun with a field of the query: it is disabled or paused. Enable or resume it, or ask again.");
-                    await WaitAsync(context, (count, token) => index.Progress.WaitForFieldsAsync((int)count, token), fields, longest, cancellationToken).ConfigureAwait(false);
+                        throw new TimeoutException(
+                            $"The index '{index.Name}' has not begun with a field of the query: it is disabled or paused. Enable "
+                                + $"or resume it, or ask again.");
+                    await WaitAsync(
+                        context, (count, token) => index.Progress.WaitForFieldsAsync((int)count, token), fields, longest,
+                        cancellationToken).ConfigureAwait(false);
                 }
 
                 if (!index.TryHold())
                     continue;
-                if (ExecuteOn(index, context, waits ? cutoff : long.MaxValue, out string? refusal, cancellationToken) is { } results)
+                if (ExecuteOn(
+                    index, context, waits ? cutoff : long.MaxValue, out string? refusal, cancellationToken) is { } results)
                     return results;
 
                 // It is too far behind to be caught up with in passing.
@@ -278,7 +334,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
 
     /// <summary>Waits for the index to go on; for all of the query no longer than it may wait.</summary>
     /// <exception cref="TimeoutException">It is still too far behind.</exception>
-    private async Task CatchUpAsync(DocumentIndex index, QueryContext context, string? refusal, CancellationToken cancellationToken)
+    private async Task CatchUpAsync(
+        DocumentIndex index, QueryContext context, string? refusal, CancellationToken cancellationToken)
     {
         TimeSpan patience = context.Request.WaitTimeout ?? options.DefaultStaleWait;
         TimeSpan left = patience - options.TimeProvider.GetElapsedTime(context.Started);
@@ -288,8 +345,10 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         if (index.Progress.Etag <= etag)
         {
             throw new TimeoutException(
-                $"The index '{index.Name}' {refusal ?? "is being given a field of the query"}, which is too much to be looked at in passing (neverStale), "
-                + $"and it has not committed another batch within the {patience.TotalSeconds:0.###} seconds that the query may wait. Ask again, wait longer, or ask without it.");
+                $"The index '{index.Name}' {refusal ?? "is being given a field of the query"}, which is too much to be looked at "
+                + $"in passing (neverStale), "
+                + $"and it has not committed another batch within the {patience.TotalSeconds:0.###} seconds that the query may "
+                + $"wait. Ask again, wait longer, or ask without it.");
         }
     }
 
@@ -312,7 +371,9 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
 
         // Whoever asks for collections that do not exist leaves no index behind.
         using DatabaseSnapshot snapshot = beginRead();
-        return snapshot.Collection(query.Collection) is { } collection ? indexes.FindOrCreate(collection.Name, fields, out created) : null;
+        return snapshot.Collection(query.Collection) is { } collection
+            ? indexes.FindOrCreate(collection.Name, fields, out created)
+            : null;
     }
 
     private DocumentIndex? ChooseGroups(BoundQuery query, GroupDefinition groups, out bool created)
@@ -321,7 +382,9 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         if (query.Collection is null)
             return indexes.FindOrCreate(groups, out created);
         using DatabaseSnapshot snapshot = beginRead();
-        return snapshot.Collection(query.Collection) is { } collection ? indexes.FindOrCreate(groups.Of(collection.Name), out created) : null;
+        return snapshot.Collection(query.Collection) is { } collection
+            ? indexes.FindOrCreate(groups.Of(collection.Name), out created)
+            : null;
     }
 
     /// <summary>Between binding and now the index may have been defined anew.</summary>
@@ -337,10 +400,13 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
         query.Fields.Count == 0 ? 0 : query.Fields.Max(use => index.Definition.Schema.IndexOf(use.Field.SchemaName)) + 1;
 
     /// <summary>Whether every entry of a view has all fields of the query; an index that is being widened may not.</summary>
-    private static bool IsWhole(IndexSearcher searcher, BoundQuery query) => query.Fields.All(use => searcher.IsComplete(use.Field.SchemaName));
+    private static bool IsWhole(IndexSearcher searcher, BoundQuery query) =>
+        query.Fields.All(use => searcher.IsComplete(use.Field.SchemaName));
 
     /// <summary>Waits, but not for ever: an answer that is stale says so.</summary>
-    private async Task WaitAsync(QueryContext context, Func<long, CancellationToken, Task> waitFor, long wanted, TimeSpan longest, CancellationToken cancellationToken)
+    private async Task WaitAsync(
+        QueryContext context, Func<long, CancellationToken, Task> waitFor, long wanted, TimeSpan longest,
+        CancellationToken cancellationToken)
     {
         using var limit = new CancellationTokenSource(longest, options.TimeProvider);
         using var either = CancellationTokenSource.CreateLinkedTokenSource(limit.Token, cancellationToken);
@@ -366,19 +432,26 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     {
         DatabaseSnapshot snapshot = beginRead();
         BoundQuery query = context.Query;
-        IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(query.Suggestions, null, null, context.CancellationToken);
+        IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(
+            query.Suggestions, null, null, context.CancellationToken);
         var found = new FoundResults(snapshot, new EmptySource(), StoreName(query, snapshot))
         {
             ResultEtag = ResultEtags.Of(context, snapshot, null, false),
             Warnings = QueryWarnings.OfCollection(query.Collection, snapshot),
             Suggestions = suggestions,
-            ComputedRows = query.Facets.Count > 0 ? FacetRows.Of(query.Facets, FacetRows.Nothing(query.Facets)) : suggestions.Count > 0 ? SuggestionRows.Of(suggestions) : null,
+            ComputedRows = query.Facets.Count > 0
+                ? FacetRows.Of(query.Facets, FacetRows.Nothing(query.Facets))
+                : suggestions.Count > 0 ? SuggestionRows.Of(suggestions) : null,
         };
         return new QueryResults(context, found);
     }
 
-    /// <summary>The index is held by the caller; from here on by the results. Null, and held no more: it is too far behind for an answer that is never stale.</summary>
-    private QueryResults? ExecuteOn(DocumentIndex index, QueryContext context, long cutoff, out string? refusal, CancellationToken cancellationToken)
+    /// <summary>
+    /// The index is held by the caller; from here on by the results. Null, and held no more: it is too far behind for an answer
+    /// that is never stale.
+    /// </summary>
+    private QueryResults? ExecuteOn(
+        DocumentIndex index, QueryContext context, long cutoff, out string? refusal, CancellationToken cancellationToken)
     {
         refusal = null;
         IndexSearcher? searcher = null;
@@ -395,10 +468,13 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
 
             // How much waits beyond what the caller wanted to see is not said to be stale; that hits may be gone counts from all.
             bool mayMissHits = index.IsStale(searcher.LastEtag, snapshot, long.MaxValue);
-            bool isStale = !isWhole || (mayMissHits && (cutoff == long.MaxValue || index.IsStale(searcher.LastEtag, snapshot, cutoff)));
+            bool isStale = !isWhole
+                || (mayMissHits && (cutoff == long.MaxValue || index.IsStale(searcher.LastEtag, snapshot, cutoff)));
             if (context.Query.NeverStale && (isStale || mayMissHits))
             {
-                tail = isWhole ? index.TryBuildTail(searcher, snapshot, options.TimeProvider, out refusal, cancellationToken) : null;
+                tail = isWhole
+                    ? index.TryBuildTail(searcher, snapshot, options.TimeProvider, out refusal, cancellationToken)
+                    : null;
                 if (tail is null)
                 {
                     searcher.Dispose();
@@ -420,7 +496,9 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
                 IsStale = isStale,
                 IndexTimestamp = index.Progress.LastBatch ?? DateTime.MinValue,
                 ResultEtag = ResultEtags.Of(context, snapshot, index, mayMissHits, searcher.LastEtag),
-                Warnings = isStale || mayMissHits || tail is not null ? [] : QueryWarnings.OfFields(context.Query, index, searcher, snapshot),
+                Warnings = isStale || mayMissHits || tail is not null
+                    ? []
+                    : QueryWarnings.OfFields(context.Query, index, searcher, snapshot),
                 Notes = ResultNotes.Open(searcher, tail, context.Query, context.CancellationToken),
             };
             return new QueryResults(context, found);
@@ -441,7 +519,8 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     }
 
     private FoundResults FindDocuments(
-        IndexSearcher searcher, IndexTail? tail, DocumentIndex index, DatabaseSnapshot snapshot, QueryContext context, bool mayMissHits, ref SearchResults? hits,
+        IndexSearcher searcher, IndexTail? tail, DocumentIndex index, DatabaseSnapshot snapshot, QueryContext context,
+        bool mayMissHits, ref SearchResults? hits,
         CancellationToken cancellationToken)
     {
         BoundQuery query = context.Query;
@@ -455,7 +534,9 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
             WithPosition = context.Request.WithContinuation || context.Request.Continuation is not null,
             CountsHits = context.Request.CountsResults,
         };
-        hits = tail is null ? searcher.Search(request, Options(context), cancellationToken) : searcher.Search(request, tail, Options(context), cancellationToken);
+        hits = tail is null
+            ? searcher.Search(request, Options(context), cancellationToken)
+            : searcher.Search(request, tail, Options(context), cancellationToken);
         if (hits.MissingCompound is { } missing)
             index.WantCompound(missing);
         ResultSource source = index.Definition.Reduction is null
@@ -470,31 +551,48 @@ internal sealed class QueryExecutor(IndexCatalogue indexes, Func<DatabaseSnapsho
     }
 
     /// <summary>Facets and suggestions are computed at once.</summary>
-    private FoundResults Compute(IndexSearcher searcher, IndexTail? tail, DocumentIndex index, DatabaseSnapshot snapshot, QueryContext context, CancellationToken cancellationToken)
+    private FoundResults Compute(
+        IndexSearcher searcher, IndexTail? tail, DocumentIndex index, DatabaseSnapshot snapshot, QueryContext context,
+        CancellationToken cancellationToken)
     {
         BoundQuery query = context.Query;
         if (query.Suggestions.Count > 0)
         {
-            IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(query.Suggestions, searcher, tail, cancellationToken);
+            IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(
+                query.Suggestions, searcher, tail, cancellationToken);
             tail?.Dispose();
-            return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name) { ComputedRows = SuggestionRows.Of(suggestions), Suggestions = suggestions };
+            return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name)
+            {
+                ComputedRows = SuggestionRows.Of(suggestions),
+                Suggestions = suggestions
+            };
         }
 
         var request = new FacetRequest(query.Condition, [.. query.Facets.Select(facet => facet.Query)]);
-        FacetResults facets = tail is null ? searcher.Facets(request, Options(context), cancellationToken) : searcher.Facets(request, tail, Options(context), cancellationToken);
+        FacetResults facets = tail is null
+            ? searcher.Facets(request, Options(context), cancellationToken)
+            : searcher.Facets(request, tail, Options(context), cancellationToken);
         tail?.Dispose(); // all is counted
         IReadOnlyList<byte[]> rows = FacetRows.Of(query.Facets, facets);
-        return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name) { ComputedRows = rows, Plan = facets.Plan, Counters = facets.Counters };
+        return new FoundResults(snapshot, new ComputedSource(index, searcher), index.Name)
+        {
+            ComputedRows = rows,
+            Plan = facets.Plan,
+            Counters = facets.Counters
+        };
     }
 
-    private QueryOptions? Options(QueryContext context) => context.Query.WantsTimings || context.Request.WithPlan || BudgetOf(context.Request) is not null
-        ? new QueryOptions
-        {
-            Plan = context.Query.WantsTimings ? PlanDetail.Times : context.Request.WithPlan ? PlanDetail.Counts : PlanDetail.None,
-            Budget = BudgetOf(context.Request),
-            TimeProvider = options.TimeProvider,
-        }
-        : null;
+    private QueryOptions? Options(QueryContext context) =>
+        context.Query.WantsTimings || context.Request.WithPlan || BudgetOf(context.Request) is not null
+            ? new QueryOptions
+            {
+                Plan = context.Query.WantsTimings
+                    ? PlanDetail.Times
+                    : context.Request.WithPlan ? PlanDetail.Counts : PlanDetail.None,
+                Budget = BudgetOf(context.Request),
+                TimeProvider = options.TimeProvider,
+            }
+            : null;
 
     private static string Shorten(string text) => text.Length <= 200 ? text : text[..200] + "…";
 }

@@ -15,8 +15,9 @@ public sealed record QueryRequest
     public bool WaitForNonStaleResults { get; init; }
 
     /// <summary>
-    /// The answer is that of an index which has seen every document of the answer's snapshot, without waiting for it: what it has not seen is indexed in memory, for this query. As
-    /// <c>include neverStale()</c> in the text. Only an index that is further behind than 16,384 changes, or is being built, is waited for.
+    /// The answer is that of an index which has seen every document of the answer's snapshot, without waiting for it: what it has
+    /// not seen is indexed in memory, for this query. As <c>include neverStale()</c> in the text. Only an index that is further
+    /// behind than 16,384 changes, or is being built, is waited for.
     /// </summary>
     public bool NeverStale { get; init; }
 
@@ -30,32 +31,38 @@ public sealed record QueryRequest
     public bool MetadataOnly { get; init; }
 
     /// <summary>
-    /// Results are what the index has of each hit, by field, instead of documents: for people who wonder why something is found or not. The query has to be one that an index answers; what
-    /// it selects and includes is passed over.
+    /// Results are what the index has of each hit, by field, instead of documents: for people who wonder why something is found
+    /// or not. The query has to be one that an index answers; what it selects and includes is passed over.
     /// </summary>
     public bool IndexEntries { get; init; }
 
     /// <summary>
-    /// What <see cref="QueryResults.Continuation"/> gave: the page behind it, which costs what the first one did. The query has to be the same, and one that an
-    /// index answers.
+    /// What <see cref="QueryResults.Continuation"/> gave: the page behind it, which costs what the first one did. The query has
+    /// to be the same, and one that an index answers.
     /// </summary>
     public string? Continuation { get; init; }
 
     /// <summary>Whether the answer is to have a <see cref="QueryResults.Continuation"/>.</summary>
     public bool WithContinuation { get; init; }
 
-    /// <summary>Most pages of the index it may read, from 1 on; null: as many as it needs. The same query on the same index is always stopped, or never.</summary>
+    /// <summary>
+    /// Most pages of the index it may read, from 1 on; null: as many as it needs. The same query on the same index is always
+    /// stopped, or never.
+    /// </summary>
     public long? MaxPages { get; init; }
 
-    /// <summary>Most entries it may look at one by one, from 1 on; null: as many as it needs. As <see cref="MaxPages"/>.</summary>
+    /// <summary>
+    /// Most entries it may look at one by one, from 1 on; null: as many as it needs. As <see cref="MaxPages"/>.
+    /// </summary>
     public long? MaxEntries { get; init; }
 
     /// <summary>Most time for finding the results; null: <see cref="DatabaseOptions.MaxQueryTime"/> alone.</summary>
     public TimeSpan? MaxTime { get; init; }
 
     /// <summary>
-    /// Whether <see cref="QueryResults.TotalResults"/> has to be the number of all matches. Where it has not, a page of an order ends with its last result, and the best by score are found
-    /// without looking at what cannot be among them: <see cref="QueryResults.IsTotalExact"/> says which it is.
+    /// Whether <see cref="QueryResults.TotalResults"/> has to be the number of all matches. Where it has not, a page of an order
+    /// ends with its last result, and the best by score are found without looking at what cannot be among them:
+    /// <see cref="QueryResults.IsTotalExact"/> says which it is.
     /// </summary>
     public bool CountsResults { get; init; } = true;
 
@@ -65,7 +72,10 @@ public sealed record QueryRequest
     /// <summary>Whether the answer tells how it was found, as with <c>include timings()</c>.</summary>
     public bool WithTimings { get; init; }
 
-    /// <summary>Whether <see cref="QueryResults.DescribePlan"/> tells how results were found, though the answer does not. It costs counting, and no look at a clock.</summary>
+    /// <summary>
+    /// Whether <see cref="QueryResults.DescribePlan"/> tells how results were found, though the answer does not. It costs
+    /// counting, and no look at a clock.
+    /// </summary>
     public bool WithPlan { get; init; }
 
     /// <summary>Whether what <c>update</c> says is done by whoever asks; see <see cref="PatchQuery"/>.</summary>

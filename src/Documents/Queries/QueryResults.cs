@@ -47,14 +47,18 @@ public sealed class QueryResults : IDisposable
         _remaining = query.Take;
         if (query.Script is { } script)
         {
-            _script = new ScriptRows(script, context.Request.Parameters, found.Snapshot, context.TimeProvider, context.MaxScriptTime, context.CancellationToken);
+            _script = new ScriptRows(
+                script, context.Request.Parameters, found.Snapshot, context.TimeProvider, context.MaxScriptTime,
+                context.CancellationToken);
             _toSkip = script.Filters ? query.Skip : 0;
         }
 
         _projection = query.Projection;
         _projected = query.Projection is null ? null : new ArrayBufferWriter<byte>();
         _distinct = query.Distinct ? new DistinctFilter(context.MaxDistinctResults) : null;
-        _includes = query.IncludePaths.Count + query.IncludeIds.Count == 0 ? null : new IncludeCollector(query.IncludePaths, query.IncludeIds);
+        _includes = query.IncludePaths.Count + query.IncludeIds.Count == 0
+            ? null
+            : new IncludeCollector(query.IncludePaths, query.IncludeIds);
         IncludedPaths = [.. query.IncludePaths.Select(p => p.Text), .. query.IncludeIds];
     }
 
@@ -70,34 +74,45 @@ public sealed class QueryResults : IDisposable
     /// <summary>The index that answered: a name, or <c>collection/Users</c>, or <c>AllDocs</c>.</summary>
     public string IndexName => _found.IndexName;
 
-    /// <summary>Whether the index had not seen every document of this snapshot; when the query waited: every document written before it.</summary>
+    /// <summary>
+    /// Whether the index had not seen every document of this snapshot; when the query waited: every document written before it.
+    /// </summary>
     public bool IsStale => _found.IsStale;
 
     /// <summary>Etag of the answer: the same for the same answer.</summary>
     public long ResultEtag => _found.ResultEtag;
 
-    /// <summary>Time of the index's last batch (UTC); <see cref="DateTime.MinValue"/> where no index answered, or none was run since it was opened.</summary>
+    /// <summary>
+    /// Time of the index's last batch (UTC); <see cref="DateTime.MinValue"/> where no index answered, or none was run since it
+    /// was opened.
+    /// </summary>
     public DateTime IndexTimestamp => _found.IndexTimestamp;
 
     /// <summary>
-    /// Where the next page begins, for <see cref="QueryRequest.Continuation"/>; null where it was not asked for, or this page was not full and so is the last.
+    /// Where the next page begins, for <see cref="QueryRequest.Continuation"/>; null where it was not asked for, or this page was
+    /// not full and so is the last.
     /// </summary>
     public string? Continuation => _found.Position is { } position ? Base64Url.EncodeToString(position) : null;
 
-    /// <summary>What the query may not have meant: a collection, or a field, that no document has. Empty where nothing is to be said, or the index has not seen all documents.</summary>
+    /// <summary>
+    /// What the query may not have meant: a collection, or a field, that no document has. Empty where nothing is to be said, or
+    /// the index has not seen all documents.
+    /// </summary>
     public IReadOnlyList<string> Warnings => _found.Warnings;
 
     /// <summary>
-    /// What finding the results took; the same for the same query on the same index, however often it is run. Zero where no index was asked, unless the plan was: then what reading has taken so far.
+    /// What finding the results took; the same for the same query on the same index, however often it is run. Zero where no index
+    /// was asked, unless the plan was: then what reading has taken so far.
     /// </summary>
     public Indexing.QueryCounters Counters => _found.Scan is null ? _found.Counters : Plan!.Counters; // a scan has a plan
 
     /// <summary>How the results were found; null where it was not asked for.</summary>
-    public Indexing.Plans.PlanNode? Plan => _found.Scan is { } scan ? scan.Node(_given, _context.TimeProvider.GetElapsedTime(_begun)) : _found.Plan;
+    public Indexing.Plans.PlanNode? Plan =>
+        _found.Scan is { } scan ? scan.Node(_given, _context.TimeProvider.GetElapsedTime(_begun)) : _found.Plan;
 
     /// <summary>
-    /// How the results were found, on one line, with the entries that each step handed on; null where neither <see cref="QueryRequest.WithPlan"/> nor the query asked for it. It holds
-    /// no values of documents or queries.
+    /// How the results were found, on one line, with the entries that each step handed on; null where neither
+    /// <see cref="QueryRequest.WithPlan"/> nor the query asked for it. It holds no values of documents or queries.
     /// </summary>
     public string? DescribePlan() => Plan is { } plan ? PlanText.Of(plan) : null;
 
@@ -171,7 +186,9 @@ public sealed class QueryResults : IDisposable
             ReleasePages();
     }
 
-    /// <summary>Goes to the next document that the filter wants; false where there is none, or it has looked at as many as it may.</summary>
+    /// <summary>
+    /// Goes to the next document that the filter wants; false where there is none, or it has looked at as many as it may.
+    /// </summary>
     private bool MoveToWanted()
     {
         while (_examined < _context.Query.FilterLimit && _source.MoveNext())
@@ -216,9 +233,14 @@ public sealed class QueryResults : IDisposable
     }
 
     /// <summary>Whether the current result is a projection, not a whole document.</summary>
-    public bool IsProjection => !_source.HasDocuments || (_projection is not null && !_context.Request.MetadataOnly) || SelectsByScript || _context.Request.IndexEntries;
+    public bool IsProjection =>
+        !_source.HasDocuments
+            || (_projection is not null && !_context.Request.MetadataOnly)
+            || SelectsByScript
+            || _context.Request.IndexEntries;
 
-    private bool SelectsByScript => _context.Query.Script is { Selects: true } && _context.Request is { MetadataOnly: false, IndexEntries: false };
+    private bool SelectsByScript =>
+        _context.Query.Script is { Selects: true } && _context.Request is { MetadataOnly: false, IndexEntries: false };
 
     /// <summary>The document of the current result; lives until the next move.</summary>
     public Document Current => _source.Current;
@@ -238,7 +260,8 @@ public sealed class QueryResults : IDisposable
         if (_context.Request.IndexEntries)
             Projection.WriteObject(_source.Id, Entry(), extra, output);
         else if (IsProjection)
-            Projection.WriteObject(_source.Id, _projection is null && !SelectsByScript ? _source.Current.Body[1..^1] : Projected(), extra, output);
+            Projection.WriteObject(
+                _source.Id, _projection is null && !SelectsByScript ? _source.Current.Body[1..^1] : Projected(), extra, output);
         else
             _source.Current.WriteTo(output, _context.Request.MetadataOnly, extra);
     }
@@ -268,14 +291,18 @@ public sealed class QueryResults : IDisposable
     /// <summary>After the last result: writes <c>{"id":["explanation"],…}</c> of the results seen.</summary>
     public void WriteExplanations(IBufferWriter<byte> output) => _found.Notes?.WriteExplanations(output);
 
-    /// <summary>After the last result: writes how long the parts of the query took, and how its results were found, as <see cref="HasTimings"/> asks for.</summary>
+    /// <summary>
+    /// After the last result: writes how long the parts of the query took, and how its results were found, as
+    /// <see cref="HasTimings"/> asks for.
+    /// </summary>
     public void WriteTimings(IBufferWriter<byte> output)
     {
         ObjectDisposedException.ThrowIf(_isDisposed, this);
         _context.Phases.End("Results");
         if (_script is not null)
             _context.Phases.Add("Script", _script.Elapsed); // of the times before
-        using var json = new Utf8JsonWriter(output, new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping });
+        using var json = new Utf8JsonWriter(
+            output, new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping });
         PlanJson.WriteTimings(json, Duration, _context.Phases, Plan, Counters);
     }
 
@@ -332,7 +359,9 @@ public sealed class QueryResults : IDisposable
         return _projected.WrittenSpan;
     }
 
-    /// <summary>What the query found out about the result beside the document: its score, and its distance from where an order measures.</summary>
+    /// <summary>
+    /// What the query found out about the result beside the document: its score, and its distance from where an order measures.
+    /// </summary>
     private ReadOnlySpan<byte> WriteExtraMetadata(Span<byte> scratch)
     {
         int length = 0;

@@ -18,17 +18,23 @@ internal static class ResultEtags
 {
     private const int FigureBytes = 40;
 
-    public static long Of(QueryContext context, DatabaseSnapshot snapshot, DocumentIndex? index, bool isBehind, long indexedEtag = 0)
+    public static long Of(
+        QueryContext context, DatabaseSnapshot snapshot, DocumentIndex? index, bool isBehind, long indexedEtag = 0)
     {
         string? collection = index is null ? context.Query.Collection : index.Collection;
         bool dependsOnAll = collection is null || context.Query.IncludePaths.Count + context.Query.IncludeIds.Count > 0;
-        ReadOnlySpan<byte> text = MemoryMarshal.AsBytes(context.Request.Text.AsSpan()), name = MemoryMarshal.AsBytes((index?.Name ?? "").AsSpan());
-        ReadOnlySpan<byte> parameters = context.Request.Parameters.ValueKind == JsonValueKind.Undefined ? default : JsonMarshal.GetRawUtf8Value(context.Request.Parameters);
+        ReadOnlySpan<byte> text = MemoryMarshal.AsBytes(context.Request.Text.AsSpan()),
+            name = MemoryMarshal.AsBytes((index?.Name ?? "").AsSpan());
+        ReadOnlySpan<byte> parameters = context.Request.Parameters.ValueKind == JsonValueKind.Undefined
+            ? default
+            : JsonMarshal.GetRawUtf8Value(context.Request.Parameters);
         int seeds = SeedBytes(context.Query);
         byte[] question = ArrayPool<byte>.Shared.Rent(FigureBytes + text.Length + parameters.Length + name.Length + seeds);
         Span<byte> figures = question.AsSpan(0, FigureBytes);
         figures.Clear();
-        BinaryPrimitives.WriteInt64LittleEndian(figures, dependsOnAll ? snapshot.LastEtag : snapshot.Collection(collection!)?.LastEtag ?? 0); // not null: else it depends on all
+        // not null: else it depends on all
+        BinaryPrimitives.WriteInt64LittleEndian(
+            figures, dependsOnAll ? snapshot.LastEtag : snapshot.Collection(collection!)?.LastEtag ?? 0);
         BinaryPrimitives.WriteInt64LittleEndian(figures[8..], isBehind ? indexedEtag : -1);
         BinaryPrimitives.WriteInt64LittleEndian(figures[16..], context.Query.Skip);
         BinaryPrimitives.WriteInt64LittleEndian(figures[24..], context.Query.Take);
@@ -36,7 +42,8 @@ internal static class ResultEtags
         figures[33] = (byte)context.Request.ProjectionBehavior;
         figures[34] = context.Request.CountsResults ? (byte)1 : (byte)0;
         if (context.Query.Script is not null)
-            BinaryPrimitives.WriteInt64LittleEndian(figures[8..], context.Started); // it looks at loaded documents, counters, the clock: no answer is that of another time
+            // it looks at loaded documents, counters, the clock: no answer is that of another time
+            BinaryPrimitives.WriteInt64LittleEndian(figures[8..], context.Started);
         int length = FigureBytes;
         Add(text, question, ref length);
         Add(parameters, question, ref length);
@@ -44,7 +51,8 @@ internal static class ResultEtags
         if (seeds > 0)
         {
             foreach (SortKey key in context.Query.Sort)
-                Add(MemoryMarshal.AsBytes(key.Seed.AsSpan()), question, ref length); // without a seed of its own, each run of random() is another question
+                // without a seed of its own, each run of random() is another question
+                Add(MemoryMarshal.AsBytes(key.Seed.AsSpan()), question, ref length);
         }
 
         Span<byte> result = stackalloc byte[SHA256.HashSizeInBytes];

@@ -4,7 +4,9 @@ using Treepie.Writes;
 
 namespace Treepie.Revisions;
 
-/// <summary>Front door of the room: what is done with revisions of a whole database. They are read from snapshots. Thread-safe.</summary>
+/// <summary>
+/// Front door of the room: what is done with revisions of a whole database. They are read from snapshots. Thread-safe.
+/// </summary>
 public sealed class DocumentRevisions
 {
     private const int RevisionsPerStep = 256;
@@ -27,10 +29,14 @@ public sealed class DocumentRevisions
     public async Task ConfigureAsync(RevisionsConfiguration? configuration, CancellationToken cancellationToken = default)
     {
         using var batch = new WriteBatch(_host.Options);
-        await _host.WriteAsync(batch.Setting(RevisionsConfiguration.SettingName, configuration?.ToJson()), cancellationToken).ConfigureAwait(false);
+        await _host.WriteAsync(batch.Setting(RevisionsConfiguration.SettingName, configuration?.ToJson()), cancellationToken)
+            .ConfigureAwait(false);
     }
 
-    /// <summary>Deletes revisions that the configuration does not keep, those of collections without one too, in small durable steps. Gives how many.</summary>
+    /// <summary>
+    /// Deletes revisions that the configuration does not keep, those of collections without one too, in small durable steps.
+    /// Gives how many.
+    /// </summary>
     public async Task<long> EnforceAsync(CancellationToken cancellationToken = default)
     {
         long deleted = 0;
@@ -49,8 +55,11 @@ public sealed class DocumentRevisions
         return deleted;
     }
 
-    /// <summary>Deletes revisions of a document: those of the change vectors, or all where there are none given. Gives how many.</summary>
-    public async Task<long> DeleteAsync(string documentId, IReadOnlyList<string>? changeVectors = null, CancellationToken cancellationToken = default)
+    /// <summary>
+    /// Deletes revisions of a document: those of the change vectors, or all where there are none given. Gives how many.
+    /// </summary>
+    public async Task<long> DeleteAsync(
+        string documentId, IReadOnlyList<string>? changeVectors = null, CancellationToken cancellationToken = default)
     {
         byte[] folded = CollectionName.Fold(DocumentId.Encode(documentId, DocumentId.MaxBytes));
         List<byte[]> keys;
@@ -58,21 +67,28 @@ public sealed class DocumentRevisions
         {
             keys = changeVectors is null or { Count: 0 }
                 ? snapshot.Kinds.Revisions(folded)
-                : [.. changeVectors.Select(vector => snapshot.RevisionOf(vector, metadataOnly: true)).OfType<Revision>().Select(revision => KindKey.OfRevision(folded, revision.Etag))];
+                : [
+                    .. changeVectors.Select(vector => snapshot.RevisionOf(vector, metadataOnly: true))
+                        .OfType<Revision>()
+                        .Select(revision => KindKey.OfRevision(folded, revision.Etag))];
         }
 
         for (int at = 0; at < keys.Count; at += RevisionsPerStep)
         {
             using var batch = new WriteBatch(_host.Options);
-            await _host.WriteAsync(batch.DeleteRevisions(folded, keys[at..Math.Min(keys.Count, at + RevisionsPerStep)], RevisionsPerStep), cancellationToken).ConfigureAwait(false);
+            await _host.WriteAsync(
+                batch.DeleteRevisions(folded, keys[at..Math.Min(keys.Count, at + RevisionsPerStep)], RevisionsPerStep),
+                cancellationToken).ConfigureAwait(false);
         }
 
         return keys.Count;
     }
 
     /// <summary>Puts documents as they were at revisions, all or none; where that is a deletion, deletes them.</summary>
-    /// <exception cref="DocumentNotFoundException">A document has no revision of that change vector; nothing was changed.</exception>
-    public async Task RevertAsync(IReadOnlyDictionary<string, string> changeVectorById, CancellationToken cancellationToken = default)
+    /// <exception cref="DocumentNotFoundException">A document has no revision of that change vector; nothing was
+    /// changed.</exception>
+    public async Task RevertAsync(
+        IReadOnlyDictionary<string, string> changeVectorById, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(changeVectorById);
         using var batch = new WriteBatch(_host.Options);
@@ -80,7 +96,8 @@ public sealed class DocumentRevisions
         {
             foreach ((string id, string changeVector) in changeVectorById)
             {
-                if (snapshot.RevisionOf(changeVector) is not { } revision || !string.Equals(revision.Id, id, StringComparison.OrdinalIgnoreCase))
+                if (snapshot.RevisionOf(changeVector) is not { } revision
+                    || !string.Equals(revision.Id, id, StringComparison.OrdinalIgnoreCase))
                     throw new DocumentNotFoundException(id, $"has no revision '{changeVector}'");
                 Put(batch, snapshot, revision);
             }
@@ -90,10 +107,11 @@ public sealed class DocumentRevisions
     }
 
     /// <summary>
-    /// Puts all documents that have revisions as they were at a time, a limited number in each durable step; those that came later are deleted. Gives how many changed.
-    /// What is written meanwhile may be reverted too, or not.
+    /// Puts all documents that have revisions as they were at a time, a limited number in each durable step; those that came
+    /// later are deleted. Gives how many changed. What is written meanwhile may be reverted too, or not.
     /// </summary>
-    public async Task<long> RevertToAsync(DateTime time, IReadOnlyList<string>? collections = null, CancellationToken cancellationToken = default)
+    public async Task<long> RevertToAsync(
+        DateTime time, IReadOnlyList<string>? collections = null, CancellationToken cancellationToken = default)
     {
         var wanted = collections is { Count: > 0 } ? new HashSet<string>(collections, StringComparer.OrdinalIgnoreCase) : null;
         long changed = 0;
@@ -145,7 +163,9 @@ public sealed class DocumentRevisions
             return;
         }
 
-        if (exists && document.Body.SequenceEqual(revision.Body.Span) && MetadataWithoutFlags(document).SequenceEqual(revision.Metadata.IsEmpty ? "{}"u8 : revision.Metadata.Span))
+        if (exists
+            && document.Body.SequenceEqual(revision.Body.Span)
+            && MetadataWithoutFlags(document).SequenceEqual(revision.Metadata.IsEmpty ? "{}"u8 : revision.Metadata.Span))
             return;
         if (exists && document.CollectionName != revision.Collection)
             batch.Delete(revision.Id); // it moves
@@ -155,7 +175,9 @@ public sealed class DocumentRevisions
     }
 
     private static ReadOnlySpan<byte> MetadataWithoutFlags(Document document) =>
-        Json.MetadataMember.Without(document.Metadata, Json.MetadataKeys.Flags) is { IsEmpty: false } metadata ? metadata : "{}"u8;
+        Json.MetadataMember.Without(document.Metadata, Json.MetadataKeys.Flags) is { IsEmpty: false } metadata
+            ? metadata
+            : "{}"u8;
 
     private List<byte[]> Documents()
     {

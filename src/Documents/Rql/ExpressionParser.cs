@@ -36,7 +36,8 @@ internal sealed class ExpressionParser(RqlLexer lexer)
             RqlTokenKind.String => new LiteralExpression(token.Start, LiteralKind.String, token.Text ?? ""),
             RqlTokenKind.Number => new LiteralExpression(token.Start, LiteralKind.Number, token.Text ?? ""),
             RqlTokenKind.Parameter => new ParameterExpression(token.Start, token.Text ?? ""),
-            RqlTokenKind.Identifier when lexer.Peek().Kind is not (RqlTokenKind.Dot or RqlTokenKind.OpenBracket or RqlTokenKind.OpenParenthesis) =>
+            RqlTokenKind.Identifier
+                when lexer.Peek().Kind is not (RqlTokenKind.Dot or RqlTokenKind.OpenBracket or RqlTokenKind.OpenParenthesis) =>
                 TryConstant(token),
             _ => null,
         };
@@ -59,7 +60,9 @@ internal sealed class ExpressionParser(RqlLexer lexer)
     {
         RqlToken first = lexer.Current;
         if (first.Kind == RqlTokenKind.Identifier && RqlKeywords.IsReserved(first.Text))
-            throw lexer.Error(first.Start, $"'{first.Text}' is a word of the language: a field of that name is written in quotes, '{first.Text}'.");
+            throw lexer.Error(
+                first.Start,
+                $"'{first.Text}' is a word of the language: a field of that name is written in quotes, '{first.Text}'.");
 
         var segments = new List<PathSegment> { ParseSegment("the name of a field") };
         while (lexer.Take(RqlTokenKind.Dot))
@@ -131,7 +134,8 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         return new AndExpression(position, clauses);
     }
 
-    private static Expression Negate(Expression clause, bool negated) => negated ? new NotExpression(clause.Position, clause) : clause;
+    private static Expression Negate(Expression clause, bool negated) =>
+        negated ? new NotExpression(clause.Position, clause) : clause;
 
     private Expression ParseTerm(bool asArgument)
     {
@@ -153,7 +157,9 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         bool comparedString = token.Kind == RqlTokenKind.String && !StartsArgumentEnd(lexer.Peek());
         if (asArgument && !comparedString && TryParseValue() is { } value)
             return value;
-        if (!asArgument && TryConstant(token) is LiteralExpression { Kind: LiteralKind.True } always && !StartsCompare(lexer.Peek()))
+        if (!asArgument
+            && TryConstant(token) is LiteralExpression { Kind: LiteralKind.True } always
+            && !StartsCompare(lexer.Peek()))
         {
             lexer.Next();
             return always;
@@ -257,7 +263,8 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         if ((lexer.IsWord("and") || lexer.IsWord("or")) && StartsArgumentEnd(lexer.Peek()))
         {
             RqlToken word = lexer.Next();
-            return new MethodArgument(new PathExpression(word.Start, [new PathSegment(word.Text ?? "", [], Quoted: false)]), null);
+            return new MethodArgument(
+                new PathExpression(word.Start, [new PathSegment(word.Text ?? "", [], Quoted: false)]), null);
         }
 
         Expression value = ParseOr(asArgument: true);
@@ -271,7 +278,8 @@ internal sealed class ExpressionParser(RqlLexer lexer)
     private void Enter()
     {
         if (++_depth > MaxDepth)
-            throw lexer.Error(lexer.Current.Start, $"The query is too complex: more than {MaxDepth} clauses are nested in one another.");
+            throw lexer.Error(
+                lexer.Current.Start, $"The query is too complex: more than {MaxDepth} clauses are nested in one another.");
     }
 
     private void RequireCondition(Expression clause)
@@ -291,7 +299,9 @@ internal sealed class ExpressionParser(RqlLexer lexer)
 
             first ??= literal;
             if (KindName(first.Kind) != KindName(literal.Kind))
-                throw lexer.Error(literal.Position, $"The values of '{where}' must be of one kind: found {KindName(first.Kind)} and {KindName(literal.Kind)}.");
+                throw lexer.Error(
+                    literal.Position,
+                    $"The values of '{where}' must be of one kind: found {KindName(first.Kind)} and {KindName(literal.Kind)}.");
         }
     }
 

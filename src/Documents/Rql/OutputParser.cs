@@ -11,7 +11,8 @@ internal sealed class OutputParser(RqlLexer lexer, ExpressionParser expressions)
         do
         {
             Expression key = expressions.ParseValueOrOperand("a field to group by");
-            bool hasAlias = lexer.TakeWord("as") || (lexer.Is(RqlTokenKind.Identifier) && !RqlKeywords.IsClauseStart(lexer.Current.Text));
+            bool hasAlias = lexer.TakeWord("as")
+                || (lexer.Is(RqlTokenKind.Identifier) && !RqlKeywords.IsClauseStart(lexer.Current.Text));
             keys.Add(new AliasedExpression(key, hasAlias ? ParseAlias() : null));
         }
         while (lexer.Take(RqlTokenKind.Comma));
@@ -83,7 +84,9 @@ internal sealed class OutputParser(RqlLexer lexer, ExpressionParser expressions)
 
     private AliasedExpression ParseSelectItem()
     {
-        Expression value = IsTimeSeries() ? TakeTimeSeries() : expressions.ParseValueOrOperand("a field, a method or a value to select");
+        Expression value = IsTimeSeries()
+            ? TakeTimeSeries()
+            : expressions.ParseValueOrOperand("a field, a method or a value to select");
         return new AliasedExpression(value, lexer.TakeWord("as") ? ParseAlias() : null);
     }
 
@@ -183,7 +186,9 @@ internal sealed class OutputParser(RqlLexer lexer, ExpressionParser expressions)
             : throw lexer.Error(word.Start, SkipTwice);
 
     private Expression ParseCount(string what) =>
-        lexer.Current.Kind is RqlTokenKind.Number or RqlTokenKind.Parameter ? expressions.ParseValue(what) : throw lexer.Expected(what);
+        lexer.Current.Kind is RqlTokenKind.Number or RqlTokenKind.Parameter
+            ? expressions.ParseValue(what)
+            : throw lexer.Expected(what);
 
     private const string SkipTwice = "How many results to skip is said twice: 'limit skip, take' has it already.";
 }

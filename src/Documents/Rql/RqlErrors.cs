@@ -15,7 +15,8 @@ internal static class RqlErrors
         int lineEnd = text.IndexOf('\n', position);
         if (lineEnd < 0)
             lineEnd = text.Length;
-        return new InvalidQueryException($"{problem} (line {line}, column {column})\n{Excerpt(text, lineStart, lineEnd, position)}", line, column);
+        return new InvalidQueryException(
+            $"{problem} (line {line}, column {column})\n{Excerpt(text, lineStart, lineEnd, position)}", line, column);
     }
 
     /// <summary>Line and column of a character, from 1 on.</summary>

@@ -153,7 +153,8 @@ internal sealed class RqlLexer
     {
         int end = start + 1;
         bool hasPoint = false;
-        while (end < _text.Length && (char.IsAsciiDigit(_text[end]) || (_text[end] == '.' && !hasPoint && char.IsAsciiDigit(At(end + 1)))))
+        while (end < _text.Length
+            && (char.IsAsciiDigit(_text[end]) || (_text[end] == '.' && !hasPoint && char.IsAsciiDigit(At(end + 1)))))
             hasPoint |= _text[end++] == '.';
 
         // As programs write what is very small or very great: 1e-7, 1e+21.
@@ -165,7 +166,9 @@ internal sealed class RqlLexer
         }
 
         if (end < _text.Length && (IsIdentifierStart(_text[end]) || _text[end] == '.'))
-            throw Error(end, "A number is digits with at most one point and an exponent (no unit), and a blank or a sign must follow it.");
+            throw Error(
+                end,
+                "A number is digits with at most one point and an exponent (no unit), and a blank or a sign must follow it.");
 
         return new RqlToken(RqlTokenKind.Number, start, end, _text[start..end]);
     }
@@ -186,7 +189,8 @@ internal sealed class RqlLexer
     {
         // Clients leave names with '-' and '@' inside unquoted; there is no arithmetic in RQL that a minus could belong to.
         int end = start + 1;
-        while (end < _text.Length && (IsIdentifierPart(_text[end]) || (_text[end] is '-' or '@' && IsIdentifierPart(At(end + 1)))))
+        while (end < _text.Length
+            && (IsIdentifierPart(_text[end]) || (_text[end] is '-' or '@' && IsIdentifierPart(At(end + 1)))))
             end++;
 
         return new RqlToken(RqlTokenKind.Identifier, start, end, _text[start..end]);
@@ -222,7 +226,9 @@ internal sealed class RqlLexer
     }
 
     private static string Name(char c) =>
-        char.IsControl(c) || char.IsSurrogate(c) ? string.Create(CultureInfo.InvariantCulture, $"The character U+{(int)c:X4}") : $"'{c}'";
+        char.IsControl(c) || char.IsSurrogate(c)
+            ? string.Create(CultureInfo.InvariantCulture, $"The character U+{(int)c:X4}")
+            : $"'{c}'";
 
     private char At(int position) => position < _text.Length ? _text[position] : '\0';
 

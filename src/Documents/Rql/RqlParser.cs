@@ -9,7 +9,9 @@ namespace Treepie.Rql;
 /// </summary>
 internal sealed class RqlParser
 {
-    /// <summary>Longest query in characters: room for some ten thousand values of an <c>in</c>; more belongs in a parameter.</summary>
+    /// <summary>
+    /// Longest query in characters: room for some ten thousand values of an <c>in</c>; more belongs in a parameter.
+    /// </summary>
     public const int MaxLength = 1024 * 1024;
 
     private readonly RqlLexer _lexer;
@@ -30,7 +32,9 @@ internal sealed class RqlParser
     public static RqlQuery Parse(string text)
     {
         if (text.Length > MaxLength)
-            throw new InvalidQueryException($"The query is {text.Length:N0} characters long; the limit is {MaxLength:N0}. Give long lists as parameters.", 1, 1);
+            throw new InvalidQueryException(
+                $"The query is {text.Length:N0} characters long; the limit is {MaxLength:N0}. Give long lists as parameters.", 1,
+                1);
 
         return new RqlParser(text).ParseQuery();
     }
@@ -74,7 +78,8 @@ internal sealed class RqlParser
         if (query.Update is not null)
             throw _lexer.Error(_lexer.Current.Start, "A query that updates has no 'include'.");
         if (query.Include.Count > 0)
-            throw _lexer.Error(_lexer.Current.Start, "'include' is given twice: name all that is to be included in one clause, apart by ','.");
+            throw _lexer.Error(
+                _lexer.Current.Start, "'include' is given twice: name all that is to be included in one clause, apart by ','.");
 
         _lexer.Next();
         return query with { Include = _outputs.ParseIncludes() };
@@ -102,5 +107,6 @@ internal sealed class RqlParser
     }
 
     private const string ClauseOrder =
-        "Clauses stand in this order: declare, from, group by, where, order by, load, filter, select (or update), include, limit, offset, filter_limit.";
+        "Clauses stand in this order: declare, from, group by, where, order by, load, filter, select (or update), include, "
+            + "limit, offset, filter_limit.";
 }

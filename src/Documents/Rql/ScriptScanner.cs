@@ -74,7 +74,9 @@ internal static class ScriptScanner
         throw RqlErrors.At(text, start, "This string is not closed.");
     }
 
-    /// <summary>From a backtick, or from the bracket that ends a <c>${…}</c>, to the closing backtick or into the next <c>${</c>.</summary>
+    /// <summary>
+    /// From a backtick, or from the bracket that ends a <c>${…}</c>, to the closing backtick or into the next <c>${</c>.
+    /// </summary>
     private static int SkipTemplate(string text, int start, Stack<char> open)
     {
         for (int i = start + 1; i < text.Length; i++)

@@ -59,7 +59,9 @@ internal sealed class SourceParser(RqlLexer lexer, ExpressionParser expressions)
         if (name.Kind is not (RqlTokenKind.Identifier or RqlTokenKind.String) || string.IsNullOrEmpty(name.Text))
             throw lexer.Expected(isIndex ? "the name of an index" : "the name of a collection");
         if (name.Kind == RqlTokenKind.Identifier && RqlKeywords.IsReserved(name.Text))
-            throw lexer.Error(name.Start, $"'{name.Text}' is a word of the language: a collection of that name is written in quotes, '{name.Text}'.");
+            throw lexer.Error(
+                name.Start,
+                $"'{name.Text}' is a word of the language: a collection of that name is written in quotes, '{name.Text}'.");
 
         lexer.Next();
         Expression? preFilter = null;
@@ -74,7 +76,9 @@ internal sealed class SourceParser(RqlLexer lexer, ExpressionParser expressions)
 
     private static bool IsName(RqlToken token) =>
         token.Kind == RqlTokenKind.String
-        || (token.Kind == RqlTokenKind.Identifier && !RqlKeywords.IsClauseStart(token.Text) && !RqlKeywords.IsReserved(token.Text));
+        || (token.Kind == RqlTokenKind.Identifier
+            && !RqlKeywords.IsClauseStart(token.Text)
+            && !RqlKeywords.IsReserved(token.Text));
 
     private string? ParseAlias()
     {
@@ -87,7 +91,9 @@ internal sealed class SourceParser(RqlLexer lexer, ExpressionParser expressions)
 
         // 'from Users filter …' filters, 'from Users filter where …' gives the alias 'filter'.
         string? word = lexer.Current.Text;
-        bool isFilterAlias = RqlKeywords.Is(word, "filter") && RqlKeywords.IsReserved(lexer.Peek().Text) && lexer.Peek().Kind == RqlTokenKind.Identifier;
+        bool isFilterAlias = RqlKeywords.Is(word, "filter")
+            && RqlKeywords.IsReserved(lexer.Peek().Text)
+            && lexer.Peek().Kind == RqlTokenKind.Identifier;
         if (RqlKeywords.IsClauseStart(word) && !isFilterAlias)
             return null;
 

@@ -4,19 +4,26 @@ using System.Numerics;
 namespace Treepie.Schedules;
 
 /// <summary>
-/// When something is due: five fields, minute, hour, day of the month, month and day of the week, as cron has them, in UTC or in a time zone. Immutable.
+/// When something is due: five fields, minute, hour, day of the month, month and day of the week, as cron has them, in UTC or in
+/// a time zone. Immutable.
 /// </summary>
 /// <remarks>
-/// <para>A field is <c>*</c>, a number, a range <c>a-b</c>, any of these with a step <c>/n</c>, or several behind commas. Months and days of the week may be named by three
-/// letters; 0 and 7 are Sunday. Where both the day of the month and the day of the week say something else than <c>*</c>, either is enough, as everywhere.</para>
-/// <para>In a time zone a time that its clocks leave out is due when they go on, and a time that they show twice is due the first time.</para>
+/// <para>A field is <c>*</c>, a number, a range <c>a-b</c>, any of these with a step <c>/n</c>, or several behind commas. Months
+/// and days of the week may be named by three letters; 0 and 7 are Sunday. Where both the day of the month and the day of the
+/// week say something else than <c>*</c>, either is enough, as everywhere.</para>
+/// <para>In a time zone a time that its clocks leave out is due when they go on, and a time that they show twice is due the first
+/// time.</para>
 /// </remarks>
 public sealed class CronSchedule
 {
-    /// <summary>Years that are looked through for the next time: 29 February on one day of the week comes round within 40 even where a century has none.</summary>
+    /// <summary>
+    /// Years that are looked through for the next time: 29 February on one day of the week comes round within 40 even where a
+    /// century has none.
+    /// </summary>
     private const int MaxYears = 50;
 
-    private static readonly string[] s_months = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
+    private static readonly string[] s_months =
+        ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
     private static readonly string[] s_days = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
     private readonly ulong _minutes;
@@ -46,7 +53,8 @@ public sealed class CronSchedule
     /// <summary>Reads a line of five fields.</summary>
     /// <param name="text">The line.</param>
     /// <param name="timeZone">Whose clocks; null: UTC.</param>
-    /// <exception cref="FormatException">Says which field is wrong, and what may stand there; or that no day will ever fit.</exception>
+    /// <exception cref="FormatException">Says which field is wrong, and what may stand there; or that no day will ever
+    /// fit.</exception>
     public static CronSchedule Parse(string text, TimeZoneInfo? timeZone = null)
     {
         ArgumentNullException.ThrowIfNull(text);
@@ -54,7 +62,8 @@ public sealed class CronSchedule
         if (fields.Length != 5)
         {
             throw new FormatException(
-                $"'{text}' is no schedule: it has {fields.Length} fields, and five are wanted: minute, hour, day of the month, month, day of the week. '0 2 * * *' is every day at two o'clock, '0 */6 * * *' every six hours.");
+                $"'{text}' is no schedule: it has {fields.Length} fields, and five are wanted: minute, hour, day of the month, "
+                    + $"month, day of the week. '0 2 * * *' is every day at two o'clock, '0 */6 * * *' every six hours.");
         }
 
         var schedule = new CronSchedule(text, fields, timeZone ?? TimeZoneInfo.Utc);
@@ -63,13 +72,17 @@ public sealed class CronSchedule
             : throw new FormatException($"'{text}' is never due: no month it names has such a day.");
     }
 
-    /// <summary>The first time (UTC, whole minute) it is due after a moment; null where there is none before the calendar ends.</summary>
+    /// <summary>
+    /// The first time (UTC, whole minute) it is due after a moment; null where there is none before the calendar ends.
+    /// </summary>
     public DateTimeOffset? Next(DateTimeOffset after)
     {
         DateTime local = TimeZoneInfo.ConvertTimeFromUtc(after.UtcDateTime, TimeZone);
-        // An hour shown twice: what is due in it was due the first time, so the search begins before it and passes over what is not later.
+        // An hour shown twice: what is due in it was due the first time, so the search begins before it and passes over what is
+        // not later.
         DateTime? candidate = new DateTime(local.Year, local.Month, local.Day, local.Hour, local.Minute, 0);
-        candidate = Math.Abs((TimeZone.GetUtcOffset(after) - TimeZone.BaseUtcOffset).Ticks) > 0 || TimeZone.SupportsDaylightSavingTime ? Earlier(candidate.Value, TimeSpan.FromHours(3)) : candidate;
+        candidate = Math.Abs((TimeZone.GetUtcOffset(after) - TimeZone.BaseUtcOffset).Ticks) > 0
+            || TimeZone.SupportsDaylightSavingTime ? Earlier(candidate.Value, TimeSpan.FromHours(3)) : candidate;
         int last = local.Year + MaxYears;
         while (candidate is { } from && NextLocal(from, last) is { } due)
         {
@@ -139,7 +152,9 @@ public sealed class CronSchedule
             return new DateTimeOffset(TimeZoneInfo.ConvertTimeToUtc(valid, TimeZone), TimeSpan.Zero);
         }
 
-        TimeSpan offset = TimeZone.IsAmbiguousTime(local) ? TimeZone.GetAmbiguousTimeOffsets(local).Max() : TimeZone.GetUtcOffset(local);
+        TimeSpan offset = TimeZone.IsAmbiguousTime(local)
+            ? TimeZone.GetAmbiguousTimeOffsets(local).Max()
+            : TimeZone.GetUtcOffset(local);
         long ticks = Math.Clamp(local.Ticks - offset.Ticks, 0, DateTime.MaxValue.Ticks);
         return new DateTimeOffset(ticks, TimeSpan.Zero);
     }
@@ -150,7 +165,9 @@ public sealed class CronSchedule
         foreach (string part in field.Split(','))
         {
             string[] step = part.Split('/');
-            int every = step.Length == 1 ? 1 : step.Length == 2 ? Number(line, step[1], what, 1, most, []) : throw Wrong(line, part, what, least, most, names);
+            int every = step.Length == 1
+                ? 1
+                : step.Length == 2 ? Number(line, step[1], what, 1, most, []) : throw Wrong(line, part, what, least, most, names);
             (int from, int to) = Range(line, step[0], what, least, most, names, hasStep: step.Length == 2);
             for (int value = from; value <= to; value += every)
                 set |= 1ul << value;
@@ -159,7 +176,8 @@ public sealed class CronSchedule
         return set;
     }
 
-    private static (int From, int To) Range(string line, string text, string what, int least, int most, string[] names, bool hasStep)
+    private static (int From, int To) Range(
+        string line, string text, string what, int least, int most, string[] names, bool hasStep)
     {
         // Sunday as 7 is for those who write it so; what stands for all days counts it once.
         if (text == "*")
@@ -172,7 +190,9 @@ public sealed class CronSchedule
         int to = ends.Length == 2 ? Number(line, ends[1], what, least, most, names) : hasStep ? most : from;
         return from <= to
             ? (from, to)
-            : throw new FormatException($"'{line}' is no schedule: the {what} '{text}' ends before it begins. Write two ranges with a comma between them.");
+            : throw new FormatException(
+                $"'{line}' is no schedule: the {what} '{text}' ends before it begins. Write two ranges with a comma between "
+                    + $"them.");
     }
 
     private static int Number(string line, string text, string what, int least, int most, string[] names)
@@ -180,11 +200,15 @@ public sealed class CronSchedule
         int named = Array.FindIndex(names, name => name.Equals(text, StringComparison.OrdinalIgnoreCase));
         if (named >= 0)
             return least == 0 ? named : named + 1;
-        return int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int number) && number >= least && number <= most
+        return int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int number)
+            && number >= least
+            && number <= most
             ? number
             : throw Wrong(line, text, what, least, most, names);
     }
 
     private static FormatException Wrong(string line, string part, string what, int least, int most, string[] names) => new(
-        $"'{line}' is no schedule: '{part}' is no {what}, which is a number from {least} to {most}{(names.Length > 0 ? $" or a name ({names[0]} to {names[^1]})" : "")}, '*', a range a-b, one of these with a step /n, or several with commas between them.");
+        $"'{line}' is no schedule: '{part}' is no {what}, which is a number from {least} to "
+            + $"{most}{(names.Length > 0 ? $" or a name ({names[0]} to {names[^1]})" : "")}, '*', a range a-b, one of these with "
+            + $"a step /n, or several with commas between them.");
 }

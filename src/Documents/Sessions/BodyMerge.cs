@@ -6,11 +6,13 @@ using Treepie.Json;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Puts the changes of an object into the document it came from, so that nothing is lost that was not changed: members that the type does not have stay, and
-/// what has the value it was loaded with keeps its spelling. A three-way merge of JSON: the document as it is stored, as this type writes it unchanged, and as it writes it now.
+/// Puts the changes of an object into the document it came from, so that nothing is lost that was not changed: members that the
+/// type does not have stay, and what has the value it was loaded with keeps its spelling. A three-way merge of JSON: the document
+/// as it is stored, as this type writes it unchanged, and as it writes it now.
 /// </summary>
 /// <remarks>
-/// An element of an array is the one it was if it is written as then, or if the array is as long as it was and what stood at its place is gone. Any other is new.
+/// An element of an array is the one it was if it is written as then, or if the array is as long as it was and what stood at its
+/// place is gone. Any other is new.
 /// </remarks>
 internal sealed class BodyMerge(bool ignoresCase)
 {
@@ -20,7 +22,9 @@ internal sealed class BodyMerge(bool ignoresCase)
     public byte[] Merge(ReadOnlyMemory<byte> stored, ReadOnlyMemory<byte> before, ReadOnlyMemory<byte> now)
     {
         var depth = new JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth };
-        using JsonDocument storedJson = JsonDocument.Parse(stored, depth), beforeJson = JsonDocument.Parse(before, depth), nowJson = JsonDocument.Parse(now, depth);
+        using JsonDocument storedJson = JsonDocument.Parse(stored, depth),
+            beforeJson = JsonDocument.Parse(before, depth),
+            nowJson = JsonDocument.Parse(now, depth);
         var output = new ArrayBufferWriter<byte>(stored.Length + now.Length);
         Write(output, storedJson.RootElement, beforeJson.RootElement, nowJson.RootElement);
         return output.WrittenSpan.ToArray();
@@ -76,7 +80,9 @@ internal sealed class BodyMerge(bool ignoresCase)
 
     private void WriteArray(ArrayBufferWriter<byte> output, JsonElement stored, JsonElement before, JsonElement now)
     {
-        JsonElement[] then = [.. before.EnumerateArray()], document = [.. stored.EnumerateArray()], values = [.. now.EnumerateArray()];
+        JsonElement[] then = [.. before.EnumerateArray()],
+            document = [.. stored.EnumerateArray()],
+            values = [.. now.EnumerateArray()];
         int[] origins = Origins(then, values);
         output.Write("["u8);
         for (int i = 0; i < values.Length; i++)
@@ -102,7 +108,9 @@ internal sealed class BodyMerge(bool ignoresCase)
         bool[] isTaken = new bool[then.Length];
         for (int i = 0; i < values.Length; i++)
         {
-            origins[i] = places.TryGetValue(values[i].GetRawText(), out Queue<int>? same) && same.TryDequeue(out int place) ? place : -1;
+            origins[i] = places.TryGetValue(values[i].GetRawText(), out Queue<int>? same) && same.TryDequeue(out int place)
+                ? place
+                : -1;
             if (origins[i] >= 0)
                 isTaken[origins[i]] = true;
         }
@@ -114,7 +122,8 @@ internal sealed class BodyMerge(bool ignoresCase)
     }
 
     /// <summary>Both were written by the same serializer, so what is the same is spelt the same.</summary>
-    private static bool IsSame(JsonElement before, JsonElement now) => JsonMarshal.GetRawUtf8Value(before).SequenceEqual(JsonMarshal.GetRawUtf8Value(now));
+    private static bool IsSame(JsonElement before, JsonElement now) =>
+        JsonMarshal.GetRawUtf8Value(before).SequenceEqual(JsonMarshal.GetRawUtf8Value(now));
 
     private bool TryFind(JsonElement json, string name, out JsonElement value)
     {
@@ -145,5 +154,6 @@ internal sealed class BodyMerge(bool ignoresCase)
     }
 
     /// <summary>As it is spelt.</summary>
-    private static void Copy(ArrayBufferWriter<byte> output, JsonElement value) => output.Write(JsonMarshal.GetRawUtf8Value(value));
+    private static void Copy(ArrayBufferWriter<byte> output, JsonElement value) =>
+        output.Write(JsonMarshal.GetRawUtf8Value(value));
 }

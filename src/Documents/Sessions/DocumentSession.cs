@@ -18,8 +18,8 @@ namespace Treepie.Sessions;
 /// bob?.Rename("Bob");
 /// await session.SaveChangesAsync();
 /// </code>
-/// A property <c>Id</c>, if there is one, is the document's id; it is not repeated in the document. A string is the whole id, an <c>int</c>, <c>long</c> or <c>Guid</c> what stands
-/// behind the collection's tag: <c>orders/42</c>.
+/// A property <c>Id</c>, if there is one, is the document's id; it is not repeated in the document. A string is the whole id, an
+/// <c>int</c>, <c>long</c> or <c>Guid</c> what stands behind the collection's tag: <c>orders/42</c>.
 /// </summary>
 public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 {
@@ -29,7 +29,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     private readonly SessionGuard _guard = new();
     private readonly Dictionary<object, TrackedEntity> _byEntity = new(ReferenceEqualityComparer.Instance);
     private readonly Dictionary<string, TrackedEntity> _byId = new(IdComparer.Instance);
-    private readonly Dictionary<string, string?> _deletions = new(IdComparer.Instance); // of documents not loaded; value: expected change vector
+    // of documents not loaded; value: expected change vector
+    private readonly Dictionary<string, string?> _deletions = new(IdComparer.Instance);
     private readonly List<SessionCommand> _commands = [];
     private Dictionary<string, IncludedDocument>? _included;
     private SessionQueries? _queries;
@@ -47,9 +48,14 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     public SessionAdvanced Advanced => _advanced ??= new SessionAdvanced(this);
 
     /// <summary>Whether a save would write something.</summary>
-    public bool HasChanges => _deletions.Count + _commands.Count > 0 || _byEntity.Values.Any(entity => entity.IsDeleted || _saver.NeedsPut(entity, out _));
+    public bool HasChanges =>
+        _deletions.Count + _commands.Count > 0
+            || _byEntity.Values.Any(entity => entity.IsDeleted || _saver.NeedsPut(entity, out _));
 
-    /// <summary>The object of a document; the same one however often it is loaded; null if there is none, or it was deleted in this session.</summary>
+    /// <summary>
+    /// The object of a document; the same one however often it is loaded; null if there is none, or it was deleted in this
+    /// session.
+    /// </summary>
     /// <exception cref="TreepieException">The document does not fit the type.</exception>
     public T? Load<T>(string id)
         where T : class
@@ -60,17 +66,24 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return snapshot.TryGet(id, out Document document) ? Track<T>(document) : null;
     }
 
-    /// <summary>The object of a document whose id is a number behind its collection's tag, <c>orders/42</c>. As <see cref="Load{T}(string)"/>.</summary>
+    /// <summary>
+    /// The object of a document whose id is a number behind its collection's tag, <c>orders/42</c>. As
+    /// <see cref="Load{T}(string)"/>.
+    /// </summary>
     /// <exception cref="TreepieException">The document does not fit the type.</exception>
     public T? Load<T>(long id)
         where T : class => Load<T>(string.Create(CultureInfo.InvariantCulture, $"{TypeOf(typeof(T)).Tag}/{id}"));
 
-    /// <summary>The object of a document whose id is a Guid behind its collection's tag. As <see cref="Load{T}(string)"/>.</summary>
+    /// <summary>
+    /// The object of a document whose id is a Guid behind its collection's tag. As <see cref="Load{T}(string)"/>.
+    /// </summary>
     /// <exception cref="TreepieException">The document does not fit the type.</exception>
     public T? Load<T>(Guid id)
         where T : class => Load<T>($"{TypeOf(typeof(T)).Tag}/{id:D}");
 
-    /// <summary>The objects of several documents, by the ids as given, from one snapshot; null for those that do not exist.</summary>
+    /// <summary>
+    /// The objects of several documents, by the ids as given, from one snapshot; null for those that do not exist.
+    /// </summary>
     /// <exception cref="TreepieException">A document does not fit the type.</exception>
     public IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids)
         where T : class
@@ -79,7 +92,9 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         var loaded = new Dictionary<string, T?>(IdComparer.Instance);
         using DatabaseSnapshot snapshot = _database.BeginRead();
         foreach (string id in ids)
-            loaded[id] = TryFindTracked(id, out T? entity) ? entity : snapshot.TryGet(id, out Document document) ? Track<T>(document) : null;
+            loaded[id] = TryFindTracked(id, out T? entity)
+                ? entity
+                : snapshot.TryGet(id, out Document document) ? Track<T>(document) : null;
         return loaded;
     }
 
@@ -92,7 +107,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     }
 
     /// <summary>As <see cref="Load{T}(IEnumerable{string})"/>: reads complete at once.</summary>
-    public ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(IEnumerable<string> ids, CancellationToken cancellationToken = default)
+    public ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(
+        IEnumerable<string> ids, CancellationToken cancellationToken = default)
         where T : class
     {
         cancellationToken.ThrowIfCancellationRequested();
@@ -100,14 +116,17 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     }
 
     /// <summary>As <see cref="Store"/>, which needs no waiting.</summary>
-    public ValueTask StoreAsync(object entity, string? id = null, string? changeVector = null, CancellationToken cancellationToken = default)
+    public ValueTask StoreAsync(
+        object entity, string? id = null, string? changeVector = null, CancellationToken cancellationToken = default)
     {
         cancellationToken.ThrowIfCancellationRequested();
         Store(entity, id, changeVector);
         return default;
     }
 
-    /// <summary>The objects of documents whose id starts with a prefix, in id order; those deleted in this session are left out.</summary>
+    /// <summary>
+    /// The objects of documents whose id starts with a prefix, in id order; those deleted in this session are left out.
+    /// </summary>
     /// <param name="prefix">Which documents.</param>
     /// <param name="start">How many to pass over.</param>
     /// <param name="pageSize">How many at most.</param>
@@ -128,18 +147,22 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return loaded;
     }
 
-    /// <summary>The objects of documents whose id starts with a prefix; see <see cref="LoadStartingWith{T}(DocumentPrefix, int, int)"/>.</summary>
+    /// <summary>
+    /// The objects of documents whose id starts with a prefix; see <see cref="LoadStartingWith{T}(DocumentPrefix, int, int)"/>.
+    /// </summary>
     public IReadOnlyList<T> LoadStartingWith<T>(string prefix, int start = 0, int pageSize = 25)
         where T : class => LoadStartingWith<T>(new DocumentPrefix { StartsWith = prefix }, start, pageSize);
 
     /// <summary>
-    /// Stores an object with the next save. Without an id, given or in its property <c>Id</c>, it gets one at once, <c>users/33-A</c>; one
-    /// that ends in <c>/</c> or <c>|</c> is completed by the save.
+    /// Stores an object with the next save. Without an id, given or in its property <c>Id</c>, it gets one at once,
+    /// <c>users/33-A</c>; one that ends in <c>/</c> or <c>|</c> is completed by the save.
     /// </summary>
     /// <param name="entity">The object.</param>
     /// <param name="id">Its id; null: its own, or the next.</param>
-    /// <param name="changeVector">Null: what the session's options say; empty: the document must not exist; else what it must be at.</param>
-    /// <exception cref="InvalidOperationException">Another object of this session has that id, or this one another id.</exception>
+    /// <param name="changeVector">Null: what the session's options say; empty: the document must not exist; else what it must be
+    /// at.</param>
+    /// <exception cref="InvalidOperationException">Another object of this session has that id, or this one another
+    /// id.</exception>
     /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
     /// <exception cref="TreepieException">Objects of the type would lose data as documents; the message says where.</exception>
     public void Store(object entity, string? id = null, string? changeVector = null)
@@ -149,7 +172,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         if (_byEntity.TryGetValue(entity, out TrackedEntity? tracked))
         {
             if (id is not null && !IdComparer.Instance.Equals(id, tracked.Id))
-                throw new InvalidOperationException($"This object is stored in this session as '{tracked.Id}' and cannot be stored as '{id}' too. Store a copy.");
+                throw new InvalidOperationException(
+                    $"This object is stored in this session as '{tracked.Id}' and cannot be stored as '{id}' too. Store a copy.");
             tracked.IsDeleted = false;
             tracked.ExpectedChangeVector = changeVector ?? tracked.ExpectedChangeVector;
             return;
@@ -157,11 +181,13 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
         using SessionGuard.Scope scope = _guard.Enter();
         EntityType type = TypeOf(entity.GetType());
-        id = FirstGiven(id, type.Id?.Get(entity)) ?? type.Id?.Next(_database.HiLoIds, type.Tag) ?? _database.HiLoIds.Next(type.Tag);
+        id = FirstGiven(id, type.Id?.Get(entity)) ?? type.Id?.Next(_database.HiLoIds, type.Tag)
+            ?? _database.HiLoIds.Next(type.Tag);
         DocumentId.Encode(id, _database.Options.MaxIdBytes);
         tracked = new TrackedEntity(entity, type, id) { ExpectedChangeVector = changeVector };
         if (!tracked.HasOpenId && _byId.TryGetValue(id, out TrackedEntity? other) && !other.IsDeleted)
-            throw new InvalidOperationException($"Another object is stored in this session as '{id}'. Change that one, or evict it first.");
+            throw new InvalidOperationException(
+                $"Another object is stored in this session as '{id}'. Change that one, or evict it first.");
         if (!tracked.HasOpenId)
             type.Id?.Set(entity, id);
         Add(tracked);
@@ -179,7 +205,9 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             tracked.IsDeleted = true;
     }
 
-    /// <summary>Deletes a document with the next save, whether it exists or not, unless a change vector is given that it must be at.</summary>
+    /// <summary>
+    /// Deletes a document with the next save, whether it exists or not, unless a change vector is given that it must be at.
+    /// </summary>
     /// <exception cref="InvalidDocumentException">The id is not valid.</exception>
     public void Delete(string id, string? changeVector = null)
     {
@@ -198,8 +226,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     }
 
     /// <summary>
-    /// Saves all changes in one batch: all or none. Deletions come first, so that an id can be given to another object. Completes when it is durable; objects then have their ids and
-    /// new change vectors. After an error the session is as before.
+    /// Saves all changes in one batch: all or none. Deletions come first, so that an id can be given to another object. Completes
+    /// when it is durable; objects then have their ids and new change vectors. After an error the session is as before.
     /// </summary>
     /// <exception cref="ConcurrencyException">Somebody else changed a document first.</exception>
     /// <exception cref="InvalidDocumentException">An object is no valid document, or over a limit.</exception>
@@ -208,7 +236,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         ObjectDisposedException.ThrowIf(_disposed, this);
         using (_guard.EnterSave())
         {
-            if (await _saver.SaveAsync(_byEntity.Values, _deletions, _commands, cancellationToken).ConfigureAwait(false) is not { } outcome)
+            if (await _saver.SaveAsync(_byEntity.Values, _deletions, _commands, cancellationToken)
+                .ConfigureAwait(false) is not { } outcome)
                 return;
             _deletions.Clear();
             _commands.Clear();
@@ -229,7 +258,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     public void SaveChanges() => SaveChangesAsync().GetAwaiter().GetResult();
 
     /// <summary>A query in LINQ over the documents of a type's collection, or of an index.</summary>
-    /// <param name="indexName">The index that is asked, whose fields the members of the type then are; null: the collection, by indexes made as they are needed.</param>
+    /// <param name="indexName">The index that is asked, whose fields the members of the type then are; null: the collection, by
+    /// indexes made as they are needed.</param>
     public IDocumentQueryable<T> Query<T>(string? indexName = null)
         where T : class
     {
@@ -249,19 +279,24 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     public RawDocumentQuery<T> RawQuery<T>(RqlInterpolatedStringHandler rql)
         where T : class => new(Queries, rql.Text, [.. rql.Values.Select(value => ((string?)null, value))]);
 
-    /// <summary>Loads documents with those whose ids a member of them has: <c>session.Include&lt;Order&gt;(o => o.CompanyId).Load&lt;Order&gt;("orders/1")</c>.</summary>
+    /// <summary>
+    /// Loads documents with those whose ids a member of them has: <c>session.Include&lt;Order&gt;(o =>
+    /// o.CompanyId).Load&lt;Order&gt;("orders/1")</c>.
+    /// </summary>
     public IncludeLoader<T> Include<T>(Expression<Func<T, object?>> member)
         where T : class => new IncludeLoader<T>(this, []).Include(member);
 
     /// <summary>
-    /// Runs a query and gives its results: objects of this session where they are whole documents, new objects where they are projections.
+    /// Runs a query and gives its results: objects of this session where they are whole documents, new objects where they are
+    /// projections.
     /// </summary>
     /// <param name="rql">The text.</param>
     /// <param name="parameters">
-    /// Values of its parameters, by name without <c>$</c>: an object, <c>new { least = 10 }</c>, or a dictionary of string to object, which needs no
-    /// serializer for itself.
+    /// Values of its parameters, by name without <c>$</c>: an object, <c>new { least = 10 }</c>, or a dictionary of string to
+    /// object, which needs no serializer for itself.
     /// </param>
-    /// <param name="waitForIndex">Waits until the index has everything saved before the query, instead of looking at what it has not.</param>
+    /// <param name="waitForIndex">Waits until the index has everything saved before the query, instead of looking at what it has
+    /// not.</param>
     /// <param name="cancellationToken">Ends the wait or the query.</param>
     /// <exception cref="InvalidQueryException">The text is not valid.</exception>
     public Task<IReadOnlyList<T>> QueryAsync<T>(
@@ -282,7 +317,11 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         ObjectDisposedException.ThrowIf(_disposed, this);
 
         // How many there are besides is not given back, so it is not counted.
-        request = request with { CountsResults = false, NeverStale = request.NeverStale || !(_options.AllowStale || request.WaitForNonStaleResults) };
+        request = request with
+        {
+            CountsResults = false,
+            NeverStale = request.NeverStale || !(_options.AllowStale || request.WaitForNonStaleResults)
+        };
         using QueryResults results = await _database.QueryAsync(request, cancellationToken).ConfigureAwait(false);
         var found = new List<T>();
         while (results.MoveNext())
@@ -309,8 +348,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     public DateTime? GetLastModifiedFor(object entity) => Tracked(entity).LastModified;
 
     /// <summary>
-    /// The metadata of an object's document. Changes to it are saved; <c>@id</c>, <c>@change-vector</c> and <c>@last-modified</c> are
-    /// given by the database and not among it.
+    /// The metadata of an object's document. Changes to it are saved; <c>@id</c>, <c>@change-vector</c> and <c>@last-modified</c>
+    /// are given by the database and not among it.
     /// </summary>
     /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
     public JsonObject GetMetadataFor(object entity)
@@ -318,7 +357,10 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         TrackedEntity tracked = Tracked(entity);
         if (tracked.Metadata is null)
         {
-            tracked.Metadata = (JsonObject)JsonNode.Parse(tracked.StoredMetadata, documentOptions: new JsonDocumentOptions { MaxDepth = _database.Options.MaxDocumentDepth })!; // the store keeps objects
+            // the store keeps objects
+            tracked.Metadata = (JsonObject)JsonNode.Parse(
+                tracked.StoredMetadata,
+                documentOptions: new JsonDocumentOptions { MaxDepth = _database.Options.MaxDocumentDepth })!;
             tracked.Metadata["@collection"] = tracked.Collection ?? tracked.Type.Collection;
             tracked.MetadataBefore = tracked.Metadata.DeepClone();
         }
@@ -404,11 +446,13 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     /// <summary>The id that an object's document has already.</summary>
     internal string IdOf(object entity) => Tracked(entity) is { HasOpenId: false } tracked
         ? tracked.Id
-        : throw new InvalidOperationException("The object gets its id by the next save. Save it first, then attach to it what belongs to it.");
+        : throw new InvalidOperationException(
+            "The object gets its id by the next save. Save it first, then attach to it what belongs to it.");
 
     internal void RequireOpen() => ObjectDisposedException.ThrowIf(_disposed, this);
 
-    private static string? FirstGiven(string? id, string? own) => !string.IsNullOrEmpty(id) ? id : !string.IsNullOrEmpty(own) ? own : null;
+    private static string? FirstGiven(string? id, string? own) =>
+        !string.IsNullOrEmpty(id) ? id : !string.IsNullOrEmpty(own) ? own : null;
 
     private bool TryFindTracked<T>(string id, out T? entity)
         where T : class
@@ -439,7 +483,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return TryFindTracked(id, out T? known) ? known : Track<T>(IncludedDocument.Of(document, Guarded(document, id)));
     }
 
-    internal string? Guarded(Document document, string id) => _options.IsClusterWide ? document.Snapshot.GuardedChangeVector(id, document.ChangeVector) : null;
+    internal string? Guarded(Document document, string id) =>
+        _options.IsClusterWide ? document.Snapshot.GuardedChangeVector(id, document.ChangeVector) : null;
 
     private T Track<T>(IncludedDocument document)
         where T : class
@@ -448,7 +493,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         EntityType type = TypeOf(typeof(T));
         object read = _saver.Json.Read(type, document.Id, document.Body);
         T entity = read as T ?? throw new TreepieException(
-            $"Document '{document.Id}' is of type {read.GetType().Name} and cannot be loaded as {typeof(T).Name}. Load it as {type.Json.Type.Name}.");
+            $"Document '{document.Id}' is of type {read.GetType().Name} and cannot be loaded as {typeof(T).Name}. Load it as "
+                + $"{type.Json.Type.Name}.");
         Add(new TrackedEntity(read, type, document.Id)
         {
             ChangeVector = document.ChangeVector,
@@ -464,14 +510,16 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     private static T Cast<T>(TrackedEntity tracked)
         where T : class => tracked.Entity as T
         ?? throw new InvalidOperationException(
-            $"Document '{tracked.Id}' is in this session as {tracked.Entity.GetType().Name} and cannot be loaded as {typeof(T).Name}. Evict it first, or use another session.");
+            $"Document '{tracked.Id}' is in this session as {tracked.Entity.GetType().Name} and cannot be loaded as "
+                + $"{typeof(T).Name}. Evict it first, or use another session.");
 
     private void Add(TrackedEntity tracked)
     {
         if (_byEntity.Count >= _options.MaxTrackedDocuments)
         {
             throw new InvalidOperationException(
-                $"The session follows {_options.MaxTrackedDocuments:N0} documents, its limit (MaxTrackedDocuments). Clear it, use several sessions, or a bulk insert.");
+                $"The session follows {_options.MaxTrackedDocuments:N0} documents, its limit (MaxTrackedDocuments). Clear it, "
+                    + $"use several sessions, or a bulk insert.");
         }
 
         _byEntity.Add(tracked.Entity, tracked);
@@ -492,7 +540,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         ObjectDisposedException.ThrowIf(_disposed, this);
         return _byEntity.TryGetValue(entity, out TrackedEntity? tracked)
             ? tracked
-            : throw new InvalidOperationException($"This object of type {entity.GetType().Name} is not of this session. Load or store it here first.");
+            : throw new InvalidOperationException(
+                $"This object of type {entity.GetType().Name} is not of this session. Load or store it here first.");
     }
 
     internal EntityType TypeOf(Type type) => _database.EntityTypes.Of(type, _options);

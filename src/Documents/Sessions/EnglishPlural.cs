@@ -2,7 +2,10 @@ using System.Collections.Frozen;
 
 namespace Treepie.Sessions;
 
-/// <summary>The plural of an English type name, as collections are called: the rules, and the nouns that programs are full of that break them.</summary>
+/// <summary>
+/// The plural of an English type name, as collections are called: the rules, and the nouns that programs are full of that break
+/// them.
+/// </summary>
 internal static class EnglishPlural
 {
     private static readonly FrozenDictionary<string, string> s_irregular = new Dictionary<string, string>
@@ -31,7 +34,8 @@ internal static class EnglishPlural
     }.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase);
 
     private static readonly FrozenSet<string> s_unchanging = FrozenSet.Create(
-        StringComparer.OrdinalIgnoreCase, "Equipment", "Information", "Money", "News", "Series", "Species", "Sheep", "Fish", "Data", "Media", "Metadata", "Software");
+        StringComparer.OrdinalIgnoreCase, "Equipment", "Information", "Money", "News", "Series", "Species", "Sheep", "Fish",
+        "Data", "Media", "Metadata", "Software");
 
     /// <summary>The plural; the last word of a name of several, as in <c>OrderLine</c>, is the one that changes.</summary>
     public static string Of(string name)
@@ -52,7 +56,9 @@ internal static class EnglishPlural
             return word[..^1] + "ies";
         if (word.EndsWith("is", StringComparison.Ordinal))
             return word[..^2] + "es"; // analysis
-        bool hisses = word[^1] is 's' or 'x' or 'z' || word.EndsWith("ch", StringComparison.Ordinal) || word.EndsWith("sh", StringComparison.Ordinal);
+        bool hisses = word[^1] is 's' or 'x' or 'z'
+            || word.EndsWith("ch", StringComparison.Ordinal)
+            || word.EndsWith("sh", StringComparison.Ordinal);
         return word + (hisses ? "es" : "s");
     }
 

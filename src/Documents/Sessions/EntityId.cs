@@ -7,8 +7,9 @@ using Treepie.Json;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// The member of a type that is the document's id. A string, or a type of one's own that is written as a JSON string, is the whole id. A number, or a type written
-/// as one, and a Guid stand behind the collection's tag: <c>orders/42</c>. The member is not kept in the document.
+/// The member of a type that is the document's id. A string, or a type of one's own that is written as a JSON string, is the
+/// whole id. A number, or a type written as one, and a Guid stand behind the collection's tag: <c>orders/42</c>. The member is
+/// not kept in the document.
 /// </summary>
 internal sealed class EntityId
 {
@@ -44,7 +45,8 @@ internal sealed class EntityId
             bool isKnown = type == typeof(string) || type == typeof(Guid) || type == typeof(int) || type == typeof(long);
             if (!isKnown && (own.Kind != JsonTypeInfoKind.None || type.IsPrimitive || type.IsEnum || type.Namespace == "System"))
                 throw new TreepieException(
-                    $"{json.Type.Name}.{property.Name} is of type {type.Name}, which can be no document's id. Take string, Guid, int, long or a type with a JSON converter that writes "
+                    $"{json.Type.Name}.{property.Name} is of type {type.Name}, which can be no document's id. Take string, Guid, "
+                    + $"int, long or a type with a JSON converter that writes "
                     + "it as one of these, or give the member another name in JSON.");
             return new EntityId(property, own, type, tag);
         }
@@ -75,9 +77,13 @@ internal sealed class EntityId
     public string Of(long id) => string.Create(CultureInfo.InvariantCulture, $"{_prefix}{id}");
 
     /// <summary>An id that nobody has: of a Guid made now, or the next number or text of the tag.</summary>
-    public string Next(HiLoIds ids, string tag) => _type == typeof(Guid) ? Of(Guid.CreateVersion7()) : IsNumber ? Of(ids.NextNumber(tag)) : ids.Next(tag);
+    public string Next(HiLoIds ids, string tag) =>
+        _type == typeof(Guid) ? Of(Guid.CreateVersion7()) : IsNumber ? Of(ids.NextNumber(tag)) : ids.Next(tag);
 
-    /// <summary>Tells an object its id, if it can be told: one that is set only while the object is made keeps what it has, and the session knows the id.</summary>
+    /// <summary>
+    /// Tells an object its id, if it can be told: one that is set only while the object is made keeps what it has, and the
+    /// session knows the id.
+    /// </summary>
     public void Set(object entity, string id)
     {
         if (_property.Set is not { } set)
@@ -107,11 +113,16 @@ internal sealed class EntityId
         bool isBehindTag = id.StartsWith(_prefix, StringComparison.OrdinalIgnoreCase);
         string own = isBehindTag ? id[_prefix.Length..] : id;
         if (_type == typeof(Guid))
-            return isBehindTag && Guid.TryParse(own, CultureInfo.InvariantCulture, out _) ? Quoted(own) : throw Unfit(id, "a Guid");
+            return isBehindTag && Guid.TryParse(own, CultureInfo.InvariantCulture, out _)
+                ? Quoted(own)
+                : throw Unfit(id, "a Guid");
 
-        bool isNumber = long.TryParse(own, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long number) && isBehindTag;
+        bool isNumber = long.TryParse(own, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long number)
+            && isBehindTag;
         if (IsNumber)
-            return isNumber && (_type == typeof(long) || number == (int)number) ? Encoding.UTF8.GetBytes(own) : throw Unfit(id, "a number");
+            return isNumber && (_type == typeof(long) || number == (int)number)
+                ? Encoding.UTF8.GetBytes(own)
+                : throw Unfit(id, "a number");
         return isNumber && IsWrittenAsNumber(number) ? Encoding.UTF8.GetBytes(own) : Quoted(id);
     }
 
@@ -131,7 +142,9 @@ internal sealed class EntityId
             JsonValueKind.Null => null,
             JsonValueKind.String => written.RootElement.GetString() is { Length: > 0 } text ? text : null,
             JsonValueKind.Number when written.RootElement.TryGetInt64(out long number) => number == 0 ? null : Of(number),
-            _ => throw new TreepieException($"An id of type {_type.Name} is written as {written.RootElement.ValueKind} in JSON. A document's id is a string or a whole number: change its converter."),
+            _ => throw new TreepieException(
+                $"An id of type {_type.Name} is written as {written.RootElement.ValueKind} in JSON. A document's id is a string "
+                    + $"or a whole number: change its converter."),
         };
     }
 
@@ -139,7 +152,8 @@ internal sealed class EntityId
     {
         try
         {
-            return JsonSerializer.Deserialize(Encoding.UTF8.GetBytes(number.ToString(CultureInfo.InvariantCulture)), _json) is not null;
+            return JsonSerializer.Deserialize(
+                Encoding.UTF8.GetBytes(number.ToString(CultureInfo.InvariantCulture)), _json) is not null;
         }
         catch (Exception error) when (error is JsonException or InvalidOperationException or NotSupportedException)
         {
@@ -148,5 +162,6 @@ internal sealed class EntityId
     }
 
     private TreepieException Unfit(string id, string form) => new(
-        $"Document '{id}' cannot be read as {_property.DeclaringType.Name}: its member {_property.Name} is {form} behind '{_prefix}', and the id is none. Load it as a type whose id is a string.");
+        $"Document '{id}' cannot be read as {_property.DeclaringType.Name}: its member {_property.Name} is {form} behind "
+            + $"'{_prefix}', and the id is none. Load it as a type whose id is a string.");
 }

@@ -7,7 +7,9 @@ using Treepie.Json;
 
 namespace Treepie.Sessions;
 
-/// <summary>Objects to documents and back. The id's member is put in on the way to an object and left out on the way to a document.</summary>
+/// <summary>
+/// Objects to documents and back. The id's member is put in on the way to an object and left out on the way to a document.
+/// </summary>
 internal sealed class EntityJson
 {
     private static readonly JsonWriterOptions s_plain = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
@@ -15,7 +17,8 @@ internal sealed class EntityJson
     private readonly ArrayBufferWriter<byte> _buffer = new();
     private readonly DocumentParser _parser;
 
-    public EntityJson(DatabaseOptions options) => _parser = new DocumentParser(options.MaxDocumentBytes, options.MaxDocumentDepth);
+    public EntityJson(DatabaseOptions options) =>
+        _parser = new DocumentParser(options.MaxDocumentBytes, options.MaxDocumentDepth);
 
     /// <summary>The object a body describes.</summary>
     /// <exception cref="TreepieException">The body does not fit the type.</exception>
@@ -28,7 +31,10 @@ internal sealed class EntityJson
         }
         catch (Exception error) when (error is JsonException or NotSupportedException)
         {
-            throw new TreepieException($"Document '{id}' cannot be read as {type.Json.Type.Name}: {error.Message} Load it as another type, or correct the type's properties.", error);
+            throw new TreepieException(
+                $"Document '{id}' cannot be read as {type.Json.Type.Name}: {error.Message} Load it as another type, or correct "
+                    + $"the type's properties.",
+                error);
         }
     }
 
@@ -40,11 +46,15 @@ internal sealed class EntityJson
         ParsedDocument parsed = _parser.Parse("(projection)", json, body);
         try
         {
-            return JsonSerializer.Deserialize(body.AsSpan(0, parsed.BodyLength), type.Json) ?? throw new JsonException("The result became null.");
+            return JsonSerializer.Deserialize(body.AsSpan(0, parsed.BodyLength), type.Json)
+                ?? throw new JsonException("The result became null.");
         }
         catch (Exception error) when (error is JsonException or NotSupportedException)
         {
-            throw new TreepieException($"A result of the query cannot be read as {type.Json.Type.Name}: {error.Message} Select the fields the type has, or use another type.", error);
+            throw new TreepieException(
+                $"A result of the query cannot be read as {type.Json.Type.Name}: {error.Message} Select the fields the type has, "
+                    + $"or use another type.",
+                error);
         }
     }
 
@@ -59,7 +69,8 @@ internal sealed class EntityJson
         }
         catch (Exception error) when (error is JsonException or NotSupportedException)
         {
-            throw new InvalidDocumentException($"The object with id '{id}' of type {type.Json.Type.Name} cannot be written as JSON: {error.Message}", error);
+            throw new InvalidDocumentException(
+                $"The object with id '{id}' of type {type.Json.Type.Name} cannot be written as JSON: {error.Message}", error);
         }
 
         byte[] body = new byte[Math.Min(json.Length, _parser.MaxDocumentBytes)];

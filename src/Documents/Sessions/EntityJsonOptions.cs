@@ -8,8 +8,8 @@ using System.Text.Json.Serialization.Metadata;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// How objects are written where a program says nothing: by their public properties, private setters included; enumerations by name (numbers are read too); times with seven digits of a second; a discriminator
-/// (<c>$type</c>) wherever it stands.
+/// How objects are written where a program says nothing: by their public properties, private setters included; enumerations by
+/// name (numbers are read too); times with seven digits of a second; a discriminator (<c>$type</c>) wherever it stands.
 /// </summary>
 internal static class EntityJsonOptions
 {
@@ -24,13 +24,17 @@ internal static class EntityJsonOptions
         {
             MaxDepth = maxDepth,
             TypeInfoResolver = resolver,
-            Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping, // documents go into no web page, and é is shorter than its escape
+            // documents go into no web page, and é is shorter than its escape
+            Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
             AllowOutOfOrderMetadataProperties = true, // somebody else may have written the document
             Converters = { new JsonStringEnumConverter(), new TimeJson() },
         };
     }
 
-    /// <summary>What the serializer would write and not read back: properties with a private setter, and classes whose one constructor is not public.</summary>
+    /// <summary>
+    /// What the serializer would write and not read back: properties with a private setter, and classes whose one constructor is
+    /// not public.
+    /// </summary>
     [RequiresUnreferencedCode("Looks for members by reflection.")]
     private static void UsePrivateMembers(JsonTypeInfo json)
     {
@@ -42,7 +46,10 @@ internal static class EntityJsonOptions
                 property.Set = (entity, value) => setter.Invoke(entity, [value]);
 
         const BindingFlags own = BindingFlags.Instance | BindingFlags.Public | BindingFlags.NonPublic;
-        if (json.CreateObject is null && json.Type.GetConstructors().Length == 0 && json.Type.GetConstructor(own, []) is { } constructor && !json.Type.IsAbstract)
+        if (json.CreateObject is null
+            && json.Type.GetConstructors().Length == 0
+            && json.Type.GetConstructor(own, []) is { } constructor
+            && !json.Type.IsAbstract)
             json.CreateObject = () => constructor.Invoke(null);
     }
 }

@@ -5,11 +5,14 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Treepie.Sessions;
 
-/// <summary>Refuses types whose objects would come back from a document with less than they had, before anything is written.</summary>
+/// <summary>
+/// Refuses types whose objects would come back from a document with less than they had, before anything is written.
+/// </summary>
 internal static class EntityShape
 {
     /// <summary>Looks at a type and all that it holds.</summary>
-    /// <exception cref="TreepieException">A part of it would be lost; the message names type and member, and says what to do.</exception>
+    /// <exception cref="TreepieException">A part of it would be lost; the message names type and member, and says what to
+    /// do.</exception>
     public static void Check(JsonTypeInfo json) => Check(json, []);
 
     private static void Check(JsonTypeInfo json, HashSet<Type> seen)
@@ -29,26 +32,32 @@ internal static class EntityShape
 
         if ((json.Type.IsAbstract || json.Type.IsInterface) && json.PolymorphismOptions is null)
             throw new TreepieException(
-                $"{json.Type.Name} is {(json.Type.IsInterface ? "an interface" : "abstract")} and does not say which types are derived from it: what is stored could not be loaded. "
+                $"{json.Type.Name} is {(json.Type.IsInterface ? "an interface" : "abstract")} and does not say which types are "
+                + $"derived from it: what is stored could not be loaded. "
                 + "Mark it with [JsonDerivedType] for each, with a discriminator, or use a class.");
         CheckFields(json);
         foreach (JsonPropertyInfo property in json.Properties)
-            if (property.Get is not null && property.CustomConverter is null && json.Options.TryGetTypeInfo(property.PropertyType, out JsonTypeInfo? of))
+            if (property.Get is not null
+                && property.CustomConverter is null
+                && json.Options.TryGetTypeInfo(property.PropertyType, out JsonTypeInfo? of))
                 Check(of, seen);
         foreach (JsonDerivedType derived in json.PolymorphismOptions?.DerivedTypes ?? [])
             if (json.Options.TryGetTypeInfo(derived.DerivedType, out JsonTypeInfo? of))
                 Check(of, seen);
     }
 
-    [UnconditionalSuppressMessage("Trimming", "IL2075", Justification = "A field that was trimmed away holds nothing that could be lost.")]
+    [UnconditionalSuppressMessage(
+        "Trimming", "IL2075", Justification = "A field that was trimmed away holds nothing that could be lost.")]
     private static void CheckFields(JsonTypeInfo json)
     {
         foreach (FieldInfo field in json.Type.GetFields(BindingFlags.Public | BindingFlags.Instance))
         {
-            bool isWritten = json.Properties.Any(property => property.AttributeProvider is FieldInfo own && own.Name == field.Name);
+            bool isWritten = json.Properties.Any(
+                property => property.AttributeProvider is FieldInfo own && own.Name == field.Name);
             if (!isWritten && !json.Options.IncludeFields && field.GetCustomAttribute<JsonIgnoreAttribute>() is null)
                 throw new TreepieException(
-                    $"{json.Type.Name}.{field.Name} is a field, which is not written to documents: its value would be lost. Make it a property, mark it with [JsonInclude] or "
+                    $"{json.Type.Name}.{field.Name} is a field, which is not written to documents: its value would be lost. Make "
+                    + $"it a property, mark it with [JsonInclude] or "
                     + "[JsonIgnore], or set IncludeFields in the JSON options.");
         }
     }

@@ -2,10 +2,14 @@ using System.Text.Json.Serialization.Metadata;
 
 namespace Treepie.Sessions;
 
-/// <summary>What is known of a type of objects: how it is serialized, which member is the id, and its collection. Immutable, one for each type and options.</summary>
+/// <summary>
+/// What is known of a type of objects: how it is serialized, which member is the id, and its collection. Immutable, one for each
+/// type and options.
+/// </summary>
 internal sealed class EntityType
 {
-    /// <exception cref="TreepieException">Objects of the type would lose data on their way into a document and back; the message says where.</exception>
+    /// <exception cref="TreepieException">Objects of the type would lose data on their way into a document and back; the message
+    /// says where.</exception>
     public EntityType(Type type, SessionOptions options)
     {
         Json = RootOf(type, options.Json);
@@ -30,14 +34,16 @@ internal sealed class EntityType
     public byte[] IdMember => Id?.Member ?? [];
 
     /// <summary>
-    /// The uppermost base class that says of this type that it is derived from it (<c>JsonDerivedType</c>): what is written as that one has its discriminator, and is
-    /// found again as what it was.
+    /// The uppermost base class that says of this type that it is derived from it (<c>JsonDerivedType</c>): what is written as
+    /// that one has its discriminator, and is found again as what it was.
     /// </summary>
     private static JsonTypeInfo RootOf(Type type, System.Text.Json.JsonSerializerOptions options)
     {
         JsonTypeInfo root = options.GetTypeInfo(type);
         for (Type? above = type.BaseType; above is not null && above != typeof(object); above = above.BaseType)
-            if (options.TryGetTypeInfo(above, out JsonTypeInfo? json) && json.PolymorphismOptions is { } known && known.DerivedTypes.Any(derived => derived.DerivedType == type))
+            if (options.TryGetTypeInfo(above, out JsonTypeInfo? json)
+                && json.PolymorphismOptions is { } known
+                && known.DerivedTypes.Any(derived => derived.DerivedType == type))
                 root = json;
         return root;
     }
@@ -49,5 +55,6 @@ internal sealed class EntityType
     }
 
     // One capital: users. Several, as in OrderLines: as they are, so that words stay apart.
-    private static string TagOf(string collection) => collection.Count(char.IsUpper) <= 1 ? collection.ToLowerInvariant() : collection;
+    private static string TagOf(string collection) =>
+        collection.Count(char.IsUpper) <= 1 ? collection.ToLowerInvariant() : collection;
 }

@@ -5,8 +5,8 @@ using Treepie.Writes;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Ids for objects that have none, <c>users/33-A</c>: taken from ranges, so that most cost no write. Ranges grow while they are used up
-/// quickly. What is left of a range when the database is closed is not used. Thread-safe.
+/// Ids for objects that have none, <c>users/33-A</c>: taken from ranges, so that most cost no write. Ranges grow while they are
+/// used up quickly. What is left of a range when the database is closed is not used. Thread-safe.
 /// </summary>
 internal sealed class HiLoIds(Func<HiLoRequest, HiLoRange> nextRange)
 {
@@ -30,7 +30,8 @@ internal sealed class HiLoIds(Func<HiLoRequest, HiLoRange> nextRange)
             if (range.Current is null || range.Next > range.Current.High)
             {
                 HiLoRange? last = range.Current;
-                range.Current = nextRange(new HiLoRequest(tag, last?.LastSize ?? 0, last?.LastRangeAt ?? DateTime.UnixEpoch, last?.High ?? 0));
+                range.Current = nextRange(
+                    new HiLoRequest(tag, last?.LastSize ?? 0, last?.LastRangeAt ?? DateTime.UnixEpoch, last?.High ?? 0));
                 range.Next = range.Current.Low;
             }
 

@@ -22,7 +22,8 @@ public sealed class IncludeLoader<TDocument>
     {
         ArgumentNullException.ThrowIfNull(member);
         string path = new PathTranslator(_session.Queries, typeof(TDocument)).Of(DocumentLambda.Of(member)).Text;
-        return new IncludeLoader<TDocument>(_session, [.. _paths, FieldPath.TryParse(path) ?? throw Refusal.Of(member, "Name a member that holds an id.")]);
+        return new IncludeLoader<TDocument>(
+            _session, [.. _paths, FieldPath.TryParse(path) ?? throw Refusal.Of(member, "Name a member that holds an id.")]);
     }
 
     /// <summary>The object of a document; null if there is none.</summary>
@@ -61,7 +62,8 @@ public sealed class IncludeLoader<TDocument>
     }
 
     /// <summary>As <see cref="Load{T}(IEnumerable{string})"/>: reads complete at once.</summary>
-    public ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(IEnumerable<string> ids, CancellationToken cancellationToken = default)
+    public ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(
+        IEnumerable<string> ids, CancellationToken cancellationToken = default)
         where T : class
     {
         cancellationToken.ThrowIfCancellationRequested();

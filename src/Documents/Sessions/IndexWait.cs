@@ -5,10 +5,12 @@ internal sealed record IndexWait(TimeSpan Timeout, IReadOnlyList<string>? Indexe
 {
     public async Task WaitAsync(Database database, CancellationToken cancellationToken)
     {
-        if (!await database.Indexes.WaitForNonStaleAsync(Timeout, Indexes, cancellationToken).ConfigureAwait(false) && ThrowsOnTimeout)
+        if (!await database.Indexes.WaitForNonStaleAsync(Timeout, Indexes, cancellationToken).ConfigureAwait(false)
+            && ThrowsOnTimeout)
         {
             throw new TimeoutException(
-                $"The changes are saved and durable, but the indexes had not seen them within {Timeout}. Wait longer, or let queries see what indexes have not (the default of sessions).");
+                $"The changes are saved and durable, but the indexes had not seen them within {Timeout}. Wait longer, or let "
+                    + $"queries see what indexes have not (the default of sessions).");
         }
     }
 }

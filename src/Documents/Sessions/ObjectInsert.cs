@@ -3,7 +3,9 @@ using Treepie.Writes;
 
 namespace Treepie.Sessions;
 
-/// <summary>Stores many objects in durable batches, as sessions would write them, without following them. One caller at a time.</summary>
+/// <summary>
+/// Stores many objects in durable batches, as sessions would write them, without following them. One caller at a time.
+/// </summary>
 public sealed class ObjectInsert : IAsyncDisposable
 {
     private readonly Database _database;
@@ -21,15 +23,22 @@ public sealed class ObjectInsert : IAsyncDisposable
     /// <summary>What is durable by now. May be read from any thread.</summary>
     public BulkInsertProgress Progress => _insert.Progress;
 
-    /// <summary>Adds an object; gives its id: its own, or the next. Waits only when a batch is full and the one before is not yet durable.</summary>
-    /// <exception cref="InvalidDocumentException">This object is no valid document; it is left out, and the insert may go on.</exception>
+    /// <summary>
+    /// Adds an object; gives its id: its own, or the next. Waits only when a batch is full and the one before is not yet durable.
+    /// </summary>
+    /// <exception cref="InvalidDocumentException">This object is no valid document; it is left out, and the insert may go
+    /// on.</exception>
     public async ValueTask<string> StoreAsync(object entity, string? id = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(entity);
         EntityType type = _database.EntityTypes.Of(entity.GetType(), _options);
-        string own = !string.IsNullOrEmpty(id) ? id : type.Id?.Get(entity) ?? type.Id?.Next(_database.HiLoIds, type.Tag) ?? _database.HiLoIds.Next(type.Tag);
+        string own = !string.IsNullOrEmpty(id)
+            ? id
+            : type.Id?.Get(entity) ?? type.Id?.Next(_database.HiLoIds, type.Tag) ?? _database.HiLoIds.Next(type.Tag);
         if (own.EndsWith('/') || own.EndsWith('|'))
-            throw new InvalidDocumentException($"The id '{own}' is to be completed by a save, which bulk inserts do not wait for. Nothing was stored. Give the whole id, or none.");
+            throw new InvalidDocumentException(
+                $"The id '{own}' is to be completed by a save, which bulk inserts do not wait for. Nothing was stored. Give the "
+                    + $"whole id, or none.");
         DocumentId.Encode(own, _database.Options.MaxIdBytes);
         var tracked = new TrackedEntity(entity, type, own);
         byte[] json = _json.Join(_json.Write(type, own, entity), tracked).ToArray();
@@ -42,7 +51,8 @@ public sealed class ObjectInsert : IAsyncDisposable
     public Task FlushAsync(CancellationToken cancellationToken = default) => _insert.FlushAsync(cancellationToken);
 
     /// <summary>Makes the rest durable and ends the insert.</summary>
-    public Task<BulkInsertProgress> CompleteAsync(CancellationToken cancellationToken = default) => _insert.CompleteAsync(cancellationToken);
+    public Task<BulkInsertProgress> CompleteAsync(CancellationToken cancellationToken = default) =>
+        _insert.CompleteAsync(cancellationToken);
 
     /// <summary>Ends the insert without what is not yet on its way.</summary>
     public Task AbortAsync() => _insert.AbortAsync();

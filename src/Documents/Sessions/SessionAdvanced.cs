@@ -93,15 +93,19 @@ public sealed class SessionAdvanced
     }
 
     /// <summary>Brings an object to what its document is now; what was changed of it and not saved is lost.</summary>
-    /// <exception cref="InvalidOperationException">The object is not of this session, or new, or its document is not there any more.</exception>
+    /// <exception cref="InvalidOperationException">The object is not of this session, or new, or its document is not there any
+    /// more.</exception>
     public void Refresh(object entity)
     {
         TrackedEntity tracked = _session.Tracked(entity);
         if (tracked.IsNew)
-            throw new InvalidOperationException($"The object with id '{tracked.Id}' is not saved yet: there is no document to refresh it from.");
+            throw new InvalidOperationException(
+                $"The object with id '{tracked.Id}' is not saved yet: there is no document to refresh it from.");
         using DatabaseSnapshot snapshot = _session.Database.BeginRead();
         if (!snapshot.TryGet(tracked.Id, out Document document))
-            throw new InvalidOperationException($"Document '{tracked.Id}' was deleted since it was loaded: there is nothing to refresh its object from. Evict it, or store it anew.");
+            throw new InvalidOperationException(
+                $"Document '{tracked.Id}' was deleted since it was loaded: there is nothing to refresh its object from. Evict "
+                    + $"it, or store it anew.");
 
         object fresh = _session.Saver.Json.Read(tracked.Type, tracked.Id, document.Body);
         foreach (JsonPropertyInfo property in tracked.Type.Json.Options.GetTypeInfo(entity.GetType()).Properties)
@@ -114,7 +118,8 @@ public sealed class SessionAdvanced
     /// <param name="timeout">Longest wait; null: the database's default.</param>
     /// <param name="indexes">Names of the indexes; null: all.</param>
     /// <param name="throwOnTimeout">Whether a wait that takes too long is an error; what was saved stays saved.</param>
-    public void WaitForIndexesAfterSaveChanges(TimeSpan? timeout = null, IReadOnlyList<string>? indexes = null, bool throwOnTimeout = true) =>
+    public void WaitForIndexesAfterSaveChanges(
+        TimeSpan? timeout = null, IReadOnlyList<string>? indexes = null, bool throwOnTimeout = true) =>
         IndexWait = new IndexWait(timeout ?? _session.Database.Options.DefaultStaleWait, indexes, throwOnTimeout);
 
     /// <summary>Counters of a document.</summary>
@@ -128,18 +133,27 @@ public sealed class SessionAdvanced
     /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
     public SessionCounters CountersFor(object entity) => new(_session, _session.IdOf(entity));
 
-    /// <summary>The results of a query one after another, in the memory of one: objects that the session does not follow.</summary>
-    /// <exception cref="NotSupportedException">The query is a projection: <c>await foreach</c> over it streams as it is.</exception>
-    public IAsyncEnumerable<StreamResult<T>> StreamAsync<T>(IDocumentQueryable<T> query, CancellationToken cancellationToken = default)
+    /// <summary>
+    /// The results of a query one after another, in the memory of one: objects that the session does not follow.
+    /// </summary>
+    /// <exception cref="NotSupportedException">The query is a projection: <c>await foreach</c> over it streams as it
+    /// is.</exception>
+    public IAsyncEnumerable<StreamResult<T>> StreamAsync<T>(
+        IDocumentQueryable<T> query, CancellationToken cancellationToken = default)
         where T : class
     {
         if (query is not DocumentQueryable<T> { Model: { Projection: null, Into: null } model })
-            throw new NotSupportedException("Streams are of whole documents. A projection is not followed by the session anyway: 'await foreach' over the query.");
+            throw new NotSupportedException(
+                "Streams are of whole documents. A projection is not followed by the session anyway: 'await foreach' over the "
+                    + "query.");
         return QueryRun.RowsAsync<StreamResult<T>>(model with { Track = Untracked<T> }, cancellationToken);
     }
 
-    /// <summary>The documents whose id starts with a prefix, one after another: objects that the session does not follow.</summary>
-    public async IAsyncEnumerable<StreamResult<T>> StreamAsync<T>(DocumentPrefix prefix, [EnumeratorCancellation] CancellationToken cancellationToken = default)
+    /// <summary>
+    /// The documents whose id starts with a prefix, one after another: objects that the session does not follow.
+    /// </summary>
+    public async IAsyncEnumerable<StreamResult<T>> StreamAsync<T>(
+        DocumentPrefix prefix, [EnumeratorCancellation] CancellationToken cancellationToken = default)
         where T : class
     {
         _session.RequireOpen();
@@ -162,6 +176,7 @@ public sealed class SessionAdvanced
         object read = _session.Saver.Json.Read(_session.TypeOf(typeof(T)), id, document.Body);
         return read is T entity
             ? new StreamResult<T>(id, entity, document.ChangeVector)
-            : throw new TreepieException($"Document '{id}' is of type {read.GetType().Name} and cannot be read as {typeof(T).Name}.");
+            : throw new TreepieException(
+                $"Document '{id}' is of type {read.GetType().Name} and cannot be read as {typeof(T).Name}.");
     }
 }

@@ -10,7 +10,9 @@ public sealed class SessionAttachments
 
     internal SessionAttachments(DocumentSession session) => _session = session;
 
-    /// <summary>Puts an attachment with the next save, which reads the stream; it stays open, and yours to dispose after that.</summary>
+    /// <summary>
+    /// Puts an attachment with the next save, which reads the stream; it stays open, and yours to dispose after that.
+    /// </summary>
     /// <exception cref="InvalidDocumentException">The name cannot be one.</exception>
     public void Store(string documentId, string name, Stream content, string? contentType = null)
     {
@@ -22,7 +24,8 @@ public sealed class SessionAttachments
 
     /// <summary>As <see cref="Store(string, string, Stream, string?)"/>, of an object's document.</summary>
     /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
-    public void Store(object entity, string name, Stream content, string? contentType = null) => Store(_session.IdOf(entity), name, content, contentType);
+    public void Store(object entity, string name, Stream content, string? contentType = null) =>
+        Store(_session.IdOf(entity), name, content, contentType);
 
     /// <summary>Deletes an attachment with the next save.</summary>
     /// <exception cref="InvalidDocumentException">The name cannot be one.</exception>
@@ -55,8 +58,11 @@ public sealed class SessionAttachments
         return [.. snapshot.Attachments(documentId)];
     }
 
-    /// <summary>Copies the content of an attachment; false where there is none. In the memory of a piece, however long it is.</summary>
-    public async Task<bool> CopyToAsync(string documentId, string name, Stream destination, CancellationToken cancellationToken = default)
+    /// <summary>
+    /// Copies the content of an attachment; false where there is none. In the memory of a piece, however long it is.
+    /// </summary>
+    public async Task<bool> CopyToAsync(
+        string documentId, string name, Stream destination, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(destination);
         ArgumentNullException.ThrowIfNull(documentId);

@@ -7,4 +7,5 @@ namespace Treepie.Sessions;
 /// <param name="Path">The member that changes, <c>Lines[1].Amount</c>; null where the document as a whole does.</param>
 /// <param name="OldValue">What stands there; null where there is nothing.</param>
 /// <param name="NewValue">What will stand there; null where there will be nothing.</param>
-public sealed record SessionChange(SessionChangeKind Kind, string? Path = null, JsonNode? OldValue = null, JsonNode? NewValue = null);
+public sealed record SessionChange(
+    SessionChangeKind Kind, string? Path = null, JsonNode? OldValue = null, JsonNode? NewValue = null);

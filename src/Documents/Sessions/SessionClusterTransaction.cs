@@ -5,7 +5,10 @@ using Treepie.Store;
 
 namespace Treepie.Sessions;
 
-/// <summary>Compare-exchange values of a session. Changes are made by the next save, which is refused as a whole if a value is not at the index it was read at.</summary>
+/// <summary>
+/// Compare-exchange values of a session. Changes are made by the next save, which is refused as a whole if a value is not at the
+/// index it was read at.
+/// </summary>
 public sealed class SessionClusterTransaction
 {
     private readonly DocumentSession _session;
@@ -65,6 +68,8 @@ public sealed class SessionClusterTransaction
     private void RequireClusterWide()
     {
         if (!_session.IsClusterWide)
-            throw new InvalidOperationException("Compare-exchange values are changed by cluster-wide sessions. Open the session with SessionOptions.IsClusterWide.");
+            throw new InvalidOperationException(
+                "Compare-exchange values are changed by cluster-wide sessions. Open the session with "
+                    + "SessionOptions.IsClusterWide.");
     }
 }

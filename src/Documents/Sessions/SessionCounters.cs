@@ -41,6 +41,7 @@ public sealed class SessionCounters
     {
         _session.RequireOpen();
         using DatabaseSnapshot snapshot = _session.Database.BeginRead();
-        return snapshot.Counters(_documentId).ToDictionary(counter => counter.Name, counter => counter.Value, StringComparer.OrdinalIgnoreCase);
+        return snapshot.Counters(_documentId)
+            .ToDictionary(counter => counter.Name, counter => counter.Value, StringComparer.OrdinalIgnoreCase);
     }
 }

@@ -1,7 +1,8 @@
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Notices that a session is used by two threads at once, or while it saves, and says so before anything is changed. A session may go from thread to thread, one call after another.
+/// Notices that a session is used by two threads at once, or while it saves, and says so before anything is changed. A session
+/// may go from thread to thread, one call after another.
 /// </summary>
 internal sealed class SessionGuard
 {
@@ -32,7 +33,8 @@ internal sealed class SessionGuard
     private static InvalidOperationException InUse(int other) => new(
         other == Saving
             ? "The session is used while it saves. Await SaveChangesAsync before the next call. Nothing was changed by this one."
-            : "The session is used by two threads at once. Open a session for each: they cost next to nothing. Nothing was changed by this call.");
+            : "The session is used by two threads at once. Open a session for each: they cost next to nothing. Nothing was "
+                + "changed by this call.");
 
     /// <summary>The time of a call.</summary>
     internal readonly struct Scope(SessionGuard? guard) : IDisposable

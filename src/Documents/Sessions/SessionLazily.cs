@@ -10,7 +10,8 @@ public sealed class SessionLazily
     internal SessionLazily(DocumentSession session) => _session = session;
 
     /// <summary>The object of a document, loaded when it is asked for.</summary>
-    [UnconditionalSuppressMessage("Trimming", "IL2091", Justification = "The value is made by a function; no constructor is looked for.")]
+    [UnconditionalSuppressMessage(
+        "Trimming", "IL2091", Justification = "The value is made by a function; no constructor is looked for.")]
     public Lazy<T?> Load<T>(string id)
         where T : class
     {

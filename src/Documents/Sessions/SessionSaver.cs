@@ -20,7 +20,8 @@ internal sealed class SessionSaver(Database database, SessionOptions options)
         if (body.AsSpan().SequenceEqual(tracked.Body))
             return false;
 
-        // Somebody else wrote the document, in another order, other spelling or with more fields: compare with what this type makes of it.
+        // Somebody else wrote the document, in another order, other spelling or with more fields: compare with what this type
+        // makes of it.
         return !body.AsSpan().SequenceEqual(Before(tracked));
     }
 
@@ -44,7 +45,9 @@ internal sealed class SessionSaver(Database database, SessionOptions options)
             batch.Delete(id, changeVector);
         List<TrackedEntity> deleted = [.. entities.Where(entity => entity.IsDeleted)];
         foreach (TrackedEntity entity in deleted)
-            batch.Delete(entity.Id, entity.ExpectedChangeVector ?? Checked(entity.ChangeVector), options.IsClusterWide ? entity.GuardedChangeVector : null);
+            batch.Delete(
+                entity.Id, entity.ExpectedChangeVector ?? Checked(entity.ChangeVector),
+                options.IsClusterWide ? entity.GuardedChangeVector : null);
         int deletionCount = batch.Count;
         var puts = new List<(TrackedEntity Entity, byte[] Whole, byte[] AsWritten)>();
         foreach (TrackedEntity entity in entities)

@@ -2,7 +2,10 @@ using Treepie.Writes;
 
 namespace Treepie.Sessions;
 
-/// <summary>An attachment that the next save puts. Its stream is read once, by the first save; what was read waits for the next if that one fails.</summary>
+/// <summary>
+/// An attachment that the next save puts. Its stream is read once, by the first save; what was read waits for the next if that
+/// one fails.
+/// </summary>
 internal sealed class SessionUpload(string id, string name, string? contentType, Stream stream) : SessionCommand(static _ => { })
 {
     private const int BufferBytes = 64 * 1024;

@@ -5,15 +5,16 @@ using System.Text.Json.Serialization;
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Times with all seven digits of a second, as clients of the wire write them: texts of one length sort as the times do, and are found by
-/// queries from either side. Read are all forms.
+/// Times with all seven digits of a second, as clients of the wire write them: texts of one length sort as the times do, and are
+/// found by queries from either side. Read are all forms.
 /// </summary>
 internal sealed class TimeJson : JsonConverter<DateTime>
 {
     /// <summary>A time with an offset, the longest form.</summary>
     private const int MaxCharacters = 33;
 
-    public override DateTime Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) => reader.GetDateTime();
+    public override DateTime Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>
+        reader.GetDateTime();
 
     public override void Write(Utf8JsonWriter writer, DateTime value, JsonSerializerOptions options)
     {

@@ -18,7 +18,9 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
     /// <summary>Change vector of the document as it was loaded or saved; null while it is new.</summary>
     public string? ChangeVector { get; set; }
 
-    /// <summary>In a cluster-wide session the change vector with the index of the document's atomic guard; null while it is new.</summary>
+    /// <summary>
+    /// In a cluster-wide session the change vector with the index of the document's atomic guard; null while it is new.
+    /// </summary>
     public string? GuardedChangeVector { get; set; }
 
     /// <summary>Change vector the caller insists on at the next save; null: what the session's options say.</summary>

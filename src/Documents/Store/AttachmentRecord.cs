@@ -6,7 +6,9 @@ using Treepie.Json;
 
 namespace Treepie.Store;
 
-/// <summary>An attachment as the value of its key: 32 SHA-256 of its content, 8 length of that (little-endian), content type in UTF-8.</summary>
+/// <summary>
+/// An attachment as the value of its key: 32 SHA-256 of its content, 8 length of that (little-endian), content type in UTF-8.
+/// </summary>
 internal readonly ref struct AttachmentRecord(ReadOnlySpan<byte> value)
 {
     private const int HeaderBytes = ContentRecord.HashBytes + sizeof(long);

@@ -30,7 +30,10 @@ internal sealed class ChangeSignal
         waiters?.TrySetResult();
     }
 
-    /// <summary>Completes when there is a change after an etag; at once if there is. Fails with <see cref="ObjectDisposedException"/> when the database closes.</summary>
+    /// <summary>
+    /// Completes when there is a change after an etag; at once if there is. Fails with <see cref="ObjectDisposedException"/> when
+    /// the database closes.
+    /// </summary>
     public Task WaitAsync(long afterEtag, CancellationToken cancellationToken)
     {
         Task wait;

@@ -38,7 +38,8 @@ internal sealed class ChangeVectors
     public static string TextOf(Guid databaseId) => Convert.ToBase64String(databaseId.ToByteArray()).TrimEnd('=');
 
     /// <summary>The change vector of an etag; empty for etag 0.</summary>
-    public string Format(long etag) => etag == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $"{NodeTag}:{etag}{_suffixText}");
+    public string Format(long etag) =>
+        etag == 0 ? "" : string.Create(CultureInfo.InvariantCulture, $"{NodeTag}:{etag}{_suffixText}");
 
     /// <summary>Writes the change vector of an etag; <paramref name="destination"/> has <see cref="MaxLength"/> bytes.</summary>
     public int Format(long etag, Span<byte> destination)

@@ -33,12 +33,15 @@ internal sealed class CollectionName
     public static CollectionName From(ReadOnlySpan<byte> utf8, string documentId)
     {
         if (utf8.Length > MaxBytes)
-            throw new InvalidDocumentException($"Document '{documentId}': @collection has {utf8.Length} bytes in UTF-8, the limit is {MaxBytes}. Shorten the name.");
+            throw new InvalidDocumentException(
+                $"Document '{documentId}': @collection has {utf8.Length} bytes in UTF-8, the limit is {MaxBytes}. Shorten the "
+                    + $"name.");
 
         string name = Encoding.UTF8.GetString(utf8);
         foreach (char unit in name)
             if (char.IsControl(unit))
-                throw new InvalidDocumentException($"Document '{documentId}': @collection holds the control character U+{(int)unit:X4}. Remove it.");
+                throw new InvalidDocumentException(
+                    $"Document '{documentId}': @collection holds the control character U+{(int)unit:X4}. Remove it.");
         return new CollectionName(name);
     }
 }

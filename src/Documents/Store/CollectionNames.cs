@@ -5,8 +5,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// Names of the collections by their number, shared by all readers of a database. Only what was read from a durable snapshot gets in:
-/// numbers and names never change from then on. Thread-safe; a copy is made only when a collection is seen first.
+/// Names of the collections by their number, shared by all readers of a database. Only what was read from a durable snapshot gets
+/// in: numbers and names never change from then on. Thread-safe; a copy is made only when a collection is seen first.
 /// </summary>
 internal sealed class CollectionNames
 {
@@ -28,7 +28,9 @@ internal sealed class CollectionNames
         Span<byte> key = stackalloc byte[4];
         BinaryPrimitives.WriteInt32BigEndian(key, collectionId);
         if (!collections.TryGet(key, out ReadOnlySpan<byte> value))
-            throw new Storage.CorruptionException($"A document is in collection number {collectionId}, which does not exist. Run a check of the database and restore a backup.");
+            throw new Storage.CorruptionException(
+                $"A document is in collection number {collectionId}, which does not exist. Run a check of the database and "
+                    + $"restore a backup.");
 
         var name = new CollectionName(Encoding.UTF8.GetString(new CollectionRecord(value).Name));
         lock (_lock)

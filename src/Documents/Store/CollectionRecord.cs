@@ -4,8 +4,8 @@ using System.Diagnostics;
 namespace Treepie.Store;
 
 /// <summary>
-/// A collection as the value of its number (big-endian key) in the tree <see cref="TreeNames.Collections"/>. Little-endian. Numbers are
-/// never given twice and names never change.
+/// A collection as the value of its number (big-endian key) in the tree <see cref="TreeNames.Collections"/>. Little-endian.
+/// Numbers are never given twice and names never change.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 documents

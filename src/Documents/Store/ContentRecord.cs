@@ -4,9 +4,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// A content of attachments as the value of its SHA-256 in the tree <see cref="TreeNames.ContentsByHash"/>, little-endian: 8 number, 8 length
-/// in bytes, 8 attachments that have it. Its pieces are in <see cref="TreeNames.Contents"/>, under number (8) and place (4), big-endian; all
-/// but the last have <see cref="PieceBytes"/>.
+/// A content of attachments as the value of its SHA-256 in the tree <see cref="TreeNames.ContentsByHash"/>, little-endian: 8
+/// number, 8 length in bytes, 8 attachments that have it. Its pieces are in <see cref="TreeNames.Contents"/>, under number (8)
+/// and place (4), big-endian; all but the last have <see cref="PieceBytes"/>.
 /// </summary>
 /// <param name="Id">Its number.</param>
 /// <param name="SizeBytes">Its length.</param>
@@ -22,7 +22,9 @@ internal readonly record struct ContentRecord(long Id, long SizeBytes, long Refe
     private const int RecordBytes = 3 * sizeof(long);
 
     public static ContentRecord Read(ReadOnlySpan<byte> value) =>
-        new(BinaryPrimitives.ReadInt64LittleEndian(value), BinaryPrimitives.ReadInt64LittleEndian(value[8..]), BinaryPrimitives.ReadInt64LittleEndian(value[16..]));
+        new(
+            BinaryPrimitives.ReadInt64LittleEndian(value), BinaryPrimitives.ReadInt64LittleEndian(value[8..]),
+            BinaryPrimitives.ReadInt64LittleEndian(value[16..]));
 
     public void Write(Tree byHash, ReadOnlySpan<byte> hash)
     {

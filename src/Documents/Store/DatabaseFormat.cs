@@ -14,14 +14,20 @@ internal static class DatabaseFormat
     /// <summary>Folder of its indexes, a folder each.</summary>
     public const string IndexesFolder = "indexes";
 
-    private static readonly EnumerationOptions s_everything = new() { RecurseSubdirectories = true, IgnoreInaccessible = true, AttributesToSkip = 0 };
+    private static readonly EnumerationOptions s_everything = new()
+    {
+        RecurseSubdirectories = true,
+        IgnoreInaccessible = true,
+        AttributesToSkip = 0
+    };
 
     /// <summary>Refuses a directory that holds other things and no database, before anything is written there.</summary>
     /// <exception cref="ForeignDataException">Names what was found.</exception>
     public static void RefuseForeignDirectory(string directory, params ReadOnlySpan<string> folders)
     {
         if (File.Exists(directory))
-            throw new ForeignDataException($"'{directory}' is a file. Give the directory of a database, or one that does not exist yet.");
+            throw new ForeignDataException(
+                $"'{directory}' is a file. Give the directory of a database, or one that does not exist yet.");
         if (!Directory.Exists(directory))
             return;
 
@@ -32,13 +38,17 @@ internal static class DatabaseFormat
                 if (!folders.Contains(Path.GetFileName(entry)) && !Directory.Exists(Path.Combine(directory, folders[0])))
                 {
                     throw new ForeignDataException(
-                        $"The directory '{directory}' holds no database but other things, for instance '{Path.GetFileName(entry)}'. Nothing was changed. Give a directory of its own to the database.");
+                        $"The directory '{directory}' holds no database but other things, for instance "
+                            + $"'{Path.GetFileName(entry)}'. Nothing was changed. Give a directory of its own to the database.");
                 }
             }
         }
         catch (UnauthorizedAccessException error)
         {
-            throw new StorageException($"The directory '{directory}' cannot be read: {error.Message} Give the process the right to, or choose another directory.", error);
+            throw new StorageException(
+                $"The directory '{directory}' cannot be read: {error.Message} Give the process the right to, or choose another "
+                    + $"directory.",
+                error);
         }
     }
 
@@ -104,12 +114,15 @@ internal static class DatabaseFormat
     private static Guid ReadId(Tree meta, string directory)
     {
         if (!meta.TryGet(TreeNames.MetaDatabase, out ReadOnlySpan<byte> value) || value.Length < 20)
-            throw new ForeignDataException($"The directory '{directory}' holds a store, but not a database. Nothing was changed. Give the directory of a database.");
+            throw new ForeignDataException(
+                $"The directory '{directory}' holds a store, but not a database. Nothing was changed. Give the directory of a "
+                    + $"database.");
 
         int version = BinaryPrimitives.ReadInt32LittleEndian(value);
         return version == TreeNames.FormatVersion
             ? new Guid(value.Slice(4, 16))
             : throw new ForeignDataException(
-                $"The database in '{directory}' has format {version}, this program knows format {TreeNames.FormatVersion}. Nothing was changed. Open it with the version that wrote it.");
+                $"The database in '{directory}' has format {version}, this program knows format {TreeNames.FormatVersion}. "
+                    + $"Nothing was changed. Open it with the version that wrote it.");
     }
 }

@@ -18,7 +18,8 @@ public sealed class DatabaseSnapshot : IDisposable
     private KindItems? _kinds;
     private long _lastEtag = -1;
 
-    internal DatabaseSnapshot(ReadTransaction transaction, CollectionNames collectionNames, ChangeVectors changeVectors, bool ownsTransaction = true)
+    internal DatabaseSnapshot(
+        ReadTransaction transaction, CollectionNames collectionNames, ChangeVectors changeVectors, bool ownsTransaction = true)
     {
         _ownsTransaction = ownsTransaction;
         _transaction = transaction;
@@ -83,8 +84,9 @@ public sealed class DatabaseSnapshot : IDisposable
     }
 
     /// <summary>
-    /// How many documents there are whose id starts with a prefix; of a collection where it is given. Those of all collections are counted by leaves. Of these, those of other collections are taken away, or
-    /// those of the collection are counted, along their logs: whichever are fewer.
+    /// How many documents there are whose id starts with a prefix; of a collection where it is given. Those of all collections
+    /// are counted by leaves. Of these, those of other collections are taken away, or those of the collection are counted, along
+    /// their logs: whichever are fewer.
     /// </summary>
     internal long CountByPrefix(string prefix, string? collection, CancellationToken cancellationToken)
     {
@@ -141,16 +143,20 @@ public sealed class DatabaseSnapshot : IDisposable
         return count;
     }
 
-    /// <summary>Documents of one collection (case-insensitive), in order of their etag, greater than <paramref name="afterEtag"/>.</summary>
+    /// <summary>
+    /// Documents of one collection (case-insensitive), in order of their etag, greater than <paramref name="afterEtag"/>.
+    /// </summary>
     public DocumentCursor ByCollection(string collection, long afterEtag = 0) =>
-        new LogCursor(this, CollectionLog(TreeNames.DocumentsByCollection, FindCollection(collection), afterEtag), backwards: false);
+        new LogCursor(
+            this, CollectionLog(TreeNames.DocumentsByCollection, FindCollection(collection), afterEtag), backwards: false);
 
     /// <summary>All documents in order of their etag, greater than <paramref name="afterEtag"/>.</summary>
     public DocumentCursor ByEtag(long afterEtag = 0) =>
         new LogCursor(this, new LogReader(Tree(TreeNames.DocumentsByEtag), null, afterEtag), backwards: false);
 
     /// <summary>All documents, the last changed first.</summary>
-    public DocumentCursor NewestFirst() => new LogCursor(this, new LogReader(Tree(TreeNames.DocumentsByEtag), null, 0), backwards: true);
+    public DocumentCursor NewestFirst() =>
+        new LogCursor(this, new LogReader(Tree(TreeNames.DocumentsByEtag), null, 0), backwards: true);
 
     /// <summary>
     /// The change feed: every document and tombstone of a collection (null: of all) whose etag is greater than
@@ -224,8 +230,9 @@ public sealed class DatabaseSnapshot : IDisposable
     }
 
     /// <summary>
-    /// Ends the life of every <see cref="Document"/> and span read so far; the snapshot and its cursors may be used on. For those who read much in one snapshot: an encrypted
-    /// database keeps decrypted pages in memory as long as a span of them may be in use. Costs next to nothing, and changes nothing in a plain database.
+    /// Ends the life of every <see cref="Document"/> and span read so far; the snapshot and its cursors may be used on. For those
+    /// who read much in one snapshot: an encrypted database keeps decrypted pages in memory as long as a span of them may be in
+    /// use. Costs next to nothing, and changes nothing in a plain database.
     /// </summary>
     public void ReleasePages() => _transaction.ReleasePages();
 
@@ -252,7 +259,10 @@ public sealed class DatabaseSnapshot : IDisposable
     }
 
     /// <summary>Etag up to which tombstones were forgotten; 0 where none was.</summary>
-    internal long PurgedUpTo => Tree(TreeNames.Meta).TryGet(TreeNames.MetaPurged, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
+    internal long PurgedUpTo =>
+        Tree(TreeNames.Meta).TryGet(TreeNames.MetaPurged, out ReadOnlySpan<byte> value)
+            ? BinaryPrimitives.ReadInt64LittleEndian(value)
+            : 0;
 
     /// <summary>Tombstones in order of their etag, greater than <paramref name="afterEtag"/>, superseded ones too.</summary>
     internal LogReader Tombstones(long afterEtag = 0) => new(Tree(TreeNames.TombstonesByEtag), null, afterEtag);
@@ -263,10 +273,12 @@ public sealed class DatabaseSnapshot : IDisposable
     internal Cursor OpenDocuments() => _documents.OpenCursor();
 
     /// <summary>The document a log entry points to.</summary>
-    internal Document GetByFoldedId(scoped ReadOnlySpan<byte> foldedId) => _documents.TryGet(foldedId, out ReadOnlySpan<byte> record) ? new Document(this, record) : throw Missing(foldedId);
+    internal Document GetByFoldedId(scoped ReadOnlySpan<byte> foldedId) =>
+        _documents.TryGet(foldedId, out ReadOnlySpan<byte> record) ? new Document(this, record) : throw Missing(foldedId);
 
     /// <summary>The same, near to where the last one was that this cursor was asked for.</summary>
-    internal Document GetByFoldedId(Cursor near, scoped ReadOnlySpan<byte> foldedId) => near.TryMoveTo(foldedId, out ReadOnlySpan<byte> record) ? new Document(this, record) : throw Missing(foldedId);
+    internal Document GetByFoldedId(Cursor near, scoped ReadOnlySpan<byte> foldedId) =>
+        near.TryMoveTo(foldedId, out ReadOnlySpan<byte> record) ? new Document(this, record) : throw Missing(foldedId);
 
     /// <summary>The tombstone of an etag.</summary>
     internal ReadOnlySpan<byte> GetTombstone(long etag)
@@ -275,7 +287,9 @@ public sealed class DatabaseSnapshot : IDisposable
         TreeNames.WriteEtagKey(key, etag);
         return Tree(TreeNames.TombstonesByEtag).TryGet(key, out ReadOnlySpan<byte> record)
             ? record
-            : throw new CorruptionException($"The log of a collection names the tombstone {etag}, which does not exist. Run a check of the database and restore a backup.");
+            : throw new CorruptionException(
+                $"The log of a collection names the tombstone {etag}, which does not exist. Run a check of the database and "
+                    + $"restore a backup.");
     }
 
     /// <summary>Writes what a document's metadata says of what it has beside its body, each with a comma before it.</summary>
@@ -286,7 +300,9 @@ public sealed class DatabaseSnapshot : IDisposable
     }
 
     private static CorruptionException Missing(ReadOnlySpan<byte> foldedId) =>
-        new($"The log names the document '{Encoding.UTF8.GetString(foldedId)}', which does not exist. Run a check of the database and restore a backup.");
+        new(
+            $"The log names the document '{Encoding.UTF8.GetString(foldedId)}', which does not exist. Run a check of the "
+                + $"database and restore a backup.");
 
     private Tree CollectionsTree => _collections ??= Tree(TreeNames.Collections);
 
@@ -295,7 +311,8 @@ public sealed class DatabaseSnapshot : IDisposable
     private static CollectionStatistics Statistics(ReadOnlySpan<byte> value)
     {
         var record = new CollectionRecord(value);
-        return new CollectionStatistics(Encoding.UTF8.GetString(record.Name), record.DocumentCount, record.SizeBytes, record.LastEtag);
+        return new CollectionStatistics(
+            Encoding.UTF8.GetString(record.Name), record.DocumentCount, record.SizeBytes, record.LastEtag);
     }
 
     internal bool TryGetByFoldedId(scoped ReadOnlySpan<byte> foldedId, out Document document)
@@ -316,16 +333,20 @@ public sealed class DatabaseSnapshot : IDisposable
     private int? FindCollection(string name)
     {
         byte[] folded = Fold(name);
-        return folded.Length is > 0 and <= CollectionName.MaxBytes * 2 && Tree(TreeNames.CollectionsByName).TryGet(folded, out ReadOnlySpan<byte> value)
+        return folded.Length is > 0 and <= CollectionName.MaxBytes * 2
+            && Tree(TreeNames.CollectionsByName).TryGet(folded, out ReadOnlySpan<byte> value)
             ? BinaryPrimitives.ReadInt32LittleEndian(value)
             : null;
     }
 
     private long ReadLastEtag() =>
-        Tree(TreeNames.Meta).TryGet(TreeNames.MetaEtag, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
+        Tree(TreeNames.Meta).TryGet(TreeNames.MetaEtag, out ReadOnlySpan<byte> value)
+            ? BinaryPrimitives.ReadInt64LittleEndian(value)
+            : 0;
 
     private Tree Tree(string name) => _transaction.FindTree(name)
-        ?? throw new CorruptionException($"The database has lost its tree '{name}'. Run a check of the database and restore a backup.");
+        ?? throw new CorruptionException(
+            $"The database has lost its tree '{name}'. Run a check of the database and restore a backup.");
 }
 
 /// <summary>One collection.</summary>

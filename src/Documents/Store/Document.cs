@@ -7,7 +7,9 @@ namespace Treepie.Store;
 /// <summary>A document as it lies in its page. Lives as long as its snapshot.</summary>
 public readonly ref struct Document
 {
-    /// <summary>Names, quotes and brackets of <c>@metadata</c> (75), a change vector (44) and a time (28), and something to spare.</summary>
+    /// <summary>
+    /// Names, quotes and brackets of <c>@metadata</c> (75), a change vector (44) and a time (28), and something to spare.
+    /// </summary>
     private const int MostBytesAround = 192;
 
     /// <summary>Stands in a change vector before the index of a guard.</summary>
@@ -56,8 +58,9 @@ public readonly ref struct Document
     public string ChangeVector => _snapshot.ChangeVectors.Format(_record.Etag);
 
     /// <summary>
-    /// Writes the document as clients see it: its fields, then <c>@metadata</c> with user metadata, <c>@id</c>, <c>@collection</c>,
-    /// <c>@change-vector</c>, <c>@last-modified</c>; with <paramref name="metadataOnly"/> only <c>{"@metadata":…}</c>.
+    /// Writes the document as clients see it: its fields, then <c>@metadata</c> with user metadata, <c>@id</c>,
+    /// <c>@collection</c>, <c>@change-vector</c>, <c>@last-modified</c>; with <paramref name="metadataOnly"/> only
+    /// <c>{"@metadata":…}</c>.
     /// </summary>
     public void WriteTo(IBufferWriter<byte> output, bool metadataOnly = false) => WriteTo(output, metadataOnly, default);
 
@@ -65,9 +68,13 @@ public readonly ref struct Document
     /// As <see cref="WriteTo(IBufferWriter{byte}, bool)"/>, with more members at the end of <c>@metadata</c>:
     /// <paramref name="extraMetadata"/> is valid JSON like <c>"@index-score":1.5</c>, without a comma at either end.
     /// </summary>
-    public void WriteTo(IBufferWriter<byte> output, bool metadataOnly, ReadOnlySpan<byte> extraMetadata) => WriteTo(output, metadataOnly, extraMetadata, default);
+    public void WriteTo(IBufferWriter<byte> output, bool metadataOnly, ReadOnlySpan<byte> extraMetadata) =>
+        WriteTo(output, metadataOnly, extraMetadata, default);
 
-    /// <summary>As <see cref="WriteTo(IBufferWriter{byte}, bool)"/>, with the index of its atomic guard, if it has one, in its change vector: as cluster-wide sessions are given it.</summary>
+    /// <summary>
+    /// As <see cref="WriteTo(IBufferWriter{byte}, bool)"/>, with the index of its atomic guard, if it has one, in its change
+    /// vector: as cluster-wide sessions are given it.
+    /// </summary>
     public void WriteGuardedTo(IBufferWriter<byte> output, bool metadataOnly = false)
     {
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
@@ -77,13 +84,15 @@ public readonly ref struct Document
             return;
         }
 
-        Span<byte> own = stackalloc byte[ChangeVectors.MaxLength], suffix = stackalloc byte[GuardTag.Length + ChangeVectors.MaxLength];
+        Span<byte> own = stackalloc byte[ChangeVectors.MaxLength],
+            suffix = stackalloc byte[GuardTag.Length + ChangeVectors.MaxLength];
         ReadOnlySpan<byte> behindNode = own[1.._snapshot.ChangeVectors.Format(guard.Etag, own)];
         int length = Append(suffix, Append(suffix, 0, GuardTag), behindNode);
         WriteTo(output, metadataOnly, default, suffix[..length]);
     }
 
-    private void WriteTo(IBufferWriter<byte> output, bool metadataOnly, ReadOnlySpan<byte> extraMetadata, ReadOnlySpan<byte> guard)
+    private void WriteTo(
+        IBufferWriter<byte> output, bool metadataOnly, ReadOnlySpan<byte> extraMetadata, ReadOnlySpan<byte> guard)
     {
         ReadOnlySpan<byte> body = _record.Body;
         bool isAlone = metadataOnly || body.Length <= 2;
@@ -92,7 +101,9 @@ public readonly ref struct Document
 
         // What follows is many short pieces: they are put together in one place, and handed on at once.
         ReadOnlySpan<byte> metadata = _record.Metadata, id = _record.Id, collection = Collection;
-        Span<byte> room = output.GetSpan(MostBytesAround + metadata.Length + JsonStrings.MostBytes(id) + JsonStrings.MostBytes(collection) + extraMetadata.Length + guard.Length);
+        Span<byte> room = output.GetSpan(
+            MostBytesAround + metadata.Length + JsonStrings.MostBytes(id) + JsonStrings.MostBytes(collection)
+                + extraMetadata.Length + guard.Length);
         int at = Append(room, 0, isAlone ? "{\"@metadata\":"u8 : ",\"@metadata\":"u8);
         at = metadata.IsEmpty ? Append(room, at, "{"u8) : Append(room, Append(room, at, metadata[..^1]), ","u8);
         at = Append(room, at, "\"@id\":"u8);
@@ -103,7 +114,8 @@ public readonly ref struct Document
         at += _snapshot.ChangeVectors.Format(_record.Etag, room[at..]);
         at = Append(room, at, guard);
         at = Append(room, at, "\",\"@last-modified\":\""u8);
-        new DateTime(_record.LastModifiedTicks, DateTimeKind.Utc).TryFormat(room[at..], out int written, "O", System.Globalization.CultureInfo.InvariantCulture);
+        new DateTime(_record.LastModifiedTicks, DateTimeKind.Utc).TryFormat(
+            room[at..], out int written, "O", System.Globalization.CultureInfo.InvariantCulture);
         if (_record.Flags != DocumentFlags.None)
         {
             output.Advance(Append(room, at + written, "\""u8));

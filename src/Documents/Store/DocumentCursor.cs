@@ -13,7 +13,10 @@ public abstract class DocumentCursor : IDisposable
     /// <summary>Goes to the next; false after the last.</summary>
     public abstract bool MoveNext();
 
-    /// <summary>Leaves so many documents behind before the first <see cref="MoveNext"/>, again and again if need be, as far as there are so many, without looking at them where that can be; gives how many.</summary>
+    /// <summary>
+    /// Leaves so many documents behind before the first <see cref="MoveNext"/>, again and again if need be, as far as there are
+    /// so many, without looking at them where that can be; gives how many.
+    /// </summary>
     internal virtual long Skip(long most)
     {
         long skipped = 0;

@@ -1,6 +1,9 @@
 namespace Treepie.Store;
 
-/// <summary>What a document has beside its body, as its record and <c>@flags</c> of its metadata say. The numbers stand in records and never change.</summary>
+/// <summary>
+/// What a document has beside its body, as its record and <c>@flags</c> of its metadata say. The numbers stand in records and
+/// never change.
+/// </summary>
 [Flags]
 internal enum DocumentFlags : ushort
 {

@@ -6,9 +6,9 @@ using System.Text.Unicode;
 namespace Treepie.Store;
 
 /// <summary>
-/// Rules of document ids. An id is 1 to 512 bytes of UTF-8 without control characters. Ids are equal when their folded forms are: every
-/// character in its simple lower case. Lower, because Unicode has given old characters new upper cases but hardly ever a new lower case,
-/// so that what was found once is found for good.
+/// Rules of document ids. An id is 1 to 512 bytes of UTF-8 without control characters. Ids are equal when their folded forms are:
+/// every character in its simple lower case. Lower, because Unicode has given old characters new upper cases but hardly ever a
+/// new lower case, so that what was found once is found for good.
 /// </summary>
 internal static class DocumentId
 {
@@ -30,7 +30,8 @@ internal static class DocumentId
     {
         Span<byte> utf8 = stackalloc byte[MaxBytes];
         length = 0;
-        if (id.Length > MaxBytes || Utf8.FromUtf16(id, utf8, out _, out int written, replaceInvalidSequences: false) != OperationStatus.Done)
+        if (id.Length > MaxBytes
+            || Utf8.FromUtf16(id, utf8, out _, out int written, replaceInvalidSequences: false) != OperationStatus.Done)
             return false;
         length = Fold(utf8[..written], destination);
         return true;
@@ -58,19 +59,23 @@ internal static class DocumentId
     public static int Encode(string id, int maxBytes, Span<byte> destination)
     {
         if (id.Length == 0)
-            throw new InvalidDocumentException("The document id is empty. Give an id, or one that ends in '/' to have it completed.");
+            throw new InvalidDocumentException(
+                "The document id is empty. Give an id, or one that ends in '/' to have it completed.");
         if (id.Length > maxBytes || Encoding.UTF8.GetByteCount(id) > maxBytes)
         {
             throw new InvalidDocumentException(
-                $"The document id '{id.AsSpan(0, Math.Min(id.Length, 40))}…' has {Encoding.UTF8.GetByteCount(id)} bytes in UTF-8, the limit is {maxBytes} (MaxIdBytes). Shorten it.");
+                $"The document id '{id.AsSpan(0, Math.Min(id.Length, 40))}…' has {Encoding.UTF8.GetByteCount(id)} bytes in "
+                    + $"UTF-8, the limit is {maxBytes} (MaxIdBytes). Shorten it.");
         }
 
         foreach (char unit in id)
             if (char.IsControl(unit))
-                throw new InvalidDocumentException($"The document id '{Printable(id)}' holds the control character U+{(int)unit:X4}. Remove it.");
+                throw new InvalidDocumentException(
+                    $"The document id '{Printable(id)}' holds the control character U+{(int)unit:X4}. Remove it.");
 
         if (Utf8.FromUtf16(id, destination, out _, out int length, replaceInvalidSequences: false) != OperationStatus.Done)
-            throw new InvalidDocumentException($"The document id '{Printable(id)}' holds half of a surrogate pair, which is no character. Remove it.");
+            throw new InvalidDocumentException(
+                $"The document id '{Printable(id)}' holds half of a surrogate pair, which is no character. Remove it.");
         return length;
     }
 

@@ -58,11 +58,13 @@ internal readonly ref struct DocumentRecord
     private int BodyLength => BinaryPrimitives.ReadInt32LittleEndian(_bytes[28..]);
 
     /// <summary>Bytes a record takes.</summary>
-    public static int SizeOf(int idLength, int metadataLength, int bodyLength) => checked(HeaderBytes + idLength + metadataLength + bodyLength);
+    public static int SizeOf(int idLength, int metadataLength, int bodyLength) =>
+        checked(HeaderBytes + idLength + metadataLength + bodyLength);
 
     /// <summary>Writes a record into room of exactly its size.</summary>
     public static void Write(
-        Span<byte> destination, long etag, long ticks, int collectionId, DocumentFlags flags, ReadOnlySpan<byte> id, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+        Span<byte> destination, long etag, long ticks, int collectionId, DocumentFlags flags, ReadOnlySpan<byte> id,
+        ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
     {
         Debug.Assert(destination.Length == SizeOf(id.Length, metadata.Length, body.Length), "room is exact");
         BinaryPrimitives.WriteInt64LittleEndian(destination, etag);

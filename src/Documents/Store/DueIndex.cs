@@ -23,7 +23,10 @@ internal sealed class DueIndex(Func<string, Tree?> find, Func<string, Tree>? mak
     public static DueIndex Of(WriteTransaction transaction) => new(transaction.FindTree, transaction.GetOrCreateTree);
 
     /// <summary>Up to which etag documents of before were looked through; the highest number when all were.</summary>
-    public long ScannedUpTo => find(TreeNames.Due) is { } tree && tree.TryGet(s_progress, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
+    public long ScannedUpTo =>
+        find(TreeNames.Due) is { } tree && tree.TryGet(s_progress, out ReadOnlySpan<byte> value)
+            ? BinaryPrimitives.ReadInt64LittleEndian(value)
+            : 0;
 
     /// <summary>Entries of an action.</summary>
     public bool HasDue(DueAction action, long nowTicks) => Due(action, nowTicks, 1).Count > 0;

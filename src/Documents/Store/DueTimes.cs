@@ -39,7 +39,10 @@ internal readonly record struct DueTimes(long Expires, long Refresh, long Archiv
 
     private static DueTimes Read(ReadOnlySpan<byte> metadata, string? strictId)
     {
-        if (metadata.IsEmpty || (metadata.IndexOf("\"@expires\""u8) < 0 && metadata.IndexOf("\"@refresh\""u8) < 0 && metadata.IndexOf("\"@archive-at\""u8) < 0))
+        if (metadata.IsEmpty
+            || (metadata.IndexOf("\"@expires\""u8) < 0
+                && metadata.IndexOf("\"@refresh\""u8) < 0
+                && metadata.IndexOf("\"@archive-at\""u8) < 0))
             return default;
 
         long expires = 0, refresh = 0, archive = 0;
@@ -67,13 +70,15 @@ internal readonly record struct DueTimes(long Expires, long Refresh, long Archiv
             return 0;
         string? text = reader.TokenType == JsonTokenType.String ? reader.GetString() : null;
         if (text is not null && DateTime.TryParseExact(
-                text, s_formats, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out DateTime time))
+                text, s_formats, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal,
+                out DateTime time))
             return Math.Max(1, time.Ticks);
 
         reader.Skip();
         return strictId is null
             ? 0
             : throw new InvalidDocumentException(
-                $"'{member}' in the metadata of document '{strictId}' is not a time. Nothing was changed. Write it like 2030-01-31T12:00:00.0000000Z.");
+                $"'{member}' in the metadata of document '{strictId}' is not a time. Nothing was changed. Write it like "
+                    + $"2030-01-31T12:00:00.0000000Z.");
     }
 }

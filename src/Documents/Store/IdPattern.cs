@@ -3,8 +3,8 @@ using System.Text;
 namespace Treepie.Store;
 
 /// <summary>
-/// Alternatives apart by <c>|</c>, each with <c>*</c> (any run of characters) and <c>?</c> (any one character), compared without case.
-/// Backs up to the last <c>*</c> only, so a match costs at most length of text times length of pattern.
+/// Alternatives apart by <c>|</c>, each with <c>*</c> (any run of characters) and <c>?</c> (any one character), compared without
+/// case. Backs up to the last <c>*</c> only, so a match costs at most length of text times length of pattern.
 /// </summary>
 internal sealed class IdPattern
 {

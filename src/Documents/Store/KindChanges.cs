@@ -1,6 +1,8 @@
 namespace Treepie.Store;
 
-/// <summary>Changes of one kind of what lies beside documents, deletions too, in order of their etag. Ends with its snapshot.</summary>
+/// <summary>
+/// Changes of one kind of what lies beside documents, deletions too, in order of their etag. Ends with its snapshot.
+/// </summary>
 internal sealed class KindChanges : IDisposable
 {
     private readonly DatabaseSnapshot _snapshot;
@@ -25,7 +27,8 @@ internal sealed class KindChanges : IDisposable
     /// <summary>The name, as it was written.</summary>
     public ReadOnlySpan<byte> Name => _snapshot.Kinds.RecordOf(Current.Value).Name;
 
-    private LogReader Current => _current ?? throw new InvalidOperationException("It stands before the first change: call MoveNext first.");
+    private LogReader Current =>
+        _current ?? throw new InvalidOperationException("It stands before the first change: call MoveNext first.");
 
     public bool MoveNext()
     {

@@ -4,8 +4,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// Reads what lies beside documents: one value, those of a document, those whose name begins with a text, or the log of changes. The trees
-/// are made by the first write of any kind; before that there is nothing.
+/// Reads what lies beside documents: one value, those of a document, those whose name begins with a text, or the log of changes.
+/// The trees are made by the first write of any kind; before that there is nothing.
 /// </summary>
 internal sealed class KindItems(Func<string, Tree?> find)
 {
@@ -37,15 +37,20 @@ internal sealed class KindItems(Func<string, Tree?> find)
     public KindCursor Under(byte[] prefix) => new(_items?.OpenCursor(), prefix);
 
     /// <summary>Keys of values in order of their etag, greater than one.</summary>
-    public LogReader Log(long afterEtag = 0) => find(TreeNames.KindsByEtag) is { } log ? new LogReader(log, null, afterEtag) : LogReader.Empty;
+    public LogReader Log(long afterEtag = 0) =>
+        find(TreeNames.KindsByEtag) is { } log ? new LogReader(log, null, afterEtag) : LogReader.Empty;
 
     /// <summary>Keys of what was deleted in order of its etag, greater than one.</summary>
-    public LogReader Deletions(long afterEtag = 0) => find(TreeNames.KindsDeleted) is { } log ? new LogReader(log, null, afterEtag) : LogReader.Empty;
+    public LogReader Deletions(long afterEtag = 0) =>
+        find(TreeNames.KindsDeleted) is { } log ? new LogReader(log, null, afterEtag) : LogReader.Empty;
 
     /// <summary>The record that a log names, a deletion too.</summary>
-    public KindRecord RecordOf(scoped ReadOnlySpan<byte> key) => _items is not null && _items.TryGet(key, out ReadOnlySpan<byte> value)
-        ? new KindRecord(value)
-        : throw new Storage.CorruptionException("The log of what lies beside documents names a key that does not exist. Run a check of the database and restore a backup.");
+    public KindRecord RecordOf(scoped ReadOnlySpan<byte> key) =>
+        _items is not null && _items.TryGet(key, out ReadOnlySpan<byte> value)
+            ? new KindRecord(value)
+            : throw new Storage.CorruptionException(
+                "The log of what lies beside documents names a key that does not exist. Run a check of the database and restore "
+                    + "a backup.");
 
     /// <summary>Contents of attachments, each counted once.</summary>
     public long ContentCount => find(TreeNames.ContentsByHash)?.Count ?? 0;
@@ -58,13 +63,17 @@ internal sealed class KindItems(Func<string, Tree?> find)
         ContentRecord record = ContentRecord.Read(value);
         if (offset >= record.SizeBytes)
             return default;
-        return find(TreeNames.Contents) is { } pieces && pieces.TryGet(ContentRecord.PieceKey(record.Id, (int)(offset / ContentRecord.PieceBytes)), out ReadOnlySpan<byte> piece)
+        return find(TreeNames.Contents) is { } pieces
+            && pieces.TryGet(
+                ContentRecord.PieceKey(record.Id, (int)(offset / ContentRecord.PieceBytes)), out ReadOnlySpan<byte> piece)
             ? piece[(int)(offset % ContentRecord.PieceBytes)..]
             : throw Missing(hash);
     }
 
     private static Storage.CorruptionException Missing(ReadOnlySpan<byte> hash) =>
-        new($"The content {Convert.ToHexStringLower(hash)} of an attachment is not whole. Run a check of the database and restore a backup.");
+        new(
+            $"The content {Convert.ToHexStringLower(hash)} of an attachment is not whole. Run a check of the database and "
+                + $"restore a backup.");
 
     /// <summary>What kinds a document has.</summary>
     public DocumentFlags FlagsOf(ReadOnlySpan<byte> foldedId)
@@ -96,7 +105,8 @@ internal sealed class KindItems(Func<string, Tree?> find)
     }
 
     /// <summary>The key of a document's newest revision; null where it has none.</summary>
-    public byte[]? LastRevision(ReadOnlySpan<byte> foldedId) => _items is null ? null : LastBefore(KindKey.OfRevision(foldedId, -1), KindKey.RevisionPrefix(foldedId));
+    public byte[]? LastRevision(ReadOnlySpan<byte> foldedId) =>
+        _items is null ? null : LastBefore(KindKey.OfRevision(foldedId, -1), KindKey.RevisionPrefix(foldedId));
 
     /// <summary>The body of a revision, which an earlier one may have.</summary>
     public ReadOnlySpan<byte> RevisionBody(ReadOnlySpan<byte> key)
@@ -105,7 +115,8 @@ internal sealed class KindItems(Func<string, Tree?> find)
         for (byte[]? at = key.ToArray(); at is not null; at = LastBefore(at, prefix))
             if (TryGet(at, out KindRecord record) && new RevisionRecord(record.Value) is { IsShared: false } revision)
                 return revision.Body;
-        throw new Storage.CorruptionException("The body of a revision is missing. Run a check of the database and restore a backup.");
+        throw new Storage.CorruptionException(
+            "The body of a revision is missing. Run a check of the database and restore a backup.");
     }
 
     /// <summary>The key of the revision after one, of the same document; null after the last.</summary>
@@ -113,7 +124,9 @@ internal sealed class KindItems(Func<string, Tree?> find)
     {
         using Cursor cursor = _items!.OpenCursor(); // there is a revision
         ReadOnlySpan<byte> prefix = key[..^TreeNames.EtagKeyBytes];
-        for (bool found = cursor.Seek(key) && cursor.MoveNext(); found && cursor.Key.StartsWith(prefix); found = cursor.MoveNext())
+        for (bool found = cursor.Seek(key) && cursor.MoveNext();
+             found && cursor.Key.StartsWith(prefix);
+             found = cursor.MoveNext())
             if (!new KindRecord(cursor.Value).IsDeleted)
                 return cursor.Key.ToArray();
         return null;
@@ -142,7 +155,9 @@ internal sealed class KindItems(Func<string, Tree?> find)
         return keys;
     }
 
-    /// <summary>The segment that holds a time or would: the last that begins there or before, else the first; null where there is none.</summary>
+    /// <summary>
+    /// The segment that holds a time or would: the last that begins there or before, else the first; null where there is none.
+    /// </summary>
     public byte[]? SegmentAt(byte[] prefix, long ticks)
     {
         if (_items is null)
@@ -155,7 +170,9 @@ internal sealed class KindItems(Func<string, Tree?> find)
     public byte[]? SegmentAfter(byte[] prefix, long ticks)
     {
         using Cursor? cursor = _items?.OpenCursor();
-        for (bool found = cursor?.Seek(ticks < 0 ? prefix : [.. KindKey.OfSegment(prefix, ticks), 0]) == true; found && cursor!.Key.StartsWith(prefix); found = cursor.MoveNext())
+        for (bool found = cursor?.Seek(ticks < 0 ? prefix : [.. KindKey.OfSegment(prefix, ticks), 0]) == true;
+             found && cursor!.Key.StartsWith(prefix);
+             found = cursor.MoveNext())
             if (!new KindRecord(cursor.Value).IsDeleted)
                 return cursor.Key.ToArray();
         return null;
@@ -189,7 +206,9 @@ internal sealed class KindItems(Func<string, Tree?> find)
     private byte[]? FirstRevisionFrom(byte[] from)
     {
         using Cursor? cursor = _items?.OpenCursor();
-        for (bool found = cursor?.Seek(from) == true; found && KindKey.KindOf(cursor!.Key) == Kind.Revision; found = cursor.MoveNext())
+        for (bool found = cursor?.Seek(from) == true;
+             found && KindKey.KindOf(cursor!.Key) == Kind.Revision;
+             found = cursor.MoveNext())
             if (!new KindRecord(cursor.Value).IsDeleted)
                 return cursor.Key.ToArray();
         return null;
@@ -207,5 +226,7 @@ internal sealed class KindItems(Func<string, Tree?> find)
     public static byte DeletedCountKey(Kind kind) => (byte)((byte)kind | 0x80);
 
     private long ReadCount(byte key) =>
-        find(TreeNames.KindCounts) is { } counts && counts.TryGet([key], out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
+        find(TreeNames.KindCounts) is { } counts && counts.TryGet([key], out ReadOnlySpan<byte> value)
+            ? BinaryPrimitives.ReadInt64LittleEndian(value)
+            : 0;
 }

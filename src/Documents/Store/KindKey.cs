@@ -52,9 +52,12 @@ internal static class KindKey
     public static byte[] RevisionPrefix(ReadOnlySpan<byte> foldedId) => Of(Kind.Revision, default, [.. foldedId, 0]);
 
     /// <summary>What all segments of a time series begin with.</summary>
-    public static byte[] TimeSeriesPrefix(ReadOnlySpan<byte> foldedId, ReadOnlySpan<byte> name) => [.. OfName(Kind.TimeSeries, foldedId, name), 0];
+    public static byte[] TimeSeriesPrefix(ReadOnlySpan<byte> foldedId, ReadOnlySpan<byte> name) =>
+        [.. OfName(Kind.TimeSeries, foldedId, name), 0];
 
-    /// <summary>The key of a segment: none of its entries is before that time, and those of the next segment are at its own or later.</summary>
+    /// <summary>
+    /// The key of a segment: none of its entries is before that time, and those of the next segment are at its own or later.
+    /// </summary>
     public static byte[] OfSegment(ReadOnlySpan<byte> prefix, long ticks)
     {
         byte[] key = [.. prefix, .. new byte[TreeNames.EtagKeyBytes]];

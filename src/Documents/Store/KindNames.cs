@@ -21,12 +21,16 @@ internal static class KindNames
         }
         catch (EncoderFallbackException error)
         {
-            throw new InvalidDocumentException($"The name of {what} holds half of a surrogate pair, which is no character. Nothing was changed. Remove it.", error);
+            throw new InvalidDocumentException(
+                $"The name of {what} holds half of a surrogate pair, which is no character. Nothing was changed. Remove it.",
+                error);
         }
 
         return utf8.Length <= maxBytes
             ? utf8
-            : throw new InvalidDocumentException($"The name '{name.AsSpan(0, Math.Min(name.Length, 40))}…' of {what} has {utf8.Length:N0} bytes in UTF-8, the limit is {maxBytes}. Nothing was changed. Shorten it.");
+            : throw new InvalidDocumentException(
+                $"The name '{name.AsSpan(0, Math.Min(name.Length, 40))}…' of {what} has {utf8.Length:N0} bytes in UTF-8, the "
+                    + $"limit is {maxBytes}. Nothing was changed. Shorten it.");
     }
 
     private static readonly UTF8Encoding s_strict = new(false, throwOnInvalidBytes: true);

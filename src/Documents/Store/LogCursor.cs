@@ -3,7 +3,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// Documents in the order of a log: of all documents, of one collection, or backwards. Ids that are written behind each other mostly lie beside each other: each is looked for where the one before was.
+/// Documents in the order of a log: of all documents, of one collection, or backwards. Ids that are written behind each other
+/// mostly lie beside each other: each is looked for where the one before was.
 /// </summary>
 internal sealed class LogCursor : DocumentCursor
 {

@@ -52,7 +52,10 @@ internal sealed class LogReader : IDisposable
         return Accept(_cursor.Seek(WriteKey(key, _afterEtag + 1)));
     }
 
-    /// <summary>Leaves so many entries behind, as far as there are so many; before the first <see cref="MoveNext"/>, again and again if need be. Gives how many.</summary>
+    /// <summary>
+    /// Leaves so many entries behind, as far as there are so many; before the first <see cref="MoveNext"/>, again and again if
+    /// need be. Gives how many.
+    /// </summary>
     public long Skip(long most)
     {
         if (!_started)
@@ -92,7 +95,8 @@ internal sealed class LogReader : IDisposable
 
     private bool Accept(bool found)
     {
-        IsValid = found && (_collectionId is null || BinaryPrimitives.ReadInt32BigEndian(_cursor!.Key) == _collectionId); // found: there is a cursor
+        // found: there is a cursor
+        IsValid = found && (_collectionId is null || BinaryPrimitives.ReadInt32BigEndian(_cursor!.Key) == _collectionId);
         if (IsValid)
             Etag = TreeNames.EtagOfKey(_cursor!.Key);
         return IsValid;

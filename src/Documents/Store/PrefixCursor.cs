@@ -14,13 +14,17 @@ internal sealed class PrefixCursor : DocumentCursor
     private bool _started;
     private bool _isBehind; // the cursor stands on the next document already
 
-    public PrefixCursor(DatabaseSnapshot snapshot, Tree documents, byte[] foldedPrefix, byte[]? foldedStartAfter, IdPattern? matches, IdPattern? exclude)
+    public PrefixCursor(
+        DatabaseSnapshot snapshot, Tree documents, byte[] foldedPrefix, byte[]? foldedStartAfter, IdPattern? matches,
+        IdPattern? exclude)
     {
         _snapshot = snapshot;
         _cursor = documents.OpenCursor();
         _prefix = foldedPrefix;
         // No id is longer, so an id that comes after the start of a text comes after all of it, unless it is equal to the start.
-        _startAfter = foldedStartAfter?.Length > DocumentId.MaxFoldedBytes ? foldedStartAfter[..DocumentId.MaxFoldedBytes] : foldedStartAfter;
+        _startAfter = foldedStartAfter?.Length > DocumentId.MaxFoldedBytes
+            ? foldedStartAfter[..DocumentId.MaxFoldedBytes]
+            : foldedStartAfter;
         _matches = matches;
         _exclude = exclude;
     }

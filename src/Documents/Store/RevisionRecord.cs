@@ -47,7 +47,8 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
     private int MetadataLength => BinaryPrimitives.ReadInt32LittleEndian(_bytes[4..]);
 
     /// <summary>A revision; shared is 0 where it has its own body.</summary>
-    public static byte[] Encode(string collection, long ticks, bool isDeletion, int shared, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+    public static byte[] Encode(
+        string collection, long ticks, bool isDeletion, int shared, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
     {
         byte[] name = Encoding.UTF8.GetBytes(collection);
         if (shared > 0)
@@ -65,5 +66,6 @@ internal readonly ref struct RevisionRecord(ReadOnlySpan<byte> bytes)
     }
 
     /// <summary>The same with a body of its own.</summary>
-    public byte[] WithBody(ReadOnlySpan<byte> body) => Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, 0, Metadata, body);
+    public byte[] WithBody(ReadOnlySpan<byte> body) =>
+        Encode(Encoding.UTF8.GetString(Collection), Ticks, IsDeletion, 0, Metadata, body);
 }

@@ -5,7 +5,10 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Store;
 
-/// <summary>Finds out by their hashes which contents of attachments a salvage brought back whole, and writes what speaks of them anew. Those that no attachment has are dropped.</summary>
+/// <summary>
+/// Finds out by their hashes which contents of attachments a salvage brought back whole, and writes what speaks of them anew.
+/// Those that no attachment has are dropped.
+/// </summary>
 internal sealed class SalvagedContents(ReadTransaction read)
 {
     private readonly Dictionary<string, ContentRecord> _byHash = new(StringComparer.Ordinal);
@@ -47,7 +50,8 @@ internal sealed class SalvagedContents(ReadTransaction read)
         if (_lastId == 0)
             return false;
 
-        Tree byHash = transaction.GetOrCreateTree(TreeNames.ContentsByHash), uploads = transaction.GetOrCreateTree(TreeNames.ContentUploads);
+        Tree byHash = transaction.GetOrCreateTree(TreeNames.ContentsByHash),
+            uploads = transaction.GetOrCreateTree(TreeNames.ContentUploads);
         foreach ((string hash, ContentRecord record) in _byHash)
         {
             if (record.References > 0)
@@ -58,7 +62,8 @@ internal sealed class SalvagedContents(ReadTransaction read)
 
         foreach (long id in _dropped)
             uploads.Put(ContentRecord.IdKey(id), default); // dropped as uploads are that were not finished
-        BinaryPrimitives.WriteInt64LittleEndian(transaction.GetOrCreateTree(TreeNames.Meta).Reserve(TreeNames.MetaContent, sizeof(long)), _lastId);
+        BinaryPrimitives.WriteInt64LittleEndian(
+            transaction.GetOrCreateTree(TreeNames.Meta).Reserve(TreeNames.MetaContent, sizeof(long)), _lastId);
         return true;
     }
 }

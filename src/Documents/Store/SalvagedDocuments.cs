@@ -8,8 +8,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// Makes a database of what a salvage brought back in part. Documents are what counts; all else that speaks of them is made anew from them: both
-/// logs, the collections' counts, names of collections, the last etag. Tombstones are dropped: indexes, which follow them, begin anew as well.
+/// Makes a database of what a salvage brought back in part. Documents are what counts; all else that speaks of them is made anew
+/// from them: both logs, the collections' counts, names of collections, the last etag. Tombstones are dropped: indexes, which
+/// follow them, begin anew as well.
 /// </summary>
 /// <remarks>In steps of bounded size. The mark goes with the last one, so a run that is interrupted begins again.</remarks>
 internal sealed class SalvagedDocuments(StorageEnvironment environment)
@@ -21,7 +22,8 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
 
     private static readonly string[] s_derived =
     [
-        TreeNames.DocumentsByEtag, TreeNames.DocumentsByCollection, TreeNames.TombstonesByEtag, TreeNames.TombstonesByCollection, TreeNames.TombstonesById,
+        TreeNames.DocumentsByEtag, TreeNames.DocumentsByCollection, TreeNames.TombstonesByEtag, TreeNames.TombstonesByCollection,
+        TreeNames.TombstonesById,
         TreeNames.CollectionsByName, TreeNames.KindsByEtag, TreeNames.KindsDeleted, TreeNames.KindCounts,
         TreeNames.ContentsByHash, TreeNames.ContentUploads, TreeNames.Due,
     ];
@@ -59,10 +61,14 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
         _ = environment.Write(transaction => Finish(transaction, lastBeside));
     }
 
-    /// <summary>Enters the document of a key and those after it, up to a step's size, in both logs. May be run again, as any command, so it changes nothing but the transaction.</summary>
+    /// <summary>
+    /// Enters the document of a key and those after it, up to a step's size, in both logs. May be run again, as any command, so
+    /// it changes nothing but the transaction.
+    /// </summary>
     private static Step WriteLogs(WriteTransaction transaction, Cursor cursor, byte[] from, KindItems beside)
     {
-        Tree byEtag = transaction.GetOrCreateTree(TreeNames.DocumentsByEtag), byCollection = transaction.GetOrCreateTree(TreeNames.DocumentsByCollection);
+        Tree byEtag = transaction.GetOrCreateTree(TreeNames.DocumentsByEtag),
+            byCollection = transaction.GetOrCreateTree(TreeNames.DocumentsByCollection);
         Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
         var collections = new Dictionary<int, (long Count, long Bytes, long LastEtag)>();
         bool more = cursor.Seek(from);
@@ -72,7 +78,8 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
             if (beside.FlagsOf(cursor.Key) is var flags && flags != record.Flags)
             {
                 DocumentRecord.Write(
-                    transaction.GetOrCreateTree(TreeNames.Documents).Reserve(cursor.Key, cursor.Value.Length), record.Etag, record.LastModifiedTicks, record.CollectionId, flags, record.Id, record.Metadata, record.Body);
+                    transaction.GetOrCreateTree(TreeNames.Documents).Reserve(cursor.Key, cursor.Value.Length), record.Etag,
+                    record.LastModifiedTicks, record.CollectionId, flags, record.Id, record.Metadata, record.Body);
             }
 
             TreeNames.WriteCollectionKey(key, record.CollectionId, record.Etag);
@@ -97,11 +104,13 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
     /// <summary>Collections, last etag and identity; takes the mark away.</summary>
     private bool Finish(WriteTransaction transaction, long lastBeside)
     {
-        Tree collections = transaction.GetOrCreateTree(TreeNames.Collections), byName = transaction.GetOrCreateTree(TreeNames.CollectionsByName);
+        Tree collections = transaction.GetOrCreateTree(TreeNames.Collections),
+            byName = transaction.GetOrCreateTree(TreeNames.CollectionsByName);
         var names = new SortedDictionary<int, string>();
         using (Cursor cursor = collections.OpenCursor())
             for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
-                names[BinaryPrimitives.ReadInt32BigEndian(cursor.Key)] = Encoding.UTF8.GetString(new CollectionRecord(cursor.Value).Name);
+                names[BinaryPrimitives.ReadInt32BigEndian(cursor.Key)] = Encoding.UTF8.GetString(
+                    new CollectionRecord(cursor.Value).Name);
         foreach (int lost in _collections.Keys.Where(number => !names.ContainsKey(number)))
             names[lost] = string.Create(CultureInfo.InvariantCulture, $"lost-collection-{lost}");
 
@@ -131,6 +140,8 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
         return transaction.DropTree(Mark);
     }
 
-    /// <summary>What a step did: the key that the next one begins with, and what its documents add to their collections.</summary>
+    /// <summary>
+    /// What a step did: the key that the next one begins with, and what its documents add to their collections.
+    /// </summary>
     private sealed record Step(byte[]? Next, Dictionary<int, (long Count, long Bytes, long LastEtag)> Collections);
 }

@@ -6,8 +6,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Store;
 
 /// <summary>
-/// Makes anew what speaks of the values beside documents that a salvage brought back: their log and their counts. What belonged to a document
-/// that is lost goes with it, and deletions are dropped, as those of documents are. In steps of bounded size, which may be run again.
+/// Makes anew what speaks of the values beside documents that a salvage brought back: their log and their counts. What belonged
+/// to a document that is lost goes with it, and deletions are dropped, as those of documents are. In steps of bounded size, which
+/// may be run again.
 /// </summary>
 internal sealed class SalvagedKinds(StorageEnvironment environment, ReadTransaction read)
 {
@@ -53,7 +54,9 @@ internal sealed class SalvagedKinds(StorageEnvironment environment, ReadTransact
 
     private Step Write(WriteTransaction transaction, Cursor cursor, byte[] from)
     {
-        Tree items = transaction.GetOrCreateTree(TreeNames.Kinds), byEtag = transaction.GetOrCreateTree(TreeNames.KindsByEtag), documents = transaction.GetOrCreateTree(TreeNames.Documents);
+        Tree items = transaction.GetOrCreateTree(TreeNames.Kinds),
+            byEtag = transaction.GetOrCreateTree(TreeNames.KindsByEtag),
+            documents = transaction.GetOrCreateTree(TreeNames.Documents);
         Span<byte> logKey = stackalloc byte[TreeNames.EtagKeyBytes];
         var counts = new Dictionary<byte, long>();
         var contents = new List<string>();
@@ -99,9 +102,12 @@ internal sealed class SalvagedKinds(StorageEnvironment environment, ReadTransact
         byte[] copy = value.ToArray();
         var record = new DocumentRecord(copy);
         DocumentRecord.Write(
-            documents.Reserve(owner, copy.Length), record.Etag, record.LastModifiedTicks, record.CollectionId, new KindItems(transaction.FindTree).FlagsOf(owner), record.Id, record.Metadata, record.Body);
+            documents.Reserve(owner, copy.Length), record.Etag, record.LastModifiedTicks, record.CollectionId,
+            new KindItems(transaction.FindTree).FlagsOf(owner), record.Id, record.Metadata, record.Body);
     }
 
-    /// <summary>What a step did: the key that the next one begins with, values by kind, contents that attachments have, and the last etag.</summary>
+    /// <summary>
+    /// What a step did: the key that the next one begins with, values by kind, contents that attachments have, and the last etag.
+    /// </summary>
     private sealed record Step(byte[]? Next, Dictionary<byte, long> Counts, List<string> Contents, long LastEtag);
 }

@@ -31,12 +31,12 @@ namespace Treepie.Store;
 /// meta                      "etag"                           last etag 8 (little-endian)
 /// meta                      "purged"                         etag of the last tombstone that was forgotten 8 (little-endian); where any was
 /// </code>
-/// Invariants: (1) a document stands in both logs under its etag and nowhere else there; (2) an id has at most one tombstone for each
-/// collection, and none for the collection it is in now; (3) of an id's document and tombstones all but the last are superseded or gone;
-/// (4) a value beside documents stands once in the log of values, or once in that of deletions, under its etag; (5) what belongs to a
-/// document is there only as long as the document, whose record has the flag of its kind exactly then;
-/// (6) a content has as many references as there are attachments with its hash;
-/// (7) the index of times has an entry for each time in the metadata of a document, once it was looked through up to that document.
+/// Invariants: (1) a document stands in both logs under its etag and nowhere else there; (2) an id has at most one tombstone for
+/// each collection, and none for the collection it is in now; (3) of an id's document and tombstones all but the last are
+/// superseded or gone; (4) a value beside documents stands once in the log of values, or once in that of deletions, under its
+/// etag; (5) what belongs to a document is there only as long as the document, whose record has the flag of its kind exactly
+/// then; (6) a content has as many references as there are attachments with its hash; (7) the index of times has an entry for
+/// each time in the metadata of a document, once it was looked through up to that document.
 /// </summary>
 internal static class TreeNames
 {
@@ -75,7 +75,10 @@ internal static class TreeNames
     /// <summary>Made by the first backup task.</summary>
     public const string BackupTasks = "backup-tasks";
 
-    /// <summary>Stretches of the log that backup tasks keep at their places: number of the task (8, big-endian), name of the object; made by the first.</summary>
+    /// <summary>
+    /// Stretches of the log that backup tasks keep at their places: number of the task (8, big-endian), name of the object; made
+    /// by the first.
+    /// </summary>
     public const string BackupLogs = "backup-logs";
 
     /// <summary>Pieces of contents of attachments; this and the next two are made by the first.</summary>
@@ -101,7 +104,8 @@ internal static class TreeNames
 
     public static readonly IReadOnlyList<string> All =
     [
-        Documents, DocumentsByEtag, DocumentsByCollection, TombstonesByEtag, TombstonesByCollection, TombstonesById, Collections, CollectionsByName,
+        Documents, DocumentsByEtag, DocumentsByCollection, TombstonesByEtag, TombstonesByCollection, TombstonesById, Collections,
+        CollectionsByName,
         Identities, Meta,
     ];
 

@@ -3,7 +3,10 @@ using Treepie.Store;
 
 namespace Treepie.Writes;
 
-/// <summary>What cluster-wide batches promise beside being atomic: nobody else's cluster-wide batch wrote one of their documents in between.</summary>
+/// <summary>
+/// What cluster-wide batches promise beside being atomic: nobody else's cluster-wide batch wrote one of their documents in
+/// between.
+/// </summary>
 internal static class AtomicGuards
 {
     /// <summary>Compares all that the batch expects before anything is written, so that an error names each conflict.</summary>
@@ -15,7 +18,8 @@ internal static class AtomicGuards
         for (int index = 0; index < batch.Commands.Count; index++)
         {
             WriteCommand command = batch.Commands[index];
-            ClusterConflict? conflict = command.Kind == WriteKind.Beside ? command.Beside!.Conflict(writer) // what that kind of command has
+            // what that kind of command has
+            ClusterConflict? conflict = command.Kind == WriteKind.Beside ? command.Beside!.Conflict(writer)
                 : batch.HasGuards && command.IdKind == IdKind.Given && seen.Add(command.Id) ? Conflict(writer, in command)
                 : null;
             if (conflict is not null)
@@ -35,12 +39,16 @@ internal static class AtomicGuards
         byte[] id = System.Text.Encoding.UTF8.GetBytes(result.Id), folded = CollectionName.Fold(id);
         bool isDeleted = command.Kind == WriteKind.Delete;
         long index = AtomicGuard.Move(writer, folded, id, isDeleted);
-        return isDeleted || result.ChangeVector is null ? result : result with { ChangeVector = AtomicGuard.ChangeVector(result.ChangeVector, index) };
+        return isDeleted || result.ChangeVector is null
+            ? result
+            : result with { ChangeVector = AtomicGuard.ChangeVector(result.ChangeVector, index) };
     }
 
     private static ClusterConflict? Conflict(DocumentWriter writer, in WriteCommand command)
     {
         long actual = AtomicGuard.IndexOf(writer, command.FoldedId.Span);
-        return command.ExpectedGuard == WriteCommand.AnyGuard || actual == command.ExpectedGuard ? null : new ClusterConflict(command.Id, IsDocument: true, command.ExpectedGuard, actual);
+        return command.ExpectedGuard == WriteCommand.AnyGuard || actual == command.ExpectedGuard
+            ? null
+            : new ClusterConflict(command.Id, IsDocument: true, command.ExpectedGuard, actual);
     }
 }

@@ -6,9 +6,10 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// A content on its way into a database, in memory of one piece however long it is. A content of more than a piece goes to the disk as it
-/// comes, and is nobody's until it is put as an attachment (<see cref="WriteBatch.PutAttachment"/>). To be disposed after that batch was written: what was
-/// not put by then is dropped, as it is at the next opening after a crash. One caller at a time.
+/// A content on its way into a database, in memory of one piece however long it is. A content of more than a piece goes to the
+/// disk as it comes, and is nobody's until it is put as an attachment (<see cref="WriteBatch.PutAttachment"/>). To be disposed
+/// after that batch was written: what was not put by then is dropped, as it is at the next opening after a crash. One caller at a
+/// time.
 /// </summary>
 public sealed class AttachmentUpload : IAsyncDisposable
 {
@@ -48,7 +49,9 @@ public sealed class AttachmentUpload : IAsyncDisposable
         if (_content is not null)
             throw new InvalidOperationException("The content has been put; nothing can be added to it.");
         if (LengthBytes + bytes.Length > _maxBytes)
-            throw new InvalidDocumentException($"The attachment has more than {_maxBytes:N0} bytes, the limit (MaxAttachmentBytes). Nothing was changed. Split it, or open the database with a higher limit.");
+            throw new InvalidDocumentException(
+                $"The attachment has more than {_maxBytes:N0} bytes, the limit (MaxAttachmentBytes). Nothing was changed. Split "
+                    + $"it, or open the database with a higher limit.");
 
         _hash.AppendData(bytes.Span);
         LengthBytes += bytes.Length;
@@ -58,7 +61,9 @@ public sealed class AttachmentUpload : IAsyncDisposable
                 await WritePieceAsync(cancellationToken).ConfigureAwait(false);
             int taken = Math.Min(bytes.Length, ContentRecord.PieceBytes - _used);
             if (_used + taken > _piece.Length)
-                Array.Resize(ref _piece, Math.Min(ContentRecord.PieceBytes, Math.Max(_used + taken, Math.Max(FirstBytes, _piece.Length * 2))));
+                Array.Resize(
+                    ref _piece,
+                    Math.Min(ContentRecord.PieceBytes, Math.Max(_used + taken, Math.Max(FirstBytes, _piece.Length * 2))));
             bytes[..taken].CopyTo(_piece.AsMemory(_used));
             _used += taken;
             bytes = bytes[taken..];
@@ -72,7 +77,8 @@ public sealed class AttachmentUpload : IAsyncDisposable
             return;
         if (_uploadId != 0)
             await WritePieceAsync(cancellationToken).ConfigureAwait(false);
-        _content = new UploadedContent(_hash.GetHashAndReset(), LengthBytes, _uploadId, _uploadId == 0 ? _piece.AsMemory(0, _used) : default);
+        _content = new UploadedContent(
+            _hash.GetHashAndReset(), LengthBytes, _uploadId, _uploadId == 0 ? _piece.AsMemory(0, _used) : default);
     }
 
     /// <summary>Drops what was not put.</summary>
@@ -81,14 +87,18 @@ public sealed class AttachmentUpload : IAsyncDisposable
         _hash.Dispose();
         bool isDone = _uploadId == 0;
         while (!isDone)
-            isDone = await _environment.WriteAsync(transaction => new ContentStore(transaction).Abandon(_uploadId), CancellationToken.None).ConfigureAwait(false);
+            isDone = await _environment.WriteAsync(
+                transaction => new ContentStore(transaction).Abandon(_uploadId), CancellationToken.None).ConfigureAwait(false);
         _uploadId = 0;
     }
 
     /// <summary>Whether its pieces are on the disk, and go when this is disposed.</summary>
     internal bool IsOnDisk => _uploadId != 0;
 
-    /// <summary>Puts it into the store before any attachment has it, as contents of dumps come; those that no attachment has are dropped by <see cref="SweepAsync"/>.</summary>
+    /// <summary>
+    /// Puts it into the store before any attachment has it, as contents of dumps come; those that no attachment has are dropped
+    /// by <see cref="SweepAsync"/>.
+    /// </summary>
     internal async Task SettleAsync(StorageEnvironment environment, CancellationToken cancellationToken)
     {
         UploadedContent content = Content;
@@ -106,12 +116,14 @@ public sealed class AttachmentUpload : IAsyncDisposable
     internal static async Task SweepAsync(StorageEnvironment environment, CancellationToken cancellationToken)
     {
         for (byte[]? next = []; next is { } from;)
-            next = await environment.WriteAsync(transaction => new ContentStore(transaction).Sweep(from), cancellationToken).ConfigureAwait(false);
+            next = await environment.WriteAsync(transaction => new ContentStore(transaction).Sweep(from), cancellationToken)
+                .ConfigureAwait(false);
     }
 
     /// <summary>What was uploaded.</summary>
     /// <exception cref="InvalidOperationException">It is not complete.</exception>
-    internal UploadedContent Content => _content ?? throw new InvalidOperationException("The content is not complete: call CompleteAsync first.");
+    internal UploadedContent Content =>
+        _content ?? throw new InvalidOperationException("The content is not complete: call CompleteAsync first.");
 
     private async ValueTask WritePieceAsync(CancellationToken cancellationToken)
     {

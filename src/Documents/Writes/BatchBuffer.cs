@@ -11,7 +11,9 @@ internal sealed class BatchBuffer : IDisposable
     private readonly List<byte[]> _blocks = [];
     private int _used;
 
-    /// <summary>Whether the blocks are zeroed before they go back, where anybody may get them, and any dump of memory shows them.</summary>
+    /// <summary>
+    /// Whether the blocks are zeroed before they go back, where anybody may get them, and any dump of memory shows them.
+    /// </summary>
     public bool IsSecret { get; set; }
 
     /// <summary>Bytes handed out.</summary>

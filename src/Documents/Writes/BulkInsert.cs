@@ -3,9 +3,9 @@ using Treepie.Kinds;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Stores many documents in order, in durable batches: while one batch is being committed the next is parsed. Each batch is atomic, the
-/// whole is not: after an error everything up to <see cref="Progress"/> stays. Memory is two batches and a document, however many there
-/// are. One caller at a time.
+/// Stores many documents in order, in durable batches: while one batch is being committed the next is parsed. Each batch is
+/// atomic, the whole is not: after an error everything up to <see cref="Progress"/> stays. Memory is two batches and a document,
+/// however many there are. One caller at a time.
 /// </summary>
 public sealed class BulkInsert : IAsyncDisposable
 {
@@ -29,8 +29,11 @@ public sealed class BulkInsert : IAsyncDisposable
     /// <summary>What is durable by now. May be read from any thread.</summary>
     public BulkInsertProgress Progress { get; private set; } = new(0, 0, null);
 
-    /// <summary>Adds a document; <paramref name="json"/> is copied. Waits only when a batch is full and the one before is not yet durable.</summary>
-    /// <exception cref="InvalidDocumentException">This document is not valid; it is left out, and the insert may go on.</exception>
+    /// <summary>
+    /// Adds a document; <paramref name="json"/> is copied. Waits only when a batch is full and the one before is not yet durable.
+    /// </summary>
+    /// <exception cref="InvalidDocumentException">This document is not valid; it is left out, and the insert may go
+    /// on.</exception>
     /// <exception cref="TreepieException">An earlier batch could not be committed; the insert is over.</exception>
     public ValueTask StoreAsync(string? id, ReadOnlyMemory<byte> json, CancellationToken cancellationToken = default)
     {
@@ -43,7 +46,8 @@ public sealed class BulkInsert : IAsyncDisposable
     /// <summary>Adds operations on counters of a document, which may be one that was stored before.</summary>
     /// <exception cref="InvalidDocumentException">The id cannot be one; the insert may go on.</exception>
     /// <exception cref="TreepieException">An earlier batch could not be committed; the insert is over.</exception>
-    public ValueTask CountersAsync(string id, IReadOnlyList<CounterOperation> operations, CancellationToken cancellationToken = default)
+    public ValueTask CountersAsync(
+        string id, IReadOnlyList<CounterOperation> operations, CancellationToken cancellationToken = default)
     {
         ObjectDisposedException.ThrowIf(_completed, this);
         _batch.Counters(id, operations);
@@ -53,17 +57,21 @@ public sealed class BulkInsert : IAsyncDisposable
     /// <summary>Adds entries to a time series of a document, which may be one that was stored before.</summary>
     /// <exception cref="InvalidDocumentException">The id, the name or an entry cannot be one; the insert may go on.</exception>
     /// <exception cref="TreepieException">An earlier batch could not be committed; the insert is over.</exception>
-    public ValueTask TimeSeriesAsync(string id, string name, IReadOnlyList<TimeSeriesPoint> points, CancellationToken cancellationToken = default)
+    public ValueTask TimeSeriesAsync(
+        string id, string name, IReadOnlyList<TimeSeriesPoint> points, CancellationToken cancellationToken = default)
     {
         ObjectDisposedException.ThrowIf(_completed, this);
         _batch.TimeSeries(id, name, points);
         return CommitIfFullAsync(cancellationToken);
     }
 
-    /// <summary>Adds an attachment of a document, which may be one that was stored before. The upload may be disposed when this completes.</summary>
+    /// <summary>
+    /// Adds an attachment of a document, which may be one that was stored before. The upload may be disposed when this completes.
+    /// </summary>
     /// <exception cref="InvalidDocumentException">The id, name or type cannot be one; the insert may go on.</exception>
     /// <exception cref="TreepieException">An earlier batch could not be committed; the insert is over.</exception>
-    public async ValueTask AttachmentAsync(string id, string name, string? contentType, AttachmentUpload upload, CancellationToken cancellationToken = default)
+    public async ValueTask AttachmentAsync(
+        string id, string name, string? contentType, AttachmentUpload upload, CancellationToken cancellationToken = default)
     {
         ObjectDisposedException.ThrowIf(_completed, this);
         ArgumentNullException.ThrowIfNull(upload);
@@ -97,7 +105,9 @@ public sealed class BulkInsert : IAsyncDisposable
         return Progress;
     }
 
-    /// <summary>Completes the insert unless it has failed or was completed; what failed has been thrown where it was waited for.</summary>
+    /// <summary>
+    /// Completes the insert unless it has failed or was completed; what failed has been thrown where it was waited for.
+    /// </summary>
     public async ValueTask DisposeAsync()
     {
         if (!_completed && !_commit.IsFaulted && !_commit.IsCanceled)
@@ -107,7 +117,8 @@ public sealed class BulkInsert : IAsyncDisposable
     }
 
     /// <summary>
-    /// Ends the insert without what is not yet on its way: documents since the last full batch are dropped. Waits for the batch on its way.
+    /// Ends the insert without what is not yet on its way: documents since the last full batch are dropped. Waits for the batch
+    /// on its way.
     /// </summary>
     public async Task AbortAsync()
     {
@@ -125,7 +136,8 @@ public sealed class BulkInsert : IAsyncDisposable
         _batch = _spare ?? NewBatch();
         _spare = null;
         string? lastId = _lastId;
-        // The storage runs a commit on the thread that asks for it; on another one, this one can go on parsing. It is not cancelled:
+        // The storage runs a commit on the thread that asks for it; on another one, this one can go on parsing. It is not
+        // cancelled:
         // what has been handed over is written.
         _commit = Task.Run(() => CommitAsync(batch, lastId), CancellationToken.None);
     }

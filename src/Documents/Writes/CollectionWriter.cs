@@ -8,8 +8,8 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Collections as one command changes them: read when first met, written once at its end. Lives inside the command, because a number
-/// given by a command that is undone is given again.
+/// Collections as one command changes them: read when first met, written once at its end. Lives inside the command, because a
+/// number given by a command that is undone is given again.
 /// </summary>
 internal sealed class CollectionWriter
 {
@@ -48,7 +48,8 @@ internal sealed class CollectionWriter
         Span<byte> key = stackalloc byte[4];
         BinaryPrimitives.WriteInt32BigEndian(key, id);
         if (!_collections.TryGet(key, out ReadOnlySpan<byte> value))
-            throw new CorruptionException($"Collection number {id} does not exist. Run a check of the database and restore a backup.");
+            throw new CorruptionException(
+                $"Collection number {id} does not exist. Run a check of the database and restore a backup.");
 
         var record = new CollectionRecord(value);
         change = new CollectionChange(id, Encoding.UTF8.GetString(record.Name))
@@ -70,7 +71,8 @@ internal sealed class CollectionWriter
             byte[] name = Encoding.UTF8.GetBytes(change.Name);
             BinaryPrimitives.WriteInt32BigEndian(key, change.Id);
             CollectionRecord.Write(
-                _collections.Reserve(key, CollectionRecord.SizeOf(name.Length)), change.DocumentCount, change.SizeBytes, change.LastEtag, name);
+                _collections.Reserve(key, CollectionRecord.SizeOf(name.Length)), change.DocumentCount, change.SizeBytes,
+                change.LastEtag, name);
         }
     }
 

@@ -10,8 +10,8 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Applies the commands of one batch inside one storage command and keeps the invariants of <see cref="TreeNames"/>. Made anew for every
-/// run, because a storage command may be run again from its start.
+/// Applies the commands of one batch inside one storage command and keeps the invariants of <see cref="TreeNames"/>. Made anew
+/// for every run, because a storage command may be run again from its start.
 /// </summary>
 internal sealed class DocumentWriter : IKindHost
 {
@@ -34,7 +34,9 @@ internal sealed class DocumentWriter : IKindHost
     /// <param name="now">The time (UTC).</param>
     /// <param name="wantsResults">Whether results are looked at.</param>
     /// <param name="keepsUnusedContents">See <see cref="ContentStore"/>.</param>
-    public DocumentWriter(WriteTransaction transaction, ChangeVectors changeVectors, DateTime now, bool wantsResults = true, bool keepsUnusedContents = false)
+    public DocumentWriter(
+        WriteTransaction transaction, ChangeVectors changeVectors, DateTime now, bool wantsResults = true,
+        bool keepsUnusedContents = false)
     {
         _transaction = transaction;
         _wantsResults = wantsResults;
@@ -49,7 +51,9 @@ internal sealed class DocumentWriter : IKindHost
         Ids = new IdMaker(transaction, _documents);
         Kinds = new KindWriter(transaction, keepsUnusedContents);
         Due = DueIndex.Of(transaction);
-        _lastEtag = _meta.TryGet(TreeNames.MetaEtag, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
+        _lastEtag = _meta.TryGet(TreeNames.MetaEtag, out ReadOnlySpan<byte> value)
+            ? BinaryPrimitives.ReadInt64LittleEndian(value)
+            : 0;
     }
 
     /// <summary>Completes ids.</summary>
@@ -73,7 +77,9 @@ internal sealed class DocumentWriter : IKindHost
     /// <summary>Etag of the last change so far.</summary>
     public long LastEtag => _lastEtag;
 
-    /// <summary>Applies all commands; when one throws, the storage undoes the whole. Gives a result for each, if results are wanted.</summary>
+    /// <summary>
+    /// Applies all commands; when one throws, the storage undoes the whole. Gives a result for each, if results are wanted.
+    /// </summary>
     public WriteResult[] Apply(WriteBatch batch)
     {
         IReadOnlyList<WriteCommand> commands = batch.Commands;
@@ -148,7 +154,9 @@ internal sealed class DocumentWriter : IKindHost
             var existing = new DocumentRecord(value);
             Check(id, command.ExpectedChangeVector, existing.Etag);
             CheckCollection(id, existing.CollectionId, collection);
-            if (skipUnchanged && existing.Body.SequenceEqual(command.Body.Span) && existing.Metadata.SequenceEqual(command.Metadata.Span))
+            if (skipUnchanged
+                && existing.Body.SequenceEqual(command.Body.Span)
+                && existing.Metadata.SequenceEqual(command.Metadata.Span))
                 return Result(id, collection.Name, existing.Etag, new DateTime(existing.LastModifiedTicks, DateTimeKind.Utc));
             if (!existing.Id.SequenceEqual(idUtf8))
                 idUtf8 = existing.Id.ToArray(); // the spelling first used stays
@@ -156,7 +164,10 @@ internal sealed class DocumentWriter : IKindHost
             flags = existing.Flags;
             dueBefore = DueTimes.Of(existing.Metadata);
             RemoveFromLogs(existing.Etag, collection.Id);
-            if (command.ForcesRevision || (!Revisions.IsIdle && Revisions.RuleOf(collection.Name) is not null && !flags.HasFlag(DocumentFlags.HasRevisions)))
+            if (command.ForcesRevision
+                || (!Revisions.IsIdle
+                    && Revisions.RuleOf(collection.Name) is not null
+                    && !flags.HasFlag(DocumentFlags.HasRevisions)))
                 etag = AddOldRevision(folded, etag, collection.Name, ref flags);
         }
         else
@@ -170,15 +181,22 @@ internal sealed class DocumentWriter : IKindHost
 
         _lastEtag = etag;
         if (!Revisions.IsIdle)
-            flags = AddRevision(folded, idUtf8, etag, collection.Name, MetadataMember.Without(command.Metadata.Span, MetadataKeys.Flags), command.Body.Span, flags, isForced: false);
-        ReadOnlySpan<byte> metadata = flags == DocumentFlags.None ? command.Metadata.Span : MetadataMember.Without(command.Metadata.Span, MetadataKeys.Flags);
+            flags = AddRevision(
+                folded, idUtf8, etag, collection.Name, MetadataMember.Without(command.Metadata.Span, MetadataKeys.Flags),
+                command.Body.Span, flags, isForced: false);
+        ReadOnlySpan<byte> metadata = flags == DocumentFlags.None
+            ? command.Metadata.Span
+            : MetadataMember.Without(command.Metadata.Span, MetadataKeys.Flags);
         int size = DocumentRecord.SizeOf(idUtf8.Length, metadata.Length, command.Body.Length);
-        DocumentRecord.Write(_documents.Reserve(folded, size), etag, _now.Ticks, collection.Id, flags, idUtf8, metadata, command.Body.Span);
+        DocumentRecord.Write(
+            _documents.Reserve(folded, size), etag, _now.Ticks, collection.Id, flags, idUtf8, metadata, command.Body.Span);
         AddToLogs(etag, collection.Id, folded);
         Due.Move(folded, dueBefore, DueTimes.Of(metadata));
         collection.SizeBytes += metadata.Length + command.Body.Length;
         collection.LastEtag = etag;
-        return isAnswered ? new WriteResult(id, collection.Name, "", _now, Deleted: false, etag) : Result(id, collection.Name, etag, _now);
+        return isAnswered
+            ? new WriteResult(id, collection.Name, "", _now, Deleted: false, etag)
+            : Result(id, collection.Name, etag, _now);
     }
 
     /// <summary>Writes the collections and the last etag.</summary>
@@ -208,7 +226,9 @@ internal sealed class DocumentWriter : IKindHost
 
         var existing = new DocumentRecord(value);
         DueTimes dueBefore = DueTimes.Of(existing.Metadata);
-        byte[] id = existing.Id.ToArray(), body = existing.Body.ToArray(), metadata = change(MetadataMember.Without(existing.Metadata, MetadataKeys.Flags).ToArray());
+        byte[] id = existing.Id.ToArray(),
+            body = existing.Body.ToArray(),
+            metadata = change(MetadataMember.Without(existing.Metadata, MetadataKeys.Flags).ToArray());
         (long etagBefore, int bytesBefore) = (existing.Etag, existing.ContentBytes);
         CollectionChange collection = _collections.Get(existing.CollectionId);
         collection.SizeBytes += metadata.Length + body.Length - bytesBefore;
@@ -218,7 +238,8 @@ internal sealed class DocumentWriter : IKindHost
         if (forcesRevision || !Revisions.IsIdle)
             AddRevision(foldedId, id, etag, collection.Name, metadata, body, DocumentFlags.None, forcesRevision);
         DocumentRecord.Write(
-            _documents.Reserve(foldedId, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), etag, _now.Ticks, collection.Id, Kinds.Items.FlagsOf(foldedId), id, metadata, body);
+            _documents.Reserve(foldedId, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), etag, _now.Ticks,
+            collection.Id, Kinds.Items.FlagsOf(foldedId), id, metadata, body);
         AddToLogs(etag, collection.Id, foldedId);
         Due.Move(foldedId, dueBefore, DueTimes.Of(metadata));
     }
@@ -233,17 +254,25 @@ internal sealed class DocumentWriter : IKindHost
         return true;
     }
 
-    /// <summary>Makes a revision of a document's new state where the rule of its collection says so; gives its flags with that of revisions as it is then.</summary>
+    /// <summary>
+    /// Makes a revision of a document's new state where the rule of its collection says so; gives its flags with that of
+    /// revisions as it is then.
+    /// </summary>
     private DocumentFlags AddRevision(
-        ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body, DocumentFlags flags, bool isForced)
+        ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, ReadOnlySpan<byte> metadata,
+        ReadOnlySpan<byte> body, DocumentFlags flags, bool isForced)
     {
         if (!isForced && Revisions.RuleOf(collection) is null)
             return flags;
         Revisions.Add(folded, id, etag, collection, _now.Ticks, isDeletion: false, metadata, body);
-        return Kinds.Items.LastRevision(folded) is null ? flags & ~DocumentFlags.HasRevisions : flags | DocumentFlags.HasRevisions;
+        return Kinds.Items.LastRevision(folded) is null
+            ? flags & ~DocumentFlags.HasRevisions
+            : flags | DocumentFlags.HasRevisions;
     }
 
-    /// <summary>Makes a revision of what a document is now, which a put is about to change; gives the etag that is left for the put.</summary>
+    /// <summary>
+    /// Makes a revision of what a document is now, which a put is about to change; gives the etag that is left for the put.
+    /// </summary>
     private long AddOldRevision(ReadOnlySpan<byte> folded, long etag, string collection, ref DocumentFlags flags)
     {
         _documents.TryGet(folded, out ReadOnlySpan<byte> value);
@@ -253,14 +282,18 @@ internal sealed class DocumentWriter : IKindHost
         if (Kinds.TryGet(KindKey.OfRevision(folded, existing.Etag), out _))
             return etag;
         _lastEtag = etag;
-        Revisions.Add(folded, existing.Id, etag, collection, existing.LastModifiedTicks, isDeletion: false, MetadataMember.Without(existing.Metadata, MetadataKeys.Flags), existing.Body);
+        Revisions.Add(
+            folded, existing.Id, etag, collection, existing.LastModifiedTicks, isDeletion: false,
+            MetadataMember.Without(existing.Metadata, MetadataKeys.Flags), existing.Body);
         return _lastEtag + 1;
     }
 
     private WriteResult? Beside(KindCommand command)
     {
         KindResult result = command.Apply(this);
-        return _wantsResults ? new WriteResult("", null, _changeVectors.Format(_lastEtag), _now, Deleted: false, _lastEtag) { Beside = result } : null;
+        return _wantsResults
+            ? new WriteResult("", null, _changeVectors.Format(_lastEtag), _now, Deleted: false, _lastEtag) { Beside = result }
+            : null;
     }
 
     private WriteResult? Patched(in WriteCommand command)
@@ -270,7 +303,9 @@ internal sealed class DocumentWriter : IKindHost
         if (!_wantsResults)
             return null;
         if (written is null && TryGet(command.FoldedId.Span, out DocumentRecord record))
-            written = new WriteResult(command.Id, CollectionOf(record), _changeVectors.Format(record.Etag), new DateTime(record.LastModifiedTicks, DateTimeKind.Utc), Deleted: false, record.Etag);
+            written = new WriteResult(
+                command.Id, CollectionOf(record), _changeVectors.Format(record.Etag),
+                new DateTime(record.LastModifiedTicks, DateTimeKind.Utc), Deleted: false, record.Etag);
         return (written ?? new WriteResult(command.Id, null, null, _now, Deleted: false, Etag: 0)) with { Patch = result };
     }
 
@@ -305,7 +340,9 @@ internal sealed class DocumentWriter : IKindHost
         return cursor.Seek(foldedPrefix) && cursor.Key.StartsWith(foldedPrefix) ? cursor.Key.ToArray() : null;
     }
 
-    /// <summary>Turns a document into a tombstone. The record lives in a page that changes here: what is needed of it is read first.</summary>
+    /// <summary>
+    /// Turns a document into a tombstone. The record lives in a page that changes here: what is needed of it is read first.
+    /// </summary>
     private void Remove(ReadOnlySpan<byte> folded, DocumentRecord record)
     {
         long oldEtag = record.Etag;
@@ -388,7 +425,9 @@ internal sealed class DocumentWriter : IKindHost
             (false, null) => $"Document '{id}' was expected with change vector '{expected}', but it does not exist.",
             _ => $"Document '{id}' was expected with change vector '{expected}', but has '{actual}'.",
         };
-        throw new ConcurrencyException(message + " Nothing of the batch was written. Load it again, and apply the change to what is there now.", id, expected, actual);
+        throw new ConcurrencyException(
+            message + " Nothing of the batch was written. Load it again, and apply the change to what is there now.", id,
+            expected, actual);
     }
 
     private void CheckCollection(string id, int existingCollection, CollectionChange collection)
@@ -396,7 +435,8 @@ internal sealed class DocumentWriter : IKindHost
         if (existingCollection == collection.Id)
             return;
         throw new InvalidDocumentException(
-            $"Document '{id}' is in collection '{_collections.Get(existingCollection).Name}' and cannot be put into '{collection.Name}'. Nothing of the batch was written. "
+            $"Document '{id}' is in collection '{_collections.Get(existingCollection).Name}' and cannot be put into "
+            + $"'{collection.Name}'. Nothing of the batch was written. "
             + "Delete it first, in the same batch if you like, or keep its @collection.");
     }
 
@@ -406,5 +446,6 @@ internal sealed class DocumentWriter : IKindHost
     private WriteResult? Deletion(string id) =>
         _wantsResults ? new WriteResult(id, null, _changeVectors.Format(_lastEtag), _now, Deleted: true, _lastEtag) : null;
 
-    private WriteResult? NoDeletion(string id) => _wantsResults ? new WriteResult(id, null, null, _now, Deleted: false, Etag: 0) : null;
+    private WriteResult? NoDeletion(string id) =>
+        _wantsResults ? new WriteResult(id, null, null, _now, Deleted: false, Etag: 0) : null;
 }

@@ -6,8 +6,8 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Ranges of ids, kept in the document <c>Raven/Hilo/{tag}</c> with the field <c>Max</c>, where clients look for it. A request changes
-/// <c>Max</c> and leaves every other field and the metadata as they are.
+/// Ranges of ids, kept in the document <c>Raven/Hilo/{tag}</c> with the field <c>Max</c>, where clients look for it. A request
+/// changes <c>Max</c> and leaves every other field and the metadata as they are.
 /// </summary>
 internal static class HiLoWriter
 {
@@ -59,7 +59,8 @@ internal static class HiLoWriter
         byte[] metadata = [];
         string collection = CollectionOfRanges;
         if (tag.Length == 0)
-            throw new InvalidDocumentException("The tag of a range of ids is empty. Give the collection's tag, for instance 'users'.");
+            throw new InvalidDocumentException(
+                "The tag of a range of ids is empty. Give the collection's tag, for instance 'users'.");
         if (writer.TryGet(folded, out DocumentRecord record))
         {
             body = record.Body.ToArray();
@@ -68,7 +69,8 @@ internal static class HiLoWriter
             max = FindMax(body, out _, out _);
         }
 
-        return new WriteCommand(WriteKind.Put, id, IdKind.Given, utf8, folded, metadata, body, new CollectionName(collection), null);
+        return new WriteCommand(
+            WriteKind.Put, id, IdKind.Given, utf8, folded, metadata, body, new CollectionName(collection), null);
     }
 
     private static byte[] WithMax(ReadOnlySpan<byte> body, long max)
@@ -91,7 +93,9 @@ internal static class HiLoWriter
         return output.WrittenSpan.ToArray();
     }
 
-    /// <summary>The number in the field <c>Max</c> and where its text is; 0 and an empty place at 0 where there is none.</summary>
+    /// <summary>
+    /// The number in the field <c>Max</c> and where its text is; 0 and an empty place at 0 where there is none.
+    /// </summary>
     private static long FindMax(ReadOnlySpan<byte> body, out int start, out int length)
     {
         start = 0;

@@ -22,8 +22,8 @@ internal sealed class IdMaker
     }
 
     /// <summary>
-    /// <c>users/</c> becomes <c>users/0000000000000000042-A</c>. The number is an etag, which nothing else ever has; where somebody has
-    /// written that id by hand, etags are passed over until one is free.
+    /// <c>users/</c> becomes <c>users/0000000000000000042-A</c>. The number is an etag, which nothing else ever has; where
+    /// somebody has written that id by hand, etags are passed over until one is free.
     /// </summary>
     public string ServerSide(string prefix, ref long etag)
     {
@@ -33,7 +33,9 @@ internal sealed class IdMaker
         string IdOf(long number) => string.Create(CultureInfo.InvariantCulture, $"{prefix}{number:D19}-{ChangeVectors.NodeTag}");
     }
 
-    /// <summary><c>users|</c> becomes <c>users/7</c>, if 6 was the last number given; numbers that are taken are passed over.</summary>
+    /// <summary>
+    /// <c>users|</c> becomes <c>users/7</c>, if 6 was the last number given; numbers that are taken are passed over.
+    /// </summary>
     public string Identity(string name)
     {
         string prefix = name[..^1].TrimEnd('/') + "/";
@@ -53,7 +55,9 @@ internal sealed class IdMaker
         int length = DocumentId.Encode(identity, maxIdBytes).Length;
         return identity.Length > 1 && length + MaxAddedBytes <= maxIdBytes
             ? identity
-            : throw new InvalidDocumentException($"'{name}' cannot be an identity: it is empty, or leaves no room for a number within {maxIdBytes} bytes (MaxIdBytes).");
+            : throw new InvalidDocumentException(
+                $"'{name}' cannot be an identity: it is empty, or leaves no room for a number within {maxIdBytes} bytes "
+                    + $"(MaxIdBytes).");
     }
 
     /// <summary>The next number of an identity.</summary>
@@ -75,7 +79,9 @@ internal sealed class IdMaker
     }
 
     private long Read(string name) =>
-        _identities.TryGet(CollectionName.Fold(Encoding.UTF8.GetBytes(name)), out ReadOnlySpan<byte> value) ? new IdentityRecord(value).Value : 0;
+        _identities.TryGet(CollectionName.Fold(Encoding.UTF8.GetBytes(name)), out ReadOnlySpan<byte> value)
+            ? new IdentityRecord(value).Value
+            : 0;
 
     private void Write(string name, long value)
     {
@@ -84,8 +90,8 @@ internal sealed class IdMaker
     }
 
     /// <summary>
-    /// A number from one on whose id is free: in growing steps to a free one, then halving back to where the taken ones end. So a million
-    /// ids written by hand cost twenty look-ups or forty, not a million.
+    /// A number from one on whose id is free: in growing steps to a free one, then halving back to where the taken ones end. So a
+    /// million ids written by hand cost twenty look-ups or forty, not a million.
     /// </summary>
     private long FirstFree(long from, Func<long, string> idOf)
     {

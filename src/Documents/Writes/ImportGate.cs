@@ -4,17 +4,21 @@ using Treepie.Storage;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Imports into one database that is in use. Contents of attachments come before what has them, so as long as an import is under way no
-/// content is dropped for having no attachment; the last one to end drops those that have none. Thread-safe.
+/// Imports into one database that is in use. Contents of attachments come before what has them, so as long as an import is under
+/// way no content is dropped for having no attachment; the last one to end drops those that have none. Thread-safe.
 /// </summary>
-[SuppressMessage("Design", "CA1001", Justification = "The semaphore's handle is never asked for, so there is nothing to dispose.")]
+[SuppressMessage(
+    "Design", "CA1001", Justification = "The semaphore's handle is never asked for, so there is nothing to dispose.")]
 internal sealed class ImportGate(StorageEnvironment environment)
 {
     /// <summary>Held where an import begins, and while contents are dropped.</summary>
     private readonly SemaphoreSlim _changing = new(1, 1);
     private int _imports;
 
-    /// <summary>Whether contents that no attachment has are kept. Asked inside write transactions: contents that were put before are seen there with this.</summary>
+    /// <summary>
+    /// Whether contents that no attachment has are kept. Asked inside write transactions: contents that were put before are seen
+    /// there with this.
+    /// </summary>
     public bool KeepsUnused => Volatile.Read(ref _imports) > 0;
 
     /// <summary>Begins an import; <see cref="LeaveAsync"/> ends it.</summary>

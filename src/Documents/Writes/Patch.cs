@@ -2,7 +2,10 @@ using Treepie.Computations;
 
 namespace Treepie.Writes;
 
-/// <summary>A compiled patch: a script that changes a document, which is <c>this</c>, with the values it is given as <c>args</c>. Thread-safe; see <see cref="WriteBatch.Patch"/>.</summary>
+/// <summary>
+/// A compiled patch: a script that changes a document, which is <c>this</c>, with the values it is given as <c>args</c>.
+/// Thread-safe; see <see cref="WriteBatch.Patch"/>.
+/// </summary>
 public sealed class Patch
 {
     internal const string Function = "patch";
@@ -13,7 +16,8 @@ public sealed class Patch
 
     /// <summary>Compiles one. Keep it: it can be used any number of times.</summary>
     /// <param name="script">Statements in JavaScript.</param>
-    /// <param name="options">The options of the database, with what compiles scripts: <see cref="DatabaseOptions.Computing"/>.</param>
+    /// <param name="options">The options of the database, with what compiles scripts:
+    /// <see cref="DatabaseOptions.Computing"/>.</param>
     /// <exception cref="ScriptException">It is no script, or nobody can compile it.</exception>
     public static Patch Compile(string script, DatabaseOptions options)
     {
@@ -24,8 +28,10 @@ public sealed class Patch
 
     /// <summary>Compiles one that calls other functions.</summary>
     /// <exception cref="ScriptException">It is no script, or nobody can compile it.</exception>
-    internal static Patch Compile(ComputingEngine? engine, ScriptFunction patch, IReadOnlyList<ScriptFunction> functions) => engine is null
-        ? throw new ScriptException(
-            "Scripts need an engine that compiles them: add the package Treepie.Computing, and set DatabaseOptions.Computing = new TextComputingEngine().")
-        : new Patch(engine.CompileScript([.. functions, patch]));
+    internal static Patch Compile(ComputingEngine? engine, ScriptFunction patch, IReadOnlyList<ScriptFunction> functions) =>
+        engine is null
+            ? throw new ScriptException(
+                "Scripts need an engine that compiles them: add the package Treepie.Computing, and set DatabaseOptions.Computing "
+                    + "= new TextComputingEngine().")
+            : new Patch(engine.CompileScript([.. functions, patch]));
 }

@@ -5,4 +5,5 @@ namespace Treepie.Writes;
 /// <param name="Original">The document before, with metadata; empty where it was not asked for, or there was none.</param>
 /// <param name="Modified">The document after; as above.</param>
 /// <param name="Output">What the script wrote for people.</param>
-public sealed record PatchResult(PatchStatus Status, ReadOnlyMemory<byte> Original, ReadOnlyMemory<byte> Modified, IReadOnlyList<string> Output);
+public sealed record PatchResult(
+    PatchStatus Status, ReadOnlyMemory<byte> Original, ReadOnlyMemory<byte> Modified, IReadOnlyList<string> Output);

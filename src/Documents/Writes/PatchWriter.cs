@@ -9,8 +9,8 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Runs a patch inside the transaction of its batch: what the script looks at is what the batch has written so far, and what it puts and deletes is written with it or
-/// not at all. Made for one patch.
+/// Runs a patch inside the transaction of its batch: what the script looks at is what the batch has written so far, and what it
+/// puts and deletes is written with it or not at all. Made for one patch.
 /// </summary>
 internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : IScriptHost
 {
@@ -56,10 +56,13 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     /// <inheritdoc/>
     public byte[]? CompareExchange(string key)
     {
-        if (!writer.Kinds.TryGet(CompareExchangeValue.TreeKey(KindNames.Encode("a compare-exchange value", key)), out KindRecord record))
+        if (!writer.Kinds.TryGet(
+            CompareExchangeValue.TreeKey(KindNames.Encode("a compare-exchange value", key)), out KindRecord record))
             return null;
         using var value = JsonDocument.Parse(CompareExchangeValue.Read(record, writer.ChangeVectors).Body);
-        return value.RootElement.TryGetProperty("Object", out JsonElement held) ? Encoding.UTF8.GetBytes(held.GetRawText()) : null;
+        return value.RootElement.TryGetProperty("Object", out JsonElement held)
+            ? Encoding.UTF8.GetBytes(held.GetRawText())
+            : null;
     }
 
     /// <inheritdoc/>
@@ -87,7 +90,8 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     }
 
     /// <inheritdoc/>
-    public void IncrementCounter(string id, string name, long delta) => Counters(id, CounterOperation.Of(CounterOperationKind.Increment, name, delta));
+    public void IncrementCounter(string id, string name, long delta) =>
+        Counters(id, CounterOperation.Of(CounterOperationKind.Increment, name, delta));
 
     /// <inheritdoc/>
     public void DeleteCounter(string id, string name) => Counters(id, CounterOperation.Of(CounterOperationKind.Delete, name, 0));
@@ -123,12 +127,15 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
         var output = new ArrayBufferWriter<byte>(document.Length + 256);
         try
         {
-            var call = new ScriptCall(document, [arguments.ValueKind == JsonValueKind.Undefined ? _nothing : arguments], ReturnsThis: true);
+            var call = new ScriptCall(
+                document, [arguments.ValueKind == JsonValueKind.Undefined ? _nothing : arguments], ReturnsThis: true);
             script.Script.Call(Patch.Function, call, this, output, CancellationToken.None);
         }
         catch (ScriptException error)
         {
-            throw new ScriptException($"Document '{id}' was not patched, and nothing of the batch was written. {error.Message}", error.Line, error.Column, error.IsSyntax, error);
+            throw new ScriptException(
+                $"Document '{id}' was not patched, and nothing of the batch was written. {error.Message}", error.Line,
+                error.Column, error.IsSyntax, error);
         }
 
         return output.WrittenSpan.ToArray();
@@ -139,7 +146,9 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     {
         if (!writer.TryGet(foldedId, out DocumentRecord now) || !now.Body.SequenceEqual(put.Body.Span))
             return false;
-        ReadOnlySpan<byte> metadata = now.Flags == DocumentFlags.None ? put.Metadata.Span : MetadataMember.Without(put.Metadata.Span, MetadataKeys.Flags);
+        ReadOnlySpan<byte> metadata = now.Flags == DocumentFlags.None
+            ? put.Metadata.Span
+            : MetadataMember.Without(put.Metadata.Span, MetadataKeys.Flags);
         return now.Metadata.SequenceEqual(metadata);
     }
 
@@ -162,10 +171,13 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
         output.Write(",\"@collection\":"u8);
         JsonStrings.Write(output, Encoding.UTF8.GetBytes(writer.CollectionOf(record)));
         output.Write(Encoding.UTF8.GetBytes(
-            $",\"@change-vector\":\"{writer.ChangeVectors.Format(record.Etag)}\",\"@last-modified\":\"{new DateTime(record.LastModifiedTicks, DateTimeKind.Utc):O}\"}}}}"));
+            $",\"@change-vector\":\"{writer.ChangeVectors.Format(record.Etag)}\",\"@last-modified\":\""
+                + $"{new DateTime(record.LastModifiedTicks, DateTimeKind.Utc):O}\"}}}}"));
         return output.WrittenSpan.ToArray();
     }
 
     private PatchResult Result(PatchStatus status, byte[]? before, byte[]? after) =>
-        patch.Options.ReturnsDocuments ? new PatchResult(status, before ?? [], after ?? [], _lines) : new PatchResult(status, default, default, _lines);
+        patch.Options.ReturnsDocuments
+            ? new PatchResult(status, before ?? [], after ?? [], _lines)
+            : new PatchResult(status, default, default, _lines);
 }

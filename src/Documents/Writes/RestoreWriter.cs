@@ -9,8 +9,9 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Puts documents, tombstones and identities into a new database as they were in another: with their etags and times; or what changed later onto that. Keeps the invariants of <see cref="TreeNames"/>.
-/// Made anew for every run of a command, because a storage command may be run again from its start.
+/// Puts documents, tombstones and identities into a new database as they were in another: with their etags and times; or what
+/// changed later onto that. Keeps the invariants of <see cref="TreeNames"/>. Made anew for every run of a command, because a
+/// storage command may be run again from its start.
 /// </summary>
 internal sealed class RestoreWriter
 {
@@ -45,7 +46,8 @@ internal sealed class RestoreWriter
         CollectionChange collection = _collections.Get(document.Collection);
         ReadOnlySpan<byte> id = document.Id.Span, metadata = document.Metadata.Span, body = document.Body.Span;
         DocumentRecord.Write(
-            _documents.Reserve(folded, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), document.Etag, document.Ticks, collection.Id, _kinds.Items.FlagsOf(folded), id, metadata, body);
+            _documents.Reserve(folded, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), document.Etag,
+            document.Ticks, collection.Id, _kinds.Items.FlagsOf(folded), id, metadata, body);
         Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
         TreeNames.WriteCollectionKey(key, collection.Id, document.Etag);
         _byCollection.Put(key, folded);
@@ -57,7 +59,10 @@ internal sealed class RestoreWriter
         return true;
     }
 
-    /// <summary>Puts a document in the place of the one of its id, if there is one, whatever collection that was in; what is remembered of deletions of the id is as after any such change.</summary>
+    /// <summary>
+    /// Puts a document in the place of the one of its id, if there is one, whatever collection that was in; what is remembered of
+    /// deletions of the id is as after any such change.
+    /// </summary>
     public void Replace(in RestoredDocument document)
     {
         ReadOnlySpan<byte> folded = document.FoldedId.Span;
@@ -75,21 +80,25 @@ internal sealed class RestoreWriter
     }
 
     /// <summary>
-    /// Remembers a deletion that came after what is here: a document of that id that is older goes, one that is newer came back after it. Tombstones come in the order of their etags.
+    /// Remembers a deletion that came after what is here: a document of that id that is older goes, one that is newer came back
+    /// after it. Tombstones come in the order of their etags.
     /// </summary>
     public void Delete(string id, CollectionName name, long etag, long ticks, bool isSuperseded)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(id), folded = CollectionName.Fold(utf8);
         CollectionChange collection = _collections.Get(name);
         Remove(folded, etag);
-        _tombstones.IdIsBack(folded, collection.Id); // before it was deleted there it was there, which ended what deletions of the id were before
+        // before it was deleted there it was there, which ended what deletions of the id were before
+        _tombstones.IdIsBack(folded, collection.Id);
         Put(utf8, folded, collection, etag, ticks, isSuperseded);
     }
 
     /// <summary>Forgets tombstones up to an etag, at most so many; gives how many.</summary>
     public int Purge(long upToEtag, int limit) => _tombstones.Purge(upToEtag, limit);
 
-    /// <summary>Makes a collection if there is none, and sets when it was changed last: later than any change of it that is still known.</summary>
+    /// <summary>
+    /// Makes a collection if there is none, and sets when it was changed last: later than any change of it that is still known.
+    /// </summary>
     public void Put(CollectionName name, long lastEtag)
     {
         CollectionChange collection = _collections.Get(name);
@@ -97,7 +106,8 @@ internal sealed class RestoreWriter
     }
 
     /// <summary>Sets an identity.</summary>
-    public void PutIdentity(string name, long value) => new IdMaker(_transaction, _documents).SeedIdentity(name, value, force: true);
+    public void PutIdentity(string name, long value) =>
+        new IdMaker(_transaction, _documents).SeedIdentity(name, value, force: true);
 
     /// <summary>Writes whose database this is and how far it has come.</summary>
     public void PutOrigin(Guid databaseId, long lastEtag)
@@ -144,7 +154,8 @@ internal sealed class RestoreWriter
         DocumentRecord.Write(_documents.Reserve(folded, value.Length), etag, ticks, collectionId, flags, id, metadata, body);
     }
 
-    private void Put(ReadOnlySpan<byte> utf8, ReadOnlySpan<byte> folded, CollectionChange collection, long etag, long ticks, bool isSuperseded)
+    private void Put(
+        ReadOnlySpan<byte> utf8, ReadOnlySpan<byte> folded, CollectionChange collection, long etag, long ticks, bool isSuperseded)
     {
         _tombstones.Add(etag, collection.Id, folded, utf8, ticks, isSuperseded);
         collection.LastEtag = Math.Max(collection.LastEtag, etag);
@@ -182,4 +193,5 @@ internal sealed class RestoreWriter
 /// <param name="Etag">Its etag.</param>
 /// <param name="Ticks">When it was written, UTC.</param>
 internal readonly record struct RestoredDocument(
-    ReadOnlyMemory<byte> Id, ReadOnlyMemory<byte> FoldedId, CollectionName Collection, ReadOnlyMemory<byte> Metadata, ReadOnlyMemory<byte> Body, long Etag, long Ticks);
+    ReadOnlyMemory<byte> Id, ReadOnlyMemory<byte> FoldedId, CollectionName Collection, ReadOnlyMemory<byte> Metadata,
+    ReadOnlyMemory<byte> Body, long Etag, long Ticks);

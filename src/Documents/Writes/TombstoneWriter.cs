@@ -23,13 +23,15 @@ internal sealed class TombstoneWriter
     }
 
     /// <summary>A document of a collection was deleted.</summary>
-    public void Add(long etag, int collectionId, ReadOnlySpan<byte> foldedId, ReadOnlySpan<byte> id, long ticks, bool superseded = false)
+    public void Add(
+        long etag, int collectionId, ReadOnlySpan<byte> foldedId, ReadOnlySpan<byte> id, long ticks, bool superseded = false)
     {
         Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
         TreeNames.WriteCollectionKey(key, collectionId, etag);
         _byCollection.Put(key, default);
         TombstoneRecord.Write(
-            _byEtag.Reserve(key[^TreeNames.EtagKeyBytes..], TombstoneRecord.HeaderBytes + id.Length), ticks, collectionId, superseded, id);
+            _byEtag.Reserve(key[^TreeNames.EtagKeyBytes..], TombstoneRecord.HeaderBytes + id.Length), ticks, collectionId,
+            superseded, id);
 
         Span<byte> idKey = stackalloc byte[DocumentId.MaxFoldedBytes + 5];
         Span<byte> value = stackalloc byte[8];
@@ -38,7 +40,9 @@ internal sealed class TombstoneWriter
         Debug.Assert(isNew, "the document was there, so this collection had no tombstone of it");
     }
 
-    /// <summary>An id that was not there is put into a collection: its tombstone there goes, those of other collections are superseded.</summary>
+    /// <summary>
+    /// An id that was not there is put into a collection: its tombstone there goes, those of other collections are superseded.
+    /// </summary>
     public void IdIsBack(ReadOnlySpan<byte> foldedId, int collectionId)
     {
         if (_byId.Count == 0)
@@ -50,7 +54,9 @@ internal sealed class TombstoneWriter
         using (Cursor cursor = _byId.OpenCursor())
         {
             for (bool more = cursor.Seek(start); more && cursor.Key.StartsWith(start[..^4]); more = cursor.MoveNext())
-                (found ??= []).Add((BinaryPrimitives.ReadInt32BigEndian(cursor.Key[^4..]), BinaryPrimitives.ReadInt64LittleEndian(cursor.Value)));
+                (found ??= []).Add(
+                    (BinaryPrimitives.ReadInt32BigEndian(cursor.Key[^4..]), BinaryPrimitives.ReadInt64LittleEndian(
+                        cursor.Value)));
         }
 
         foreach ((int otherCollection, long etag) in found ?? [])
@@ -86,12 +92,16 @@ internal sealed class TombstoneWriter
         }
 
         if (purged > 0)
-            BinaryPrimitives.WriteInt64LittleEndian(_transaction.GetOrCreateTree(TreeNames.Meta).Reserve(TreeNames.MetaPurged, sizeof(long)), Math.Max(last, PurgedBefore()));
+            BinaryPrimitives.WriteInt64LittleEndian(
+                _transaction.GetOrCreateTree(TreeNames.Meta).Reserve(TreeNames.MetaPurged, sizeof(long)),
+                Math.Max(last, PurgedBefore()));
         return purged;
     }
 
     private long PurgedBefore() =>
-        _transaction.GetOrCreateTree(TreeNames.Meta).TryGet(TreeNames.MetaPurged, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
+        _transaction.GetOrCreateTree(TreeNames.Meta).TryGet(TreeNames.MetaPurged, out ReadOnlySpan<byte> value)
+            ? BinaryPrimitives.ReadInt64LittleEndian(value)
+            : 0;
 
     private static Span<byte> WriteIdKey(Span<byte> key, ReadOnlySpan<byte> foldedId, int collectionId)
     {
@@ -115,7 +125,8 @@ internal sealed class TombstoneWriter
         Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
         TreeNames.WriteCollectionKey(key, collectionId, etag);
         Span<byte> idKey = stackalloc byte[DocumentId.MaxFoldedBytes + 5];
-        bool found = _byCollection.Delete(key) & _byEtag.Delete(key[^TreeNames.EtagKeyBytes..]) & _byId.Delete(WriteIdKey(idKey, foldedId, collectionId));
+        bool found = _byCollection.Delete(key) & _byEtag.Delete(key[^TreeNames.EtagKeyBytes..])
+            & _byId.Delete(WriteIdKey(idKey, foldedId, collectionId));
         Debug.Assert(found, "a tombstone stands in all three trees");
     }
 

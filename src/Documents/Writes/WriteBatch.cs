@@ -5,8 +5,8 @@ using Treepie.Store;
 namespace Treepie.Writes;
 
 /// <summary>
-/// Commands that take effect together or not at all. Not thread-safe; used once. Every document is checked and copied when it is added,
-/// so what is not valid fails there and then, alone, and the batch stays as it was.
+/// Commands that take effect together or not at all. Not thread-safe; used once. Every document is checked and copied when it is
+/// added, so what is not valid fails there and then, alone, and the batch stays as it was.
 /// </summary>
 public sealed class WriteBatch : IDisposable
 {
@@ -17,7 +17,9 @@ public sealed class WriteBatch : IDisposable
     private long _besideBytes;
     private bool _used;
 
-    /// <summary>A batch with the limits of <paramref name="options"/>; pass those of the database if they differ from the defaults.</summary>
+    /// <summary>
+    /// A batch with the limits of <paramref name="options"/>; pass those of the database if they differ from the defaults.
+    /// </summary>
     public WriteBatch(DatabaseOptions? options = null)
     {
         Options = options ?? DefaultOptions;
@@ -35,7 +37,8 @@ public sealed class WriteBatch : IDisposable
     internal int DocumentCount { get; private set; }
 
     /// <summary>
-    /// Leaves a document as it is, with its change vector, if it is put again with the same content. For bulk imports that run again.
+    /// Leaves a document as it is, with its change vector, if it is put again with the same content. For bulk imports that run
+    /// again.
     /// </summary>
     public bool SkipUnchanged { get; init; }
 
@@ -43,8 +46,8 @@ public sealed class WriteBatch : IDisposable
     public bool IsTrial { get; init; }
 
     /// <summary>
-    /// Whether compare-exchange values that are not as expected refuse the whole batch, and documents get atomic guards: no other cluster-wide batch may have written them since their
-    /// change vectors were read.
+    /// Whether compare-exchange values that are not as expected refuse the whole batch, and documents get atomic guards: no other
+    /// cluster-wide batch may have written them since their change vectors were read.
     /// </summary>
     public bool IsClusterWide { get; set; }
 
@@ -66,21 +69,26 @@ public sealed class WriteBatch : IDisposable
 
     /// <summary>
     /// Puts a document. <paramref name="json"/> is one UTF-8 JSON object, which may hold <c>@metadata</c>; it is copied.
-    /// An id that ends in <c>/</c> gets a number from the server, one that ends in <c>|</c> the next identity, an empty or null one becomes
-    /// a GUID.
-    /// <paramref name="expectedChangeVector"/>: null: no check; empty: the document must not exist; else it must have this change vector.
+    /// An id that ends in <c>/</c> gets a number from the server, one that ends in <c>|</c> the next identity, an empty or null
+    /// one becomes a GUID. <paramref name="expectedChangeVector"/>: null: no check; empty: the document must not exist; else it
+    /// must have this change vector.
     /// </summary>
-    /// <exception cref="InvalidDocumentException">The id or the document is not valid, or over a limit; the batch is as it was.</exception>
-    public WriteBatch Put(string? id, ReadOnlyMemory<byte> json, string? expectedChangeVector = null) => Put(id, json.Span, expectedChangeVector);
+    /// <exception cref="InvalidDocumentException">The id or the document is not valid, or over a limit; the batch is as it
+    /// was.</exception>
+    public WriteBatch Put(string? id, ReadOnlyMemory<byte> json, string? expectedChangeVector = null) =>
+        Put(id, json.Span, expectedChangeVector);
 
     /// <summary>As <see cref="Put(string?, ReadOnlyMemory{byte}, string?)"/>.</summary>
-    public WriteBatch Put(string? id, ReadOnlySpan<byte> json, string? expectedChangeVector = null) => Put(id, json, expectedChangeVector, originalChangeVector: null);
+    public WriteBatch Put(string? id, ReadOnlySpan<byte> json, string? expectedChangeVector = null) =>
+        Put(id, json, expectedChangeVector, originalChangeVector: null);
 
     /// <summary>
-    /// As above; in a cluster-wide batch the original change vector, as it was read, says which guard is expected. <paramref name="forceRevision"/>: a revision is made of what the document was before,
-    /// whatever is configured.
+    /// As above; in a cluster-wide batch the original change vector, as it was read, says which guard is expected.
+    /// <paramref name="forceRevision"/>: a revision is made of what the document was before, whatever is configured.
     /// </summary>
-    public WriteBatch Put(string? id, ReadOnlySpan<byte> json, string? expectedChangeVector, string? originalChangeVector, bool forceRevision = false)
+    public WriteBatch Put(
+        string? id, ReadOnlySpan<byte> json, string? expectedChangeVector, string? originalChangeVector,
+        bool forceRevision = false)
     {
         ObjectDisposedException.ThrowIf(_used, this);
         if (string.IsNullOrEmpty(id))
@@ -96,7 +104,8 @@ public sealed class WriteBatch : IDisposable
         if (idKind != IdKind.Given && idUtf8.Length + IdMaker.MaxAddedBytes > Options.MaxIdBytes)
         {
             throw new InvalidDocumentException(
-                $"The document id '{id.AsSpan(0, Math.Min(id.Length, 40))}…' is to be completed with up to {IdMaker.MaxAddedBytes} bytes and would be longer than {Options.MaxIdBytes} (MaxIdBytes). Shorten it.");
+                $"The document id '{id.AsSpan(0, Math.Min(id.Length, 40))}…' is to be completed with up to "
+                    + $"{IdMaker.MaxAddedBytes} bytes and would be longer than {Options.MaxIdBytes} (MaxIdBytes). Shorten it.");
         }
 
         Span<byte> room = _buffer.Room(Math.Min(json.Length, Options.MaxDocumentBytes));
@@ -104,12 +113,14 @@ public sealed class WriteBatch : IDisposable
         DueTimes.Check(id, room.Slice(parsed.BodyLength, parsed.MetadataLength));
         CollectionName collection = CollectionOf(id);
         ReadOnlyMemory<byte> body = _buffer.Take(parsed.BodyLength);
-        ReadOnlyMemory<byte> metadata = _buffer.Take(MetadataFlags.RemoveGiven(room.Slice(parsed.BodyLength, parsed.MetadataLength)));
+        ReadOnlyMemory<byte> metadata = _buffer.Take(
+            MetadataFlags.RemoveGiven(room.Slice(parsed.BodyLength, parsed.MetadataLength)));
         (int documentBytes, int depth, int idBytes) = Needs;
         Needs = (Math.Max(documentBytes, json.Length), Math.Max(depth, parsed.Depth), Math.Max(idBytes, idUtf8.Length));
         DocumentCount++;
         _commands.Add(new WriteCommand(
-            WriteKind.Put, id, idKind, idUtf8, foldedId, metadata, body, collection, expectedChangeVector, ExpectedGuard: AtomicGuard.IndexIn(originalChangeVector), ForcesRevision: forceRevision));
+            WriteKind.Put, id, idKind, idUtf8, foldedId, metadata, body, collection, expectedChangeVector,
+            ExpectedGuard: AtomicGuard.IndexIn(originalChangeVector), ForcesRevision: forceRevision));
         return this;
     }
 
@@ -120,11 +131,17 @@ public sealed class WriteBatch : IDisposable
         ArgumentNullException.ThrowIfNull(id);
         ObjectDisposedException.ThrowIf(_used, this);
         (ReadOnlyMemory<byte> idUtf8, ReadOnlyMemory<byte> foldedId) = Encode(id);
-        _commands.Add(new WriteCommand(WriteKind.Delete, id, IdKind.Given, idUtf8, foldedId, default, default, null, expectedChangeVector, ExpectedGuard: originalChangeVector is null ? WriteCommand.AnyGuard : AtomicGuard.IndexIn(originalChangeVector)));
+        _commands.Add(
+            new WriteCommand(
+                WriteKind.Delete, id, IdKind.Given, idUtf8, foldedId, default, default, null, expectedChangeVector,
+                ExpectedGuard: originalChangeVector is null ? WriteCommand.AnyGuard : AtomicGuard.IndexIn(originalChangeVector)));
         return this;
     }
 
-    /// <summary>Changes a document by a script, inside the transaction that writes the batch; see <see cref="Writes.Patch.Compile(string, DatabaseOptions)"/>.</summary>
+    /// <summary>
+    /// Changes a document by a script, inside the transaction that writes the batch; see
+    /// <see cref="Writes.Patch.Compile(string, DatabaseOptions)"/>.
+    /// </summary>
     /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
     public WriteBatch Patch(string id, Patch patch, PatchOptions? options = null)
     {
@@ -133,29 +150,36 @@ public sealed class WriteBatch : IDisposable
         ObjectDisposedException.ThrowIf(_used, this);
         (ReadOnlyMemory<byte> idUtf8, ReadOnlyMemory<byte> foldedId) = Encode(id);
         _commands.Add(new WriteCommand(
-            WriteKind.Patch, id, IdKind.Given, idUtf8, foldedId, default, default, null, null, Patch: new PatchCommand(patch, options ?? new PatchOptions(), Options)));
+            WriteKind.Patch, id, IdKind.Given, idUtf8, foldedId, default, default, null, null,
+            Patch: new PatchCommand(patch, options ?? new PatchOptions(), Options)));
         return this;
     }
 
-    /// <summary>Deletes every document whose id starts with <paramref name="prefix"/>, which is not empty; all in one transaction, however many.</summary>
+    /// <summary>
+    /// Deletes every document whose id starts with <paramref name="prefix"/>, which is not empty; all in one transaction, however
+    /// many.
+    /// </summary>
     /// <exception cref="InvalidDocumentException">The prefix cannot be the beginning of an id.</exception>
     public WriteBatch DeleteByPrefix(string prefix)
     {
         ArgumentNullException.ThrowIfNull(prefix);
         ObjectDisposedException.ThrowIf(_used, this);
         (ReadOnlyMemory<byte> prefixUtf8, ReadOnlyMemory<byte> foldedPrefix) = Encode(prefix);
-        _commands.Add(new WriteCommand(WriteKind.DeleteByPrefix, prefix, IdKind.Given, prefixUtf8, foldedPrefix, default, default, null, null));
+        _commands.Add(
+            new WriteCommand(
+                WriteKind.DeleteByPrefix, prefix, IdKind.Given, prefixUtf8, foldedPrefix, default, default, null, null));
         return this;
     }
 
     /// <summary>
-    /// Puts a compare-exchange value if its index is <paramref name="expectedIndex"/> (0: there is none yet). Where it is another, a cluster-wide batch is refused as a whole; any other batch goes
-    /// on, and the result says so.
+    /// Puts a compare-exchange value if its index is <paramref name="expectedIndex"/> (0: there is none yet). Where it is
+    /// another, a cluster-wide batch is refused as a whole; any other batch goes on, and the result says so.
     /// </summary>
     /// <param name="key">1 to 512 bytes of UTF-8, compared without case.</param>
     /// <param name="json">A JSON object: the value in the member <c>Object</c>, and <c>@metadata</c> if there is any.</param>
     /// <param name="expectedIndex">The index it has.</param>
-    /// <exception cref="InvalidDocumentException">The key or value is not valid, or over a limit; the batch is as it was.</exception>
+    /// <exception cref="InvalidDocumentException">The key or value is not valid, or over a limit; the batch is as it
+    /// was.</exception>
     public WriteBatch PutCompareExchange(string key, ReadOnlySpan<byte> json, long expectedIndex)
     {
         byte[] utf8 = KindNames.Encode("a compare-exchange value", key);
@@ -163,8 +187,13 @@ public sealed class WriteBatch : IDisposable
         ParsedDocument parsed = _parser.Parse(key, json, room);
         ReadOnlySpan<byte> body = room.AsSpan(0, parsed.BodyLength);
         if (!body.StartsWith("{\"Object\":"u8))
-            throw new InvalidDocumentException($"The compare-exchange value '{key}' lacks 'Object' at its beginning. Nothing was changed. Send {{\"Object\":…}}.");
-        return Beside(new CompareExchangeCommand(key, utf8, expectedIndex, CompareExchangeValue.Encode(body, room.AsSpan(parsed.BodyLength, parsed.MetadataLength))));
+            throw new InvalidDocumentException(
+                $"The compare-exchange value '{key}' lacks 'Object' at its beginning. Nothing was changed. Send "
+                    + $"{{\"Object\":…}}.");
+        return Beside(
+            new CompareExchangeCommand(
+                key, utf8, expectedIndex,
+                CompareExchangeValue.Encode(body, room.AsSpan(parsed.BodyLength, parsed.MetadataLength))));
     }
 
     /// <summary>Deletes a compare-exchange value if its index is the expected one; as <see cref="PutCompareExchange"/>.</summary>
@@ -174,11 +203,13 @@ public sealed class WriteBatch : IDisposable
 
     /// <summary>Adds to a counter of a document, made if it is new. Sums of concurrent batches lose nothing.</summary>
     /// <exception cref="InvalidDocumentException">The id or name cannot be one.</exception>
-    public WriteBatch IncrementCounter(string id, string name, long delta = 1) => Counters(id, [CounterOperation.Of(CounterOperationKind.Increment, name, delta)]);
+    public WriteBatch IncrementCounter(string id, string name, long delta = 1) =>
+        Counters(id, [CounterOperation.Of(CounterOperationKind.Increment, name, delta)]);
 
     /// <summary>Deletes a counter of a document; deleting what is not there is no error.</summary>
     /// <exception cref="InvalidDocumentException">The id or name cannot be one.</exception>
-    public WriteBatch DeleteCounter(string id, string name) => Counters(id, [CounterOperation.Of(CounterOperationKind.Delete, name, 0)]);
+    public WriteBatch DeleteCounter(string id, string name) =>
+        Counters(id, [CounterOperation.Of(CounterOperationKind.Delete, name, 0)]);
 
     /// <summary>Operations on counters of one document, in their order; the result is a <see cref="CountersResult"/>.</summary>
     /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
@@ -192,64 +223,84 @@ public sealed class WriteBatch : IDisposable
         return Beside(new CountersCommand(id, CollectionName.Fold(utf8), operations));
     }
 
-    /// <summary>Puts an attachment of a document over the one of that name, if there is one. Dispose the upload when the batch is written.</summary>
+    /// <summary>
+    /// Puts an attachment of a document over the one of that name, if there is one. Dispose the upload when the batch is written.
+    /// </summary>
     /// <param name="id">The document.</param>
     /// <param name="name">1 to 512 bytes of UTF-8, compared without case.</param>
     /// <param name="contentType">What it is, for browsers; null for nothing.</param>
     /// <param name="upload">Its content, which is complete.</param>
     /// <param name="expectedChangeVector">As of documents, of the attachment.</param>
     /// <exception cref="InvalidDocumentException">The id, name or type cannot be one.</exception>
-    public WriteBatch PutAttachment(string id, string name, string? contentType, AttachmentUpload upload, string? expectedChangeVector = null)
+    public WriteBatch PutAttachment(
+        string id, string name, string? contentType, AttachmentUpload upload, string? expectedChangeVector = null)
     {
         ArgumentNullException.ThrowIfNull(upload);
         contentType ??= "";
         if (contentType.Length > KindNames.MaxBytes || contentType.AsSpan().ContainsAnyExceptInRange(' ', '~'))
-            throw new InvalidDocumentException($"The content type of the attachment '{name}' of document '{id}' is longer than {KindNames.MaxBytes} characters, or has some that are not printable ASCII. Nothing was changed. Correct it.");
+            throw new InvalidDocumentException(
+                $"The content type of the attachment '{name}' of document '{id}' is longer than {KindNames.MaxBytes} characters, "
+                    + $"or has some that are not printable ASCII. Nothing was changed. Correct it.");
         _besideBytes += upload.Content.Only.Length;
         return Attachment(AttachmentOperation.Put, id, name, null, null, upload.Content, contentType, expectedChangeVector);
     }
 
-    /// <summary>Deletes an attachment of a document; deleting what is not there is no error unless a change vector is expected.</summary>
+    /// <summary>
+    /// Deletes an attachment of a document; deleting what is not there is no error unless a change vector is expected.
+    /// </summary>
     /// <exception cref="InvalidDocumentException">The id or name cannot be one.</exception>
     public WriteBatch DeleteAttachment(string id, string name, string? expectedChangeVector = null) =>
         Attachment(AttachmentOperation.Delete, id, name, null, null, null, "", expectedChangeVector);
 
     /// <summary>Puts an attachment under another name, or beside another document, too. Its content is kept once.</summary>
     /// <exception cref="InvalidDocumentException">An id or name cannot be one.</exception>
-    public WriteBatch CopyAttachment(string id, string name, string destinationId, string destinationName, string? expectedChangeVector = null) =>
+    public WriteBatch CopyAttachment(
+        string id, string name, string destinationId, string destinationName, string? expectedChangeVector = null) =>
         Attachment(AttachmentOperation.Copy, id, name, destinationId, destinationName, null, "", expectedChangeVector);
 
     /// <summary>As <see cref="CopyAttachment"/>, and deletes it where it was.</summary>
     /// <exception cref="InvalidDocumentException">An id or name cannot be one.</exception>
-    public WriteBatch MoveAttachment(string id, string name, string destinationId, string destinationName, string? expectedChangeVector = null) =>
+    public WriteBatch MoveAttachment(
+        string id, string name, string destinationId, string destinationName, string? expectedChangeVector = null) =>
         Attachment(AttachmentOperation.Move, id, name, destinationId, destinationName, null, "", expectedChangeVector);
 
     private WriteBatch Attachment(
-        AttachmentOperation operation, string id, string name, string? destinationId, string? destinationName, UploadedContent? content, string contentType, string? expectedChangeVector) => Beside(new AttachmentCommand(
-            operation, AttachmentPlace.Of(id, name, Options.MaxIdBytes), destinationId is null ? null : AttachmentPlace.Of(destinationId, destinationName, Options.MaxIdBytes), content, contentType, expectedChangeVector));
+        AttachmentOperation operation, string id, string name, string? destinationId, string? destinationName,
+        UploadedContent? content, string contentType, string? expectedChangeVector) => Beside(new AttachmentCommand(
+            operation, AttachmentPlace.Of(id, name, Options.MaxIdBytes),
+            destinationId is null ? null : AttachmentPlace.Of(destinationId, destinationName, Options.MaxIdBytes), content,
+            contentType, expectedChangeVector));
 
     /// <summary>Puts a value that another database had, over what is here.</summary>
     internal WriteBatch Restore(RestoredKind item) => Beside(new RestoreKindCommand(item));
 
     /// <summary>
-    /// Adds entries to a time series of a document, over those of the same times, made if it is new; before that deletes ranges, ends included. The result is a <see cref="TimeSeriesResult"/>.
+    /// Adds entries to a time series of a document, over those of the same times, made if it is new; before that deletes ranges,
+    /// ends included. The result is a <see cref="TimeSeriesResult"/>.
     /// </summary>
     /// <param name="id">The document.</param>
-    /// <param name="name">1 to 512 bytes of UTF-8, compared without case. Where it begins with <c>INC:</c> values are added to those of the same time, else they take their place.</param>
+    /// <param name="name">1 to 512 bytes of UTF-8, compared without case. Where it begins with <c>INC:</c> values are added to
+    /// those of the same time, else they take their place.</param>
     /// <param name="points">In any order; of two of one time the last counts.</param>
     /// <param name="deletes">Ranges of times.</param>
     /// <exception cref="InvalidDocumentException">The id, name, an entry or a range cannot be one.</exception>
-    public WriteBatch TimeSeries(string id, string name, IReadOnlyList<TimeSeriesPoint> points, IReadOnlyList<(DateTime From, DateTime To)>? deletes = null)
+    public WriteBatch TimeSeries(
+        string id, string name, IReadOnlyList<TimeSeriesPoint> points,
+        IReadOnlyList<(DateTime From, DateTime To)>? deletes = null)
     {
         ArgumentNullException.ThrowIfNull(points);
-        byte[] folded = CollectionName.Fold(DocumentId.Encode(id, Options.MaxIdBytes)), utf8 = KindNames.Encode("a time series", name);
+        byte[] folded = CollectionName.Fold(DocumentId.Encode(id, Options.MaxIdBytes)),
+            utf8 = KindNames.Encode("a time series", name);
         if (name.Contains('\0', StringComparison.Ordinal))
-            throw new InvalidDocumentException($"The name of a time series of document '{id}' holds a character of value 0. Nothing was changed. Remove it.");
+            throw new InvalidDocumentException(
+                $"The name of a time series of document '{id}' holds a character of value 0. Nothing was changed. Remove it.");
         foreach (TimeSeriesPoint point in points)
             point.Check(id, name);
         foreach ((DateTime from, DateTime to) in deletes ?? [])
             if (from > to)
-                throw new InvalidDocumentException($"The range from {from:O} to {to:O} of the time series '{name}' of document '{id}' ends before it begins. Nothing was changed. Turn it round.");
+                throw new InvalidDocumentException(
+                    $"The range from {from:O} to {to:O} of the time series '{name}' of document '{id}' ends before it begins. "
+                        + $"Nothing was changed. Turn it round.");
         bool isIncrement = name.StartsWith("INC:", StringComparison.OrdinalIgnoreCase);
         var sorted = new List<TimeSeriesPoint>(points.Count);
         foreach (TimeSeriesPoint point in points.OrderBy(static point => point.Timestamp)) // stable
@@ -263,12 +314,16 @@ public sealed class WriteBatch : IDisposable
         return Beside(new TimeSeriesCommand(id, folded, utf8, sorted, isIncrement, deletes ?? []));
     }
 
-    /// <summary>Makes a revision of a document as it is, whatever is configured; the result is a <see cref="RevisionResult"/>.</summary>
+    /// <summary>
+    /// Makes a revision of a document as it is, whatever is configured; the result is a <see cref="RevisionResult"/>.
+    /// </summary>
     /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
-    public WriteBatch ForceRevision(string id) => Beside(new ForceRevisionCommand(id, CollectionName.Fold(DocumentId.Encode(id, Options.MaxIdBytes))));
+    public WriteBatch ForceRevision(string id) =>
+        Beside(new ForceRevisionCommand(id, CollectionName.Fold(DocumentId.Encode(id, Options.MaxIdBytes))));
 
     /// <summary>Deletes revisions by their keys.</summary>
-    internal WriteBatch DeleteRevisions(byte[] foldedId, IReadOnlyList<byte[]> keys, int most) => Beside(new DeleteRevisionsCommand(foldedId, keys, most));
+    internal WriteBatch DeleteRevisions(byte[] foldedId, IReadOnlyList<byte[]> keys, int most) =>
+        Beside(new DeleteRevisionsCommand(foldedId, keys, most));
 
     /// <summary>Keeps something that is set of the database, or forgets it where that is null.</summary>
     internal WriteBatch Setting(string name, byte[]? json) => Beside(new SettingCommand(name, json));
@@ -276,7 +331,8 @@ public sealed class WriteBatch : IDisposable
     private WriteBatch Beside(KindCommand command)
     {
         ObjectDisposedException.ThrowIf(_used, this);
-        _commands.Add(new WriteCommand(WriteKind.Beside, "", IdKind.Given, default, default, default, default, null, null, command));
+        _commands.Add(
+            new WriteCommand(WriteKind.Beside, "", IdKind.Given, default, default, default, default, null, null, command));
         return this;
     }
 
@@ -308,12 +364,14 @@ public sealed class WriteBatch : IDisposable
     }
 
     private static InvalidDocumentException OverLimit(string what, long found, long limit, string option) => new(
-        $"The batch holds {what} {found:N0}, the limit of this database is {limit:N0} ({option}). Make the batch with the database's options to be told which, and shorten it.");
+        $"The batch holds {what} {found:N0}, the limit of this database is {limit:N0} ({option}). Make the batch with the "
+            + $"database's options to be told which, and shorten it.");
 
     private void CheckLimits(DatabaseOptions database)
     {
         if (Needs.DocumentBytes > database.MaxDocumentBytes)
-            throw OverLimit("a document with bytes", Needs.DocumentBytes, database.MaxDocumentBytes, nameof(database.MaxDocumentBytes));
+            throw OverLimit(
+                "a document with bytes", Needs.DocumentBytes, database.MaxDocumentBytes, nameof(database.MaxDocumentBytes));
         if (Needs.Depth > database.MaxDocumentDepth)
             throw OverLimit("a document with nesting", Needs.Depth, database.MaxDocumentDepth, nameof(database.MaxDocumentDepth));
         if (Needs.IdBytes > database.MaxIdBytes)

@@ -15,7 +15,8 @@ internal enum WriteKind : byte
 
 /// <summary>One command of a batch, checked and in the form it is written in.</summary>
 /// <param name="Kind">What it does.</param>
-/// <param name="Id">The id or prefix as given; for <see cref="IdKind.Identity"/> and <see cref="IdKind.ServerSide"/> its first part.</param>
+/// <param name="Id">The id or prefix as given; for <see cref="IdKind.Identity"/> and <see cref="IdKind.ServerSide"/> its first
+/// part.</param>
 /// <param name="IdKind">Whether the id is complete.</param>
 /// <param name="IdUtf8">The same in UTF-8.</param>
 /// <param name="FoldedId">The same folded.</param>

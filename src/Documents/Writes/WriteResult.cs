@@ -9,7 +9,8 @@ namespace Treepie.Writes;
 /// <param name="LastModified">When (UTC).</param>
 /// <param name="Deleted">True for deletions that found a document.</param>
 /// <param name="Etag">Its etag; 0 when nothing was deleted.</param>
-public sealed record WriteResult(string Id, string? Collection, string? ChangeVector, DateTime LastModified, bool Deleted, long Etag)
+public sealed record WriteResult(
+    string Id, string? Collection, string? ChangeVector, DateTime LastModified, bool Deleted, long Etag)
 {
     /// <summary>Of patches: what they did.</summary>
     public PatchResult? Patch { get; init; }

@@ -8,12 +8,13 @@ namespace Treepie.Indexing.Analysis;
 /// </summary>
 /// <remarks>
 /// Names are found without case, and in any of the forms that definitions use: <c>StandardAnalyzer</c>,
-/// <c>Lucene.Net.Analysis.Standard.StandardAnalyzer</c>, <c>Lucene.Net.Analysis.De.GermanAnalyzer, Lucene.Net.Contrib.Analyzers</c>.
-/// Built in: RavenStandardAnalyzer (the default: every word), StandardAnalyzer (without English stop words), SimpleAnalyzer, StopAnalyzer,
-/// WhitespaceAnalyzer, LowerCaseWhitespaceAnalyzer, KeywordAnalyzer, LowerCaseKeywordAnalyzer, PatternAnalyzer or
-/// PatternAnalyzer(expression), NGramAnalyzer or NGramAnalyzer(least,most), and for stems EnglishAnalyzer, GermanAnalyzer, FrenchAnalyzer,
-/// SpanishAnalyzer, ItalianAnalyzer, PortugueseAnalyzer, DutchAnalyzer, SwedishAnalyzer, NorwegianAnalyzer, DanishAnalyzer, FinnishAnalyzer, RussianAnalyzer,
-/// HungarianAnalyzer, RomanianAnalyzer; BrazilianAnalyzer is the Portuguese one.
+/// <c>Lucene.Net.Analysis.Standard.StandardAnalyzer</c>, <c>Lucene.Net.Analysis.De.GermanAnalyzer,
+/// Lucene.Net.Contrib.Analyzers</c>. Built in: RavenStandardAnalyzer (the default: every word), StandardAnalyzer (without English
+/// stop words), SimpleAnalyzer, StopAnalyzer, WhitespaceAnalyzer, LowerCaseWhitespaceAnalyzer, KeywordAnalyzer,
+/// LowerCaseKeywordAnalyzer, PatternAnalyzer or PatternAnalyzer(expression), NGramAnalyzer or NGramAnalyzer(least,most), and for
+/// stems EnglishAnalyzer, GermanAnalyzer, FrenchAnalyzer, SpanishAnalyzer, ItalianAnalyzer, PortugueseAnalyzer, DutchAnalyzer,
+/// SwedishAnalyzer, NorwegianAnalyzer, DanishAnalyzer, FinnishAnalyzer, RussianAnalyzer, HungarianAnalyzer, RomanianAnalyzer;
+/// BrazilianAnalyzer is the Portuguese one.
 /// </remarks>
 public sealed class AnalyzerSet
 {
@@ -34,7 +35,8 @@ public sealed class AnalyzerSet
     public IEnumerable<string> Names => byName.Keys.Order(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>These analyzers and one more, which takes the place of any of the same name.</summary>
-    /// <param name="name">Letters, digits, <c>_</c>, <c>-</c> and dots; found without case. An index stores it: keep it, and keep what it does.</param>
+    /// <param name="name">Letters, digits, <c>_</c>, <c>-</c> and dots; found without case. An index stores it: keep it, and keep
+    /// what it does.</param>
     /// <param name="analyzer">The analyzer; used by many threads at once.</param>
     /// <exception cref="ArgumentException">The name is empty, too long, or has other characters.</exception>
     public AnalyzerSet With(string name, Analyzer analyzer)
@@ -42,12 +44,16 @@ public sealed class AnalyzerSet
         ArgumentNullException.ThrowIfNull(name);
         ArgumentNullException.ThrowIfNull(analyzer);
         if (name.Length is 0 or > MaxNameLength || !name.All(c => char.IsLetterOrDigit(c) || c is '_' or '-' or '.'))
-            throw new ArgumentException($"'{name}' cannot be the name of an analyzer: it has letters, digits, '_', '-' and '.', and at most {MaxNameLength} characters.", nameof(name));
+            throw new ArgumentException(
+                $"'{name}' cannot be the name of an analyzer: it has letters, digits, '_', '-' and '.', and at most "
+                    + $"{MaxNameLength} characters.",
+                nameof(name));
         return new AnalyzerSet(new Dictionary<string, Analyzer>(byName, byName.Comparer) { [name] = analyzer });
     }
 
     /// <summary>The analyzer of a name.</summary>
-    /// <exception cref="ArgumentException">There is none, or it cannot be made with what stands in its parentheses. The message says why.</exception>
+    /// <exception cref="ArgumentException">There is none, or it cannot be made with what stands in its parentheses. The message
+    /// says why.</exception>
     public Analyzer Get(string name)
     {
         ArgumentNullException.ThrowIfNull(name);
@@ -84,10 +90,13 @@ public sealed class AnalyzerSet
                 && int.TryParse(sizes[0], NumberStyles.Integer, CultureInfo.InvariantCulture, out int min)
                 && int.TryParse(sizes[1], NumberStyles.Integer, CultureInfo.InvariantCulture, out int max)
                 ? new NGramAnalyzer(min, max)
-                : throw new ArgumentException($"'{name}' is not an analyzer: in the parentheses stand two whole numbers, as in NGramAnalyzer(2,6).");
+                : throw new ArgumentException(
+                    $"'{name}' is not an analyzer: in the parentheses stand two whole numbers, as in NGramAnalyzer(2,6).");
         }
 
-        throw new ArgumentException($"'{name}' is not an analyzer: only NGramAnalyzer(2,6) and PatternAnalyzer(expression) take something in parentheses.");
+        throw new ArgumentException(
+            $"'{name}' is not an analyzer: only NGramAnalyzer(2,6) and PatternAnalyzer(expression) take something in "
+                + $"parentheses.");
     }
 
     private static Dictionary<string, Analyzer> CreateBuiltIn()

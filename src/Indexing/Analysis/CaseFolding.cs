@@ -9,7 +9,9 @@ namespace Treepie.Indexing.Analysis;
 /// </summary>
 internal static class CaseFolding
 {
-    /// <summary>Most bytes that so many bytes can become: two bytes (Ⱥ) may fold to three, a broken byte becomes U+FFFD.</summary>
+    /// <summary>
+    /// Most bytes that so many bytes can become: two bytes (Ⱥ) may fold to three, a broken byte becomes U+FFFD.
+    /// </summary>
     public static int MaxBytes(int lengthBytes) => checked(lengthBytes * 3);
 
     /// <summary>Folds; returns the bytes written to <paramref name="output"/>, which holds <see cref="MaxBytes"/>.</summary>

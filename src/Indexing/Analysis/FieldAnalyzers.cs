@@ -7,7 +7,8 @@ internal sealed class FieldAnalyzers
 {
     private readonly Analyzer?[] analyzers;
 
-    /// <exception cref="IndexSchemaException">A field names an analyzer that does not exist, or names one and is not full text.</exception>
+    /// <exception cref="IndexSchemaException">A field names an analyzer that does not exist, or names one and is not full
+    /// text.</exception>
     public FieldAnalyzers(IndexSchema schema, AnalyzerSet set)
     {
         analyzers = new Analyzer?[schema.Fields.Count];
@@ -17,7 +18,9 @@ internal sealed class FieldAnalyzers
             if (field.Analysis != FieldAnalysis.FullText)
             {
                 if (field.Analyzer is not null)
-                    throw new IndexSchemaException($"The field '{field.Name}' names the analyzer '{field.Analyzer}', which only a full-text field can have.");
+                    throw new IndexSchemaException(
+                        $"The field '{field.Name}' names the analyzer '{field.Analyzer}', which only a full-text field can "
+                            + $"have.");
                 continue;
             }
 

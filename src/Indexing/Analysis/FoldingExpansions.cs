@@ -3,8 +3,8 @@ using System.Text;
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// The characters that full case folding makes longer (status F of Unicode's CaseFolding.txt): ß is ss, the ligature ﬁ is fi. What is
-/// longer is at most three characters, all of them folded.
+/// The characters that full case folding makes longer (status F of Unicode's CaseFolding.txt): ß is ss, the ligature ﬁ is fi.
+/// What is longer is at most three characters, all of them folded.
 /// </summary>
 internal static class FoldingExpansions
 {
@@ -26,8 +26,10 @@ internal static class FoldingExpansions
         "\u1FAB\u1F63\u03B9", "\u1FAC\u1F64\u03B9", "\u1FAD\u1F65\u03B9", "\u1FAE\u1F66\u03B9", "\u1FAF\u1F67\u03B9",
         "\u1FB2\u1F70\u03B9", "\u1FB3\u03B1\u03B9", "\u1FB4\u03AC\u03B9", "\u1FB6\u03B1\u0342", "\u1FB7\u03B1\u0342\u03B9",
         "\u1FBC\u03B1\u03B9", "\u1FC2\u1F74\u03B9", "\u1FC3\u03B7\u03B9", "\u1FC4\u03AE\u03B9", "\u1FC6\u03B7\u0342",
-        "\u1FC7\u03B7\u0342\u03B9", "\u1FCC\u03B7\u03B9", "\u1FD2\u03B9\u0308\u0300", "\u1FD3\u03B9\u0308\u0301", "\u1FD6\u03B9\u0342",
-        "\u1FD7\u03B9\u0308\u0342", "\u1FE2\u03C5\u0308\u0300", "\u1FE3\u03C5\u0308\u0301", "\u1FE4\u03C1\u0313", "\u1FE6\u03C5\u0342",
+        "\u1FC7\u03B7\u0342\u03B9", "\u1FCC\u03B7\u03B9", "\u1FD2\u03B9\u0308\u0300", "\u1FD3\u03B9\u0308\u0301",
+        "\u1FD6\u03B9\u0342",
+        "\u1FD7\u03B9\u0308\u0342", "\u1FE2\u03C5\u0308\u0300", "\u1FE3\u03C5\u0308\u0301", "\u1FE4\u03C1\u0313",
+        "\u1FE6\u03C5\u0342",
         "\u1FE7\u03C5\u0308\u0342", "\u1FF2\u1F7C\u03B9", "\u1FF3\u03C9\u03B9", "\u1FF4\u03CE\u03B9", "\u1FF6\u03C9\u0342",
         "\u1FF7\u03C9\u0342\u03B9", "\u1FFC\u03C9\u03B9", "\uFB00\u0066\u0066", "\uFB01\u0066\u0069", "\uFB02\u0066\u006C",
         "\uFB03\u0066\u0066\u0069", "\uFB04\u0066\u0066\u006C", "\uFB05\u0073\u0074", "\uFB06\u0073\u0074", "\uFB13\u0574\u0576",

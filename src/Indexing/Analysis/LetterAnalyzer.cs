@@ -10,7 +10,8 @@ namespace Treepie.Indexing.Analysis;
 /// </summary>
 internal sealed class LetterAnalyzer(StopWords? stopWords = null) : Analyzer
 {
-    private static readonly SearchValues<byte> AsciiLetters = SearchValues.Create("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"u8);
+    private static readonly SearchValues<byte> AsciiLetters = SearchValues.Create(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"u8);
 
     public override void Analyze(ReadOnlySpan<byte> text, TokenSink sink)
     {

@@ -3,16 +3,19 @@ using System.Text;
 namespace Treepie.Indexing.Analysis;
 
 /// <summary>
-/// Every fragment of so many to so many characters of every word, so that a part of a word finds it: <c>NGramAnalyzer</c> (2 to 6)
-/// or <c>NGramAnalyzer(3,4)</c>. Fragments of a word all stand at its position, so phrases still hold. The words of a query stay whole where a fragment is as long; a longer one becomes its
-/// longest fragments, which have to stand at one position: all of it is looked for, so that a word finds itself, however long.
+/// Every fragment of so many to so many characters of every word, so that a part of a word finds it: <c>NGramAnalyzer</c> (2 to
+/// 6) or <c>NGramAnalyzer(3,4)</c>. Fragments of a word all stand at its position, so phrases still hold. The words of a query
+/// stay whole where a fragment is as long; a longer one becomes its longest fragments, which have to stand at one position: all
+/// of it is looked for, so that a word finds itself, however long.
 /// </summary>
 internal sealed class NGramAnalyzer : Analyzer
 {
     /// <summary>Longest fragment; longer ones find nothing that words do not.</summary>
     public const int MaxSize = 32;
 
-    /// <summary>Most characters of a word that are cut into fragments: words are shorter, and what is not a word would fill the index.</summary>
+    /// <summary>
+    /// Most characters of a word that are cut into fragments: words are shorter, and what is not a word would fill the index.
+    /// </summary>
     public const int MaxWordCharacters = 1_024;
 
     private readonly int min;
@@ -23,7 +26,8 @@ internal sealed class NGramAnalyzer : Analyzer
         if (min < 1 || max < min || max > MaxSize)
         {
             throw new ArgumentException(
-                $"NGramAnalyzer({min},{max}) is not possible: the sizes are characters, the least from 1 on, the most not below it and up to {MaxSize}.");
+                $"NGramAnalyzer({min},{max}) is not possible: the sizes are characters, the least from 1 on, the most not below "
+                    + $"it and up to {MaxSize}.");
         }
 
         this.min = min;

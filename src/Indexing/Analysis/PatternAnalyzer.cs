@@ -17,21 +17,27 @@ internal sealed class PatternAnalyzer : Analyzer
 
     private readonly Lazy<Regex> separator;
 
-    /// <summary>The default expression, which is compiled when a text is analyzed: most processes never do, and would wait for it when they open their first index.</summary>
+    /// <summary>
+    /// The default expression, which is compiled when a text is analyzed: most processes never do, and would wait for it when
+    /// they open their first index.
+    /// </summary>
     public PatternAnalyzer() => separator = new Lazy<Regex>(static () => Compile(DefaultPattern));
 
-    /// <exception cref="ArgumentException">The expression is too long, not valid, or needs backtracking (lookaround, back references).</exception>
+    /// <exception cref="ArgumentException">The expression is too long, not valid, or needs backtracking (lookaround, back
+    /// references).</exception>
     public PatternAnalyzer(string pattern)
     {
         if (pattern.Length > MaxPatternCharacters)
-            throw new ArgumentException($"The expression of a PatternAnalyzer has {pattern.Length} characters; {MaxPatternCharacters} is the most.");
+            throw new ArgumentException(
+                $"The expression of a PatternAnalyzer has {pattern.Length} characters; {MaxPatternCharacters} is the most.");
         try
         {
             separator = new Lazy<Regex>(Compile(pattern));
         }
         catch (Exception error) when (error is ArgumentException or NotSupportedException)
         {
-            throw new ArgumentException($"The expression of the PatternAnalyzer({pattern}) cannot be used: {error.Message}", error);
+            throw new ArgumentException(
+                $"The expression of the PatternAnalyzer({pattern}) cannot be used: {error.Message}", error);
         }
     }
 

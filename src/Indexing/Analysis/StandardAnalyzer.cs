@@ -2,7 +2,8 @@ namespace Treepie.Indexing.Analysis;
 
 /// <summary>
 /// Words by Unicode's word boundaries (UAX #29), in full case folding. By the name <c>RavenStandardAnalyzer</c> every word
-/// is kept, which is the default of full-text fields; by the name <c>StandardAnalyzer</c> the usual English stop words are left out.
+/// is kept, which is the default of full-text fields; by the name <c>StandardAnalyzer</c> the usual English stop words are left
+/// out.
 /// </summary>
 internal sealed class StandardAnalyzer(StopWords? stopWords = null) : Analyzer
 {

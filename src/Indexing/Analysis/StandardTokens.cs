@@ -9,7 +9,9 @@ namespace Treepie.Indexing.Analysis;
 /// full stop inside a number (<c>1,000.5</c>), quotes inside Hebrew words, one word per Han or Hiragana character, one per
 /// picture (an emoji with all that is joined to it, a flag); any text of any script, broken UTF-8 included.
 /// </summary>
-/// <remarks>Beyond the rules: scripts written without blanks (Thai, Khmer) stay whole between blanks, as there is no dictionary.</remarks>
+/// <remarks>
+/// Beyond the rules: scripts written without blanks (Thai, Khmer) stay whole between blanks, as there is no dictionary.
+/// </remarks>
 internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
 {
     private static readonly SearchValues<byte> AsciiWord =

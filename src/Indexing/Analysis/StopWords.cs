@@ -11,10 +11,13 @@ internal sealed class StopWords
 
     private StopWords(IEnumerable<string> words) => this.words = new HashSet<string>(words, StringComparer.Ordinal);
 
-    /// <summary>The words that the analyzers named <c>StandardAnalyzer</c> and <c>StopAnalyzer</c> have always left out.</summary>
+    /// <summary>
+    /// The words that the analyzers named <c>StandardAnalyzer</c> and <c>StopAnalyzer</c> have always left out.
+    /// </summary>
     public static StopWords English { get; } = new(
     [
-        "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of", "on", "or",
+        "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of", "on",
+        "or",
         "such", "that", "the", "their", "then", "there", "these", "they", "this", "to", "was", "will", "with",
     ]);
 

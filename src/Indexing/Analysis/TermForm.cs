@@ -24,8 +24,8 @@ internal static class TermForm
     private const byte Mark = 0xFF;
 
     /// <summary>
-    /// What stands for a value that has no text, as an object has none. No text is it, as no UTF-8 has this byte; it is behind all texts, and what looks for texts, by pattern, range or
-    /// likeness, passes it over.
+    /// What stands for a value that has no text, as an object has none. No text is it, as no UTF-8 has this byte; it is behind
+    /// all texts, and what looks for texts, by pattern, range or likeness, passes it over.
     /// </summary>
     public static ReadOnlySpan<byte> NoText => [Mark];
 

@@ -1,6 +1,8 @@
 namespace Treepie.Indexing.Analysis;
 
-/// <summary>A sink that keeps what it is given: the terms of a query, or what an analyzer of someone else's makes of a value.</summary>
+/// <summary>
+/// A sink that keeps what it is given: the terms of a query, or what an analyzer of someone else's makes of a value.
+/// </summary>
 internal sealed class TokenList : TokenSink, IReusable
 {
     private readonly List<Token> tokens = [];

@@ -1,9 +1,14 @@
 namespace Treepie.Indexing.Analysis;
 
-/// <summary>Takes the terms of a text from an <see cref="Analyzer"/>, with their places. Used by one thread, during one call of <see cref="Analyzer.Analyze"/>.</summary>
+/// <summary>
+/// Takes the terms of a text from an <see cref="Analyzer"/>, with their places. Used by one thread, during one call of
+/// <see cref="Analyzer.Analyze"/>.
+/// </summary>
 public abstract class TokenSink
 {
-    /// <summary>How far apart the positions of two values of one field are, so that no phrase runs from one into the next.</summary>
+    /// <summary>
+    /// How far apart the positions of two values of one field are, so that no phrase runs from one into the next.
+    /// </summary>
     internal const int ValueGap = 100;
 
     private byte[]? cutScratch;
@@ -24,7 +29,8 @@ public abstract class TokenSink
     internal int NextPosition => position;
 
     /// <summary>Takes a term.</summary>
-    /// <param name="term">1 byte or more, any bytes; copied. Terms of more than 512 bytes are kept in a cut form that stays exact for equality.</param>
+    /// <param name="term">1 byte or more, any bytes; copied. Terms of more than 512 bytes are kept in a cut form that stays exact
+    /// for equality.</param>
     /// <param name="start">Where it begins in the text, in bytes.</param>
     /// <param name="end">Where it ends in the text, in bytes.</param>
     /// <param name="positionStep">
@@ -40,7 +46,9 @@ public abstract class TokenSink
 
         // A text has at most 2³¹ bytes, so honest steps never come near the end of the numbers.
         position = (int)Math.Min(int.MaxValue, (long)position + positionStep);
-        Accept(term.Length <= TermForm.MaxWholeBytes ? term : TermForm.Of(term, cutScratch ??= new byte[TermForm.CutBytes]), Math.Max(0, position - 1), start, end);
+        Accept(
+            term.Length <= TermForm.MaxWholeBytes ? term : TermForm.Of(term, cutScratch ??= new byte[TermForm.CutBytes]),
+            Math.Max(0, position - 1), start, end);
     }
 
     /// <summary>Begins a text whose first term is to stand at this position.</summary>

@@ -3,11 +3,15 @@ using System.Text;
 
 namespace Treepie.Indexing.Analysis;
 
-/// <summary>What stands between white space (of any script), as it is, or folded: <c>WhitespaceAnalyzer</c>, <c>LowerCaseWhitespaceAnalyzer</c>.</summary>
+/// <summary>
+/// What stands between white space (of any script), as it is, or folded: <c>WhitespaceAnalyzer</c>,
+/// <c>LowerCaseWhitespaceAnalyzer</c>.
+/// </summary>
 internal sealed class WhitespaceAnalyzer(bool isFolded = false) : Analyzer
 {
     // The first bytes of UTF-8's white space beyond ASCII: U+0085, U+00A0, U+1680, U+2000 to U+205F, U+3000.
-    private static readonly SearchValues<byte> PerhapsSpace = SearchValues.Create([9, 10, 11, 12, 13, 32, 0xC2, 0xE1, 0xE2, 0xE3]);
+    private static readonly SearchValues<byte> PerhapsSpace = SearchValues.Create(
+        [9, 10, 11, 12, 13, 32, 0xC2, 0xE1, 0xE2, 0xE3]);
 
     public override void Analyze(ReadOnlySpan<byte> text, TokenSink sink)
     {
@@ -20,7 +24,8 @@ internal sealed class WhitespaceAnalyzer(bool isFolded = false) : Analyzer
             if (place == text.Length)
                 break;
 
-            bool isSpace = Rune.DecodeFromUtf8(text[place..], out Rune rune, out int length) == OperationStatus.Done && Rune.IsWhiteSpace(rune);
+            bool isSpace = Rune.DecodeFromUtf8(text[place..], out Rune rune, out int length) == OperationStatus.Done
+                && Rune.IsWhiteSpace(rune);
             if (isSpace)
             {
                 Take(text, start, place, sink);

@@ -77,7 +77,8 @@ internal static class WordClasses
                 return WordClass.MidBoth;
             case 0x00B7 or 0x0387 or 0x055F or 0x05F4 or 0x2027:
                 return WordClass.MidLetter;
-            case 0x037E or 0x0589 or 0x060C or 0x060D or 0x066C or 0x07F8 or 0x2044 or 0xFE10 or 0xFE14 or 0xFE50 or 0xFE54 or 0xFF0C or 0xFF1B:
+            case 0x037E or 0x0589 or 0x060C or 0x060D or 0x066C or 0x07F8 or 0x2044 or 0xFE10 or 0xFE14 or 0xFE50 or 0xFE54
+                or 0xFF0C or 0xFF1B:
                 return WordClass.MidNumber;
             case 0x200B:
                 return WordClass.Other;
@@ -85,14 +86,16 @@ internal static class WordClasses
                 return WordClass.Flag;
             case >= 0x1F3FB and <= 0x1F3FF:
                 return WordClass.Extend; // skin tones
-            case (>= 0x24B6 and <= 0x24E9) or (>= 0x1F130 and <= 0x1F149) or (>= 0x1F150 and <= 0x1F169) or (>= 0x1F170 and <= 0x1F189):
+            case (>= 0x24B6 and <= 0x24E9) or (>= 0x1F130 and <= 0x1F149) or (>= 0x1F150 and <= 0x1F169)
+                or (>= 0x1F170 and <= 0x1F189):
                 return WordClass.Letter; // letters in circles and squares
         }
 
         UnicodeCategory category = Rune.GetUnicodeCategory(rune);
         switch (category)
         {
-            case UnicodeCategory.NonSpacingMark or UnicodeCategory.SpacingCombiningMark or UnicodeCategory.EnclosingMark or UnicodeCategory.Format:
+            case UnicodeCategory.NonSpacingMark or UnicodeCategory.SpacingCombiningMark or UnicodeCategory.EnclosingMark
+                or UnicodeCategory.Format:
                 return WordClass.Extend;
             case UnicodeCategory.ConnectorPunctuation:
                 return WordClass.Connector;

@@ -48,11 +48,16 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
     /// <summary>From the first to the last, both included.</summary>
     public static CharacterSet OfRange(int first, int last) => Normal([(first, last + 1)]);
 
-    /// <summary>Characters of a general category: <c>L</c>, <c>Lu</c>, <c>Nd</c>, …; null if there is none of that name.</summary>
+    /// <summary>
+    /// Characters of a general category: <c>L</c>, <c>Lu</c>, <c>Nd</c>, …; null if there is none of that name.
+    /// </summary>
     public static CharacterSet? OfCategory(string name)
     {
-        UnicodeCategory[] wanted = [.. Enum.GetValues<UnicodeCategory>().Where(category => Short(category).StartsWith(name, StringComparison.Ordinal))];
-        return name.Length is 0 or > 2 || wanted.Length == 0 ? null : OfRunes(rune => Array.IndexOf(wanted, Rune.GetUnicodeCategory(rune)) >= 0);
+        UnicodeCategory[] wanted =
+            [.. Enum.GetValues<UnicodeCategory>().Where(category => Short(category).StartsWith(name, StringComparison.Ordinal))];
+        return name.Length is 0 or > 2 || wanted.Length == 0
+            ? null
+            : OfRunes(rune => Array.IndexOf(wanted, Rune.GetUnicodeCategory(rune)) >= 0);
     }
 
     public bool Contains(int character)

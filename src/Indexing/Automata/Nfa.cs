@@ -1,12 +1,15 @@
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// A pattern as states and the steps between them, from which <see cref="TermAutomaton"/> makes what runs. Built from the end to the start: whoever adds
-/// a state names the one behind it. <see cref="Dead"/> stands for what can never match, so every state leads to a match.
+/// A pattern as states and the steps between them, from which <see cref="TermAutomaton"/> makes what runs. Built from the end to
+/// the start: whoever adds a state names the one behind it. <see cref="Dead"/> stands for what can never match, so every state
+/// leads to a match.
 /// </summary>
 internal sealed class Nfa
 {
-    /// <summary>Most states: a pattern of a thousand characters has about as many, repetitions of repetitions multiply them.</summary>
+    /// <summary>
+    /// Most states: a pattern of a thousand characters has about as many, repetitions of repetitions multiply them.
+    /// </summary>
     public const int MaxStates = 20_000;
 
     /// <summary>The state that does not exist.</summary>
@@ -76,7 +79,10 @@ internal sealed class Nfa
     private int Add(NfaState state)
     {
         if (states.Count >= MaxStates)
-            throw new IndexQueryException($"The pattern is too complicated: written out it has more than {MaxStates:N0} steps. Use fewer or smaller repetitions.") { IsOfPattern = true };
+            throw new IndexQueryException(
+                $"The pattern is too complicated: written out it has more than {MaxStates:N0} steps. Use fewer or smaller "
+                    + $"repetitions.")
+            { IsOfPattern = true };
         states.Add(state);
         return states.Count - 1;
     }

@@ -4,8 +4,8 @@ using System.Text;
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// Reads a regular expression: <c>. [a-z] [^…] | ( ) (?: ) * + ? {n,m} ^ $</c> and <c>\d \w \s \D \W \S \p{L} \t \n \r \xHH \uHHHH</c>. A question mark
-/// behind a repetition changes nothing here, as it is asked whether a term matches and not where.
+/// Reads a regular expression: <c>. [a-z] [^…] | ( ) (?: ) * + ? {n,m} ^ $</c> and <c>\d \w \s \D \W \S \p{L} \t \n \r \xHH
+/// \uHHHH</c>. A question mark behind a repetition changes nothing here, as it is asked whether a term matches and not where.
 /// </summary>
 internal sealed class RegexParser(string pattern, bool isFolded)
 {
@@ -26,7 +26,8 @@ internal sealed class RegexParser(string pattern, bool isFolded)
     public RegexNode Parse()
     {
         if (pattern.Length > MaxLength)
-            throw new IndexQueryException($"The regular expression has {pattern.Length:N0} characters; {MaxLength:N0} is the most.");
+            throw new IndexQueryException(
+                $"The regular expression has {pattern.Length:N0} characters; {MaxLength:N0} is the most.");
         RegexNode root = ParseChoice();
         return IsAtEnd ? root : throw Error("there is no '(' before this ')'");
     }
@@ -100,7 +101,9 @@ internal sealed class RegexParser(string pattern, bool isFolded)
             return false;
 
         string[] numbers = pattern[(place + 1)..close].Split(',');
-        if (numbers.Length > 2 || !IsNumber(numbers[0]) || (numbers.Length == 2 && numbers[1].Length > 0 && !IsNumber(numbers[1])))
+        if (numbers.Length > 2
+            || !IsNumber(numbers[0])
+            || (numbers.Length == 2 && numbers[1].Length > 0 && !IsNumber(numbers[1])))
             return false;
         least = Number(numbers[0]);
         most = numbers.Length == 1 ? least : numbers[1].Length == 0 ? null : Number(numbers[1]);
@@ -110,9 +113,10 @@ internal sealed class RegexParser(string pattern, bool isFolded)
 
     private static bool IsNumber(string text) => text.Length > 0 && text.AsSpan().IndexOfAnyExceptInRange('0', '9') < 0;
 
-    private int Number(string text) => int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int number) && number <= MaxRepeat
-        ? number
-        : throw Error($"a repetition goes up to {MaxRepeat:N0} times");
+    private int Number(string text) =>
+        int.TryParse(text, NumberStyles.None, CultureInfo.InvariantCulture, out int number) && number <= MaxRepeat
+            ? number
+            : throw Error($"a repetition goes up to {MaxRepeat:N0} times");
 
     private RegexNode ParseAtom()
     {
@@ -282,7 +286,8 @@ internal sealed class RegexParser(string pattern, bool isFolded)
     private int Hex(int digits)
     {
         if (place + digits > pattern.Length
-            || !int.TryParse(pattern.AsSpan(place, digits), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out int value)
+            || !int.TryParse(
+                pattern.AsSpan(place, digits), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out int value)
             || !Rune.IsValid(value))
         {
             throw Error($"{digits} hexadecimal digits of a character are expected");
@@ -315,6 +320,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
     private IndexQueryException Error(string problem)
     {
         string shown = pattern.Length <= 120 ? pattern : pattern[..120] + "…";
-        return new IndexQueryException($"The regular expression '{shown}' cannot be read at character {Math.Min(place, pattern.Length) + 1}: {problem}.");
+        return new IndexQueryException(
+            $"The regular expression '{shown}' cannot be read at character {Math.Min(place, pattern.Length) + 1}: {problem}.");
     }
 }

@@ -1,8 +1,8 @@
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// Regular expressions over terms: found anywhere in a term unless <c>^</c> and <c>$</c> say otherwise. What needs to go back (references to groups,
-/// looking around) is refused, so that no expression can explode.
+/// Regular expressions over terms: found anywhere in a term unless <c>^</c> and <c>$</c> say otherwise. What needs to go back
+/// (references to groups, looking around) is refused, so that no expression can explode.
 /// </summary>
 internal static class RegexPattern
 {
@@ -26,7 +26,10 @@ internal static class RegexPattern
         return isWhole || next == Nfa.Dead || IsAtStart(nfa, next) ? next : Anywhere(nfa, next);
     }
 
-    /// <summary>Whether nothing but the first place will do. Then what begins otherwise is passed over by walks along a dictionary, as it can never match.</summary>
+    /// <summary>
+    /// Whether nothing but the first place will do. Then what begins otherwise is passed over by walks along a dictionary, as it
+    /// can never match.
+    /// </summary>
     private static bool IsAtStart(Nfa nfa, int start)
     {
         var open = new Stack<int>([start]);

@@ -4,17 +4,19 @@ using System.Text;
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// A pattern that runs over terms, character by character and never back: whatever the pattern, a character costs one step. Which states belong
-/// together is found out when a term leads there for the first time, so that patterns whose states would be without number cost what the terms
-/// make of them. Of one query; not thread-safe.
+/// A pattern that runs over terms, character by character and never back: whatever the pattern, a character costs one step. Which
+/// states belong together is found out when a term leads there for the first time, so that patterns whose states would be without
+/// number cost what the terms make of them. Of one query; not thread-safe.
 /// </summary>
 /// <remarks>
-/// Invariant: a state that is not <see cref="IsDead"/> can still match. That is what lets a walk over a dictionary leave out what begins in a way
-/// that cannot match.
+/// Invariant: a state that is not <see cref="IsDead"/> can still match. That is what lets a walk over a dictionary leave out what
+/// begins in a way that cannot match.
 /// </remarks>
 internal sealed class TermAutomaton
 {
-    /// <summary>States kept; with more all are forgotten and found out again: about 4 MiB at a hundred classes of characters.</summary>
+    /// <summary>
+    /// States kept; with more all are forgotten and found out again: about 4 MiB at a hundred classes of characters.
+    /// </summary>
     private const int MaxKeptStates = 4_096;
 
     /// <summary>States of the pattern that may be looked at in finding out steps: a second or so.</summary>
@@ -63,7 +65,9 @@ internal sealed class TermAutomaton
         return Take(state, character < Ascii ? asciiClasses[character] : intervalClasses[IntervalOf(character)]);
     }
 
-    /// <summary>The smallest character above <paramref name="character"/> with which a text may go on; -1 if there is none.</summary>
+    /// <summary>
+    /// The smallest character above <paramref name="character"/> with which a text may go on; -1 if there is none.
+    /// </summary>
     public int NextAlive(State state, int character)
     {
         if (state == dead || state.AcceptsRest)
@@ -137,7 +141,10 @@ internal sealed class TermAutomaton
         if (states.TryGetValue(key, out State? known))
             return known;
         if (work > maxWork)
-            throw new IndexQueryException("The pattern is too complicated: it took too many steps to compare it with the terms of the index. Use fewer repetitions and alternatives.") { IsOfPattern = true };
+            throw new IndexQueryException(
+                "The pattern is too complicated: it took too many steps to compare it with the terms of the index. Use fewer "
+                    + "repetitions and alternatives.")
+            { IsOfPattern = true };
 
         if (states.Count >= MaxKeptStates)
         {

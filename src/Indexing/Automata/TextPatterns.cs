@@ -15,8 +15,8 @@ internal static class TextPatterns
     public const int MaxEdits = 2;
 
     /// <summary>
-    /// Cuts a pattern into pieces: texts, <c>*</c> as <see cref="WildcardKind.Any"/> and <c>?</c> as <see cref="WildcardKind.One"/>. What follows a
-    /// <c>\</c> is itself. Neighbouring stars are one.
+    /// Cuts a pattern into pieces: texts, <c>*</c> as <see cref="WildcardKind.Any"/> and <c>?</c> as
+    /// <see cref="WildcardKind.One"/>. What follows a <c>\</c> is itself. Neighbouring stars are one.
     /// </summary>
     public static List<WildcardPiece> Cut(string pattern)
     {
@@ -82,8 +82,8 @@ internal static class TextPatterns
     }
 
     /// <summary>
-    /// Everything at most so many edits away from a text: a character put in, left out, replaced by another, or two neighbours exchanged is one
-    /// edit; no character is edited twice. The first <paramref name="prefix"/> characters have to be the same.
+    /// Everything at most so many edits away from a text: a character put in, left out, replaced by another, or two neighbours
+    /// exchanged is one edit; no character is edited twice. The first <paramref name="prefix"/> characters have to be the same.
     /// </summary>
     public static TermAutomaton Near(string text, int edits, int prefix)
     {
@@ -93,7 +93,8 @@ internal static class TextPatterns
         prefix = Math.Min(prefix, length);
         int match = nfa.AddMatch();
 
-        // By place in the text and edits made; built from the end, as each state leads to later places or to more edits at the same one.
+        // By place in the text and edits made; built from the end, as each state leads to later places or to more edits at the
+        // same one.
         var state = new int[length + 1, edits + 1];
         for (int place = length; place >= 0; place--)
         {

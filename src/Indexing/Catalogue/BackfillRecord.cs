@@ -5,13 +5,13 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// Fields that were added to an index with entries, and how far each group of them is: its entries up to that etag have the fields, later ones have not. Groups are
-/// filled one after the other, in the order of the schema; the record goes with the last. In tree <c>index</c>: count (varint), then of each group first field, end
-/// (varints), etag (8, little-endian).
+/// Fields that were added to an index with entries, and how far each group of them is: its entries up to that etag have the
+/// fields, later ones have not. Groups are filled one after the other, in the order of the schema; the record goes with the last.
+/// In tree <c>index</c>: count (varint), then of each group first field, end (varints), etag (8, little-endian).
 /// </summary>
 /// <remarks>
-/// Invariants: (1) groups follow one another and end with the schema; (2) entries are only given the fields in front of the first group, so that a group's lists grow in
-/// the order of entry ids, whichever way its entries come.
+/// Invariants: (1) groups follow one another and end with the schema; (2) entries are only given the fields in front of the first
+/// group, so that a group's lists grow in the order of entry ids, whichever way its entries come.
 /// </remarks>
 internal static class BackfillRecord
 {

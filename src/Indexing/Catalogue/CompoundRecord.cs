@@ -6,12 +6,12 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// The compound keys of an index, and how far each is built. In tree <c>index</c>: count (varint), then of each the field of equality, the field of order (varints), the
-/// order (1), the next entry to be added (8, little-endian; -1: all are there).
+/// The compound keys of an index, and how far each is built. In tree <c>index</c>: count (varint), then of each the field of
+/// equality, the field of order (varints), the order (1), the next entry to be added (8, little-endian; -1: all are there).
 /// </summary>
 /// <remarks>
-/// Invariants: (1) entries before the next one, and all that were put after the key was added, are in its tree; (2) entries that were removed are not; (3) its fields
-/// are complete.
+/// Invariants: (1) entries before the next one, and all that were put after the key was added, are in its tree; (2) entries that
+/// were removed are not; (3) its fields are complete.
 /// </remarks>
 /// <param name="Equal">Number of the field of equality.</param>
 /// <param name="Order">Number of the field of order.</param>
@@ -36,7 +36,8 @@ internal readonly record struct CompoundRecord(int Equal, int Order, CompoundOrd
         for (int i = 0; i < count; i++)
         {
             int equal = Varint.Read(ref value), order = Varint.Read(ref value);
-            compounds.Add(new CompoundRecord(equal, order, (CompoundOrder)value[0], BinaryPrimitives.ReadInt64LittleEndian(value[1..])));
+            compounds.Add(
+                new CompoundRecord(equal, order, (CompoundOrder)value[0], BinaryPrimitives.ReadInt64LittleEndian(value[1..])));
             value = value[(1 + sizeof(long))..];
         }
 

@@ -6,8 +6,9 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// Records of entries, several in one value of the tree: a key and a cell for each would take as much room as a record, and neighbours have much in common. The key of the tree is the id of the
-/// first entry the block was made for (8 bytes, big-endian); a block holds entries up to the key of the next. Read in place:
+/// Records of entries, several in one value of the tree: a key and a cell for each would take as much room as a record, and
+/// neighbours have much in common. The key of the tree is the id of the first entry the block was made for (8 bytes, big-endian);
+/// a block holds entries up to the key of the next. Read in place:
 /// <code>
 /// for each entry, ids ascending:
 ///   1 byte: 1 if the id is not the next after that before (of the first: not the key of the block), 2 if heads follow, 4 · bytes of the key of its own up to 6, 7 for more,
@@ -23,7 +24,10 @@ namespace Treepie.Indexing.Catalogue;
 /// <param name="keyRoom">Room for the longest key.</param>
 internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte> keyRoom)
 {
-    /// <summary>Longest block of more than one entry: eight of them fill a leaf, and the last of it is found in as many steps as it has entries, some forty.</summary>
+    /// <summary>
+    /// Longest block of more than one entry: eight of them fill a leaf, and the last of it is found in as many steps as it has
+    /// entries, some forty.
+    /// </summary>
     public const int MaxBytes = 990;
 
     public const int StepFlag = 1;
@@ -62,7 +66,10 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
         return true;
     }
 
-    /// <summary>Goes to an entry behind this one; false if the block has none of that id, and then it stands where that were, or at its end.</summary>
+    /// <summary>
+    /// Goes to an entry behind this one; false if the block has none of that id, and then it stands where that were, or at its
+    /// end.
+    /// </summary>
     /// <exception cref="CorruptionException">The block does not hold what it says.</exception>
     public bool MoveTo(long id)
     {
@@ -79,8 +86,8 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     }
 
     /// <summary>
-    /// Passes entries up to that of an id as long as they are as most are: the id is the next, the key as long as the one before with few bytes of its own, the
-    /// heads those before. What is otherwise, or damaged, is left to <see cref="Pass"/>.
+    /// Passes entries up to that of an id as long as they are as most are: the id is the next, the key as long as the one before
+    /// with few bytes of its own, the heads those before. What is otherwise, or damaged, is left to <see cref="Pass"/>.
     /// </summary>
     private void PassPlain(long id, ref ReadOnlySpan<byte> items)
     {
@@ -144,7 +151,8 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
 
     /// <summary>Most numbers are one byte.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private readonly int Read(scoped ref int next) => next < bytes.Length && bytes[next] < 0x80 ? bytes[next++] : (int)ReadLong(ref next);
+    private readonly int Read(scoped ref int next) =>
+        next < bytes.Length && bytes[next] < 0x80 ? bytes[next++] : (int)ReadLong(ref next);
 
     private readonly long ReadLong(scoped ref int next)
     {
@@ -154,5 +162,6 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
         return value;
     }
 
-    private static CorruptionException Damaged() => new("A block of entries in the index is damaged. Reset the index to build it again.");
+    private static CorruptionException Damaged() =>
+        new("A block of entries in the index is damaged. Reset the index to build it again.");
 }

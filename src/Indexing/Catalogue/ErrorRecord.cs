@@ -39,7 +39,8 @@ internal static class ErrorRecord
     {
         int label = BinaryPrimitives.ReadUInt16LittleEndian(record[8..]);
         return new EntryError(
-            Encoding.UTF8.GetString(record.Slice(HeaderBytes, label)), Encoding.UTF8.GetString(record[(HeaderBytes + label)..]), new DateTime(Ticks(record), DateTimeKind.Utc));
+            Encoding.UTF8.GetString(record.Slice(HeaderBytes, label)), Encoding.UTF8.GetString(record[(HeaderBytes + label)..]),
+            new DateTime(Ticks(record), DateTimeKind.Utc));
     }
 
     /// <summary>Drops the oldest above the limit.</summary>

@@ -44,10 +44,16 @@ internal static class SchemaRecord
         return new IndexSchema(fields);
     }
 
-    /// <summary>As <see cref="Read(Tree)"/>; <paramref name="known"/> itself where that is what is stored, which costs a comparison for each field.</summary>
-    public static IndexSchema? Read(Tree? index, IndexSchema? known) => known is not null && index is not null && Is(index, known) ? known : Read(index);
+    /// <summary>
+    /// As <see cref="Read(Tree)"/>; <paramref name="known"/> itself where that is what is stored, which costs a comparison for
+    /// each field.
+    /// </summary>
+    public static IndexSchema? Read(Tree? index, IndexSchema? known) =>
+        known is not null && index is not null && Is(index, known) ? known : Read(index);
 
-    /// <summary>Whether a schema without vectors and with names in ASCII is the stored one; false where that is not seen at once.</summary>
+    /// <summary>
+    /// Whether a schema without vectors and with names in ASCII is the stored one; false where that is not seen at once.
+    /// </summary>
     private static bool Is(Tree index, IndexSchema schema)
     {
         if (!index.TryGet(Key, out ReadOnlySpan<byte> value) || Varint.Read(ref value) != schema.Fields.Count)
@@ -97,7 +103,8 @@ internal static class SchemaRecord
     private static VectorFieldOptions? ReadVector(ref ReadOnlySpan<byte> value) => Varint.Read(ref value) == 0
         ? null
         : new VectorFieldOptions(
-            Varint.Read(ref value), (VectorMetric)Varint.Read(ref value), Varint.Read(ref value) != 0, Varint.Read(ref value), Varint.Read(ref value));
+            Varint.Read(ref value), (VectorMetric)Varint.Read(ref value), Varint.Read(ref value) != 0, Varint.Read(ref value),
+            Varint.Read(ref value));
 
     private static void AddVector(ByteArena record, VectorFieldOptions? vector)
     {
@@ -116,9 +123,13 @@ internal static class SchemaRecord
         if (field.Analysis != FieldAnalysis.Vector)
             throw new IndexSchemaException($"The field '{field.Name}' has options for vectors and is no vector field.");
         if (vector.Dimensions is < 0 or > VectorFieldOptions.MaxDimensions)
-            throw new IndexSchemaException($"The field '{field.Name}' has vectors of {vector.Dimensions} numbers; from 1 to {VectorFieldOptions.MaxDimensions:N0} are possible, and 0: as many as the first.");
+            throw new IndexSchemaException(
+                $"The field '{field.Name}' has vectors of {vector.Dimensions} numbers; from 1 to "
+                    + $"{VectorFieldOptions.MaxDimensions:N0} are possible, and 0: as many as the first.");
         if (!Enum.IsDefined(vector.Metric) || vector.Edges is < 4 or > 64 || vector.IndexingCandidates is < 8 or > 1_024)
-            throw new IndexSchemaException($"The field '{field.Name}' has vectors compared by {vector.Metric} with {vector.Edges} edges and {vector.IndexingCandidates} candidates; 4 to 64 edges and 8 to 1,024 candidates are possible.");
+            throw new IndexSchemaException(
+                $"The field '{field.Name}' has vectors compared by {vector.Metric} with {vector.Edges} edges and "
+                    + $"{vector.IndexingCandidates} candidates; 4 to 64 edges and 8 to 1,024 candidates are possible.");
     }
 
     private static string ReadText(ref ReadOnlySpan<byte> value)
@@ -149,7 +160,9 @@ internal static class SchemaRecord
             if (field.Vector is { } vector)
                 CheckVector(field, vector);
             if (!BoostLimits.IsOfField(field.Boost))
-                throw new IndexSchemaException($"The field '{field.Name}' has the boost {field.Boost}; a boost is a number from {BoostLimits.LeastOfField} to {BoostLimits.MostOfField}.");
+                throw new IndexSchemaException(
+                    $"The field '{field.Name}' has the boost {field.Boost}; a boost is a number from {BoostLimits.LeastOfField} "
+                        + $"to {BoostLimits.MostOfField}.");
         }
     }
 }

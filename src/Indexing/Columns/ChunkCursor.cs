@@ -5,7 +5,10 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Columns;
 
-/// <summary>Goes from chunk to chunk of a column: by number within a leaf, by a step where the next leaf begins with the wanted one, by a seek otherwise.</summary>
+/// <summary>
+/// Goes from chunk to chunk of a column: by number within a leaf, by a step where the next leaf begins with the wanted one, by a
+/// seek otherwise.
+/// </summary>
 internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHoldsPages
 {
     private readonly Cursor? cursor = column?.OpenCursor();
@@ -16,7 +19,10 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
     private long leafFirst;
     private int leafCount;
 
-    /// <summary>The bytes of the chunk, empty if there is none. They live as long as the read transaction; in a write transaction, until its next change of the column, after which another chunk is asked for.</summary>
+    /// <summary>
+    /// The bytes of the chunk, empty if there is none. They live as long as the read transaction; in a write transaction, until
+    /// its next change of the column, after which another chunk is asked for.
+    /// </summary>
     public ReadOnlySpan<byte> Read(long chunk)
     {
         if (chunk != current)
@@ -25,7 +31,10 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
         return found.Span;
     }
 
-    /// <summary>The leaf that a chunk is in, where all chunks between its first and its last are there, for who goes along them: each is found by its number less the first. It lives as what <see cref="Read"/> gives.</summary>
+    /// <summary>
+    /// The leaf that a chunk is in, where all chunks between its first and its last are there, for who goes along them: each is
+    /// found by its number less the first. It lives as what <see cref="Read"/> gives.
+    /// </summary>
     public bool TryReadLeaf(long chunk, out LeafEntries leaf, out long first)
     {
         leaf = default;
@@ -44,7 +53,9 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
         return true;
     }
 
-    /// <summary>Begins to bring the leaf behind that of the chunk read last, which was there, into the caches, once for each.</summary>
+    /// <summary>
+    /// Begins to bring the leaf behind that of the chunk read last, which was there, into the caches, once for each.
+    /// </summary>
     public void PrefetchNextLeaf() => cursor!.PrefetchNextLeafOnce(); // it found one
 
     private void Find(long chunk)
@@ -67,13 +78,17 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
         }
     }
 
-    /// <summary>Looks for a chunk outside of the leaf. Columns have hardly any gaps: within a leaf a chunk is found by its number, without a look at keys.</summary>
+    /// <summary>
+    /// Looks for a chunk outside of the leaf. Columns have hardly any gaps: within a leaf a chunk is found by its number, without
+    /// a look at keys.
+    /// </summary>
     private bool TrySeek(Cursor cursor, long chunk, out ReadOnlySpan<byte> value)
     {
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
         EntryKey.Write(key, chunk);
         leafCount = 0;
-        if (!(isThere && chunk == current + 1 && cursor.MoveNext(key, out value)) && !(cursor.Seek(key) && cursor.IsAt(key, out value)))
+        if (!(isThere && chunk == current + 1 && cursor.MoveNext(key, out value))
+            && !(cursor.Seek(key) && cursor.IsAt(key, out value)))
         {
             value = default;
             return false;

@@ -5,8 +5,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Reads chunks of a column by number, in any order, and remembers where those lie that were read last: hits of a rare word lie all over it, and a descent for
-/// each would cost more than everything else that is done about it. Good for one state of the index; one thread at a time.
+/// Reads chunks of a column by number, in any order, and remembers where those lie that were read last: hits of a rare word lie
+/// all over it, and a descent for each would cost more than everything else that is done about it. Good for one state of the
+/// index; one thread at a time.
 /// </summary>
 /// <param name="column">The column; null: it has no chunk.</param>
 /// <remarks>Memory: 40 bytes for each of 1,024 chunks at the most, which are 29 million entries, and half a kibibyte.</remarks>
@@ -39,7 +40,10 @@ internal sealed class ChunkPlaces(Tree? column)
         return Find(chunk);
     }
 
-    /// <summary>Has the system begin to read all chunks, where they are not in memory: for who is going to look at most of them, and has other things to look at before. Waits for their places only.</summary>
+    /// <summary>
+    /// Has the system begin to read all chunks, where they are not in memory: for who is going to look at most of them, and has
+    /// other things to look at before. Waits for their places only.
+    /// </summary>
     public void Announce()
     {
         if (isAnnounced || column is null)
@@ -68,7 +72,8 @@ internal sealed class ChunkPlaces(Tree? column)
             return default;
 
         if (known.Length == 0)
-            known = new Known[Math.Clamp((int)BitOperations.RoundUpToPowerOf2((uint)Math.Min(column.Count, MaxPlaces)), FirstPlaces, MaxPlaces)];
+            known = new Known[Math.Clamp(
+                (int)BitOperations.RoundUpToPowerOf2((uint)Math.Min(column.Count, MaxPlaces)), FirstPlaces, MaxPlaces)];
         known[(int)chunk & (known.Length - 1)] = new Known(chunk + 1, place);
         return column.ReadAt(place);
     }

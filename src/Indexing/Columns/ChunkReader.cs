@@ -2,7 +2,10 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Indexing.Columns;
 
-/// <summary>Reads chunks of a column for one query, in any order. A chunk that is asked for again at once is neither looked for nor counted again.</summary>
+/// <summary>
+/// Reads chunks of a column for one query, in any order. A chunk that is asked for again at once is neither looked for nor
+/// counted again.
+/// </summary>
 /// <param name="places">Where they lie.</param>
 /// <param name="meter">Counts them.</param>
 internal sealed class ChunkReader(ChunkPlaces places, QueryMeter meter)
@@ -22,7 +25,10 @@ internal sealed class ChunkReader(ChunkPlaces places, QueryMeter meter)
     /// <summary>Whether it is the chunk that was read last.</summary>
     public bool Has(long chunk) => chunk == current;
 
-    /// <summary>Says that so many places all over the column are going to be looked at: chunks that are not in memory are asked for where that will be most of them.</summary>
+    /// <summary>
+    /// Says that so many places all over the column are going to be looked at: chunks that are not in memory are asked for where
+    /// that will be most of them.
+    /// </summary>
     public void Announce(long count)
     {
         if (count >= places.Count)

@@ -5,7 +5,10 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Columns;
 
-/// <summary>Finds the records of entries, the words they name by number, and the values that lie in columns. One thread at a time; spans live until the next entry is asked for.</summary>
+/// <summary>
+/// Finds the records of entries, the words they name by number, and the values that lie in columns. One thread at a time; spans
+/// live until the next entry is asked for.
+/// </summary>
 /// <param name="tree">Gives a tree by name; null where it does not exist.</param>
 internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
 {
@@ -48,7 +51,8 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
     /// <exception cref="CorruptionException">There is none.</exception>
     public EntryRecord Get(long id) => TryGet(id, out EntryRecord record)
         ? record
-        : throw new CorruptionException($"The index tree '{TreeNames.Entries}' misses entry {id}. Reset the index to build it again.");
+        : throw new CorruptionException(
+            $"The index tree '{TreeNames.Entries}' misses entry {id}. Reset the index to build it again.");
 
     public ReadOnlySpan<byte> Word(int field, long number)
     {
@@ -58,14 +62,20 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
         EntryKey.Write(key, number);
         return named is not null && named.TryGet(key, out ReadOnlySpan<byte> form)
             ? form
-            : throw new CorruptionException($"The index tree '{TreeNames.Words(field)}' misses word {number} that entries name. Reset the index to build it again.");
+            : throw new CorruptionException(
+                $"The index tree '{TreeNames.Words(field)}' misses word {number} that entries name. Reset the index to build it "
+                    + $"again.");
     }
 
     /// <summary>The sort values of the entry's chunk, and its slot there.</summary>
     public SortChunk SortChunkOf(int field, long id, out int slot)
     {
         if (!columns.TryGetValue(field, out SortColumn? column))
-            columns.Add(field, column = new SortColumn(new ChunkCursor(tree(TreeNames.Sort(field))), Open(TreeNames.SortTexts(field)), Open(TreeNames.SortNumbers(field))));
+            columns.Add(
+                field,
+                column = new SortColumn(
+                    new ChunkCursor(tree(TreeNames.Sort(field))), Open(TreeNames.SortTexts(field)),
+                    Open(TreeNames.SortNumbers(field))));
         slot = (int)(id & (SortChunk.Entries - 1));
         return column.Read(id >> SortChunk.EntryBits);
     }
@@ -80,7 +90,8 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
         text ??= new byte[SortText.MaxBytes];
         return tag == SortTag.Text
             ? text.AsSpan(0, SortText.Copy(chunk, slot, text))
-            : throw new CorruptionException($"The index tree '{TreeNames.Sort(field)}' misses the value of entry {id}. Reset the index to build it again.");
+            : throw new CorruptionException(
+                $"The index tree '{TreeNames.Sort(field)}' misses the value of entry {id}. Reset the index to build it again.");
     }
 
     private ChunkCursor? Open(string name) => tree(name) is { } chunks ? new ChunkCursor(chunks) : null;

@@ -6,8 +6,9 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Lengths (in terms) of a full-text field for the 4,096 entries of each of seven windows, read in place: four pages, nearly full, which come from the disk together. What scores some entries
-/// of a window looks once for their lengths. Key in the tree: number of the chunk, 8 bytes big-endian.
+/// Lengths (in terms) of a full-text field for the 4,096 entries of each of seven windows, read in place: four pages, nearly
+/// full, which come from the disk together. What scores some entries of a window looks once for their lengths. Key in the tree:
+/// number of the chunk, 8 bytes big-endian.
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// 0       7     by window: w, bytes of a length: 1, 2 or 4; 0 where no entry of it has one
@@ -75,12 +76,16 @@ internal readonly ref struct NormChunk
     /// <summary>The lengths as bytes, where they are kept as such; empty where they are longer.</summary>
     public ReadOnlySpan<byte> Bytes => width == 1 ? lengths : default;
 
-    /// <summary>Of a chunk, which may be empty, the lengths of the entries of its first windows as bytes, one behind the other, up to the first window whose lengths are none: nearly always of all.</summary>
+    /// <summary>
+    /// Of a chunk, which may be empty, the lengths of the entries of its first windows as bytes, one behind the other, up to the
+    /// first window whose lengths are none: nearly always of all.
+    /// </summary>
     public static ReadOnlySpan<byte> Plain(ReadOnlySpan<byte> chunk)
     {
         if (chunk.Length < HeadBytes)
             return default;
-        int windows = BitOperations.TrailingZeroCount(BinaryPrimitives.ReadUInt64LittleEndian(chunk) ^ EveryByte) >> 3; // the last byte is 0: at most as many as there are
+        // the last byte is 0: at most as many as there are
+        int windows = BitOperations.TrailingZeroCount(BinaryPrimitives.ReadUInt64LittleEndian(chunk) ^ EveryByte) >> 3;
         return chunk.Slice(HeadBytes, Math.Min(windows << WindowBits, chunk.Length - HeadBytes));
     }
 

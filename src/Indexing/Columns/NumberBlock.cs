@@ -8,8 +8,9 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// The sort values of the 4,096 entries of a window, where all of them are whole numbers from −2⁵³ to 2⁵³, read in place: of each the highest eight bits apart from the others, so that a range
-/// is held against 64 of them at a time, and the others are asked only of those few that have the same highest bits as an end of the range. Key in the tree: entry id / 4,096, 8 bytes
+/// The sort values of the 4,096 entries of a window, where all of them are whole numbers from −2⁵³ to 2⁵³, read in place: of each
+/// the highest eight bits apart from the others, so that a range is held against 64 of them at a time, and the others are asked
+/// only of those few that have the same highest bits as an end of the range. Key in the tree: entry id / 4,096, 8 bytes
 /// big-endian; its entries have no <see cref="SortChunk"/>.
 /// <code>
 /// OFFSET   SIZE     MEANING
@@ -72,7 +73,9 @@ internal readonly ref struct NumberBlock
         lowStart = presentStart + (HasAll ? 0 : groups * sizeof(ulong));
         LowBits = Math.Max(0, width - HighBits);
         ulong most = width == 0 ? 0 : ulong.MaxValue >> (64 - width);
-        if (width is > 0 and < HighBits or > MaxBits || Count is 0 or > Entries || bytes.Length != lowStart + LowBytes(groups, LowBits)
+        if (width is > 0 and < HighBits or > MaxBits
+            || Count is 0 or > Entries
+            || bytes.Length != lowStart + LowBytes(groups, LowBits)
             || Least is < -SortChunk.MaxPacked or > SortChunk.MaxPacked || Greatest < Least || (ulong)(Greatest - Least) > most)
         {
             throw Damaged();
@@ -140,14 +143,16 @@ internal readonly ref struct NumberBlock
             if (edges[i] == 0)
                 continue;
             words[i] &= ~edges[i] | (LowBits <= PackedKernels.MaxBits && BitOperations.PopCount(edges[i]) >= FromWhereAll
-                ? EdgesOf(highest.Slice(i << SortChunk.EntryBits, SortChunk.Entries), bytes[(lowStart + (i * sizeof(ulong) * LowBits))..], outer, (uint)(from & mask), (uint)(to & mask))
+                ? EdgesOf(
+                    highest.Slice(i << SortChunk.EntryBits, SortChunk.Entries),
+                    bytes[(lowStart + (i * sizeof(ulong) * LowBits))..], outer, (uint)(from & mask), (uint)(to & mask))
                 : EdgesOf(i, edges[i], from, to - from));
         }
     }
 
     /// <summary>
-    /// Counts, of some entries of a window each of which has a value, those with one between two, both included, as far as their highest bits tell, and asks for the lower ones of
-    /// the others, to be counted by <see cref="CountOpen"/>.
+    /// Counts, of some entries of a window each of which has a value, those with one between two, both included, as far as their
+    /// highest bits tell, and asks for the lower ones of the others, to be counted by <see cref="CountOpen"/>.
     /// </summary>
     /// <param name="low">The lower end.</param>
     /// <param name="high">The upper.</param>
@@ -186,9 +191,13 @@ internal readonly ref struct NumberBlock
     }
 
     /// <summary>By how much the ends of a range, in which some values are, exceed the least.</summary>
-    private (ulong From, ulong To) Above(long low, long high) => (low <= Least ? 0 : (ulong)(low - Least), (ulong)(Math.Min(high, Greatest) - Least));
+    private (ulong From, ulong To) Above(long low, long high) =>
+        (low <= Least ? 0 : (ulong)(low - Least), (ulong)(Math.Min(high, Greatest) - Least));
 
-    /// <summary>Of such a range, the highest bits that a value in it may have, and those with which it is in it whatever its lower bits are. Not all values are in it, so they differ, and have bits.</summary>
+    /// <summary>
+    /// Of such a range, the highest bits that a value in it may have, and those with which it is in it whatever its lower bits
+    /// are. Not all values are in it, so they differ, and have bits.
+    /// </summary>
     private (ByteRange Outer, ByteRange Inner) Highest(ulong from, ulong to)
     {
         ulong mask = (1UL << LowBits) - 1;
@@ -197,7 +206,8 @@ internal readonly ref struct NumberBlock
     }
 
     /// <summary>Whether a slot has a value between two, both included.</summary>
-    public bool IsBetween(int slot, long low, long high) => Has(slot) && ValueAt(slot) is var value && value >= low && value <= high;
+    public bool IsBetween(int slot, long low, long high) =>
+        Has(slot) && ValueAt(slot) is var value && value >= low && value <= high;
 
     /// <summary>Of offsets in the window, keeps in place those with a value between two; returns how many stay.</summary>
     public int Keep(long low, long high, Span<ushort> offsets)
@@ -265,5 +275,6 @@ internal readonly ref struct NumberBlock
             words[i] &= BinaryPrimitives.ReadUInt64LittleEndian(present[(i * sizeof(ulong))..]);
     }
 
-    private static CorruptionException Damaged() => new("A block of numbers in the index is damaged. Reset the index to build it again.");
+    private static CorruptionException Damaged() =>
+        new("A block of numbers in the index is damaged. Reset the index to build it again.");
 }

@@ -8,7 +8,10 @@ namespace Treepie.Indexing.Columns;
 /// <summary>A <see cref="NumberBlock"/> that is changed. Scratch, for one block after the other.</summary>
 internal sealed class NumberBlockEditor
 {
-    /// <summary>A block may have so many slots for each value, and <see cref="FreeSlots"/>: of values far from each other chunks are smaller.</summary>
+    /// <summary>
+    /// A block may have so many slots for each value, and <see cref="FreeSlots"/>: of values far from each other chunks are
+    /// smaller.
+    /// </summary>
     private const int MaxSlotsOfValue = 8;
 
     private const int FreeSlots = 64;
@@ -75,7 +78,8 @@ internal sealed class NumberBlockEditor
             width = Math.Max(width, NumberBlock.HighBits);
         Debug.Assert(width <= NumberBlock.MaxBits);
         int lowBits = Math.Max(0, width - NumberBlock.HighBits);
-        int presentStart = NumberBlock.HeaderBytes + (width == 0 ? 0 : groups * SortChunk.Entries), lowStart = presentStart + (hasAll ? 0 : groups * sizeof(ulong));
+        int presentStart = NumberBlock.HeaderBytes + (width == 0 ? 0 : groups * SortChunk.Entries),
+            lowStart = presentStart + (hasAll ? 0 : groups * sizeof(ulong));
         output = output[..(lowStart + NumberBlock.LowBytes(groups, lowBits))];
         output.Clear();
         BinaryPrimitives.WriteUInt16LittleEndian(output, (ushort)count);
@@ -95,7 +99,8 @@ internal sealed class NumberBlockEditor
                 if (lowBits == 0)
                     continue;
                 Span<byte> place = output[(lowStart + (bit >> 3))..];
-                BinaryPrimitives.WriteUInt64LittleEndian(place, BinaryPrimitives.ReadUInt64LittleEndian(place) | ((above & ((1UL << lowBits) - 1)) << (bit & 7)));
+                BinaryPrimitives.WriteUInt64LittleEndian(
+                    place, BinaryPrimitives.ReadUInt64LittleEndian(place) | ((above & ((1UL << lowBits) - 1)) << (bit & 7)));
             }
         }
 

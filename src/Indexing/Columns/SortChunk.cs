@@ -31,8 +31,9 @@ namespace Treepie.Indexing.Columns;
 /// …        …     for each slot which text it has, w bits, lowest first; t: no value
 /// …        …     the texts; eight bytes of 0
 /// </code>
-/// A text is compared by its first eight bytes without touching the rest, which is read for ties only. Where few texts are the values of many entries they lie in a
-/// <see cref="TextBlock"/>, and where all values of a window are whole numbers they lie in a <see cref="NumberBlock"/>: a chunk is a part of either.
+/// A text is compared by its first eight bytes without touching the rest, which is read for ties only. Where few texts are the
+/// values of many entries they lie in a <see cref="TextBlock"/>, and where all values of a window are whole numbers they lie in a
+/// <see cref="NumberBlock"/>: a chunk is a part of either.
 /// </summary>
 /// <param name="bytes">The chunk, or the block of texts.</param>
 /// <param name="part">Which part of the block it is, from 1 on; 0: it is a chunk; less: a part of a block of numbers.</param>
@@ -102,7 +103,9 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     /// <summary>The first eight bytes of a value (0 where there is none) as a number that orders as they do.</summary>
     public ulong HeadAt(int slot) => IsOfBlock || IsTexts
         ? TextHead(slot)
-        : !IsWhole ? BinaryPrimitives.ReadUInt64BigEndian(Slot(slot)[1..]) : HasPacked(slot) ? NumberKey.HeadOf(PackedAt(slot)) : 0;
+        : !IsWhole
+        ? BinaryPrimitives.ReadUInt64BigEndian(Slot(slot)[1..])
+        : HasPacked(slot) ? NumberKey.HeadOf(PackedAt(slot)) : 0;
 
     /// <summary>The ten bytes of a number, in place or in <paramref name="room"/>, which has ten.</summary>
     public ReadOnlySpan<byte> NumberAt(int slot, Span<byte> room)
@@ -120,7 +123,8 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     /// <summary>A number as <see cref="NumberKey.ToSaturatedLong"/> gives it.</summary>
     public long LongAt(int slot) => IsWhole ? PackedAt(slot) : NumberKey.ToSaturatedLong(Slot(slot).Slice(1, NumberKey.Bytes));
 
-    public int TextLengthAt(int slot) => IsOfBlock || IsTexts ? Text(slot).Length : BinaryPrimitives.ReadUInt16LittleEndian(Slot(slot)[9..]);
+    public int TextLengthAt(int slot) =>
+        IsOfBlock || IsTexts ? Text(slot).Length : BinaryPrimitives.ReadUInt16LittleEndian(Slot(slot)[9..]);
 
     /// <summary>The first bytes of a text, at most eight.</summary>
     public ReadOnlySpan<byte> TextHeadAt(int slot)
@@ -132,7 +136,10 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         return text[..Math.Min(HeadBytes, text.Length)];
     }
 
-    /// <summary>The first eight bytes of a text, as <see cref="HeadAt"/> gives them, and its length, with one look at where it lies; false where the slot has no text.</summary>
+    /// <summary>
+    /// The first eight bytes of a text, as <see cref="HeadAt"/> gives them, and its length, with one look at where it lies; false
+    /// where the slot has no text.
+    /// </summary>
     public bool TryTextHead(int slot, out ulong head, out int length)
     {
         (head, length) = (0, 0);
@@ -206,7 +213,10 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     /// <summary>Where the texts begin.</summary>
     private int TextsStart => EndsEnd + PlaceBytes(Count, bytes[3] & ~WideFlag);
 
-    private int End(int place) => EndBytes == 1 ? bytes[TextsHeaderBytes + place] : BinaryPrimitives.ReadUInt16LittleEndian(bytes[(TextsHeaderBytes + (2 * place))..]);
+    private int End(int place) =>
+        EndBytes == 1
+            ? bytes[TextsHeaderBytes + place]
+            : BinaryPrimitives.ReadUInt16LittleEndian(bytes[(TextsHeaderBytes + (2 * place))..]);
 
     private int PlaceInBlock(int slot) => Block.PlaceOf(((part - 1) << EntryBits) + slot);
 
@@ -236,7 +246,9 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         return length >= HeadBytes ? head : head & ~(ulong.MaxValue >> (8 * length));
     }
 
-    /// <summary>Of a packed chunk: the asked-for slots, a bit each, whose values are between two numbers, both included.</summary>
+    /// <summary>
+    /// Of a packed chunk: the asked-for slots, a bit each, whose values are between two numbers, both included.
+    /// </summary>
     public ulong PackedBetween(long low, long high, ulong asked)
     {
         asked &= BinaryPrimitives.ReadUInt64LittleEndian(bytes[10..]);
@@ -252,7 +264,8 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         ulong from = low <= least ? 0 : (ulong)(low - least), span = (ulong)(high - least) - from, found = 0;
         ReadOnlySpan<byte> values = bytes[PackedHeaderBytes..];
         if (width <= PackedKernels.MaxBits && Count == Entries && BitOperations.PopCount(asked) >= FromWhereAll)
-            return asked & PackedKernels.Between(values, width, (uint)from, (uint)Math.Min(span, mask - from)); // no wider: what is below would come around
+            // no wider: what is below would come around
+            return asked & PackedKernels.Between(values, width, (uint)from, (uint)Math.Min(span, mask - from));
         for (; asked != 0; asked &= asked - 1)
         {
             int slot = BitOperations.TrailingZeroCount(asked), bit = slot * width;
@@ -266,7 +279,8 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     /// <summary>Whether all values are whole numbers, wherever they lie.</summary>
     private bool IsWhole => IsOfNumbers || IsPacked;
 
-    private bool HasPacked(int slot) => IsOfNumbers ? numbers.Has(PlaceInNumbers(slot)) : (BinaryPrimitives.ReadUInt64LittleEndian(bytes[10..]) >> slot & 1) != 0;
+    private bool HasPacked(int slot) =>
+        IsOfNumbers ? numbers.Has(PlaceInNumbers(slot)) : (BinaryPrimitives.ReadUInt64LittleEndian(bytes[10..]) >> slot & 1) != 0;
 
     private int PlaceInNumbers(int slot) => (~part << EntryBits) + slot;
 

@@ -32,7 +32,10 @@ internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks, ChunkC
         return !bytes.IsEmpty;
     }
 
-    /// <summary>As <see cref="ChunkCursor.TryReadLeaf"/>, of a window without numbers of its own: false where there may be blocks of texts.</summary>
+    /// <summary>
+    /// As <see cref="ChunkCursor.TryReadLeaf"/>, of a window without numbers of its own: false where there may be blocks of
+    /// texts.
+    /// </summary>
     public bool TryReadLeaf(long chunk, out LeafEntries leaf, out long first)
     {
         if (blocks is null)

@@ -8,9 +8,11 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Changes sort values of one field. Entries come in ascending order; a chunk is read and written once. Numbers of a window are a <see cref="NumberBlock"/> as long as all its values are such
-/// numbers, and texts of neighbouring entries a <see cref="TextBlock"/> as long as few of them differ. A block for which that is no longer so is taken apart into chunks, and stays so.
-/// One is used for one field of one write transaction after the other: <see cref="Begin"/>, changes, <see cref="Flush"/>.
+/// Changes sort values of one field. Entries come in ascending order; a chunk is read and written once. Numbers of a window are a
+/// <see cref="NumberBlock"/> as long as all its values are such numbers, and texts of neighbouring entries a
+/// <see cref="TextBlock"/> as long as few of them differ. A block for which that is no longer so is taken apart into chunks, and
+/// stays so. One is used for one field of one write transaction after the other: <see cref="Begin"/>, changes,
+/// <see cref="Flush"/>.
 /// </summary>
 internal sealed class SortColumnWriter
 {
@@ -350,7 +352,9 @@ internal sealed class SortColumnWriter
         {
             if (tags[i] == SortTag.None)
                 continue;
-            if (tags[i] != SortTag.Number || !NumberKey.TryToLong(NumberOf(i), out long value) || value is < -SortChunk.MaxPacked or > SortChunk.MaxPacked)
+            if (tags[i] != SortTag.Number
+                || !NumberKey.TryToLong(NumberOf(i), out long value)
+                || value is < -SortChunk.MaxPacked or > SortChunk.MaxPacked)
                 return false;
             least = Math.Min(least, value);
             greatest = Math.Max(greatest, value);
@@ -373,7 +377,8 @@ internal sealed class SortColumnWriter
                 continue;
             int bit = i * width;
             Span<byte> place = output.AsSpan(SortChunk.PackedHeaderBytes + (bit >> 3));
-            BinaryPrimitives.WriteUInt64LittleEndian(place, BinaryPrimitives.ReadUInt64LittleEndian(place) | ((ulong)(value - least) << (bit & 7)));
+            BinaryPrimitives.WriteUInt64LittleEndian(
+                place, BinaryPrimitives.ReadUInt64LittleEndian(place) | ((ulong)(value - least) << (bit & 7)));
         }
 
         return true;

@@ -6,8 +6,9 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// The sort values of 2,048 neighbouring entries, half a window, that have few different texts and nothing else, read in place: each text once, and of each entry which one it has, as so many
-/// bitmaps as that number has bits. So hits are counted by their texts 256 at a time. Key in the tree: entry id / 2,048, 8 bytes big-endian; its entries have no <see cref="SortChunk"/>.
+/// The sort values of 2,048 neighbouring entries, half a window, that have few different texts and nothing else, read in place:
+/// each text once, and of each entry which one it has, as so many bitmaps as that number has bits. So hits are counted by their
+/// texts 256 at a time. Key in the tree: entry id / 2,048, 8 bytes big-endian; its entries have no <see cref="SortChunk"/>.
 /// <code>
 /// OFFSET   SIZE     MEANING
 /// 0        1        n, different texts: 1 to 63
@@ -86,7 +87,10 @@ internal readonly ref struct TextBlock(ReadOnlySpan<byte> bytes)
         return texts.Slice((sizeof(ushort) * count) + start, EndIn(texts, place) - start);
     }
 
-    /// <summary>The first eight bytes of a text, zero-filled, as a number that orders as they do: behind the last text there are the bitmaps, eight bytes at the least.</summary>
+    /// <summary>
+    /// The first eight bytes of a text, zero-filled, as a number that orders as they do: behind the last text there are the
+    /// bitmaps, eight bytes at the least.
+    /// </summary>
     public ulong HeadAt(int place)
     {
         int start = EndOf(place - 1), length = EndOf(place) - start;
@@ -97,5 +101,6 @@ internal readonly ref struct TextBlock(ReadOnlySpan<byte> bytes)
     private int EndOf(int place) => EndIn(bytes[HeaderBytes..], place);
 
     /// <summary>Where a text ends, among the texts.</summary>
-    private static int EndIn(ReadOnlySpan<byte> texts, int place) => place == 0 ? 0 : BinaryPrimitives.ReadUInt16LittleEndian(texts[(sizeof(ushort) * (place - 1))..]);
+    private static int EndIn(ReadOnlySpan<byte> texts, int place) =>
+        place == 0 ? 0 : BinaryPrimitives.ReadUInt16LittleEndian(texts[(sizeof(ushort) * (place - 1))..]);
 }

@@ -4,12 +4,18 @@ using System.Runtime.InteropServices;
 
 namespace Treepie.Indexing.Columns;
 
-/// <summary>A <see cref="TextBlock"/> that is changed: its bitmaps as they are, so that a change of few entries costs little. Scratch, for one block after the other.</summary>
+/// <summary>
+/// A <see cref="TextBlock"/> that is changed: its bitmaps as they are, so that a change of few entries costs little. Scratch, for
+/// one block after the other.
+/// </summary>
 internal sealed class TextBlockEditor
 {
     private const int Words = TextBlock.Entries / 64;
 
-    /// <summary>Bitmaps may have so many bytes for each entry that has a value, and <see cref="FreeBytes"/>: of values far from each other chunks are smaller.</summary>
+    /// <summary>
+    /// Bitmaps may have so many bytes for each entry that has a value, and <see cref="FreeBytes"/>: of values far from each other
+    /// chunks are smaller.
+    /// </summary>
     private const int MaxBytesOfEntry = 2;
 
     private const int FreeBytes = 64;
@@ -81,7 +87,10 @@ internal sealed class TextBlockEditor
         return place > 0;
     }
 
-    /// <summary>Writes the block, its texts in order and without those that no entry has; returns its bytes, 0 if no entry has a value, -1 if chunks are the better form.</summary>
+    /// <summary>
+    /// Writes the block, its texts in order and without those that no entry has; returns its bytes, 0 if no entry has a value, -1
+    /// if chunks are the better form.
+    /// </summary>
     public int Encode(Span<byte> output)
     {
         int used = Gather(out int words, out int entries);
@@ -93,7 +102,9 @@ internal sealed class TextBlockEditor
         int textBytes = 0;
         foreach (int place in places)
             textBytes += TextAt(place).Length;
-        int bits = TextBlock.BitsOf(used), planeBytes = sizeof(ulong) * words * bits, start = TextBlock.HeaderBytes + (sizeof(ushort) * used);
+        int bits = TextBlock.BitsOf(used),
+            planeBytes = sizeof(ulong) * words * bits,
+            start = TextBlock.HeaderBytes + (sizeof(ushort) * used);
         int length = start + textBytes + planeBytes;
         if (length > TextBlock.MaxBytes || planeBytes > (MaxBytesOfEntry * entries) + FreeBytes)
             return -1;
@@ -143,7 +154,8 @@ internal sealed class TextBlockEditor
         return used;
     }
 
-    private bool Fits(ReadOnlySpan<byte> text) => TextBlock.HeaderBytes + (sizeof(ushort) * (Count + 1)) + ends[Count] + text.Length <= TextBlock.MaxBytes;
+    private bool Fits(ReadOnlySpan<byte> text) =>
+        TextBlock.HeaderBytes + (sizeof(ushort) * (Count + 1)) + ends[Count] + text.Length <= TextBlock.MaxBytes;
 
     private void Add(ReadOnlySpan<byte> text)
     {

@@ -32,7 +32,10 @@ internal sealed class FacetGroups
     /// <summary>Whether numbers are summed up, so that every hit has to be known.</summary>
     public bool HasNumbers => numbers.Length > 0;
 
-    /// <summary>Whether terms come one after the other in the order of their bytes: then none has to be looked for, and they need not be sorted.</summary>
+    /// <summary>
+    /// Whether terms come one after the other in the order of their bytes: then none has to be looked for, and they need not be
+    /// sorted.
+    /// </summary>
     public bool IsInOrder { get; set; }
 
     /// <summary>Counts one hit of a term, by its place.</summary>
@@ -54,13 +57,17 @@ internal sealed class FacetGroups
     {
         TakeWholeTexts(view, view.Field(facet.Field!)); // a facet of terms has its field
         int[] order = [.. Enumerable.Range(0, terms.Count)];
-        if (!(IsInOrder && whole.Count == 0 && facet.Order == FacetOrder.Value)) // whole texts have another order than what they were cut to
+        // whole texts have another order than what they were cut to
+        if (!(IsInOrder && whole.Count == 0 && facet.Order == FacetOrder.Value))
             Array.Sort(order, (x, y) => Compare(x, y, facet.Order));
         int first = Math.Min(facet.Start, order.Length);
         int end = (int)Math.Min((long)first + facet.PageSize, order.Length);
         var values = new List<FacetValue>(end - first);
         foreach (int place in order.AsSpan(first, end - first))
-            values.Add(new FacetValue(Text(place), counts[place], numbers.Length == 0 ? [] : figures.GetRange(place * numbers.Length, numbers.Length)));
+            values.Add(
+                new FacetValue(
+                    Text(place), counts[place],
+                    numbers.Length == 0 ? [] : figures.GetRange(place * numbers.Length, numbers.Length)));
         long hits = 0;
         foreach (int place in order.AsSpan(end))
             hits += counts[place];
@@ -108,7 +115,8 @@ internal sealed class FacetGroups
         {
             if (terms.Count >= mostTerms)
                 throw new IndexQueryException(
-                    $"The facets of the query have more than {FacetRun.MaxTerms:N0} terms together. Narrow the condition, ask for pages of terms, or use ranges.");
+                    $"The facets of the query have more than {FacetRun.MaxTerms:N0} terms together. Narrow the condition, ask "
+                        + $"for pages of terms, or use ranges.");
             last = terms.Count;
             byte[] kept = term.ToArray();
             if (!IsInOrder)

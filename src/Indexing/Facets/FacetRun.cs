@@ -16,12 +16,13 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Facets;
 
 /// <summary>
-/// The front door of this room: counts the hits of a query in groups. The hits are found once and kept as bitmaps; terms are counted from the sort value of
-/// every hit, or from the entries of every term, whichever is cheaper; ranges from the bitmaps of their conditions.
+/// The front door of this room: counts the hits of a query in groups. The hits are found once and kept as bitmaps; terms are
+/// counted from the sort value of every hit, or from the entries of every term, whichever is cheaper; ranges from the bitmaps of
+/// their conditions.
 /// </summary>
 /// <remarks>
-/// Costs: of terms that are counted from entries, a pass over the dictionary of the field, with a window of each long list for each window of hits; of
-/// sums, the number of each hit that belongs to a group.
+/// Costs: of terms that are counted from entries, a pass over the dictionary of the field, with a window of each long list for
+/// each window of hits; of sums, the number of each hit that belongs to a group.
 /// </remarks>
 internal sealed class FacetRun
 {
@@ -52,7 +53,9 @@ internal sealed class FacetRun
     public FacetResults Execute()
     {
         Operator root = compiler.Compile(ClauseMerger.Merge(context, request.Query, isScored: false));
-        PlanNode? plan = context.Tracer is null ? null : new PlanNode("facets") { Estimate = root.Estimate, IsExact = root.IsExact }.Over(root.Describe());
+        PlanNode? plan = context.Tracer is null
+            ? null
+            : new PlanNode("facets") { Estimate = root.Estimate, IsExact = root.IsExact }.Over(root.Describe());
         if (plan is not null)
             context.Tracer?.Enter(plan);
         var hits = HitSet.Find(context, root);
@@ -63,7 +66,8 @@ internal sealed class FacetRun
         if (plan is not null)
         {
             context.Tracer?.Leave(plan);
-            (plan.RowsIn, plan.RowsOut, plan.Windows) = (hits.Total, results.Sum(result => (long)result.Values.Count), hits.Windows.Count);
+            (plan.RowsIn, plan.RowsOut, plan.Windows) =
+                (hits.Total, results.Sum(result => (long)result.Values.Count), hits.Windows.Count);
         }
 
         return new FacetResults(hits.Total, results, context.Measure(), plan);
@@ -72,7 +76,8 @@ internal sealed class FacetRun
     private FacetResult Count(FacetQuery facet, HitSet hits, PlanNode? plan)
     {
         if (facet.Start < 0 || facet.PageSize < 0)
-            throw new IndexQueryException($"A facet's page begins at 0 or above and has 0 values or more; {facet.Start} and {facet.PageSize} are given.");
+            throw new IndexQueryException(
+                $"A facet's page begins at 0 or above and has 0 values or more; {facet.Start} and {facet.PageSize} are given.");
 
         NumberReader[] numbers = [.. facet.Aggregates.Select(field => new NumberReader(context, field))];
         var groups = new FacetGroups(numbers, MaxTerms - keptTerms);
@@ -147,18 +152,26 @@ internal sealed class FacetRun
         bool canUseValues = !isFullText && !context.View.Statistics(field).EverHadSeveralValues;
         double byValue = ValueCost(field, hits, groups);
         double byTerm = TermCost(field, hits, groups);
-        bool usesValues = canUseValues && facet.Hint switch { FacetHint.Values => true, FacetHint.Terms => false, _ => byValue < byTerm };
+        bool usesValues = canUseValues
+            && facet.Hint switch { FacetHint.Values => true, FacetHint.Terms => false, _ => byValue < byTerm };
         node?.With(usesValues
-            ? new PlanDecision("how to count terms", "by the value of every hit", byValue, "few hits, or many terms", [new PlanAlternative("by the entries of every term", byTerm, "costs more")])
+            ? new PlanDecision(
+                "how to count terms", "by the value of every hit", byValue, "few hits, or many terms",
+                [new PlanAlternative("by the entries of every term", byTerm, "costs more")])
             : new PlanDecision("how to count terms", "by the entries of every term", byTerm, "few terms, or many hits",
-                [new PlanAlternative("by the value of every hit", canUseValues ? byValue : null, canUseValues ? "costs more" : "an entry had several values, of which one is its sort value")]));
+                [new PlanAlternative(
+                    "by the value of every hit", canUseValues ? byValue : null,
+                    canUseValues ? "costs more" : "an entry had several values, of which one is its sort value")]));
         if (usesValues)
             new ValueFacet(context, field, hits, groups).Count();
         else
             CountByTerm(field, hits, groups);
     }
 
-    /// <summary>Every hit is looked at; where there are blocks of texts, all of a block at once, for each of its texts, if they are more than these.</summary>
+    /// <summary>
+    /// Every hit is looked at; where there are blocks of texts, all of a block at once, for each of its texts, if they are more
+    /// than these.
+    /// </summary>
     private double ValueCost(int field, HitSet hits, FacetGroups groups)
     {
         double inBlocks = 0, ofEach = CostModel.FacetValue;
@@ -167,20 +180,28 @@ internal sealed class FacetRun
             long terms = Math.Min(TextBlock.MaxTexts, context.View.TextCount(field));
             double perBlock = (double)hits.Total / Math.Max(1, hits.Windows.Count * TextBlock.OfWindow);
             inBlocks = Math.Min(1, (double)blocks.Count / Math.Max(1, context.View.WindowCount * TextBlock.OfWindow));
-            ofEach = groups.HasNumbers ? CostModel.FacetPlace : Math.Min(CostModel.FacetPlace, (CostModel.FacetBlock + (terms * CostModel.FacetText)) / Math.Max(1, perBlock));
+            ofEach = groups.HasNumbers
+                ? CostModel.FacetPlace
+                : Math.Min(CostModel.FacetPlace, (CostModel.FacetBlock + (terms * CostModel.FacetText)) / Math.Max(1, perBlock));
         }
 
         return hits.Total * ((inBlocks * ofEach) + ((1 - inBlocks) * CostModel.FacetValue));
     }
 
-    /// <summary>Every term is looked at once, and at least the entries it has, or a bitmap for each window of hits; none of these where everything is a hit.</summary>
+    /// <summary>
+    /// Every term is looked at once, and at least the entries it has, or a bitmap for each window of hits; none of these where
+    /// everything is a hit.
+    /// </summary>
     private double TermCost(int field, HitSet hits, FacetGroups groups)
     {
         long terms = context.View.TextCount(field);
         double walking = terms * CostModel.WalkStep;
         return hits.Total == context.View.State.EntryCount && !groups.HasNumbers
             ? walking
-            : walking + Math.Min(context.View.State.EntryCount * CostModel.FacetPosting, (double)terms * hits.Windows.Count * CostModel.FacetWindow);
+            : walking
+                + Math.Min(
+                    context.View.State.EntryCount * CostModel.FacetPosting,
+                    (double)terms * hits.Windows.Count * CostModel.FacetWindow);
     }
 
     private void CountByTerm(int field, HitSet hits, FacetGroups groups)

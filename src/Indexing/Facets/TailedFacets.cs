@@ -6,28 +6,51 @@ using Treepie.Indexing.Searching;
 
 namespace Treepie.Indexing.Facets;
 
-/// <summary>Facets over an index and the changes it has not seen: each is counted for itself, the index without the entries that the changes put anew or removed, and the groups are added up.</summary>
+/// <summary>
+/// Facets over an index and the changes it has not seen: each is counted for itself, the index without the entries that the
+/// changes put anew or removed, and the groups are added up.
+/// </summary>
 internal static class TailedFacets
 {
-    public static FacetResults Run(IndexView main, IndexTail tail, FacetRequest request, QueryOptions? options, CancellationToken cancellationToken)
+    public static FacetResults Run(
+        IndexView main, IndexTail tail, FacetRequest request, QueryOptions? options, CancellationToken cancellationToken)
     {
-        var whole = new FacetRequest(request.Query, [.. request.Facets.Select(facet => facet with { Start = 0, PageSize = int.MaxValue, WithRemainingTerms = false, Order = FacetOrder.Value })]);
+        var whole = new FacetRequest(
+            request.Query,
+            [.. request.Facets.Select(
+                facet => facet with
+                {
+                    Start = 0,
+                    PageSize = int.MaxValue,
+                    WithRemainingTerms = false,
+                    Order = FacetOrder.Value
+                })]);
         using var combined = new CombinedIndex(main, tail.View, tail.Gone, cancellationToken, options);
-        FacetResults first = new FacetRun(combined.Main, whole with { Query = combined.Present(request.Query) }).Execute(), second = new FacetRun(combined.Tail, whole).Execute();
+        FacetResults first = new FacetRun(combined.Main, whole with { Query = combined.Present(request.Query) }).Execute(),
+            second = new FacetRun(combined.Tail, whole).Execute();
         long total = first.TotalCount + second.TotalCount;
         return new FacetResults(
             total,
-            [.. request.Facets.Select((facet, i) => facet.Field is null ? Ranges(first.Facets[i], second.Facets[i]) : Terms(facet, first.Facets[i], second.Facets[i]))],
+            [.. request.Facets.Select(
+                (facet, i) => facet.Field is null
+                    ? Ranges(first.Facets[i], second.Facets[i])
+                    : Terms(facet, first.Facets[i], second.Facets[i]))],
             combined.Measure(),
-            first.Plan is { } plan && second.Plan is { } changes ? TailedSearch.Describe(plan, changes, tail, total, plan.RowsOut + changes.RowsOut, combined.Main.ColdPages(combined.Measure().PagesRead)) : null);
+            first.Plan is { } plan && second.Plan is { } changes
+                ? TailedSearch.Describe(
+                    plan, changes, tail, total, plan.RowsOut + changes.RowsOut,
+                    combined.Main.ColdPages(combined.Measure().PagesRead))
+                : null);
     }
 
-    private static FacetResult Ranges(FacetResult first, FacetResult second) => new([.. first.Values.Zip(second.Values, Sum)], [], 0, 0);
+    private static FacetResult Ranges(FacetResult first, FacetResult second) =>
+        new([.. first.Values.Zip(second.Values, Sum)], [], 0, 0);
 
     private static FacetResult Terms(FacetQuery facet, FacetResult first, FacetResult second)
     {
         if (facet.Start < 0 || facet.PageSize < 0)
-            throw new IndexQueryException($"A facet's page begins at 0 or above and has 0 values or more; {facet.Start} and {facet.PageSize} are given.");
+            throw new IndexQueryException(
+                $"A facet's page begins at 0 or above and has 0 values or more; {facet.Start} and {facet.PageSize} are given.");
 
         var groups = new Dictionary<string, FacetValue>(StringComparer.Ordinal);
         foreach (FacetValue value in first.Values.Concat(second.Values))
@@ -36,7 +59,8 @@ internal static class TailedFacets
             known = isThere ? Sum(known!, value) : value; // what is there is not null
         }
 
-        List<(byte[] Term, FacetValue Value)> order = [.. groups.Values.Select(value => (Encoding.UTF8.GetBytes(value.Range), value))];
+        List<(byte[] Term, FacetValue Value)> order =
+            [.. groups.Values.Select(value => (Encoding.UTF8.GetBytes(value.Range), value))];
         order.Sort((x, y) => Compare(x, y, facet.Order));
         int end = (int)Math.Min((long)facet.Start + facet.PageSize, order.Count);
         FacetValue[] rest = [.. order.Skip(end).Select(group => group.Value)];
@@ -59,7 +83,8 @@ internal static class TailedFacets
         };
     }
 
-    private static FacetValue Sum(FacetValue x, FacetValue y) => new(x.Range, x.Count + y.Count, [.. x.Figures.Zip(y.Figures, Sum)]);
+    private static FacetValue Sum(FacetValue x, FacetValue y) =>
+        new(x.Range, x.Count + y.Count, [.. x.Figures.Zip(y.Figures, Sum)]);
 
     private static FacetFigures Sum(FacetFigures x, FacetFigures y) => x.Count == 0 ? y : y.Count == 0 ? x : new FacetFigures(
         x.Count + y.Count, x.Sum + y.Sum, Math.Min(x.Min, y.Min), Math.Max(x.Max, y.Max));

@@ -9,8 +9,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Indexing.Facets;
 
 /// <summary>
-/// Counts hits by their sort values: where these are few texts, all hits of a block at once by its bitmaps, and a text is looked for among the groups only when blocks come that have other texts;
-/// elsewhere hit by hit.
+/// Counts hits by their sort values: where these are few texts, all hits of a block at once by its bitmaps, and a text is looked
+/// for among the groups only when blocks come that have other texts; elsewhere hit by hit.
 /// </summary>
 /// <param name="context">The query.</param>
 /// <param name="field">The field.</param>
@@ -103,7 +103,9 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
     private void CountBlocks()
     {
         if (blockCount > 0)
-            PlaneKernels.Count(hitsOfBlocks.AsSpan(0, blockCount * BlockWords), blocks.AsSpan(0, blockCount), TextBlock.BitsOf(knownTexts), counts.AsSpan(0, knownTexts + 1));
+            PlaneKernels.Count(
+                hitsOfBlocks.AsSpan(0, blockCount * BlockWords), blocks.AsSpan(0, blockCount), TextBlock.BitsOf(knownTexts),
+                counts.AsSpan(0, knownTexts + 1));
         blockCount = 0;
     }
 

@@ -8,9 +8,9 @@ using Treepie.Indexing.Queries;
 namespace Treepie.Indexing.Highlighting;
 
 /// <summary>
-/// Marks in the texts of one field what a query looks for there: words are cut as the field's analyzer cuts them, and each is asked whether it is one of
-/// the query's words or fits one of its patterns. What stands under a NOT is not marked. One thread at a time; must be disposed, before the searcher
-/// it comes from.
+/// Marks in the texts of one field what a query looks for there: words are cut as the field's analyzer cuts them, and each is
+/// asked whether it is one of the query's words or fits one of its patterns. What stands under a NOT is not marked. One thread at
+/// a time; must be disposed, before the searcher it comes from.
 /// </summary>
 public sealed class FieldHighlighter : IDisposable
 {
@@ -29,7 +29,9 @@ public sealed class FieldHighlighter : IDisposable
         Collect(query, fieldName, 0);
     }
 
-    /// <summary>The parts of the texts with most of what was looked for, best first, found words between tags; empty where there is none.</summary>
+    /// <summary>
+    /// The parts of the texts with most of what was looked for, best first, found words between tags; empty where there is none.
+    /// </summary>
     public IReadOnlyList<string> Fragments(IEnumerable<string> texts, HighlightOptions options)
     {
         ArgumentNullException.ThrowIfNull(texts);
@@ -44,7 +46,10 @@ public sealed class FieldHighlighter : IDisposable
             found.AddRange(Fragment.Cut(text, Marks(text), options.FragmentLength));
         }
 
-        return [.. found.OrderByDescending(fragment => fragment.Worth).Take(options.FragmentCount).Select(fragment => fragment.Marked(options))];
+        return [
+            .. found.OrderByDescending(fragment => fragment.Worth)
+                .Take(options.FragmentCount)
+                .Select(fragment => fragment.Marked(options))];
     }
 
     /// <inheritdoc/>
@@ -127,14 +132,20 @@ public sealed class FieldHighlighter : IDisposable
                 AddValues(list.Values);
                 break;
             case PrefixQuery prefix when prefix.Field == name:
-                Add(compiler.Patterns.Automaton(field, [new WildcardPiece(WildcardKind.Text, prefix.Prefix), new WildcardPiece(WildcardKind.Any, "")]));
+                Add(
+                    compiler.Patterns.Automaton(
+                        field, [new WildcardPiece(WildcardKind.Text, prefix.Prefix), new WildcardPiece(WildcardKind.Any, "")]));
                 break;
             case SuffixQuery suffix when suffix.Field == name:
-                Add(compiler.Patterns.Automaton(field, [new WildcardPiece(WildcardKind.Any, ""), new WildcardPiece(WildcardKind.Text, suffix.Suffix)]));
+                Add(
+                    compiler.Patterns.Automaton(
+                        field, [new WildcardPiece(WildcardKind.Any, ""), new WildcardPiece(WildcardKind.Text, suffix.Suffix)]));
                 break;
             case ContainsQuery contains when contains.Field == name:
                 Add(compiler.Patterns.Automaton(
-                    field, [new WildcardPiece(WildcardKind.Any, ""), new WildcardPiece(WildcardKind.Text, contains.Text), new WildcardPiece(WildcardKind.Any, "")]));
+                    field,
+                    [new WildcardPiece(WildcardKind.Any, ""), new WildcardPiece(
+                        WildcardKind.Text, contains.Text), new WildcardPiece(WildcardKind.Any, "")]));
                 break;
             case WildcardQuery wildcard when wildcard.Field == name:
                 AddWildcard(wildcard.Pattern);

@@ -24,7 +24,9 @@ internal sealed record Fragment(string Text, int Start, int End, IReadOnlyList<M
             int start = Math.Max(0, Math.Min(marks[first].Start - (spare / 2), text.Length - length));
             start = Math.Min(start, marks[first].Start);
             int end = Math.Max(marks[last].End, Math.Min(text.Length, start + length));
-            yield return new Fragment(text, AfterSpace(text, start, marks[first].Start), BeforeSpace(text, end, marks[last].End), marks.GetRange(first, last - first + 1));
+            yield return new Fragment(
+                text, AfterSpace(text, start, marks[first].Start), BeforeSpace(text, end, marks[last].End),
+                marks.GetRange(first, last - first + 1));
             first = last + 1;
         }
     }

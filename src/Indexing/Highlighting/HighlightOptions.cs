@@ -3,12 +3,15 @@ namespace Treepie.Indexing.Highlighting;
 /// <summary>How found words are shown.</summary>
 public sealed record HighlightOptions
 {
-    /// <summary>Tags that begin a found word where none are given: a colour for each condition, and from the first again.</summary>
+    /// <summary>
+    /// Tags that begin a found word where none are given: a colour for each condition, and from the first again.
+    /// </summary>
     public static IReadOnlyList<string> DefaultPreTags { get; } =
     [
         .. new[]
         {
-            "yellow", "lawngreen", "aquamarine", "magenta", "palegreen", "coral", "wheat", "khaki", "lime", "deepskyblue", "deeppink", "salmon", "peachpuff",
+            "yellow", "lawngreen", "aquamarine", "magenta", "palegreen", "coral", "wheat", "khaki", "lime", "deepskyblue",
+            "deeppink", "salmon", "peachpuff",
             "violet", "mediumpurple", "palegoldenrod", "darkkhaki", "springgreen", "turquoise", "powderblue",
         }.Select(colour => $"<b style=\"background:{colour}\">"),
     ];

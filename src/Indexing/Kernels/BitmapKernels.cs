@@ -75,12 +75,14 @@ internal static class BitmapKernels
     public static Vector256<byte> CountBytes(Vector256<byte> bits)
     {
         Vector256<byte> half = Vector256.Create((byte)15);
-        Vector256<byte> table = Vector256.Create((byte)0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
+        Vector256<byte> table = Vector256.Create(
+            (byte)0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
         return Avx2.Shuffle(table, bits & half) + Avx2.Shuffle(table, (bits.AsUInt16() >>> 4).AsByte() & half);
     }
 
     /// <summary>The sum of 32 bytes. Sixteen vectors of counts up to 8 stay within a byte.</summary>
-    public static int AddUp(Vector256<byte> sums) => (int)Vector256.Sum(Avx2.SumAbsoluteDifferences(sums, Vector256<byte>.Zero).AsUInt64());
+    public static int AddUp(Vector256<byte> sums) =>
+        (int)Vector256.Sum(Avx2.SumAbsoluteDifferences(sums, Vector256<byte>.Zero).AsUInt64());
 
     /// <summary>Number of bits set in both; <paramref name="other"/> may lie unaligned in a page.</summary>
     public static int CountBoth(ReadOnlySpan<ulong> bits, ReadOnlySpan<byte> other)
@@ -112,7 +114,8 @@ internal static class BitmapKernels
     {
         Debug.Assert(bits.Length == Words);
 
-        // Two sums, and no check of what a mask makes sure of: an offset beyond the window, which only damage can make, counts for another.
+        // Two sums, and no check of what a mask makes sure of: an offset beyond the window, which only damage can make, counts
+        // for another.
         ref ulong words = ref MemoryMarshal.GetReference(bits);
         ulong even = 0, odd = 0;
         int i = 0;
@@ -154,7 +157,8 @@ internal static class BitmapKernels
 
     /// <summary>Puts the lowest bits of a number, in their order, where another one has its set bits.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static ulong Deposit(ulong bits, ulong places) => Bmi2.X64.IsSupported ? Bmi2.X64.ParallelBitDeposit(bits, places) : DepositScalar(bits, places);
+    public static ulong Deposit(ulong bits, ulong places) =>
+        Bmi2.X64.IsSupported ? Bmi2.X64.ParallelBitDeposit(bits, places) : DepositScalar(bits, places);
 
     /// <summary>The scalar twin of <see cref="Deposit"/>.</summary>
     public static ulong DepositScalar(ulong bits, ulong places)
@@ -189,7 +193,8 @@ internal static class BitmapKernels
 
         ref byte first = ref MemoryMarshal.GetReference(values);
         Vector256<byte> most = Vector256.Create(limit);
-        Vector256<byte> low = Vector256.LoadUnsafe(ref first), high = Vector256.LoadUnsafe(ref first, (nuint)Vector256<byte>.Count);
+        Vector256<byte> low = Vector256.LoadUnsafe(ref first),
+            high = Vector256.LoadUnsafe(ref first, (nuint)Vector256<byte>.Count);
         return Vector256.Equals(Vector256.Min(low, most), low).ExtractMostSignificantBits()
             | ((ulong)Vector256.Equals(Vector256.Min(high, most), high).ExtractMostSignificantBits() << 32);
     }
@@ -230,7 +235,8 @@ internal static class BitmapKernels
     private static ReadOnlySpan<ulong> Ones => [1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0];
 
     /// <summary>
-    /// Sets the bits of the first so many offsets, of a list behind which <see cref="SetPadding"/> may be read that mean nothing: always eight, so that no branch depends on how few there are.
+    /// Sets the bits of the first so many offsets, of a list behind which <see cref="SetPadding"/> may be read that mean nothing:
+    /// always eight, so that no branch depends on how few there are.
     /// </summary>
     public static void SetPadded(Span<ulong> bits, ReadOnlySpan<ushort> padded, int count)
     {

@@ -12,7 +12,9 @@ internal static class BoundKernels
     /// <summary>Blocks of a window.</summary>
     public const int Blocks = 64;
 
-    /// <summary>The places of the greatest bounds, descending; of equal ones the first. None is below 0. Returns how many there are.</summary>
+    /// <summary>
+    /// The places of the greatest bounds, descending; of equal ones the first. None is below 0. Returns how many there are.
+    /// </summary>
     public static int TakeBest(ReadOnlySpan<float> bounds, Span<int> best)
     {
         int count = 0;
@@ -34,7 +36,8 @@ internal static class BoundKernels
     public const int Lanes = 16;
 
     /// <summary>
-    /// The place of the greatest bound of each lane, of equal ones the first; bound i is of lane i mod 16. So these are the greatest of all and others among the greatest, found without an order. Returns how many there are.
+    /// The place of the greatest bound of each lane, of equal ones the first; bound i is of lane i mod 16. So these are the
+    /// greatest of all and others among the greatest, found without an order. Returns how many there are.
     /// </summary>
     public static int BestOfLanes(ReadOnlySpan<float> bounds, Span<int> best)
     {
@@ -50,9 +53,11 @@ internal static class BoundKernels
         for (; i <= bounds.Length - Lanes; i += Lanes)
         {
             at += Vector256.Create(Lanes);
-            Vector256<float> mine = Vector256.LoadUnsafe(ref source, (nuint)i), others = Vector256.LoadUnsafe(ref source, (nuint)(i + Half));
+            Vector256<float> mine = Vector256.LoadUnsafe(ref source, (nuint)i),
+                others = Vector256.LoadUnsafe(ref source, (nuint)(i + Half));
             lowAt = Vector256.ConditionalSelect(Vector256.GreaterThan(mine, low).AsInt32(), at, lowAt);
-            highAt = Vector256.ConditionalSelect(Vector256.GreaterThan(others, high).AsInt32(), at + Vector256.Create(Half), highAt);
+            highAt = Vector256.ConditionalSelect(
+                Vector256.GreaterThan(others, high).AsInt32(), at + Vector256.Create(Half), highAt);
             low = Vector256.Max(mine, low);
             high = Vector256.Max(others, high);
         }
@@ -116,9 +121,11 @@ internal static class BoundKernels
         Vector256<float> factor = Vector256.Create(unit);
         for (nuint i = 0; i < Blocks; i += 8)
         {
-            Vector128<byte> eight = Vector128.CreateScalarUnsafe(Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref source, i))).AsByte();
+            Vector128<byte> eight = Vector128.CreateScalarUnsafe(Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref source, i)))
+                .AsByte();
             Vector256<uint> wide = Vector256.WidenLower(Vector128.WidenLower(eight).ToVector256Unsafe());
-            (Vector256.LoadUnsafe(ref target, i) + (Vector256.ConvertToSingle(wide.AsInt32()) * factor)).StoreUnsafe(ref target, i);
+            (Vector256.LoadUnsafe(ref target, i) + (Vector256.ConvertToSingle(wide.AsInt32()) * factor)).StoreUnsafe(
+                ref target, i);
         }
     }
 
@@ -136,7 +143,8 @@ internal static class BoundKernels
             return LargestScalar(impacts);
 
         ref byte source = ref MemoryMarshal.GetReference(impacts);
-        Vector256<byte> two = Vector256.Max(Vector256.LoadUnsafe(ref source), Vector256.LoadUnsafe(ref source, (nuint)Vector256<byte>.Count));
+        Vector256<byte> two = Vector256.Max(
+            Vector256.LoadUnsafe(ref source), Vector256.LoadUnsafe(ref source, (nuint)Vector256<byte>.Count));
         Vector128<byte> most = Vector128.Max(two.GetLower(), two.GetUpper());
         most = Vector128.Max(most, (most.AsUInt64() >>> 32).AsByte());
         most = Vector128.Max(most, (most.AsUInt32() >>> 16).AsByte());
@@ -192,7 +200,8 @@ internal static class BoundKernels
         ref ulong source = ref MemoryMarshal.GetReference(hits);
         ulong empty = 0;
         for (int i = 0; i < Blocks; i += 4)
-            empty |= (ulong)Vector256.Equals(Vector256.LoadUnsafe(ref source, (nuint)i), Vector256<ulong>.Zero).ExtractMostSignificantBits() << i;
+            empty |= (ulong)Vector256.Equals(Vector256.LoadUnsafe(ref source, (nuint)i), Vector256<ulong>.Zero)
+                .ExtractMostSignificantBits() << i;
         return ~empty;
     }
 
@@ -206,8 +215,8 @@ internal static class BoundKernels
     }
 
     /// <summary>
-    /// A bit for each block in which what a sum has without one of its parts stays below a threshold. The sum is multiplied before, so that the margin covers how it was rounded, also
-    /// where hardly anything is left of it.
+    /// A bit for each block in which what a sum has without one of its parts stays below a threshold. The sum is multiplied
+    /// before, so that the margin covers how it was rounded, also where hardly anything is left of it.
     /// </summary>
     public static ulong Below(ReadOnlySpan<float> sums, ReadOnlySpan<float> parts, float threshold, float margin)
     {
@@ -221,7 +230,8 @@ internal static class BoundKernels
         ulong blocks = 0;
         for (int i = 0; i < Blocks; i += 8)
         {
-            Vector256<float> rest = (Vector256.LoadUnsafe(ref first, (nuint)i) * factor) - Vector256.LoadUnsafe(ref second, (nuint)i);
+            Vector256<float> rest = (Vector256.LoadUnsafe(ref first, (nuint)i) * factor)
+                - Vector256.LoadUnsafe(ref second, (nuint)i);
             blocks |= (ulong)Vector256.LessThan(rest, most).ExtractMostSignificantBits() << i;
         }
 

@@ -7,21 +7,25 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Compares bytes with the ends of a range, 64 at a time. Where they are the highest bytes of numbers, nearly all are decided by them, and only those that are the byte of an end need to be
-/// looked at (Feng, Lo, Kao, Xu: <em>ByteSlice</em>, SIGMOD 2015).
+/// Compares bytes with the ends of a range, 64 at a time. Where they are the highest bytes of numbers, nearly all are decided by
+/// them, and only those that are the byte of an end need to be looked at (Feng, Lo, Kao, Xu: <em>ByteSlice</em>, SIGMOD 2015).
 /// </summary>
 internal static partial class ByteKernels
 {
     /// <summary>Bytes that a word has a bit for each of.</summary>
     public const int Group = 64;
 
-    /// <summary>Leaves words those of their bits whose bytes are in a range, and writes those of them whose bytes are not in the inner one; returns whether there are any.</summary>
+    /// <summary>
+    /// Leaves words those of their bits whose bytes are in a range, and writes those of them whose bytes are not in the inner
+    /// one; returns whether there are any.
+    /// </summary>
     /// <param name="bytes">So many for each bit.</param>
     /// <param name="outer">The range.</param>
     /// <param name="inner">A part of it; may be empty.</param>
     /// <param name="words">The bits.</param>
     /// <param name="edges">Those between the outer and the inner range.</param>
-    public static unsafe bool Between(ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, Span<ulong> words, Span<ulong> edges)
+    public static unsafe bool Between(
+        ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, Span<ulong> words, Span<ulong> edges)
     {
         Debug.Assert(!outer.IsEmpty);
         ArgumentOutOfRangeException.ThrowIfLessThan(bytes.Length, words.Length * Group);
@@ -30,7 +34,9 @@ internal static partial class ByteKernels
             return BetweenScalar(bytes, outer, inner, words, edges);
 
         fixed (byte* start = &MemoryMarshal.GetReference(bytes))
-            return Avx512BW.IsSupported ? BetweenWide(start, outer, inner, words, edges) : BetweenNarrow(start, outer, inner, words, edges);
+            return Avx512BW.IsSupported
+                ? BetweenWide(start, outer, inner, words, edges)
+                : BetweenNarrow(start, outer, inner, words, edges);
     }
 
     /// <summary>Which of 64 bytes are one.</summary>
@@ -38,11 +44,13 @@ internal static partial class ByteKernels
     {
         Vector256<byte> wanted = Vector256.Create(value);
         return Vector256.Equals(Vector256.Create(bytes), wanted).ExtractMostSignificantBits()
-            | ((ulong)Vector256.Equals(Vector256.Create(bytes[(Group / 2)..]), wanted).ExtractMostSignificantBits() << (Group / 2));
+            | ((ulong)Vector256.Equals(Vector256.Create(bytes[(Group / 2)..]), wanted).ExtractMostSignificantBits() << (Group
+                / 2));
     }
 
     /// <summary>The scalar twin of <see cref="Between"/>.</summary>
-    public static bool BetweenScalar(ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, Span<ulong> words, Span<ulong> edges)
+    public static bool BetweenScalar(
+        ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, Span<ulong> words, Span<ulong> edges)
     {
         ulong any = 0;
         for (int i = 0; i < words.Length; i++)
@@ -61,14 +69,18 @@ internal static partial class ByteKernels
         return any != 0;
     }
 
-    /// <summary>Of the bytes whose bits are set in words, counts those in an inner range, and writes the places of those that are in the outer one alone.</summary>
+    /// <summary>
+    /// Of the bytes whose bits are set in words, counts those in an inner range, and writes the places of those that are in the
+    /// outer one alone.
+    /// </summary>
     /// <param name="bytes">So many for each bit.</param>
     /// <param name="outer">The range.</param>
     /// <param name="inner">A part of it; may be empty.</param>
     /// <param name="words">The bits.</param>
     /// <param name="edges">Room for as many places as there are bits.</param>
     /// <param name="found">How many were written.</param>
-    public static unsafe int Count(ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, ReadOnlySpan<ulong> words, Span<ushort> edges, out int found)
+    public static unsafe int Count(
+        ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, ReadOnlySpan<ulong> words, Span<ushort> edges, out int found)
     {
         Debug.Assert(!outer.IsEmpty);
         ArgumentOutOfRangeException.ThrowIfLessThan(bytes.Length, words.Length * Group);
@@ -77,11 +89,18 @@ internal static partial class ByteKernels
             return CountScalar(bytes, outer, inner, words, edges, out found);
 
         fixed (byte* start = &MemoryMarshal.GetReference(bytes))
-            return Avx512BW.IsSupported ? CountWide(start, outer, inner, words, edges, out found) : CountNarrow(start, outer, inner, words, edges, out found);
+            return Avx512BW.IsSupported
+                ? CountWide(start, outer, inner, words, edges, out found)
+                : CountNarrow(start, outer, inner, words, edges, out found);
     }
 
-    /// <summary>As <see cref="Count(ReadOnlySpan{byte}, ByteRange, ByteRange, ReadOnlySpan{ulong}, Span{ushort}, out int)"/>, of the bytes at some places.</summary>
-    public static int Count(ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, ReadOnlySpan<ushort> places, Span<ushort> edges, out int found)
+    /// <summary>
+    /// As <see cref="Count(ReadOnlySpan{byte}, ByteRange, ByteRange, ReadOnlySpan{ulong}, Span{ushort}, out int)"/>, of the bytes
+    /// at some places.
+    /// </summary>
+    public static int Count(
+        ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, ReadOnlySpan<ushort> places, Span<ushort> edges,
+        out int found)
     {
         Debug.Assert(!outer.IsEmpty);
         ArgumentOutOfRangeException.ThrowIfLessThan(edges.Length, places.Length);
@@ -100,8 +119,12 @@ internal static partial class ByteKernels
         return count;
     }
 
-    /// <summary>The scalar twin of <see cref="Count(ReadOnlySpan{byte}, ByteRange, ByteRange, ReadOnlySpan{ulong}, Span{ushort}, out int)"/>.</summary>
-    public static int CountScalar(ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, ReadOnlySpan<ulong> words, Span<ushort> edges, out int found)
+    /// <summary>
+    /// The scalar twin of
+    /// <see cref="Count(ReadOnlySpan{byte}, ByteRange, ByteRange, ReadOnlySpan{ulong}, Span{ushort}, out int)"/>.
+    /// </summary>
+    public static int CountScalar(
+        ReadOnlySpan<byte> bytes, ByteRange outer, ByteRange inner, ReadOnlySpan<ulong> words, Span<ushort> edges, out int found)
     {
         int count = 0;
         found = 0;
@@ -120,10 +143,14 @@ internal static partial class ByteKernels
         return count;
     }
 
-    private static unsafe int CountNarrow(byte* start, ByteRange outer, ByteRange inner, ReadOnlySpan<ulong> words, Span<ushort> edges, out int found)
+    private static unsafe int CountNarrow(
+        byte* start, ByteRange outer, ByteRange inner, ReadOnlySpan<ulong> words, Span<ushort> edges, out int found)
     {
         const int Half = Group / 2;
-        Vector256<byte> from = Vector256.Create(outer.From), span = Vector256.Create(outer.Span), innerFrom = Vector256.Create(inner.From), innerSpan = Vector256.Create(inner.Span);
+        Vector256<byte> from = Vector256.Create(outer.From),
+            span = Vector256.Create(outer.Span),
+            innerFrom = Vector256.Create(inner.From),
+            innerSpan = Vector256.Create(inner.Span);
         ulong some = inner.IsEmpty ? 0 : ulong.MaxValue;
         int count = 0;
         found = 0;
@@ -131,7 +158,8 @@ internal static partial class ByteKernels
         {
             Vector256<byte> low = Vector256.Load(start), high = Vector256.Load(start + Half);
             ulong within = words[i] & (Bits(low - from, span) | ((ulong)Bits(high - from, span) << Half));
-            ulong inside = within & some & (Bits(low - innerFrom, innerSpan) | ((ulong)Bits(high - innerFrom, innerSpan) << Half));
+            ulong inside = within & some
+                & (Bits(low - innerFrom, innerSpan) | ((ulong)Bits(high - innerFrom, innerSpan) << Half));
             count += BitOperations.PopCount(inside);
             found = Place(i, within & ~inside, edges, found);
         }
@@ -150,17 +178,22 @@ internal static partial class ByteKernels
     private static unsafe bool BetweenNarrow(byte* start, ByteRange outer, ByteRange inner, Span<ulong> words, Span<ulong> edges)
     {
         const int Half = Group / 2;
-        Vector256<byte> from = Vector256.Create(outer.From), span = Vector256.Create(outer.Span), innerFrom = Vector256.Create(inner.From), innerSpan = Vector256.Create(inner.Span);
+        Vector256<byte> from = Vector256.Create(outer.From),
+            span = Vector256.Create(outer.Span),
+            innerFrom = Vector256.Create(inner.From),
+            innerSpan = Vector256.Create(inner.Span);
         ulong none = inner.IsEmpty ? ulong.MaxValue : 0, any = 0;
         for (int i = 0; i < words.Length; i++, start += Group)
         {
             Vector256<byte> low = Vector256.Load(start), high = Vector256.Load(start + Half);
             words[i] &= Bits(low - from, span) | (Bits(high - from, span) << Half);
-            any |= edges[i] = words[i] & (~(Bits(low - innerFrom, innerSpan) | (Bits(high - innerFrom, innerSpan) << Half)) | none);
+            any |= edges[i] = words[i]
+                & (~(Bits(low - innerFrom, innerSpan) | (Bits(high - innerFrom, innerSpan) << Half)) | none);
         }
 
         return any != 0;
     }
 
-    private static ulong Bits(Vector256<byte> above, Vector256<byte> most) => Vector256.Equals(Vector256.Min(above, most), above).ExtractMostSignificantBits();
+    private static ulong Bits(Vector256<byte> above, Vector256<byte> most) =>
+        Vector256.Equals(Vector256.Min(above, most), above).ExtractMostSignificantBits();
 }

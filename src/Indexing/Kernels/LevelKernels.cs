@@ -6,7 +6,8 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Loops over levels: what the 64 blocks of a window can score at the most, rounded up to two bytes each, so that all blocks of an index are compared with a score as fast as they are read. Each vector form has a scalar twin.
+/// Loops over levels: what the 64 blocks of a window can score at the most, rounded up to two bytes each, so that all blocks of
+/// an index are compared with a score as fast as they are read. Each vector form has a scalar twin.
 /// </summary>
 internal static class LevelKernels
 {
@@ -24,7 +25,10 @@ internal static class LevelKernels
 
     private const int Lanes = 16;
 
-    /// <summary>Adds the impact of each block, multiplied and rounded up, or a single one to all; returns the greatest level. No sum is above the greatest there is, which is for the caller to see to.</summary>
+    /// <summary>
+    /// Adds the impact of each block, multiplied and rounded up, or a single one to all; returns the greatest level. No sum is
+    /// above the greatest there is, which is for the caller to see to.
+    /// </summary>
     public static ushort Add(ReadOnlySpan<byte> impacts, ushort weight, Span<ushort> levels)
     {
         Debug.Assert(impacts.Length is 1 or Blocks && levels.Length == Blocks);
@@ -33,12 +37,17 @@ internal static class LevelKernels
 
         ref byte source = ref MemoryMarshal.GetReference(impacts);
         ref ushort target = ref MemoryMarshal.GetReference(levels);
-        Vector256<ushort> factor = Vector256.Create(weight), all = Vector256.Create((ushort)(impacts[0] << FractionBits)), most = Vector256<ushort>.Zero;
+        Vector256<ushort> factor = Vector256.Create(weight),
+            all = Vector256.Create((ushort)(impacts[0] << FractionBits)),
+            most = Vector256<ushort>.Zero;
         for (nuint i = 0; i < Blocks; i += Lanes)
         {
             // The upper half of what an impact has when it is shifted to the upper byte is the product without its fraction.
-            Vector256<ushort> upper = impacts.Length == 1 ? all : Avx2.ConvertToVector256Int16(Vector128.LoadUnsafe(ref source, i)).AsUInt16() << FractionBits;
-            Vector256<ushort> sums = Vector256.LoadUnsafe(ref target, i) + Avx2.MultiplyHigh(upper, factor) + Vector256<ushort>.One;
+            Vector256<ushort> upper = impacts.Length == 1
+                ? all
+                : Avx2.ConvertToVector256Int16(Vector128.LoadUnsafe(ref source, i)).AsUInt16() << FractionBits;
+            Vector256<ushort> sums = Vector256.LoadUnsafe(ref target, i) + Avx2.MultiplyHigh(upper, factor)
+                + Vector256<ushort>.One;
             sums.StoreUnsafe(ref target, i);
             most = Vector256.Max(most, sums);
         }
@@ -60,7 +69,10 @@ internal static class LevelKernels
         return most;
     }
 
-    /// <summary>Takes out what is not below a level: a bit for each of these blocks, whose level is 0 then; gives the greatest that is left.</summary>
+    /// <summary>
+    /// Takes out what is not below a level: a bit for each of these blocks, whose level is 0 then; gives the greatest that is
+    /// left.
+    /// </summary>
     public static ulong Take(Span<ushort> levels, ushort least, out ushort greatest)
     {
         Debug.Assert(levels.Length == Blocks && least > 0);

@@ -6,8 +6,9 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Goes along the windows of two lists side by side to those in which both may have an entry. Most windows of lists that have few entries a window have none in common, which is told here by comparing all of the
-/// one with all of the other at once, without a look at how many they are.
+/// Goes along the windows of two lists side by side to those in which both may have an entry. Most windows of lists that have few
+/// entries a window have none in common, which is told here by comparing all of the one with all of the other at once, without a
+/// look at how many they are.
 /// </summary>
 internal static class MeetKernels
 {
@@ -15,8 +16,9 @@ internal static class MeetKernels
     private const int Lanes = 8, ManyLanes = 16;
 
     /// <summary>
-    /// Goes on to the first window that both have and in which they may have an entry in common; false where one of them has no more windows. What is said is the same with and without the instructions, but for
-    /// windows in which they have none, of which some may be given.
+    /// Goes on to the first window that both have and in which they may have an entry in common; false where one of them has no
+    /// more windows. What is said is the same with and without the instructions, but for windows in which they have none, of
+    /// which some may be given.
     /// </summary>
     /// <param name="one">The one.</param>
     /// <param name="oneAt">Where it stands, and is to stand.</param>
@@ -52,9 +54,13 @@ internal static class MeetKernels
     {
         // Starts are compared with these, so that nothing behind the payloads is read.
         int few = sizeof(ushort) * Lanes, many = sizeof(ushort) * ManyLanes;
-        int oneFew = one.Payloads.Length - few, otherFew = other.Payloads.Length - few, oneMany = one.Payloads.Length - many, otherMany = other.Payloads.Length - many;
+        int oneFew = one.Payloads.Length - few,
+            otherFew = other.Payloads.Length - few,
+            oneMany = one.Payloads.Length - many,
+            otherMany = other.Payloads.Length - many;
         ref uint ofOne = ref MemoryMarshal.GetReference(one.Directory), ofOther = ref MemoryMarshal.GetReference(other.Directory);
-        ref byte oneBytes = ref MemoryMarshal.GetReference(one.Payloads), otherBytes = ref MemoryMarshal.GetReference(other.Payloads);
+        ref byte oneBytes = ref MemoryMarshal.GetReference(one.Payloads),
+            otherBytes = ref MemoryMarshal.GetReference(other.Payloads);
         int oneEnd = one.Directory.Length, otherEnd = other.Directory.Length, i = oneAt, j = otherAt;
         Vector256<byte> first = Spread(0), second = Spread(4), third = Spread(8), fourth = Spread(12);
         bool found = false;
@@ -78,8 +84,10 @@ internal static class MeetKernels
                 Vector128<byte> right = Unsafe.ReadUnaligned<Vector128<byte>>(ref Unsafe.Add(ref otherBytes, otherStart));
                 Vector256<ushort> all = Vector256.Create(left, left);
                 Vector256<byte> each = Vector256.Create(right, right);
-                Vector256<ushort> equal = Vector256.Equals(all, Avx2.Shuffle(each, first).AsUInt16()) | Vector256.Equals(all, Avx2.Shuffle(each, second).AsUInt16())
-                    | Vector256.Equals(all, Avx2.Shuffle(each, third).AsUInt16()) | Vector256.Equals(all, Avx2.Shuffle(each, fourth).AsUInt16());
+                Vector256<ushort> equal = Vector256.Equals(all, Avx2.Shuffle(each, first).AsUInt16())
+                    | Vector256.Equals(all, Avx2.Shuffle(each, second).AsUInt16())
+                    | Vector256.Equals(all, Avx2.Shuffle(each, third).AsUInt16())
+                    | Vector256.Equals(all, Avx2.Shuffle(each, fourth).AsUInt16());
                 found = equal != Vector256<ushort>.Zero;
             }
             else
@@ -101,7 +109,8 @@ internal static class MeetKernels
     /// <summary>Whether one of sixteen is one of sixteen others.</summary>
     private static bool Meet(ref byte one, ref byte other)
     {
-        Vector256<ushort> left = Unsafe.ReadUnaligned<Vector256<ushort>>(ref one), swapped = Vector256.Create(left.GetUpper(), left.GetLower());
+        Vector256<ushort> left = Unsafe.ReadUnaligned<Vector256<ushort>>(ref one),
+            swapped = Vector256.Create(left.GetUpper(), left.GetLower());
         Vector256<byte> right = Unsafe.ReadUnaligned<Vector256<byte>>(ref other);
         Vector256<ushort> equal = Vector256<ushort>.Zero;
         Vector256<byte> place = Vector256.Create((ushort)0x0100).AsByte();
@@ -126,7 +135,8 @@ internal static class MeetKernels
 
 /// <summary>Windows of a list that lie side by side.</summary>
 /// <param name="directory">By window, ascending: which it is (1 byte), entries less 1 (1), where its payload begins (2).</param>
-/// <param name="payloads">The payloads: each begins with its entries, 2 bytes each, ascending, where they are fewer than 128.</param>
+/// <param name="payloads">The payloads: each begins with its entries, 2 bytes each, ascending, where they are fewer than
+/// 128.</param>
 internal readonly ref struct WindowRun(ReadOnlySpan<uint> directory, ReadOnlySpan<byte> payloads)
 {
     public readonly ReadOnlySpan<uint> Directory = directory;

@@ -40,7 +40,8 @@ internal static class OffsetKernels
     }
 
     /// <summary>
-    /// Keeps the offsets that another list has, which is longer, in place; returns how many stay. Each is compared with the sixteen of the other list among which it must be: both ascend, so these are found by steps of sixteen.
+    /// Keeps the offsets that another list has, which is longer, in place; returns how many stay. Each is compared with the
+    /// sixteen of the other list among which it must be: both ascend, so these are found by steps of sixteen.
     /// </summary>
     public static int FilterFew(Span<ushort> offsets, ReadOnlySpan<ushort> others)
     {
@@ -79,7 +80,8 @@ internal static class OffsetKernels
     }
 
     /// <summary>
-    /// Unites a list with another one in place: the first <paramref name="count"/> of <paramref name="offsets"/>, which has room for both, and those of <paramref name="others"/>. Returns how many there are.
+    /// Unites a list with another one in place: the first <paramref name="count"/> of <paramref name="offsets"/>, which has room
+    /// for both, and those of <paramref name="others"/>. Returns how many there are.
     /// </summary>
     public static int Unite(Span<ushort> offsets, int count, ReadOnlySpan<ushort> others)
     {
@@ -102,7 +104,8 @@ internal static class OffsetKernels
     }
 
     /// <summary>
-    /// Writes what two ascending lists have in common, ascending; returns how many. Sixteen offsets of the one are compared with each offset of the other that can be among them.
+    /// Writes what two ascending lists have in common, ascending; returns how many. Sixteen offsets of the one are compared with
+    /// each offset of the other that can be among them.
     /// </summary>
     /// <param name="padded">The one, and behind it at least 15 offsets that mean nothing.</param>
     /// <param name="count">How many it has.</param>
@@ -136,14 +139,16 @@ internal static class OffsetKernels
     public const int Few = 16;
 
     /// <summary>
-    /// As <see cref="Intersect"/>, of two lists of at most <see cref="Few"/> offsets, most of which have nothing in common: that is told by steps of four, whatever stands in the lists.
+    /// As <see cref="Intersect"/>, of two lists of at most <see cref="Few"/> offsets, most of which have nothing in common: that
+    /// is told by steps of four, whatever stands in the lists.
     /// </summary>
     /// <param name="left">The one, and behind it up to <see cref="Few"/> offsets that mean nothing.</param>
     /// <param name="leftCount">How many it has.</param>
     /// <param name="right">The other, best the shorter one, as <paramref name="left"/>.</param>
     /// <param name="rightCount">How many it has.</param>
     /// <param name="common">Room for what both have.</param>
-    public static int IntersectFew(ReadOnlySpan<ushort> left, int leftCount, ReadOnlySpan<ushort> right, int rightCount, Span<ushort> common)
+    public static int IntersectFew(
+        ReadOnlySpan<ushort> left, int leftCount, ReadOnlySpan<ushort> right, int rightCount, Span<ushort> common)
     {
         if (Vector256.IsHardwareAccelerated)
         {
@@ -153,8 +158,10 @@ internal static class OffsetKernels
             Vector256<ushort> equal = Vector256<ushort>.Zero;
             for (int i = 0; i < rightCount; i += Step)
             {
-                equal |= Vector256.Equals(block, Vector256.Create(Unsafe.Add(ref others, i))) | Vector256.Equals(block, Vector256.Create(Unsafe.Add(ref others, i + 1)));
-                equal |= Vector256.Equals(block, Vector256.Create(Unsafe.Add(ref others, i + 2))) | Vector256.Equals(block, Vector256.Create(Unsafe.Add(ref others, i + 3)));
+                equal |= Vector256.Equals(block, Vector256.Create(Unsafe.Add(ref others, i)))
+                    | Vector256.Equals(block, Vector256.Create(Unsafe.Add(ref others, i + 1)));
+                equal |= Vector256.Equals(block, Vector256.Create(Unsafe.Add(ref others, i + 2)))
+                    | Vector256.Equals(block, Vector256.Create(Unsafe.Add(ref others, i + 3)));
             }
 
             if (equal == Vector256<ushort>.Zero)
@@ -181,7 +188,9 @@ internal static class OffsetKernels
         return written;
     }
 
-    /// <summary>Keeps the offsets in blocks of 64 whose bound, multiplied, reaches a threshold, in place; returns how many stay.</summary>
+    /// <summary>
+    /// Keeps the offsets in blocks of 64 whose bound, multiplied, reaches a threshold, in place; returns how many stay.
+    /// </summary>
     public static int Narrow(Span<ushort> offsets, ReadOnlySpan<float> bounds, float threshold, float margin)
     {
         int kept = 0;
@@ -216,7 +225,10 @@ internal static class OffsetKernels
         return smaller + LowerBoundScalar(offsets[i..], value);
     }
 
-    /// <summary>As <see cref="LowerBound"/>, of a list behind which at least 15 offsets may be read that mean nothing: no branch depends on where in a vector the position is.</summary>
+    /// <summary>
+    /// As <see cref="LowerBound"/>, of a list behind which at least 15 offsets may be read that mean nothing: no branch depends
+    /// on where in a vector the position is.
+    /// </summary>
     public static int LowerBoundPadded(ReadOnlySpan<ushort> padded, int count, ushort value)
     {
         if (!Vector256.IsHardwareAccelerated)

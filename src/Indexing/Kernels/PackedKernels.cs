@@ -6,7 +6,9 @@ using System.Runtime.Intrinsics.X86;
 
 namespace Treepie.Indexing.Kernels;
 
-/// <summary>Compares 64 numbers of so many bits each that lie one behind the other, lowest bits first, without unpacking them anywhere.</summary>
+/// <summary>
+/// Compares 64 numbers of so many bits each that lie one behind the other, lowest bits first, without unpacking them anywhere.
+/// </summary>
 internal static class PackedKernels
 {
     /// <summary>Numbers compared at once.</summary>
@@ -22,7 +24,8 @@ internal static class PackedKernels
     private const int MaxRoomBytes = 256;
 
     /// <summary>
-    /// A bit for each number that is not less than <paramref name="from"/> and exceeds it by <paramref name="span"/> at the most; together they are no more than a number can be. Behind the numbers there are three bytes to be read.
+    /// A bit for each number that is not less than <paramref name="from"/> and exceeds it by <paramref name="span"/> at the most;
+    /// together they are no more than a number can be. Behind the numbers there are three bytes to be read.
     /// </summary>
     public static unsafe ulong Between(ReadOnlySpan<byte> numbers, int bits, uint from, uint span)
     {
@@ -48,17 +51,26 @@ internal static class PackedKernels
         return BetweenVectors(room, bits, from, span);
     }
 
-    /// <summary>From where sixteen bytes have the last four of eight numbers: as early as they can, so that little has to lie behind these.</summary>
+    /// <summary>
+    /// From where sixteen bytes have the last four of eight numbers: as early as they can, so that little has to lie behind
+    /// these.
+    /// </summary>
     private static int SecondStart(int bits) => Math.Max(0, (7 * bits / 8) + sizeof(uint) - Vector128<byte>.Count);
 
-    /// <summary>Eight numbers are as many bytes as a number has bits: each eight begin at a byte, with the same places in it. Four of them lie in sixteen bytes, of which each takes four.</summary>
+    /// <summary>
+    /// Eight numbers are as many bytes as a number has bits: each eight begin at a byte, with the same places in it. Four of them
+    /// lie in sixteen bytes, of which each takes four.
+    /// </summary>
     private static unsafe ulong BetweenVectors(byte* start, int bits, uint from, uint span)
     {
         int second = SecondStart(bits);
         Vector256<int> places = Vector256.Create(0, 1, 2, 3, 4, 5, 6, 7) * bits;
         Vector256<int> offsets = (places >>> 3) - Vector256.Create(0, 0, 0, 0, second, second, second, second);
         Vector256<byte> bytes = ((offsets * 0x01010101) + Vector256.Create(0x03020100)).AsByte();
-        Vector256<uint> shifts = (places & Vector256.Create(7)).AsUInt32(), mask = Vector256.Create((1u << bits) - 1), low = Vector256.Create(from), most = Vector256.Create(span);
+        Vector256<uint> shifts = (places & Vector256.Create(7)).AsUInt32(),
+            mask = Vector256.Create((1u << bits) - 1),
+            low = Vector256.Create(from),
+            most = Vector256.Create(span);
         ulong found = 0;
         for (int i = 0; i < Count; i += Step, start += bits)
         {

@@ -7,8 +7,8 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Looks in all entries of a window at once where one word stands so far behind another. Places are given as they are kept, a byte each: the first, then distances. The vector form
-/// has a scalar twin.
+/// Looks in all entries of a window at once where one word stands so far behind another. Places are given as they are kept, a
+/// byte each: the first, then distances. The vector form has a scalar twin.
 /// </summary>
 internal static class PairKernels
 {
@@ -28,11 +28,12 @@ internal static class PairKernels
     private static ReadOnlySpan<uint> FirstPlaces => [0, 0xFF, 0xFFFF, 0xFFFFFF, 0xFFFFFFFF];
 
     /// <summary>By number of places of the other word.</summary>
-    private static ReadOnlySpan<uint> SecondPlaces => [0, 0x01010101, 0x03030303, 0x07070707, 0x0F0F0F0F, 0x1F1F1F1F, 0x3F3F3F3F, 0x7F7F7F7F, 0xFFFFFFFF];
+    private static ReadOnlySpan<uint> SecondPlaces =>
+        [0, 0x01010101, 0x03030303, 0x07070707, 0x0F0F0F0F, 0x1F1F1F1F, 0x3F3F3F3F, 0x7F7F7F7F, 0xFFFFFFFF];
 
     /// <summary>
-    /// Finds the entries in which a place of <paramref name="second"/> is one of <paramref name="first"/> and <paramref name="apart"/>, and how often. The one with fewer places is better
-    /// given as the first.
+    /// Finds the entries in which a place of <paramref name="second"/> is one of <paramref name="first"/> and
+    /// <paramref name="apart"/>, and how often. The one with fewer places is better given as the first.
     /// </summary>
     /// <param name="entries">Those to look at, which have both words; those found are left.</param>
     /// <param name="first">The one word.</param>
@@ -47,27 +48,37 @@ internal static class PairKernels
             return;
         }
 
-        // No rank is beyond the starts, not even of an entry that a damaged list has not, and no start beyond the bytes: nothing is checked below.
+        // No rank is beyond the starts, not even of an entry that a damaged list has not, and no start beyond the bytes: nothing
+        // is checked below.
         ArgumentOutOfRangeException.ThrowIfLessThan(Math.Min(first.Starts.Length, second.Starts.Length), StartsLength);
         ArgumentOutOfRangeException.ThrowIfLessThan(Math.Min(first.Bytes.Length, second.Bytes.Length), Room);
-        ref ushort firstStarts = ref MemoryMarshal.GetReference(first.Starts), secondStarts = ref MemoryMarshal.GetReference(second.Starts);
-        ref byte firstBytes = ref MemoryMarshal.GetReference(first.Bytes), secondBytes = ref MemoryMarshal.GetReference(second.Bytes);
-        ref uint firstValid = ref MemoryMarshal.GetReference(FirstPlaces), secondValid = ref MemoryMarshal.GetReference(SecondPlaces);
+        ref ushort firstStarts = ref MemoryMarshal.GetReference(first.Starts),
+            secondStarts = ref MemoryMarshal.GetReference(second.Starts);
+        ref byte firstBytes = ref MemoryMarshal.GetReference(first.Bytes),
+            secondBytes = ref MemoryMarshal.GetReference(second.Bytes);
+        ref uint firstValid = ref MemoryMarshal.GetReference(FirstPlaces),
+            secondValid = ref MemoryMarshal.GetReference(SecondPlaces);
         int mostFirst = first.Bytes.Length - Room, mostSecond = second.Bytes.Length - Room;
-        Vector256<byte> spread = Vector256.Create((byte)0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
+        Vector256<byte> spread = Vector256.Create(
+            (byte)0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3);
         Vector256<byte> repeat = Vector256.Create(0x0F0E0D0C0B0A0908UL).AsByte(), distance = Vector256.Create((byte)apart);
         int firstRank = 0, secondRank = 0;
         for (int word = 0; word < BitmapKernels.Words; word++)
         {
             ulong asked = entries[word], ofFirst = first.Words[word], ofSecond = second.Words[word], found = 0;
-            ulong firstLeft = Bmi2.X64.ParallelBitExtract(asked, ofFirst), secondLeft = Bmi2.X64.ParallelBitExtract(asked, ofSecond);
+            ulong firstLeft = Bmi2.X64.ParallelBitExtract(asked, ofFirst),
+                secondLeft = Bmi2.X64.ParallelBitExtract(asked, ofSecond);
             while (asked != 0)
             {
                 int entry = BitOperations.TrailingZeroCount(asked);
-                int firstPlace = firstRank + BitOperations.TrailingZeroCount(firstLeft), secondPlace = secondRank + BitOperations.TrailingZeroCount(secondLeft);
-                (asked, firstLeft, secondLeft) = (asked & (asked - 1), firstLeft & (firstLeft - 1), secondLeft & (secondLeft - 1));
-                int firstStart = Unsafe.Add(ref firstStarts, firstPlace), firstCount = Unsafe.Add(ref firstStarts, firstPlace + 1) - firstStart;
-                int secondStart = Unsafe.Add(ref secondStarts, secondPlace), secondCount = Unsafe.Add(ref secondStarts, secondPlace + 1) - secondStart;
+                int firstPlace = firstRank + BitOperations.TrailingZeroCount(firstLeft),
+                    secondPlace = secondRank + BitOperations.TrailingZeroCount(secondLeft);
+                (asked, firstLeft, secondLeft) =
+                    (asked & (asked - 1), firstLeft & (firstLeft - 1), secondLeft & (secondLeft - 1));
+                int firstStart = Unsafe.Add(ref firstStarts, firstPlace),
+                    firstCount = Unsafe.Add(ref firstStarts, firstPlace + 1) - firstStart;
+                int secondStart = Unsafe.Add(ref secondStarts, secondPlace),
+                    secondCount = Unsafe.Add(ref secondStarts, secondPlace + 1) - secondStart;
                 if (firstCount <= MostFirst && secondCount <= MostSecond)
                 {
                     // Sums of distances are the places, less a multiple of 256; each of four is compared with each of eight.
@@ -78,8 +89,10 @@ internal static class PairKernels
                     places += (places.AsUInt64() << 16).AsByte();
                     places += (places.AsUInt64() << 32).AsByte();
                     Vector256<byte> both = Vector256.Create(places, places);
-                    uint equal = Vector256.Equals(Avx2.Shuffle(both, spread) + distance, Avx2.Shuffle(both, repeat)).ExtractMostSignificantBits();
-                    if ((equal & Unsafe.Add(ref firstValid, Math.Max(0, firstCount)) & Unsafe.Add(ref secondValid, Math.Max(0, secondCount))) == 0)
+                    uint equal = Vector256.Equals(Avx2.Shuffle(both, spread) + distance, Avx2.Shuffle(both, repeat))
+                        .ExtractMostSignificantBits();
+                    if ((equal & Unsafe.Add(ref firstValid, Math.Max(0, firstCount))
+                        & Unsafe.Add(ref secondValid, Math.Max(0, secondCount))) == 0)
                         continue;
                 }
 
@@ -97,7 +110,8 @@ internal static class PairKernels
     }
 
     /// <summary>The scalar twin of <see cref="Find"/>.</summary>
-    public static void FindScalar(Span<ulong> entries, in WordPlaces first, in WordPlaces second, int apart, Span<float> frequencies)
+    public static void FindScalar(
+        Span<ulong> entries, in WordPlaces first, in WordPlaces second, int apart, Span<float> frequencies)
     {
         int firstRank = 0, secondRank = 0;
         for (int word = 0; word < BitmapKernels.Words; word++)
@@ -106,9 +120,11 @@ internal static class PairKernels
             for (ulong asked = entries[word]; asked != 0; asked &= asked - 1)
             {
                 ulong bit = asked & (~asked + 1);
-                int firstPlace = firstRank + BitOperations.PopCount(ofFirst & (bit - 1)), secondPlace = secondRank + BitOperations.PopCount(ofSecond & (bit - 1));
+                int firstPlace = firstRank + BitOperations.PopCount(ofFirst & (bit - 1)),
+                    secondPlace = secondRank + BitOperations.PopCount(ofSecond & (bit - 1));
                 int count = Count(
-                    first.Bytes[first.Starts[firstPlace]..first.Starts[firstPlace + 1]], second.Bytes[second.Starts[secondPlace]..second.Starts[secondPlace + 1]], apart);
+                    first.Bytes[first.Starts[firstPlace]..first.Starts[firstPlace + 1]],
+                    second.Bytes[second.Starts[secondPlace]..second.Starts[secondPlace + 1]], apart);
                 if (count == 0)
                     continue;
                 found |= bit;
@@ -121,7 +137,9 @@ internal static class PairKernels
         }
     }
 
-    /// <summary>How many places of the one word have one of the other so far behind. Several words at one place are one.</summary>
+    /// <summary>
+    /// How many places of the one word have one of the other so far behind. Several words at one place are one.
+    /// </summary>
     private static int Count(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, int apart)
     {
         int found = 0, last = -1;

@@ -11,14 +11,23 @@ internal static partial class PlaneKernels
     /// <summary>As <see cref="CountNarrow"/>, twice as wide.</summary>
     private static unsafe void CountWide(ulong* entries, ulong* planes, int words, int planeWords, int bits, Span<long> counts)
     {
-        ulong* second = planes + planeWords, third = second + planeWords, fourth = third + planeWords, fifth = fourth + planeWords, sixth = fifth + planeWords;
+        ulong* second = planes + planeWords,
+            third = second + planeWords,
+            fourth = third + planeWords,
+            fifth = fourth + planeWords,
+            sixth = fifth + planeWords;
         for (int number = 0; number < counts.Length; number += 4)
         {
-            Vector512<ulong> not3 = Vector512.Create((ulong)(number >> 2 & 1) - 1), not4 = Vector512.Create((ulong)(number >> 3 & 1) - 1), not5 = Vector512.Create((ulong)(number >> 4 & 1) - 1), not6 = Vector512.Create((ulong)(number >> 5 & 1) - 1);
+            Vector512<ulong> not3 = Vector512.Create((ulong)(number >> 2 & 1) - 1),
+                not4 = Vector512.Create((ulong)(number >> 3 & 1) - 1),
+                not5 = Vector512.Create((ulong)(number >> 4 & 1) - 1),
+                not6 = Vector512.Create((ulong)(number >> 5 & 1) - 1);
             Vector512<byte> sum0 = Vector512<byte>.Zero, sum1 = sum0, sum2 = sum0, sum3 = sum0;
             for (int i = 0; i < words; i += WideLanes)
             {
-                Vector512<ulong> mine = Vector512.Load(entries + i), low = Vector512.Load(planes + i), high = bits > 1 ? Vector512.Load(second + i) : Vector512<ulong>.Zero;
+                Vector512<ulong> mine = Vector512.Load(entries + i),
+                    low = Vector512.Load(planes + i),
+                    high = bits > 1 ? Vector512.Load(second + i) : Vector512<ulong>.Zero;
                 if (bits > 2)
                     mine &= Vector512.Load(third + i) ^ not3;
                 if (bits > 3)
@@ -38,7 +47,8 @@ internal static partial class PlaneKernels
         }
     }
 
-    private static unsafe void CountTogether(ReadOnlySpan<ulong> entries, ReadOnlySpan<HeldBytes> blocks, int bits, Span<long> counts)
+    private static unsafe void CountTogether(
+        ReadOnlySpan<ulong> entries, ReadOnlySpan<HeldBytes> blocks, int bits, Span<long> counts)
     {
         ulong** planes = stackalloc ulong*[blocks.Length];
         for (int i = 0; i < blocks.Length; i++)
@@ -62,22 +72,38 @@ internal static partial class PlaneKernels
         for (int block = 0; block < count; block++, entries += MaxWords)
         {
             ulong* planes = blocks[block];
-            Part(entries, planes, bits, number, out Vector512<ulong> without0, out Vector512<ulong> with0, out Vector512<ulong> low0);
-            Part(entries + WideLanes, planes + WideLanes, bits, number, out Vector512<ulong> without1, out Vector512<ulong> with1, out Vector512<ulong> low1);
-            Part(entries + (2 * WideLanes), planes + (2 * WideLanes), bits, number, out Vector512<ulong> without2, out Vector512<ulong> with2, out Vector512<ulong> low2);
-            Part(entries + (3 * WideLanes), planes + (3 * WideLanes), bits, number, out Vector512<ulong> without3, out Vector512<ulong> with3, out Vector512<ulong> low3);
-            first.Add(Vector512.AndNot(without0, low0), Vector512.AndNot(without1, low1), Vector512.AndNot(without2, low2), Vector512.AndNot(without3, low3));
+            Part(
+                entries, planes, bits, number, out Vector512<ulong> without0, out Vector512<ulong> with0,
+                out Vector512<ulong> low0);
+            Part(
+                entries + WideLanes, planes + WideLanes, bits, number, out Vector512<ulong> without1, out Vector512<ulong> with1,
+                out Vector512<ulong> low1);
+            Part(
+                entries + (2 * WideLanes), planes + (2 * WideLanes), bits, number, out Vector512<ulong> without2,
+                out Vector512<ulong> with2, out Vector512<ulong> low2);
+            Part(
+                entries + (3 * WideLanes), planes + (3 * WideLanes), bits, number, out Vector512<ulong> without3,
+                out Vector512<ulong> with3, out Vector512<ulong> low3);
+            first.Add(
+                Vector512.AndNot(without0, low0), Vector512.AndNot(without1, low1), Vector512.AndNot(without2, low2),
+                Vector512.AndNot(without3, low3));
             second.Add(without0 & low0, without1 & low1, without2 & low2, without3 & low3);
-            third.Add(Vector512.AndNot(with0, low0), Vector512.AndNot(with1, low1), Vector512.AndNot(with2, low2), Vector512.AndNot(with3, low3));
+            third.Add(
+                Vector512.AndNot(with0, low0), Vector512.AndNot(with1, low1), Vector512.AndNot(with2, low2),
+                Vector512.AndNot(with3, low3));
             fourth.Add(with0 & low0, with1 & low1, with2 & low2, with3 & low3);
         }
 
         Add(counts, number, first.Total, second.Total, third.Total, fourth.Total);
     }
 
-    /// <summary>Those entries of a vector that have all bits of a number but the lowest two, parted by the second, and the lowest of all.</summary>
+    /// <summary>
+    /// Those entries of a vector that have all bits of a number but the lowest two, parted by the second, and the lowest of all.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static unsafe void Part(ulong* entries, ulong* planes, int bits, int number, out Vector512<ulong> without, out Vector512<ulong> with, out Vector512<ulong> low)
+    private static unsafe void Part(
+        ulong* entries, ulong* planes, int bits, int number, out Vector512<ulong> without, out Vector512<ulong> with,
+        out Vector512<ulong> low)
     {
         Vector512<ulong> mine = Vector512.Load(entries);
         if (bits > 2)
@@ -92,14 +118,18 @@ internal static partial class PlaneKernels
         (without, with, low) = (Vector512.AndNot(mine, high), mine & high, Vector512.Load(planes));
     }
 
-    /// <summary>How many bits are set in vectors, added up as bits where they stand: those that are worth one, and two; those worth four are counted by byte (Harley and Seal).</summary>
+    /// <summary>
+    /// How many bits are set in vectors, added up as bits where they stand: those that are worth one, and two; those worth four
+    /// are counted by byte (Harley and Seal).
+    /// </summary>
     private struct Tally
     {
         private Vector512<ulong> ones;
         private Vector512<ulong> twos;
         private Vector512<byte> fours;
 
-        public readonly int Total => AddUp(CountBytes(ones.AsByte())) + (2 * AddUp(CountBytes(twos.AsByte()))) + (4 * AddUp(fours));
+        public readonly int Total =>
+            AddUp(CountBytes(ones.AsByte())) + (2 * AddUp(CountBytes(twos.AsByte()))) + (4 * AddUp(fours));
 
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         public void Add(Vector512<ulong> first, Vector512<ulong> second, Vector512<ulong> third, Vector512<ulong> fourth)
@@ -126,5 +156,6 @@ internal static partial class PlaneKernels
 
     /// <summary>The sum of 64 bytes.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    private static int AddUp(Vector512<byte> sums) => (int)Vector512.Sum(Avx512BW.SumAbsoluteDifferences(sums, Vector512<byte>.Zero).AsUInt64());
+    private static int AddUp(Vector512<byte> sums) =>
+        (int)Vector512.Sum(Avx512BW.SumAbsoluteDifferences(sums, Vector512<byte>.Zero).AsUInt64());
 }

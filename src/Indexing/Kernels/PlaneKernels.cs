@@ -40,7 +40,10 @@ internal static partial class PlaneKernels
     /// <summary>Most blocks that are counted together: each adds up to eight to a byte.</summary>
     public const int MaxBlocks = 16;
 
-    /// <summary>As <see cref="Count(ReadOnlySpan{ulong}, ReadOnlySpan{byte}, int, Span{long})"/>, of some blocks of <see cref="MaxWords"/> whose numbers mean the same: most of what is to be added up is added up as bits, before it is counted.</summary>
+    /// <summary>
+    /// As <see cref="Count(ReadOnlySpan{ulong}, ReadOnlySpan{byte}, int, Span{long})"/>, of some blocks of <see cref="MaxWords"/>
+    /// whose numbers mean the same: most of what is to be added up is added up as bits, before it is counted.
+    /// </summary>
     /// <param name="entries">Those of all blocks, one behind the other.</param>
     /// <param name="blocks">By block, its bitmaps.</param>
     /// <param name="bits">Their number in each.</param>
@@ -59,8 +62,11 @@ internal static partial class PlaneKernels
             Count(entries.Slice(i * MaxWords, MaxWords), blocks[i].Span, bits, counts);
     }
 
-    /// <summary>The scalar twin of <see cref="Count(ReadOnlySpan{ulong}, ReadOnlySpan{byte}, int, Span{long})"/>, from a word on.</summary>
-    public static void CountScalar(ReadOnlySpan<ulong> entries, ReadOnlySpan<byte> planes, int bits, Span<long> counts, int from = 0)
+    /// <summary>
+    /// The scalar twin of <see cref="Count(ReadOnlySpan{ulong}, ReadOnlySpan{byte}, int, Span{long})"/>, from a word on.
+    /// </summary>
+    public static void CountScalar(
+        ReadOnlySpan<ulong> entries, ReadOnlySpan<byte> planes, int bits, Span<long> counts, int from = 0)
     {
         ReadOnlySpan<ulong> words = MemoryMarshal.Cast<byte, ulong>(planes);
         for (int word = from; word < entries.Length; word++)
@@ -69,13 +75,16 @@ internal static partial class PlaneKernels
             {
                 ulong mine = entries[word];
                 for (int plane = 0; plane < bits; plane++)
-                    mine &= (number >> plane & 1) != 0 ? words[(plane * entries.Length) + word] : ~words[(plane * entries.Length) + word];
+                    mine &= (number >> plane & 1) != 0
+                        ? words[(plane * entries.Length) + word]
+                        : ~words[(plane * entries.Length) + word];
                 counts[number] += BitOperations.PopCount(mine);
             }
         }
     }
 
-    private static unsafe void CountVectors(ReadOnlySpan<ulong> entries, ReadOnlySpan<byte> planes, int planeWords, int bits, Span<long> counts)
+    private static unsafe void CountVectors(
+        ReadOnlySpan<ulong> entries, ReadOnlySpan<byte> planes, int planeWords, int bits, Span<long> counts)
     {
         fixed (ulong* asked = entries)
         fixed (byte* first = planes)
@@ -90,14 +99,23 @@ internal static partial class PlaneKernels
     /// <summary>Four numbers at once, those that differ in the two lowest bits.</summary>
     private static unsafe void CountNarrow(ulong* entries, ulong* planes, int words, int planeWords, int bits, Span<long> counts)
     {
-        ulong* second = planes + planeWords, third = second + planeWords, fourth = third + planeWords, fifth = fourth + planeWords, sixth = fifth + planeWords;
+        ulong* second = planes + planeWords,
+            third = second + planeWords,
+            fourth = third + planeWords,
+            fifth = fourth + planeWords,
+            sixth = fifth + planeWords;
         for (int number = 0; number < counts.Length; number += 4)
         {
-            Vector256<ulong> not3 = Vector256.Create((ulong)(number >> 2 & 1) - 1), not4 = Vector256.Create((ulong)(number >> 3 & 1) - 1), not5 = Vector256.Create((ulong)(number >> 4 & 1) - 1), not6 = Vector256.Create((ulong)(number >> 5 & 1) - 1);
+            Vector256<ulong> not3 = Vector256.Create((ulong)(number >> 2 & 1) - 1),
+                not4 = Vector256.Create((ulong)(number >> 3 & 1) - 1),
+                not5 = Vector256.Create((ulong)(number >> 4 & 1) - 1),
+                not6 = Vector256.Create((ulong)(number >> 5 & 1) - 1);
             Vector256<byte> sum0 = Vector256<byte>.Zero, sum1 = sum0, sum2 = sum0, sum3 = sum0;
             for (int i = 0; i < words; i += Lanes)
             {
-                Vector256<ulong> mine = Vector256.Load(entries + i), low = Vector256.Load(planes + i), high = bits > 1 ? Vector256.Load(second + i) : Vector256<ulong>.Zero;
+                Vector256<ulong> mine = Vector256.Load(entries + i),
+                    low = Vector256.Load(planes + i),
+                    high = bits > 1 ? Vector256.Load(second + i) : Vector256<ulong>.Zero;
                 if (bits > 2)
                     mine &= Vector256.Load(third + i) ^ not3;
                 if (bits > 3)
@@ -113,7 +131,9 @@ internal static partial class PlaneKernels
                 sum3 += BitmapKernels.CountBytes((with & low).AsByte());
             }
 
-            Add(counts, number, BitmapKernels.AddUp(sum0), BitmapKernels.AddUp(sum1), BitmapKernels.AddUp(sum2), BitmapKernels.AddUp(sum3));
+            Add(
+                counts, number, BitmapKernels.AddUp(sum0), BitmapKernels.AddUp(sum1), BitmapKernels.AddUp(sum2),
+                BitmapKernels.AddUp(sum3));
         }
     }
 

@@ -3,13 +3,20 @@ using System.Runtime.Intrinsics;
 
 namespace Treepie.Indexing.Kernels;
 
-/// <summary>Loops over places on a grid of 2³² × 2³²: which of up to 64 are in a box, which are near a centre. A bit for each.</summary>
+/// <summary>
+/// Loops over places on a grid of 2³² × 2³²: which of up to 64 are in a box, which are near a centre. A bit for each.
+/// </summary>
 internal static class PointKernels
 {
-    /// <summary>Nearer than this to the rim, relatively, a vector's answer may be rounded the other way, and the formula itself decides.</summary>
+    /// <summary>
+    /// Nearer than this to the rim, relatively, a vector's answer may be rounded the other way, and the formula itself decides.
+    /// </summary>
     private const double Doubt = 1e-9;
 
-    /// <summary>Places whose X is at most <paramref name="width"/> above <paramref name="minX"/>, going around at 2³², and whose Y at most <paramref name="height"/> above <paramref name="minY"/>.</summary>
+    /// <summary>
+    /// Places whose X is at most <paramref name="width"/> above <paramref name="minX"/>, going around at 2³², and whose Y at most
+    /// <paramref name="height"/> above <paramref name="minY"/>.
+    /// </summary>
     public static ulong InBox(ReadOnlySpan<uint> xs, ReadOnlySpan<uint> ys, uint minX, uint width, uint minY, uint height)
     {
         if (!Vector256.IsHardwareAccelerated)
@@ -23,7 +30,8 @@ internal static class PointKernels
         {
             Vector256<uint> x = Vector256.LoadUnsafe(ref firstX, (nuint)i) - Vector256.Create(minX);
             Vector256<uint> y = Vector256.LoadUnsafe(ref firstY, (nuint)i) - Vector256.Create(minY);
-            Vector256<uint> inside = Vector256.LessThanOrEqual(x, Vector256.Create(width)) & Vector256.LessThanOrEqual(y, Vector256.Create(height));
+            Vector256<uint> inside = Vector256.LessThanOrEqual(x, Vector256.Create(width))
+                & Vector256.LessThanOrEqual(y, Vector256.Create(height));
             found |= (ulong)inside.ExtractMostSignificantBits() << i;
         }
 
@@ -43,7 +51,10 @@ internal static class PointKernels
         return found;
     }
 
-    /// <summary>The asked-for places whose haversine from the centre is at most <paramref name="limit"/>; see <see cref="CentreOnGrid"/> for the formula.</summary>
+    /// <summary>
+    /// The asked-for places whose haversine from the centre is at most <paramref name="limit"/>; see <see cref="CentreOnGrid"/>
+    /// for the formula.
+    /// </summary>
     public static ulong Near(ReadOnlySpan<uint> xs, ReadOnlySpan<uint> ys, ulong asked, in CentreOnGrid centre, double limit)
     {
         if (!Vector256.IsHardwareAccelerated)
@@ -61,7 +72,8 @@ internal static class PointKernels
             Vector256<double> y = Vector256.Create((double)ys[i], ys[i + 1], ys[i + 2], ys[i + 3]);
             Vector256<double> latitude = (y * CentreOnGrid.RadiansPerY) - Vector256.Create(Math.PI / 2);
             Vector256<double> sinY = Vector256.Sin((latitude - Vector256.Create(centre.Latitude)) * 0.5);
-            Vector256<double> sinX = Vector256.Sin(((x * CentreOnGrid.RadiansPerX) - Vector256.Create(centre.Longitude + Math.PI)) * 0.5);
+            Vector256<double> sinX = Vector256.Sin(
+                ((x * CentreOnGrid.RadiansPerX) - Vector256.Create(centre.Longitude + Math.PI)) * 0.5);
             Vector256<double> haversine = (sinY * sinY) + (Vector256.Cos(latitude) * centre.CosLatitude * sinX * sinX);
             haversine.CopyTo(haversines);
             for (int lane = 0; lane < haversines.Length; lane++)
@@ -80,7 +92,8 @@ internal static class PointKernels
     }
 
     /// <summary>The scalar twin of <see cref="Near"/>.</summary>
-    public static ulong NearScalar(ReadOnlySpan<uint> xs, ReadOnlySpan<uint> ys, ulong asked, in CentreOnGrid centre, double limit)
+    public static ulong NearScalar(
+        ReadOnlySpan<uint> xs, ReadOnlySpan<uint> ys, ulong asked, in CentreOnGrid centre, double limit)
     {
         ulong found = 0;
         for (int i = 0; i < xs.Length; i++)
@@ -94,8 +107,8 @@ internal static class PointKernels
 }
 
 /// <summary>
-/// A centre to which places of the grid are near or not, in radians: <c>sin²(Δlat / 2) + cos(lat₁) · cos(lat₂) · sin²(Δlng / 2)</c>. The last Y is the north pole itself, which is
-/// 2 mm from what the grid's step says and costs the formula nothing.
+/// A centre to which places of the grid are near or not, in radians: <c>sin²(Δlat / 2) + cos(lat₁) · cos(lat₂) · sin²(Δlng /
+/// 2)</c>. The last Y is the north pole itself, which is 2 mm from what the grid's step says and costs the formula nothing.
 /// </summary>
 internal readonly struct CentreOnGrid(double latitude, double longitude)
 {

@@ -8,8 +8,9 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Places of words in entries as masks of 64 bits: bit <c>place mod 64</c> for each, so that one shift and one AND tell at which places of an entry two words stand one behind the
-/// other. Of an entry all of whose places are below 64 the mask says all there is; of a longer one it says where nothing can be. Each vector form has a scalar twin.
+/// Places of words in entries as masks of 64 bits: bit <c>place mod 64</c> for each, so that one shift and one AND tell at which
+/// places of an entry two words stand one behind the other. Of an entry all of whose places are below 64 the mask says all there
+/// is; of a longer one it says where nothing can be. Each vector form has a scalar twin.
 /// </summary>
 internal static class PositionKernels
 {
@@ -29,7 +30,9 @@ internal static class PositionKernels
     /// <param name="counts">How many places each entry has, one or more.</param>
     /// <param name="masks">The masks.</param>
     /// <param name="isLong">1 where a place is 64 or above, 0 otherwise.</param>
-    public static void Masks(ReadOnlySpan<byte> bytes, ReadOnlySpan<int> starts, int start, ReadOnlySpan<int> counts, Span<ulong> masks, Span<byte> isLong)
+    public static void Masks(
+        ReadOnlySpan<byte> bytes, ReadOnlySpan<int> starts, int start, ReadOnlySpan<int> counts, Span<ulong> masks,
+        Span<byte> isLong)
     {
         Debug.Assert(counts.Length == starts.Length && masks.Length == starts.Length && isLong.Length == starts.Length);
         if (!Avx2.IsSupported)
@@ -53,7 +56,9 @@ internal static class PositionKernels
     }
 
     /// <summary>The scalar twin of <see cref="Masks"/>.</summary>
-    public static void MasksScalar(ReadOnlySpan<byte> bytes, ReadOnlySpan<int> starts, int start, ReadOnlySpan<int> counts, Span<ulong> masks, Span<byte> isLong)
+    public static void MasksScalar(
+        ReadOnlySpan<byte> bytes, ReadOnlySpan<int> starts, int start, ReadOnlySpan<int> counts, Span<ulong> masks,
+        Span<byte> isLong)
     {
         for (int i = 0; i < starts.Length; i++)
             masks[i] = MaskOf(bytes.Slice(starts[i] - start, counts[i]), out isLong[i]);
@@ -62,7 +67,8 @@ internal static class PositionKernels
     /// <summary>
     /// Of each entry, keeps those places at which something may begin that has one of some places so far behind it.
     /// </summary>
-    /// <param name="begins">By entry, a mask of where it may begin; bits stand for places below 64 but where the entry is long.</param>
+    /// <param name="begins">By entry, a mask of where it may begin; bits stand for places below 64 but where the entry is
+    /// long.</param>
     /// <param name="masks">By entry, the mask of the places.</param>
     /// <param name="isLong">By entry, whether one of the places is 64 or above.</param>
     /// <param name="distance">How far behind.</param>
@@ -80,8 +86,9 @@ internal static class PositionKernels
     }
 
     /// <summary>
-    /// As <see cref="Narrow"/>, of what may stand up to <paramref name="slop"/> places behind its own: keeps at least those places at which something may begin. It may begin before the first
-    /// place, so bits stand for other places, too, in short entries as in long ones.
+    /// As <see cref="Narrow"/>, of what may stand up to <paramref name="slop"/> places behind its own: keeps at least those
+    /// places at which something may begin. It may begin before the first place, so bits stand for other places, too, in short
+    /// entries as in long ones.
     /// </summary>
     public static void NarrowNear(Span<ulong> begins, ReadOnlySpan<ulong> masks, int distance, int slop)
     {
@@ -101,7 +108,10 @@ internal static class PositionKernels
         }
     }
 
-    /// <summary>The mask of up to eight places, in eight bytes of which others follow: sums of the distances side by side, then a bit moved to each at once.</summary>
+    /// <summary>
+    /// The mask of up to eight places, in eight bytes of which others follow: sums of the distances side by side, then a bit
+    /// moved to each at once.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong MaskOfEight(ulong bytes, int count, out byte isLong)
     {
@@ -113,7 +123,8 @@ internal static class PositionKernels
         places += (places.AsUInt64() << 8).AsByte();
         places += (places.AsUInt64() << 16).AsByte();
         places += (places.AsUInt64() << 32).AsByte();
-        places = (places & Vector128.CreateScalar(EachPlace).AsByte()) | Vector128.CreateScalar(others & EachNone).AsByte(); // moved by 64, a bit is gone
+        // moved by 64, a bit is gone
+        places = (places & Vector128.CreateScalar(EachPlace).AsByte()) | Vector128.CreateScalar(others & EachNone).AsByte();
         Vector256<ulong> one = Vector256<ulong>.One;
         Vector256<ulong> bits = Avx2.ShiftLeftLogicalVariable(one, Avx2.ConvertToVector256Int64(places).AsUInt64())
             | Avx2.ShiftLeftLogicalVariable(one, Avx2.ConvertToVector256Int64((places.AsUInt64() >> 32).AsByte()).AsUInt64());

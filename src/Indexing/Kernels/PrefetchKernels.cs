@@ -3,7 +3,10 @@ using System.Runtime.Intrinsics.X86;
 
 namespace Treepie.Indexing.Kernels;
 
-/// <summary>Asks for memory that is read soon, so that it comes while something else is done. Without the instruction nothing happens, which is the scalar twin.</summary>
+/// <summary>
+/// Asks for memory that is read soon, so that it comes while something else is done. Without the instruction nothing happens,
+/// which is the scalar twin.
+/// </summary>
 internal static class PrefetchKernels
 {
     private const int LineBytes = 64;

@@ -9,8 +9,8 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Adds up the frequencies of all postings of a window as they are kept: by rank, the sum of those before it, which is where its positions begin. The sum of all stands behind the
-/// last. Each vector form has a scalar twin.
+/// Adds up the frequencies of all postings of a window as they are kept: by rank, the sum of those before it, which is where its
+/// positions begin. The sum of all stands behind the last. Each vector form has a scalar twin.
 /// </summary>
 internal static class StartKernels
 {
@@ -101,13 +101,17 @@ internal static class StartKernels
     }
 
     /// <summary>The scalar twin of <see cref="AddPlane"/>, from a rank on, before which so many bits are set.</summary>
-    public static void AddPlaneScalar(ReadOnlySpan<byte> plane, ReadOnlySpan<byte> values, int from, int next, int count, Span<ushort> starts)
+    public static void AddPlaneScalar(
+        ReadOnlySpan<byte> plane, ReadOnlySpan<byte> values, int from, int next, int count, Span<ushort> starts)
     {
         for (int i = from; i < count; i++)
             starts[i + 1] = (ushort)(starts[i] + ((plane[i >> 3] >> (i & 7) & 1) == 0 ? 1 : HalfAt(values, next++)));
     }
 
-    /// <summary>By group of sixteen halves, writes the sum of those before it, and behind the last the sum of all, which it returns. Groups are whole, but for the last.</summary>
+    /// <summary>
+    /// By group of sixteen halves, writes the sum of those before it, and behind the last the sum of all, which it returns.
+    /// Groups are whole, but for the last.
+    /// </summary>
     /// <param name="values">The halves.</param>
     /// <param name="sums">The sums.</param>
     /// <param name="sum">What the first begins with.</param>
@@ -121,7 +125,8 @@ internal static class StartKernels
             for (; (group << 3) + Vector256<byte>.Count <= values.Length; group += 4)
             {
                 Vector256<byte> halves = Vector256.LoadUnsafe(ref source, (nuint)(group << 3));
-                Vector256<ulong> four = Avx2.SumAbsoluteDifferences((halves & low) + ((halves.AsUInt16() >>> 4).AsByte() & low), Vector256<byte>.Zero).AsUInt64();
+                Vector256<ulong> four = Avx2.SumAbsoluteDifferences(
+                    (halves & low) + ((halves.AsUInt16() >>> 4).AsByte() & low), Vector256<byte>.Zero).AsUInt64();
                 sums[group] = sum;
                 sums[group + 1] = sum += (int)four[0];
                 sums[group + 2] = sum += (int)four[1];
@@ -155,14 +160,16 @@ internal static class StartKernels
 
     /// <summary>The sum of sixteen halves: at most 240, so that it is a byte.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public static int AddUp(ulong halves) => (int)((((halves & LowHalves) + ((halves >> 4) & LowHalves)) * 0x0101010101010101) >> 56);
+    public static int AddUp(ulong halves) =>
+        (int)((((halves & LowHalves) + ((halves >> 4) & LowHalves)) * 0x0101010101010101) >> 56);
 
     /// <summary>The sum of the first bytes, at most sixteen.</summary>
     public static int SumOfBytes(ReadOnlySpan<byte> values, int count)
     {
         if (values.Length < Vector128<byte>.Count)
             return SumOfBytesScalar(values, count);
-        Vector128<byte> wanted = Vector128.Create(values) & Vector128.LessThan(Vector128<byte>.Indices, Vector128.Create((byte)count));
+        Vector128<byte> wanted = Vector128.Create(values)
+            & Vector128.LessThan(Vector128<byte>.Indices, Vector128.Create((byte)count));
         return Vector128.Sum(Vector128.WidenLower(wanted) + Vector128.WidenUpper(wanted));
     }
 
@@ -195,7 +202,9 @@ internal static class StartKernels
         sums = (sums.AsUInt16() + Avx2.ShiftLeftLogical128BitLane(sums, 8).AsUInt16()).AsByte();
 
         // The upper eight lack the sum of the lower ones.
-        Vector256<byte> last = Vector256.Create((byte)14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15);
+        Vector256<byte> last = Vector256.Create(
+            (byte)14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15, 14, 15,
+            14, 15, 14, 15);
         Vector256<ushort> lower = Avx2.Shuffle(Avx2.Permute2x128(sums, sums, 0x08), last).AsUInt16();
         (sums.AsUInt16() + lower + Vector256.Create(Unsafe.Add(ref starts, place))).StoreUnsafe(ref starts, (nuint)place + 1);
     }

@@ -61,8 +61,8 @@ internal static class VarintKernels
     }
 
     /// <summary>
-    /// Goes along entries as a short list keeps them: (number − number before) · 2, 1 more where a frequency follows. Sets the bit of each number; false where a number is beyond the
-    /// bits, or does not end.
+    /// Goes along entries as a short list keeps them: (number − number before) · 2, 1 more where a frequency follows. Sets the
+    /// bit of each number; false where a number is beyond the bits, or does not end.
     /// </summary>
     /// <param name="bits">The bitmap.</param>
     /// <param name="bytes">The entries, and what may be read behind them.</param>
@@ -85,7 +85,9 @@ internal static class VarintKernels
             for (; ends != 0; ends &= ends - 1)
             {
                 int next = place + BitOperations.TrailingZeroCount(ends) + 1;
-                if (!SetEntry(ref words, end, Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref start, from)), next - from, ref number, ref isFrequency))
+                if (!SetEntry(
+                    ref words, end, Unsafe.ReadUnaligned<ulong>(ref Unsafe.Add(ref start, from)), next - from, ref number,
+                    ref isFrequency))
                     return false;
                 from = next;
             }
@@ -95,7 +97,9 @@ internal static class VarintKernels
         for (int last = bytes.Length - sizeof(ulong); place < length; place += ByMask)
         {
             int first = Math.Max(0, Math.Min(place, bytes.Length - ByMask));
-            ulong ends = bytes.Length < ByMask ? EndsOf(ref start, bytes.Length) : EndsAt(ref Unsafe.Add(ref start, first)) >> (place - first);
+            ulong ends = bytes.Length < ByMask
+                ? EndsOf(ref start, bytes.Length)
+                : EndsAt(ref Unsafe.Add(ref start, first)) >> (place - first);
             ends = Bmi2.X64.ZeroHighBits(ends, (ulong)Math.Min(ByMask, length - place));
             for (; ends != 0; ends &= ends - 1)
             {
@@ -111,8 +115,8 @@ internal static class VarintKernels
     }
 
     /// <summary>
-    /// Sets the bit of the entry whose number is the first bytes of eight; a frequency sets that of its entry again, so that no branch depends on which it is. False where the number is too long, or beyond the
-    /// bits.
+    /// Sets the bit of the entry whose number is the first bytes of eight; a frequency sets that of its entry again, so that no
+    /// branch depends on which it is. False where the number is too long, or beyond the bits.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static bool SetEntry(ref ulong words, ulong end, ulong eight, int length, ref ulong number, ref ulong isFrequency)
@@ -129,21 +133,27 @@ internal static class VarintKernels
     /// <summary>A bit for each of 64 bytes at which a number ends.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong EndsAt(ref byte start) =>
-        ~(Vector256.LoadUnsafe(ref start).ExtractMostSignificantBits() | ((ulong)Vector256.LoadUnsafe(ref start, (nuint)Vector256<byte>.Count).ExtractMostSignificantBits() << 32));
+        ~(Vector256.LoadUnsafe(ref start).ExtractMostSignificantBits()
+            | ((ulong)Vector256.LoadUnsafe(ref start, (nuint)Vector256<byte>.Count).ExtractMostSignificantBits() << 32));
 
-    /// <summary>As <see cref="EndsAt"/>, of 8 to 63 bytes: the last are read again with those before them, not with what is behind. Bits for what is behind mean nothing.</summary>
+    /// <summary>
+    /// As <see cref="EndsAt"/>, of 8 to 63 bytes: the last are read again with those before them, not with what is behind. Bits
+    /// for what is behind mean nothing.
+    /// </summary>
     private static ulong EndsOf(ref byte start, int length)
     {
         if (length >= Vector256<byte>.Count)
         {
             int rest = length - Vector256<byte>.Count;
-            return ~(Vector256.LoadUnsafe(ref start).ExtractMostSignificantBits() | ((ulong)Vector256.LoadUnsafe(ref start, (nuint)rest).ExtractMostSignificantBits() << rest));
+            return ~(Vector256.LoadUnsafe(ref start).ExtractMostSignificantBits()
+                | ((ulong)Vector256.LoadUnsafe(ref start, (nuint)rest).ExtractMostSignificantBits() << rest));
         }
 
         if (length >= Vector128<byte>.Count)
         {
             int rest = length - Vector128<byte>.Count;
-            return ~(Vector128.LoadUnsafe(ref start).ExtractMostSignificantBits() | ((ulong)Vector128.LoadUnsafe(ref start, (nuint)rest).ExtractMostSignificantBits() << rest));
+            return ~(Vector128.LoadUnsafe(ref start).ExtractMostSignificantBits()
+                | ((ulong)Vector128.LoadUnsafe(ref start, (nuint)rest).ExtractMostSignificantBits() << rest));
         }
 
         int last = length - sizeof(ulong);
@@ -164,10 +174,13 @@ internal static class VarintKernels
         return true;
     }
 
-    /// <summary>Goes along entries as <see cref="SetEntries"/> does, for the last number alone; false where one does not end.</summary>
+    /// <summary>
+    /// Goes along entries as <see cref="SetEntries"/> does, for the last number alone; false where one does not end.
+    /// </summary>
     public static bool TryLast(ReadOnlySpan<byte> entries, out ulong last)
     {
-        // A byte counts by how many bytes of its number are in front of it: these are looked at, from the first entry on that has as many in front of itself.
+        // A byte counts by how many bytes of its number are in front of it: these are looked at, from the first entry on that has
+        // as many in front of itself.
         const int InFront = 3;
         last = 0;
         int place = 0;
@@ -198,7 +211,9 @@ internal static class VarintKernels
             }
 
             Vector256<byte> bytes = Vector256.LoadUnsafe(ref start, (nuint)at);
-            Vector256<byte> one = GoOn(ref start, at - 1), two = one & GoOn(ref start, at - 2), three = two & GoOn(ref start, at - InFront);
+            Vector256<byte> one = GoOn(ref start, at - 1),
+                two = one & GoOn(ref start, at - 2),
+                three = two & GoOn(ref start, at - InFront);
             Vector256<byte> values = bytes & counted & Vector256.Create((byte)0x7F);
             tooLong |= three & bytes;
             sum0 += Sum(Vector256.AndNot(values, one));
@@ -225,7 +240,8 @@ internal static class VarintKernels
 
         if (tooLong.ExtractMostSignificantBits() != 0)
             return TryLast(entries, place, ref last);
-        last += (Vector256.Sum(sum0) + (Vector256.Sum(sum1) << 7) + (Vector256.Sum(sum2) << 14) + (Vector256.Sum(sum3) << 21) - taken) >> 1;
+        last += (Vector256.Sum(sum0) + (Vector256.Sum(sum1) << 7) + (Vector256.Sum(sum2) << 14) + (Vector256.Sum(sum3) << 21)
+            - taken) >> 1;
         return true;
     }
 
@@ -257,9 +273,11 @@ internal static class VarintKernels
     }
 
     /// <summary>Which bytes a number goes on behind.</summary>
-    private static Vector256<byte> GoOn(ref byte start, int at) => Vector256.LessThan(Vector256.LoadUnsafe(ref start, (nuint)at).AsSByte(), Vector256<sbyte>.Zero).AsByte();
+    private static Vector256<byte> GoOn(ref byte start, int at) =>
+        Vector256.LessThan(Vector256.LoadUnsafe(ref start, (nuint)at).AsSByte(), Vector256<sbyte>.Zero).AsByte();
 
-    private static Vector256<ulong> Sum(Vector256<byte> bytes) => Avx2.SumAbsoluteDifferences(bytes, Vector256<byte>.Zero).AsUInt64();
+    private static Vector256<ulong> Sum(Vector256<byte> bytes) =>
+        Avx2.SumAbsoluteDifferences(bytes, Vector256<byte>.Zero).AsUInt64();
 
     private static bool SetEntry(Span<ulong> bits, ReadOnlySpan<byte> entries, ref int place, ref ulong number)
     {

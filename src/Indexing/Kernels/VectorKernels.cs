@@ -6,8 +6,8 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Products and distances of vectors. Sums of floats run in 16 lanes that are added in one fixed order, in the scalar twins too, so that an answer is the same to the last bit
-/// on every machine; sums of bytes are exact anyway.
+/// Products and distances of vectors. Sums of floats run in 16 lanes that are added in one fixed order, in the scalar twins too,
+/// so that an answer is the same to the last bit on every machine; sums of bytes are exact anyway.
 /// </summary>
 internal static class VectorKernels
 {
@@ -99,7 +99,8 @@ internal static class VectorKernels
         for (; i <= left.Length - Vector256<sbyte>.Count; i += Vector256<sbyte>.Count)
         {
             Vector256<sbyte> x = Vector256.LoadUnsafe(ref a, (nuint)i), y = Vector256.LoadUnsafe(ref b, (nuint)i);
-            sums += Products(Vector256.WidenLower(x), Vector256.WidenLower(y)) + Products(Vector256.WidenUpper(x), Vector256.WidenUpper(y));
+            sums += Products(Vector256.WidenLower(x), Vector256.WidenLower(y))
+                + Products(Vector256.WidenUpper(x), Vector256.WidenUpper(y));
         }
 
         return Vector256.Sum(sums) + DotScalar(left[i..], right[i..]);

@@ -5,13 +5,17 @@ using Treepie.Indexing.Queries;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// Matches what all clauses match. The rarest clause leads; the others look at its survivors only, as windows or, where few survive in a window, one by
-/// one. Where the rarest is rarer than windows are, the others are not asked which windows they have: its entries are looked up there. A clause that looks at each entry by itself, as a range
-/// that is compared, comes behind those whose windows cost less, how rare ever it is.
+/// Matches what all clauses match. The rarest clause leads; the others look at its survivors only, as windows or, where few
+/// survive in a window, one by one. Where the rarest is rarer than windows are, the others are not asked which windows they have:
+/// its entries are looked up there. A clause that looks at each entry by itself, as a range that is compared, comes behind those
+/// whose windows cost less, how rare ever it is.
 /// </summary>
 internal sealed class AndOperator : Operator
 {
-    /// <summary>How much rarer the leading clause has to be than the next for its windows alone to be followed: else the next leaves some of them out.</summary>
+    /// <summary>
+    /// How much rarer the leading clause has to be than the next for its windows alone to be followed: else the next leaves some
+    /// of them out.
+    /// </summary>
     private const int LeadRatio = 4;
 
     private readonly Operator[] clauses;
@@ -57,7 +61,9 @@ internal sealed class AndOperator : Operator
 
     public override long Estimate { get; }
 
-    /// <summary>As many as if clauses had nothing to do with each other, four times: what is asked together stands together.</summary>
+    /// <summary>
+    /// As many as if clauses had nothing to do with each other, four times: what is asked together stands together.
+    /// </summary>
     public override double Likely
     {
         get
@@ -77,7 +83,10 @@ internal sealed class AndOperator : Operator
 
     public override bool IsExact => Estimate == 0;
 
-    /// <summary>Reckoned once: it is made of those of its clauses, asked for more than once each, so that nested groups would double the work with every level.</summary>
+    /// <summary>
+    /// Reckoned once: it is made of those of its clauses, asked for more than once each, so that nested groups would double the
+    /// work with every level.
+    /// </summary>
     public override OperatorCost Cost { get; }
 
     public override PlanNode Describe()
@@ -111,7 +120,11 @@ internal sealed class AndOperator : Operator
     {
         for (int i = ordered.Length - 2; i >= 0; i--)
         {
-            for (int place = i; place + 1 < ordered.Length && ordered[place].LooksAtSurvivors && ordered[place + 1].Cost.Window < ordered[place].Cost.Window; place++)
+            for (int place = i;
+                 place + 1 < ordered.Length
+                     && ordered[place].LooksAtSurvivors
+                     && ordered[place + 1].Cost.Window < ordered[place].Cost.Window;
+                 place++)
                 (ordered[place], ordered[place + 1]) = (ordered[place + 1], ordered[place]);
         }
     }
@@ -191,10 +204,14 @@ internal sealed class AndOperator : Operator
             clause.AddEntryBounds(window, bounds, boost);
     }
 
-    /// <summary>Keeps what a clause matches. A list knows its length; what is a bitmap has more than pays to be asked one by one.</summary>
+    /// <summary>
+    /// Keeps what a clause matches. A list knows its length; what is a bitmap has more than pays to be asked one by one.
+    /// </summary>
     private void Keep(int clause, long window, WindowSet set)
     {
-        if (mostProbes[clause] == 0 || (set.Form != WindowSetForm.List && mostProbes[clause] < PostingWindow.Size) || set.Count > mostProbes[clause])
+        if (mostProbes[clause] == 0
+            || (set.Form != WindowSetForm.List && mostProbes[clause] < PostingWindow.Size)
+            || set.Count > mostProbes[clause])
         {
             byCost[clause].And(window, set);
             return;
@@ -227,10 +244,16 @@ internal sealed class AndOperator : Operator
             survivors *= byCost[i].Estimate / (double)Math.Max(1, Context.View.State.EntryCount);
         }
 
-        var intersection = new PlanAlternative("window intersection", byWindow, "bitmaps and lists of 4,096 entries are combined as they lie in the pages");
-        var probes = new PlanAlternative("lead list and probe", byEntry, "each entry of the rarest clause is looked up in the others");
+        var intersection = new PlanAlternative(
+            "window intersection", byWindow, "bitmaps and lists of 4,096 entries are combined as they lie in the pages");
+        var probes = new PlanAlternative(
+            "lead list and probe", byEntry, "each entry of the rarest clause is looked up in the others");
         return isLed
-            ? new PlanDecision("how to combine", probes.Name, byEntry, "the rarest clause has fewer entries than there are windows", [intersection])
-            : new PlanDecision("how to combine", intersection.Name, byWindow, "the rarest clause leads, and where few of a window survive they are looked up one by one", [probes]);
+            ? new PlanDecision(
+                "how to combine", probes.Name, byEntry, "the rarest clause has fewer entries than there are windows",
+                [intersection])
+            : new PlanDecision(
+                "how to combine", intersection.Name, byWindow,
+                "the rarest clause leads, and where few of a window survive they are looked up one by one", [probes]);
     }
 }

@@ -17,11 +17,14 @@ internal sealed class BoostOperator(QueryContext context, Operator clause, float
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) =>
         Clause.Score(window, hits, scores, boost * factor);
 
-    public override void AddBounds(long window, Span<float> bounds, float boost) => Clause.AddBounds(window, bounds, boost * factor);
+    public override void AddBounds(long window, Span<float> bounds, float boost) =>
+        Clause.AddBounds(window, bounds, boost * factor);
 
-    public override void AddEntryBounds(long window, EntryBounds bounds, float boost) => Clause.AddEntryBounds(window, bounds, boost * factor);
+    public override void AddEntryBounds(long window, EntryBounds bounds, float boost) =>
+        Clause.AddEntryBounds(window, bounds, boost * factor);
 
-    public override int ScoreEntries(Span<long> ids, Span<float> scores, float boost) => Clause.ScoreEntries(ids, scores, boost * factor);
+    public override int ScoreEntries(Span<long> ids, Span<float> scores, float boost) =>
+        Clause.ScoreEntries(ids, scores, boost * factor);
 
     public override float Bound(long window, float boost) => Clause.Bound(window, boost * factor);
 

@@ -9,8 +9,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// A range of numbers that is too wide to gather: reads the sort values of the windows it is asked about and compares: all of a window at once where they are a
-/// <see cref="NumberBlock"/>, else by chunks, which have 64 entries, one word of a window's bitmap. Right only where the sort value of an entry is its only value.
+/// A range of numbers that is too wide to gather: reads the sort values of the windows it is asked about and compares: all of a
+/// window at once where they are a <see cref="NumberBlock"/>, else by chunks, which have 64 entries, one word of a window's
+/// bitmap. Right only where the sort value of an entry is its only value.
 /// </summary>
 /// <param name="context">The query.</param>
 /// <param name="all">Every entry: says which windows there are.</param>
@@ -18,7 +19,8 @@ namespace Treepie.Indexing.Matching;
 /// <param name="low">Lowest number, a <see cref="NumberKey"/> that belongs to the range; null: open.</param>
 /// <param name="high">Highest number, as <paramref name="low"/>.</param>
 /// <param name="count">Entries in the range.</param>
-internal sealed class ColumnRangeOperator(QueryContext context, Operator all, SortColumn column, byte[]? low, byte[]? high, long count)
+internal sealed class ColumnRangeOperator(
+    QueryContext context, Operator all, SortColumn column, byte[]? low, byte[]? high, long count)
     : Operator(context)
 {
     private const int ChunksPerWindow = PostingWindow.Size / SortChunk.Entries;
@@ -40,9 +42,13 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, So
     /// <summary>Field and bounds, for the plan.</summary>
     public (string? Field, string? Label) Name { get; set; }
 
-    public override OperatorCost Cost => column.HasNumbers ? new(CostModel.NumberWindow, CostModel.NumberProbe) : new(CostModel.ColumnWindow, CostModel.ColumnProbe);
+    public override OperatorCost Cost =>
+        column.HasNumbers
+            ? new(CostModel.NumberWindow, CostModel.NumberProbe)
+            : new(CostModel.ColumnWindow, CostModel.ColumnProbe);
 
-    public override PlanNode Describe() => new("range, compared with sort values", Name.Field, Name.Label) { Estimate = Estimate, IsExact = true };
+    public override PlanNode Describe() =>
+        new("range, compared with sort values", Name.Field, Name.Label) { Estimate = Estimate, IsExact = true };
 
     public override long Next(long from) => all.Next(from);
 
@@ -66,11 +72,12 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, So
     }
 
     /// <summary>The compared range that a clause is; null if it is something else.</summary>
-    public static ColumnRangeOperator? Of(Operator clause) => (clause is TracedOperator traced ? traced.Inner : clause) as ColumnRangeOperator;
+    public static ColumnRangeOperator? Of(Operator clause) =>
+        (clause is TracedOperator traced ? traced.Inner : clause) as ColumnRangeOperator;
 
     /// <summary>
-    /// How many entries of a list are in the range. What the highest bits of a window's numbers leave open is decided when those of the next are compared: its lower bits lie all over
-    /// the window, and are waited for together.
+    /// How many entries of a list are in the range. What the highest bits of a window's numbers leave open is decided when those
+    /// of the next are compared: its lower bits lie all over the window, and are waited for together.
     /// </summary>
     /// <param name="list">The list, unrolled.</param>
     public long Count(PostingList list)
@@ -204,7 +211,10 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, So
             && (head != highHead || high is null || number.SequenceCompareTo(high) <= 0);
     }
 
-    /// <summary>The least whole number a block or a packed chunk may have that is not below a key; one more than the greatest, if all are. The key may be that of no number.</summary>
+    /// <summary>
+    /// The least whole number a block or a packed chunk may have that is not below a key; one more than the greatest, if all are.
+    /// The key may be that of no number.
+    /// </summary>
     private static long LeastNotBelow(byte[] bound)
     {
         Span<byte> key = stackalloc byte[NumberKey.Bytes];
@@ -222,7 +232,9 @@ internal sealed class ColumnRangeOperator(QueryContext context, Operator all, So
         return from;
     }
 
-    /// <summary>The greatest whole number a block or a packed chunk may have that is not above a key; one less than the least, if all are.</summary>
+    /// <summary>
+    /// The greatest whole number a block or a packed chunk may have that is not above a key; one less than the least, if all are.
+    /// </summary>
     private static long GreatestNotAbove(byte[] bound)
     {
         Span<byte> key = stackalloc byte[NumberKey.Bytes];

@@ -5,8 +5,12 @@ using Treepie.Indexing.Spatial;
 
 namespace Treepie.Indexing.Matching;
 
-/// <summary>A match counts <c>r / (r + d)</c> times the boost, d being its distance from the centre of a circle of radius r: 1 in the middle, ½ on the rim.</summary>
-internal sealed class DistanceScoreOperator(QueryContext context, Operator clause, PlaceReader places, Circle circle) : SameMatchesOperator(context, clause)
+/// <summary>
+/// A match counts <c>r / (r + d)</c> times the boost, d being its distance from the centre of a circle of radius r: 1 in the
+/// middle, ½ on the rim.
+/// </summary>
+internal sealed class DistanceScoreOperator(QueryContext context, Operator clause, PlaceReader places, Circle circle)
+    : SameMatchesOperator(context, clause)
 {
     private readonly CentreOnGrid centre = new(circle.Centre.Latitude * Earth.Radians, circle.Centre.Longitude * Earth.Radians);
 
@@ -19,7 +23,8 @@ internal sealed class DistanceScoreOperator(QueryContext context, Operator claus
         Clause.And(window, mine);
         for (int i = 0; i < hits.Length && !mine.IsEmpty; i++)
         {
-            if (mine.Contains(hits[i]) && places.TryNearest((window << PostingWindow.SizeBits) + hits[i], centre, out _, out double haversine))
+            if (mine.Contains(hits[i])
+                && places.TryNearest((window << PostingWindow.SizeBits) + hits[i], centre, out _, out double haversine))
                 scores[i] += (float)(boost * circle.RadiusKm / (circle.RadiusKm + Earth.ToKm(haversine)));
         }
 

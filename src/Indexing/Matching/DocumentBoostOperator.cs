@@ -8,8 +8,8 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// Matches as its clause does, with the score of each entry multiplied by the number that the entry has in the field of boosts, <see cref="IndexSchema.BoostField"/>; by 1 where it has none.
-/// Stands above the whole query.
+/// Matches as its clause does, with the score of each entry multiplied by the number that the entry has in the field of boosts,
+/// <see cref="IndexSchema.BoostField"/>; by 1 where it has none. Stands above the whole query.
 /// </summary>
 internal sealed class DocumentBoostOperator : SameMatchesOperator
 {
@@ -37,7 +37,8 @@ internal sealed class DocumentBoostOperator : SameMatchesOperator
         return new DocumentBoostOperator(context, clause, Math.Max(1, BoostLimits.OfEntry(NumberKey.ToDouble(cursor.Key))));
     }
 
-    public override PlanNode Describe() => new PlanNode("boost", IndexSchema.BoostField, "of each document").Over(Clause.Describe());
+    public override PlanNode Describe() =>
+        new PlanNode("boost", IndexSchema.BoostField, "of each document").Over(Clause.Describe());
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {

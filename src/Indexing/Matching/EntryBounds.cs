@@ -5,12 +5,14 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// What single entries of a window can score at the most, where many match: most entries have a frequent word once, and then its part is known from the length of the entry alone. So a bit for each
-/// entry that has a word more often, and one comparison with the lengths of 64 entries, leave many of them out before any frequency is read.
+/// What single entries of a window can score at the most, where many match: most entries have a frequent word once, and then its
+/// part is known from the length of the entry alone. So a bit for each entry that has a word more often, and one comparison with
+/// the lengths of 64 entries, leave many of them out before any frequency is read.
 /// </summary>
 /// <remarks>
-/// Of a block, with T the threshold: an entry that has every word at most once stays if <c>rest + Σ weight / (1 + factor(length)) ≥ T</c>, one that has a single word more often if the bound of that
-/// word in the block in place of its part leads there, and one that has several words more often stays. Each is a greatest length.
+/// Of a block, with T the threshold: an entry that has every word at most once stays if <c>rest + Σ weight / (1 + factor(length))
+/// ≥ T</c>, one that has a single word more often if the bound of that word in the block in place of its part leads there, and
+/// one that has several words more often stays. Each is a greatest length.
 /// </remarks>
 internal sealed class EntryBounds(QueryContext context)
 {
@@ -38,10 +40,16 @@ internal sealed class EntryBounds(QueryContext context)
         Rest.Clear();
     }
 
-    /// <summary>Adds a word of the window; false where it has to be added to <see cref="Rest"/>: it stands in few entries, in another field, or there are many words.</summary>
+    /// <summary>
+    /// Adds a word of the window; false where it has to be added to <see cref="Rest"/>: it stands in few entries, in another
+    /// field, or there are many words.
+    /// </summary>
     public bool TryAdd(in PostingWindow postings, TermScorer scorer, float boost)
     {
-        if (count == MaxTerms || boost < 0 || postings.Form is not (WindowSetForm.Bits or WindowSetForm.Full) || (factors is not null && factors != scorer.Factors))
+        if (count == MaxTerms
+            || boost < 0
+            || postings.Form is not (WindowSetForm.Bits or WindowSetForm.Full)
+            || (factors is not null && factors != scorer.Factors))
             return false;
 
         factors = scorer.Factors;

@@ -3,7 +3,10 @@ using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.Matching;
 
-/// <summary>The entries that a filter leaves, found once, so that a search which comes across entries in no order asks a bit for each: 512 bytes for each window of 4,096 entries.</summary>
+/// <summary>
+/// The entries that a filter leaves, found once, so that a search which comes across entries in no order asks a bit for each: 512
+/// bytes for each window of 4,096 entries.
+/// </summary>
 internal sealed class FilteredEntries : IEnumerable<long>
 {
     private readonly SortedList<long, WindowSet> windows = [];

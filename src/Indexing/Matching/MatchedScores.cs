@@ -5,7 +5,8 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Scores the hits that are in a set by the sum of some clauses, and leaves the other hits alone.</summary>
 internal static class MatchedScores
 {
-    public static void Add(Operator[] clauses, long window, WindowSet matches, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    public static void Add(
+        Operator[] clauses, long window, WindowSet matches, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
         ushort[] offsets = ArrayPool<ushort>.Shared.Rent(hits.Length);
         int[] places = ArrayPool<int>.Shared.Rent(hits.Length);

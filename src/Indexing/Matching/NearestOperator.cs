@@ -4,7 +4,9 @@ using Treepie.Indexing.Vectors;
 
 namespace Treepie.Indexing.Matching;
 
-/// <summary>Entries that were found while the query was compiled, with what they score: by a search by vector, how alike they are.</summary>
+/// <summary>
+/// Entries that were found while the query was compiled, with what they score: by a search by vector, how alike they are.
+/// </summary>
 internal sealed class NearestOperator : Operator
 {
     private readonly long[] ids;
@@ -18,7 +20,8 @@ internal sealed class NearestOperator : Operator
     /// <param name="field">Where.</param>
     /// <param name="way">How, for the plan.</param>
     /// <param name="operation">What found them, for the plan.</param>
-    public NearestOperator(QueryContext context, List<NearEntry> found, string? field, string way, string operation = "nearest vectors")
+    public NearestOperator(
+        QueryContext context, List<NearEntry> found, string? field, string way, string operation = "nearest vectors")
         : base(context)
     {
         this.operation = operation;
@@ -55,7 +58,9 @@ internal sealed class NearestOperator : Operator
     public override void Fill(long window, WindowSet set)
     {
         set.SetEmpty();
-        for (int i = LowerBound(window << PostingWindow.SizeBits); i < ids.Length && ids[i] >> PostingWindow.SizeBits == window; i++)
+        for (int i = LowerBound(window << PostingWindow.SizeBits);
+             i < ids.Length && ids[i] >> PostingWindow.SizeBits == window;
+             i++)
             set.Add((ushort)(ids[i] & (PostingWindow.Size - 1)));
     }
 

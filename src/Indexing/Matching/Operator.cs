@@ -34,28 +34,41 @@ internal abstract class Operator(QueryContext context)
     /// <summary>What a window and what a single entry cost, for those who choose between asking for one or the other.</summary>
     public virtual OperatorCost Cost => CostModel.Unknown;
 
-    /// <summary>Whether it looks at each entry it is asked about, so that others, where their windows cost less, had better be asked before.</summary>
+    /// <summary>
+    /// Whether it looks at each entry it is asked about, so that others, where their windows cost less, had better be asked
+    /// before.
+    /// </summary>
     public virtual bool LooksAtSurvivors => false;
 
     /// <summary>What was decided when it was made, for the plan.</summary>
     public PlanDecision? Decision { get; set; }
 
     /// <summary>
-    /// What the operator is, for the plan of the query: operation, field, label, and below it what it draws from. Asked for once, before the query runs,
-    /// and only where a plan is wanted; what it does then is noted by <see cref="TracedOperator"/>, which stands before it.
+    /// What the operator is, for the plan of the query: operation, field, label, and below it what it draws from. Asked for once,
+    /// before the query runs, and only where a plan is wanted; what it does then is noted by <see cref="TracedOperator"/>, which
+    /// stands before it.
     /// </summary>
     public virtual PlanNode Describe()
     {
         string name = GetType().Name;
-        return new PlanNode(name.Replace(nameof(Operator), "", StringComparison.Ordinal).ToLowerInvariant()) { Estimate = Estimate, IsExact = IsExact };
+        return new PlanNode(name.Replace(nameof(Operator), "", StringComparison.Ordinal).ToLowerInvariant())
+        {
+            Estimate = Estimate,
+            IsExact = IsExact
+        };
     }
 
-    /// <summary>Says that it will be asked, with others: the system is told what will be read before anybody waits for the first of it.</summary>
+    /// <summary>
+    /// Says that it will be asked, with others: the system is told what will be read before anybody waits for the first of it.
+    /// </summary>
     public virtual void Announce()
     {
     }
 
-    /// <summary>As <see cref="Announce"/>, of the lengths of its entries, which are many pages and are looked at when all else is there: those who stand together say so one after the other when all have announced the rest.</summary>
+    /// <summary>
+    /// As <see cref="Announce"/>, of the lengths of its entries, which are many pages and are looked at when all else is there:
+    /// those who stand together say so one after the other when all have announced the rest.
+    /// </summary>
     public virtual void AnnounceLengths()
     {
     }
@@ -63,7 +76,10 @@ internal abstract class Operator(QueryContext context)
     /// <summary>The smallest window from <paramref name="from"/> on that may have matches, or <see cref="End"/>.</summary>
     public abstract long Next(long from);
 
-    /// <summary>The smallest window from <paramref name="from"/> on that all of some operators, at least one, may have matches in, or <see cref="End"/>.</summary>
+    /// <summary>
+    /// The smallest window from <paramref name="from"/> on that all of some operators, at least one, may have matches in, or
+    /// <see cref="End"/>.
+    /// </summary>
     protected static long NextOfAll<TOperator>(ReadOnlySpan<TOperator> operators, long from)
         where TOperator : Operator
     {
@@ -119,7 +135,9 @@ internal abstract class Operator(QueryContext context)
         Context.Return(mine);
     }
 
-    /// <summary>Of ascending offsets in a window, keeps those that match, or those that do not, in place; returns how many stay.</summary>
+    /// <summary>
+    /// Of ascending offsets in a window, keeps those that match, or those that do not, in place; returns how many stay.
+    /// </summary>
     public virtual int Keep(long window, Span<ushort> offsets, bool wanted)
     {
         WindowSet mine = Context.Rent();
@@ -161,8 +179,8 @@ internal abstract class Operator(QueryContext context)
     }
 
     /// <summary>
-    /// Adds to each of the 64 blocks of a window (of 64 entries each) the most that <see cref="Score"/> can give an entry in it. By default a match
-    /// counts <paramref name="boost"/>, so that is the most.
+    /// Adds to each of the 64 blocks of a window (of 64 entries each) the most that <see cref="Score"/> can give an entry in it.
+    /// By default a match counts <paramref name="boost"/>, so that is the most.
     /// </summary>
     public virtual void AddBounds(long window, Span<float> bounds, float boost)
     {
@@ -174,14 +192,19 @@ internal abstract class Operator(QueryContext context)
     public virtual void AddEntryBounds(long window, EntryBounds bounds, float boost) => AddBounds(window, bounds.Rest, boost);
 
     /// <summary>As <see cref="Score"/>, for hits all of which match; the scores are still 0.</summary>
-    public virtual void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) => Score(window, hits, scores, boost);
+    public virtual void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) =>
+        Score(window, hits, scores, boost);
 
     /// <summary>
-    /// All entries with their scores at once, where they are few and known: how many there are, at most <see cref="FlatPostings.MaxEntries"/>; -1 where that is not so.
+    /// All entries with their scores at once, where they are few and known: how many there are, at most
+    /// <see cref="FlatPostings.MaxEntries"/>; -1 where that is not so.
     /// </summary>
     public virtual int ScoreEntries(Span<long> ids, Span<float> scores, float boost) => -1;
 
-    /// <summary>The most that <see cref="Score"/> can give an entry of the window, or a little more: it is asked for every window, so it is cheap.</summary>
+    /// <summary>
+    /// The most that <see cref="Score"/> can give an entry of the window, or a little more: it is asked for every window, so it
+    /// is cheap.
+    /// </summary>
     public virtual float Bound(long window, float boost)
     {
         Span<float> bounds = stackalloc float[PostingWindow.Blocks];
@@ -190,7 +213,9 @@ internal abstract class Operator(QueryContext context)
         return BoundKernels.Largest(bounds);
     }
 
-    /// <summary>Writes <see cref="Bound"/> of every window of the index; <see cref="NoMatch"/> where it is known that nothing matches.</summary>
+    /// <summary>
+    /// Writes <see cref="Bound"/> of every window of the index; <see cref="NoMatch"/> where it is known that nothing matches.
+    /// </summary>
     public virtual void Bounds(Span<float> windows, float boost)
     {
         windows.Fill(NoMatch);
@@ -215,8 +240,9 @@ internal abstract class Operator(QueryContext context)
     public virtual bool KnowsCounts => false;
 
     /// <summary>
-    /// The set becomes those matches in the window that may score <paramref name="threshold"/>, as far as that is cheaply told from what the window's parts can be at the most; all of them where it
-    /// is not above 0. Returns how many match at all, if <paramref name="counts"/>, and how many are in the set otherwise.
+    /// The set becomes those matches in the window that may score <paramref name="threshold"/>, as far as that is cheaply told
+    /// from what the window's parts can be at the most; all of them where it is not above 0. Returns how many match at all, if
+    /// <paramref name="counts"/>, and how many are in the set otherwise.
     /// </summary>
     public virtual int Select(long window, WindowSet set, float threshold, float margin, bool counts)
     {
@@ -225,8 +251,9 @@ internal abstract class Operator(QueryContext context)
     }
 
     /// <summary>
-    /// Takes entries out of a window's hits that cannot score <paramref name="threshold"/>, as far as more is known than what <see cref="AddBounds"/> says of whole blocks.
-    /// <paramref name="margin"/> is a little above 1: bounds are multiplied by it before they are compared.
+    /// Takes entries out of a window's hits that cannot score <paramref name="threshold"/>, as far as more is known than what
+    /// <see cref="AddBounds"/> says of whole blocks. <paramref name="margin"/> is a little above 1: bounds are multiplied by it
+    /// before they are compared.
     /// </summary>
     public virtual void Narrow(long window, Span<ulong> hits, float threshold, float margin)
     {

@@ -11,8 +11,12 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     /// <summary>Clauses beyond which looking at each of them costs more than it leaves out.</summary>
     private const int MostNarrowed = 16;
 
-    /// <summary>The clause that matches most, if it knows how many of a window it matches: then only what the others match beside it is looked at to count.</summary>
-    private readonly int counted = Array.FindIndex(clauses, clause => clause.KnowsCounts && clause.Estimate == clauses.Max(other => other.Estimate));
+    /// <summary>
+    /// The clause that matches most, if it knows how many of a window it matches: then only what the others match beside it is
+    /// looked at to count.
+    /// </summary>
+    private readonly int counted = Array.FindIndex(
+        clauses, clause => clause.KnowsCounts && clause.Estimate == clauses.Max(other => other.Estimate));
     private float[]? bounds;
     private float[] byWindow = [];
     private int windowCount;
@@ -22,7 +26,8 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
 
     public override long Estimate { get; } = Math.Min(context.View.State.EntryCount, Sum(clauses));
 
-    public override OperatorCost Cost { get; } = new(clauses.Sum(clause => clause.Cost.Window), clauses.Sum(clause => clause.Cost.Probe));
+    public override OperatorCost Cost { get; } = new(
+        clauses.Sum(clause => clause.Cost.Window), clauses.Sum(clause => clause.Cost.Probe));
 
     public override PlanNode Describe()
     {
@@ -101,7 +106,10 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
         return sum;
     }
 
-    /// <summary>What each clause says is kept beside the sums, for <see cref="Select"/>: of up to <see cref="MostNarrowed"/> clauses, 4 bytes a window each.</summary>
+    /// <summary>
+    /// What each clause says is kept beside the sums, for <see cref="Select"/>: of up to <see cref="MostNarrowed"/> clauses, 4
+    /// bytes a window each.
+    /// </summary>
     public override void Bounds(Span<float> windows, float boost)
     {
         bool isKept = boost == 1 && clauses.Length <= MostNarrowed;
@@ -138,8 +146,8 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     }
 
     /// <summary>
-    /// An entry has to match every clause without which the rest does not reach the threshold. Where there is none, clauses whose bounds together stay below the threshold make no entry one of
-    /// the best: it has to match one of the others.
+    /// An entry has to match every clause without which the rest does not reach the threshold. Where there is none, clauses whose
+    /// bounds together stay below the threshold make no entry one of the best: it has to match one of the others.
     /// </summary>
     public override int Select(long window, WindowSet set, float threshold, float margin, bool counts)
     {
@@ -169,7 +177,8 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     }
 
     /// <summary>What matches a clause that is not among the last ones, which together stay below the threshold.</summary>
-    private void FillAny(long window, WindowSet set, ReadOnlySpan<float> most, ReadOnlySpan<int> order, float threshold, float margin)
+    private void FillAny(
+        long window, WindowSet set, ReadOnlySpan<float> most, ReadOnlySpan<int> order, float threshold, float margin)
     {
         float below = 0;
         foreach (int clause in order)
@@ -186,7 +195,9 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
         float all = 0;
         for (int i = 0; i < clauses.Length; i++)
         {
-            all += most[i] = window < windowCount ? Math.Max(0, byWindow[(i * windowCount) + (int)window]) : clauses[i].Bound(window, 1);
+            all += most[i] = window < windowCount
+                ? Math.Max(0, byWindow[(i * windowCount) + (int)window])
+                : clauses[i].Bound(window, 1);
             int place = i;
             for (; place > 0 && most[order[place - 1]] > most[i]; place--)
                 order[place] = order[place - 1];
@@ -197,8 +208,8 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     }
 
     /// <summary>
-    /// Where the other clauses together do not reach the threshold in a block, an entry has to match this one too: of five frequent
-    /// words the best entries have nearly all, and few entries do.
+    /// Where the other clauses together do not reach the threshold in a block, an entry has to match this one too: of five
+    /// frequent words the best entries have nearly all, and few entries do.
     /// </summary>
     public override void Narrow(long window, Span<ulong> hits, float threshold, float margin)
     {

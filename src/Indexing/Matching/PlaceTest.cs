@@ -5,7 +5,10 @@ using Treepie.Indexing.Spatial;
 
 namespace Treepie.Indexing.Matching;
 
-/// <summary>Tests up to 64 places at a time against the shape of a query: by its box first, then, for a circle, by the haversine kernel, for other shapes one by one.</summary>
+/// <summary>
+/// Tests up to 64 places at a time against the shape of a query: by its box first, then, for a circle, by the haversine kernel,
+/// for other shapes one by one.
+/// </summary>
 internal sealed class PlaceTest
 {
     /// <summary>From so many corners on every place that is compared with the shape costs as much as a window.</summary>
@@ -28,7 +31,8 @@ internal sealed class PlaceTest
         this.query = query;
         this.context = context;
         isLarge = query.Shape.CornerCount > LargeCorners;
-        isCircle = query.Shape is { Circles: [_], Points: [], Lines: [], Polygons: [] } && query.Relation is SpatialRelation.Within or SpatialRelation.Intersects;
+        isCircle = query.Shape is { Circles: [_], Points: [], Lines: [], Polygons: [] }
+            && query.Relation is SpatialRelation.Within or SpatialRelation.Intersects;
         if (isCircle)
         {
             Circle circle = query.Shape.Circles[0];

@@ -12,8 +12,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// What the operators of one running query share: the view, the pool of window sets, what is counted, cancellation and budget. Owns every storage
-/// cursor of the query and closes them together.
+/// What the operators of one running query share: the view, the pool of window sets, what is counted, cancellation and budget.
+/// Owns every storage cursor of the query and closes them together.
 /// </summary>
 internal sealed class QueryContext : IDisposable, IStoppable
 {
@@ -59,7 +59,8 @@ internal sealed class QueryContext : IDisposable, IStoppable
     public PlanHints Hints { get; }
 
     /// <summary>
-    /// Of the pages it has entered, those that were not in memory, as far as what was read from disks meanwhile says; null where times are not wanted, or the system does not tell. On one thread.
+    /// Of the pages it has entered, those that were not in memory, as far as what was read from disks meanwhile says; null where
+    /// times are not wanted, or the system does not tell. On one thread.
     /// </summary>
     public long? ColdPages(long entered)
     {
@@ -70,7 +71,9 @@ internal sealed class QueryContext : IDisposable, IStoppable
     /// <summary>What the query has done so far.</summary>
     public QueryCounters Measure() => Meter.Count with { PagesRead = View.PageVisits - pagesBefore };
 
-    /// <summary>Ends the query if it was cancelled or has spent its budget. Called at every window and every thousand terms.</summary>
+    /// <summary>
+    /// Ends the query if it was cancelled or has spent its budget. Called at every window and every thousand terms.
+    /// </summary>
     /// <exception cref="OperationCanceledException">It was cancelled.</exception>
     /// <exception cref="QueryBudgetExceededException">It has spent its budget.</exception>
     public void Check()
@@ -82,7 +85,10 @@ internal sealed class QueryContext : IDisposable, IStoppable
     /// <summary>Terms that one pattern of the query may read.</summary>
     public long MaxTermsRead { get; init; } = TermScan.MaxTerms;
 
-    /// <summary>Both sides, where the view is an index, or the changes it has not seen, and they answer as one; null: the view is all there is.</summary>
+    /// <summary>
+    /// Both sides, where the view is an index, or the changes it has not seen, and they answer as one; null: the view is all
+    /// there is.
+    /// </summary>
     public CombinedIndex? Combined
     {
         get;

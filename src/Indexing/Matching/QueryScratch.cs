@@ -5,8 +5,8 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// What a running query works with and needs no longer when it ends: window sets, arrays, the lists of what is to be closed. It stays with its view, so that the next query finds it warm
-/// and makes no garbage. One query at a time.
+/// What a running query works with and needs no longer when it ends: window sets, arrays, the lists of what is to be closed. It
+/// stays with its view, so that the next query finds it warm and makes no garbage. One query at a time.
 /// </summary>
 internal sealed class QueryScratch
 {

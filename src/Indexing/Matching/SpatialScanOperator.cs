@@ -9,15 +9,16 @@ using Treepie.Indexing.Spatial;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// Compares the places of the windows it is asked about with a shape: 64 entries of a column are one word of a window's bitmap. Entries with shapes or several values are tested
-/// one by one.
+/// Compares the places of the windows it is asked about with a shape: 64 entries of a column are one word of a window's bitmap.
+/// Entries with shapes or several values are tested one by one.
 /// </summary>
 /// <param name="context">The query.</param>
 /// <param name="all">Every entry: says which windows there are.</param>
 /// <param name="places">The places of the field.</param>
 /// <param name="query">What is wanted.</param>
 /// <param name="estimate">Matches at the most.</param>
-internal sealed class SpatialScanOperator(QueryContext context, Operator all, PlaceReader places, SpatialQuery query, long estimate) : Operator(context)
+internal sealed class SpatialScanOperator(
+    QueryContext context, Operator all, PlaceReader places, SpatialQuery query, long estimate) : Operator(context)
 {
     private const int ChunksPerWindow = PostingWindow.Size / PointChunk.Entries;
 
@@ -28,7 +29,8 @@ internal sealed class SpatialScanOperator(QueryContext context, Operator all, Pl
 
     public override OperatorCost Cost => new(CostModel.ColumnWindow, CostModel.ColumnProbe);
 
-    public override PlanNode Describe() => new("places compared with a shape", query.Field, query.Relation.ToString().ToLowerInvariant()) { Estimate = estimate };
+    public override PlanNode Describe() =>
+        new("places compared with a shape", query.Field, query.Relation.ToString().ToLowerInvariant()) { Estimate = estimate };
 
     public override long Next(long from) => all.Next(from);
 
@@ -52,13 +54,15 @@ internal sealed class SpatialScanOperator(QueryContext context, Operator all, Pl
         set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
     }
 
-    public override bool Contains(long id) => Matches(id >> PointChunk.EntryBits, 1UL << (int)(id & (PointChunk.Entries - 1))) != 0;
+    public override bool Contains(long id) =>
+        Matches(id >> PointChunk.EntryBits, 1UL << (int)(id & (PointChunk.Entries - 1))) != 0;
 
     private ulong Matches(long number, ulong asked)
     {
         Context.Meter.Count.EntriesScanned += BitOperations.PopCount(asked);
         PointChunk chunk = places.Chunk(number);
-        ulong found = test.Holds(chunk.Count == 0 ? default : chunk.Xs, chunk.Count == 0 ? default : chunk.Ys, asked & chunk.Points);
+        ulong found = test.Holds(
+            chunk.Count == 0 ? default : chunk.Xs, chunk.Count == 0 ? default : chunk.Ys, asked & chunk.Points);
         for (ulong others = asked & chunk.Shapes; others != 0; others &= others - 1)
         {
             Context.Check(); // a shape may take as long as a window
@@ -70,7 +74,9 @@ internal sealed class SpatialScanOperator(QueryContext context, Operator all, Pl
         return found;
     }
 
-    /// <summary>One value that lies as wanted is enough; disjoint are entries none of whose values has a point in common.</summary>
+    /// <summary>
+    /// One value that lies as wanted is enough; disjoint are entries none of whose values has a point in common.
+    /// </summary>
     private bool Holds(long id) => query.Relation == SpatialRelation.Disjoint
         ? !places.AnyHolds(id, SpatialRelation.Intersects, query.Shape, Context.CancellationToken)
         : places.AnyHolds(id, query.Relation, query.Shape, Context.CancellationToken);

@@ -3,8 +3,8 @@ using Treepie.Indexing.Plans;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// Stands before an operator where a plan is wanted: counts windows and entries in and out, and notes what the operator reads. It changes nothing of
-/// what the operator does, so the counters of a query are the same with and without it.
+/// Stands before an operator where a plan is wanted: counts windows and entries in and out, and notes what the operator reads. It
+/// changes nothing of what the operator does, so the counters of a query are the same with and without it.
 /// </summary>
 internal sealed class TracedOperator : Operator
 {

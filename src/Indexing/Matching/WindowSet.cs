@@ -11,12 +11,15 @@ namespace Treepie.Indexing.Matching;
 /// place; it is scratch of one query and pooled by <see cref="QueryContext"/>.
 /// </summary>
 /// <remarks>
-/// Invariants: 1. a list is ascending, without duplicates, and 1 to <see cref="MaxListCount"/> long; 2. <see cref="WindowSetForm.Empty"/>
-/// is the only form without members of its own accord (bits may be empty after a narrowing until <see cref="Count"/> is asked).
+/// Invariants: 1. a list is ascending, without duplicates, and 1 to <see cref="MaxListCount"/> long; 2.
+/// <see cref="WindowSetForm.Empty"/> is the only form without members of its own accord (bits may be empty after a narrowing
+/// until <see cref="Count"/> is asked).
 /// </remarks>
 internal sealed class WindowSet
 {
-    /// <summary>Longest list; more than that is a bitmap (512 bytes would hold 256 offsets, but a bitmap is combined 16 words at a time).</summary>
+    /// <summary>
+    /// Longest list; more than that is a bitmap (512 bytes would hold 256 offsets, but a bitmap is combined 16 words at a time).
+    /// </summary>
     public const int MaxListCount = 127;
 
     private readonly ulong[] bits = new ulong[BitmapKernels.Words];
@@ -249,7 +252,9 @@ internal sealed class WindowSet
         }
     }
 
-    /// <summary>Of a list, takes out the members of those of the 64 blocks whose bound, multiplied, stays below a threshold.</summary>
+    /// <summary>
+    /// Of a list, takes out the members of those of the 64 blocks whose bound, multiplied, stays below a threshold.
+    /// </summary>
     public void Narrow(ReadOnlySpan<float> bounds, float threshold, float margin)
     {
         Debug.Assert(Form == WindowSetForm.List);

@@ -1,8 +1,9 @@
 namespace Treepie.Indexing.Plans;
 
 /// <summary>
-/// One step of a query: what it is, what it was expected to find, what was decided there, and what it did. The tree is built before the query runs and
-/// filled while it runs. All numbers but <see cref="Elapsed"/> and <see cref="ColdPages"/> are the same on every run against the same view.
+/// One step of a query: what it is, what it was expected to find, what was decided there, and what it did. The tree is built
+/// before the query runs and filled while it runs. All numbers but <see cref="Elapsed"/> and <see cref="ColdPages"/> are the same
+/// on every run against the same view.
 /// </summary>
 public sealed class PlanNode
 {
@@ -63,8 +64,9 @@ public sealed class PlanNode
     public TimeSpan? Elapsed { get; set; }
 
     /// <summary>
-    /// Of the whole query: pages that were not in memory when they were entered, as far as the system tells what it reads from the disk. Not the same on every run, so it is no counter: null unless
-    /// times were asked for, and for all steps but the first.
+    /// Of the whole query: pages that were not in memory when they were entered, as far as the system tells what it reads from
+    /// the disk. Not the same on every run, so it is no counter: null unless times were asked for, and for all steps but the
+    /// first.
     /// </summary>
     public long? ColdPages { get; set; }
 

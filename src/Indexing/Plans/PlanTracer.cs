@@ -1,8 +1,8 @@
 namespace Treepie.Indexing.Plans;
 
 /// <summary>
-/// Gives every page, block and entry that a query reads to the step that reads it: a stack of the steps that are running. Only queries that asked for
-/// their plan, or have a budget, have one.
+/// Gives every page, block and entry that a query reads to the step that reads it: a stack of the steps that are running. Only
+/// queries that asked for their plan, or have a budget, have one.
 /// </summary>
 /// <param name="measure">The query's counters now.</param>
 /// <param name="clock">The clock; null where no times are wanted.</param>
@@ -12,7 +12,8 @@ internal sealed class PlanTracer(Func<QueryCounters> measure, TimeProvider? cloc
     private readonly List<PlanNode> nodes = [];
 
     /// <summary>Begins a step. One that is still being built has a name only.</summary>
-    public void Enter(PlanNode? node, string? name = null) => frames.Add(new Frame(node, name, measure(), default, clock?.GetTimestamp() ?? 0, TimeSpan.Zero));
+    public void Enter(PlanNode? node, string? name = null) =>
+        frames.Add(new Frame(node, name, measure(), default, clock?.GetTimestamp() ?? 0, TimeSpan.Zero));
 
     /// <summary>Ends the step begun last, whose node is known by now.</summary>
     public void Leave(PlanNode node)
@@ -25,7 +26,11 @@ internal sealed class PlanTracer(Func<QueryCounters> measure, TimeProvider? cloc
         if (clock is not null)
             node.Elapsed = (node.Elapsed ?? TimeSpan.Zero) + elapsed - frame.ChildrenElapsed;
         if (frames.Count > 0)
-            frames[^1] = frames[^1] with { Children = frames[^1].Children + spent, ChildrenElapsed = frames[^1].ChildrenElapsed + elapsed };
+            frames[^1] = frames[^1] with
+            {
+                Children = frames[^1].Children + spent,
+                ChildrenElapsed = frames[^1].ChildrenElapsed + elapsed
+            };
     }
 
     /// <summary>Makes a step known, for <see cref="Costliest"/>.</summary>
@@ -62,5 +67,6 @@ internal sealed class PlanTracer(Func<QueryCounters> measure, TimeProvider? cloc
     private static string NameOf(PlanNode node) =>
         node.Operation + (node.Field is null ? "" : $" over '{node.Field}'") + (node.Label is null ? "" : $" ({node.Label})");
 
-    private readonly record struct Frame(PlanNode? Node, string? Name, QueryCounters Start, QueryCounters Children, long Started, TimeSpan ChildrenElapsed);
+    private readonly record struct Frame(
+        PlanNode? Node, string? Name, QueryCounters Start, QueryCounters Children, long Started, TimeSpan ChildrenElapsed);
 }

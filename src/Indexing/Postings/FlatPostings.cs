@@ -108,7 +108,10 @@ internal ref struct FlatPostings
     /// <summary>The encoded positions of all entries that were not moved to; empty where none are kept.</summary>
     public readonly ReadOnlySpan<byte> Positions => positions;
 
-    /// <summary>The encoded positions of the entry just moved to; asked for exactly once for each entry, or for none. Empty where none are kept.</summary>
+    /// <summary>
+    /// The encoded positions of the entry just moved to; asked for exactly once for each entry, or for none. Empty where none are
+    /// kept.
+    /// </summary>
     public ReadOnlySpan<byte> TakePositions(Posting posting)
     {
         int length = VarintKernels.Skip(positions, posting.Frequency);
@@ -117,11 +120,15 @@ internal ref struct FlatPostings
         return mine;
     }
 
-    /// <summary>Encodes a run into <paramref name="output"/>; 0 if it does not fit into <see cref="MaxBytes"/> or is of more than <see cref="MaxEntries"/>.</summary>
+    /// <summary>
+    /// Encodes a run into <paramref name="output"/>; 0 if it does not fit into <see cref="MaxBytes"/> or is of more than
+    /// <see cref="MaxEntries"/>.
+    /// </summary>
     public static int Encode(PostingRun run, Span<byte> output) => Append(default, run, output);
 
     /// <summary>
-    /// Encodes a list that was not walked yet with a run behind it, as <see cref="Encode"/> would encode both together: what is there is copied as it is. 0 if it does not fit.
+    /// Encodes a list that was not walked yet with a run behind it, as <see cref="Encode"/> would encode both together: what is
+    /// there is copied as it is. 0 if it does not fit.
     /// </summary>
     public static int Append(FlatPostings old, PostingRun run, Span<byte> output)
     {
@@ -135,7 +142,8 @@ internal ref struct FlatPostings
         int more = 0;
         foreach (Posting posting in run.Postings)
         {
-            more += Varint.BytesOf((posting.EntryId - last) * 2) + (posting.Frequency > 1 ? Varint.BytesOf(posting.Frequency) : 0);
+            more += Varint.BytesOf((posting.EntryId - last) * 2)
+                + (posting.Frequency > 1 ? Varint.BytesOf(posting.Frequency) : 0);
             last = posting.EntryId;
         }
 
@@ -186,5 +194,6 @@ internal ref struct FlatPostings
         return number;
     }
 
-    private static CorruptionException Damaged() => new("A list of entries in the index does not end. Reset the index to build it again.");
+    private static CorruptionException Damaged() =>
+        new("A list of entries in the index does not end. Reset the index to build it again.");
 }

@@ -4,10 +4,15 @@ using Treepie.Indexing.Kernels;
 
 namespace Treepie.Indexing.Postings;
 
-/// <summary>Which entries of a window of BITS or FULL have a term more than once, told from the encoded frequencies of 64 at a time.</summary>
+/// <summary>
+/// Which entries of a window of BITS or FULL have a term more than once, told from the encoded frequencies of 64 at a time.
+/// </summary>
 internal static class FrequenciesAbove
 {
-    /// <summary>For each block in which something is asked, a bit for each entry that has a frequency above 1, or may have one. Other blocks are left alone.</summary>
+    /// <summary>
+    /// For each block in which something is asked, a bit for each entry that has a frequency above 1, or may have one. Other
+    /// blocks are left alone.
+    /// </summary>
     public static void Copy(in PostingWindow postings, ReadOnlySpan<ulong> asked, Span<ulong> above)
     {
         ReadOnlySpan<byte> frequencies = postings.Frequencies;

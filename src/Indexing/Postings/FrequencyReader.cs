@@ -6,7 +6,8 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Reads the frequencies of one window for ascending ranks: what is counted on the way to one is not counted again for the next. See <see cref="PostingWindow"/> for the forms.
+/// Reads the frequencies of one window for ascending ranks: what is counted on the way to one is not counted again for the next.
+/// See <see cref="PostingWindow"/> for the forms.
 /// </summary>
 internal ref struct FrequencyReader
 {
@@ -51,7 +52,10 @@ internal ref struct FrequencyReader
         _ => BinaryPrimitives.ReadInt32LittleEndian(values[(4 * rank)..]),
     };
 
-    /// <summary>The sum of the frequencies of the ranks from <paramref name="from"/>, which is not before what was asked for last, up to before <paramref name="to"/>.</summary>
+    /// <summary>
+    /// The sum of the frequencies of the ranks from <paramref name="from"/>, which is not before what was asked for last, up to
+    /// before <paramref name="to"/>.
+    /// </summary>
     public int Sum(int from, int to)
     {
         switch (width)

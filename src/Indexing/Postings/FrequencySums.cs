@@ -6,9 +6,9 @@ using Treepie.Indexing.Kernels;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Sums of the frequencies of one window up to any rank, which say where the positions of a posting begin: sums up to some ranks are made once, as far as they are needed, the rest is added up from
-/// eight bytes.
-/// See <see cref="PostingWindow"/> for the forms.
+/// Sums of the frequencies of one window up to any rank, which say where the positions of a posting begin: sums up to some ranks
+/// are made once, as far as they are needed, the rest is added up from eight bytes. See <see cref="PostingWindow"/> for the
+/// forms.
 /// </summary>
 internal ref struct FrequencySums
 {
@@ -49,7 +49,10 @@ internal ref struct FrequencySums
         values = values[planeBytes..];
     }
 
-    /// <summary>Adds up as far as it takes to ask for ranks up to one, which may be that behind the last: what was added up before is not again.</summary>
+    /// <summary>
+    /// Adds up as far as it takes to ask for ranks up to one, which may be that behind the last: what was added up before is not
+    /// again.
+    /// </summary>
     public void Reach(int rank)
     {
         switch (width)
@@ -87,7 +90,8 @@ internal ref struct FrequencySums
                 return sums[rank >> GroupBits] + StartKernels.AddUp(Load(values, rank >> GroupBits << 3) & Below(rank));
             case PostingWindow.PlaneWidth:
                 int word = WordOf(rank), place = above[word] + BitOperations.PopCount(BitsBefore(rank, word));
-                return rank - place + sums[place >> GroupBits] + StartKernels.AddUp(Load(values, place >> GroupBits << 3) & Below(place));
+                return rank - place + sums[place >> GroupBits]
+                    + StartKernels.AddUp(Load(values, place >> GroupBits << 3) & Below(place));
             case 2:
                 return sums[rank >> GroupBits] + StartKernels.SumOfBytes(values[(rank & ~GroupMask)..], rank & GroupMask);
             default:
@@ -143,7 +147,9 @@ internal ref struct FrequencySums
         }
     }
 
-    /// <summary>The word of the plane that a rank is in; behind a plane of full words there is none that says how many were before it.</summary>
+    /// <summary>
+    /// The word of the plane that a rank is in; behind a plane of full words there is none that says how many were before it.
+    /// </summary>
     private readonly int WordOf(int rank) => Math.Min(rank >> WordBits, (plane.Length - 1) >> 3);
 
     /// <summary>The bits of that word before a rank.</summary>

@@ -12,7 +12,8 @@ namespace Treepie.Indexing.Postings;
 /// <param name="Segment">First window of the segment.</param>
 /// <param name="SegmentWindows">Windows of the segment.</param>
 /// <param name="WindowIndex">The place of the window in it.</param>
-internal readonly record struct HeldWindow(long Window, int Count, int Bytes, HeldBytes Rest, long Segment, int SegmentWindows, int WindowIndex)
+internal readonly record struct HeldWindow(
+    long Window, int Count, int Bytes, HeldBytes Rest, long Segment, int SegmentWindows, int WindowIndex)
 {
     public PostingWindow Postings => new(Count, Payload);
 
@@ -32,7 +33,10 @@ internal readonly record struct HeldWindow(long Window, int Count, int Bytes, He
         _ => true,
     };
 
-    /// <summary>The offsets of a LIST, behind which enough may be read for kernels that compare whole vectors; empty for other forms, and where there is too little behind them.</summary>
+    /// <summary>
+    /// The offsets of a LIST, behind which enough may be read for kernels that compare whole vectors; empty for other forms, and
+    /// where there is too little behind them.
+    /// </summary>
     public ReadOnlySpan<ushort> Vectors
     {
         get
@@ -42,7 +46,10 @@ internal readonly record struct HeldWindow(long Window, int Count, int Bytes, He
         }
     }
 
-    /// <summary>Of ascending entries, writes those that are among the postings; returns how many. They may be written over those that are read.</summary>
+    /// <summary>
+    /// Of ascending entries, writes those that are among the postings; returns how many. They may be written over those that are
+    /// read.
+    /// </summary>
     public int CopyCommon(ReadOnlySpan<ushort> entries, Span<ushort> common)
     {
         if (Count is >= PostingWindow.MinBitsCount and < PostingWindow.Size)
@@ -62,7 +69,8 @@ internal readonly record struct HeldWindow(long Window, int Count, int Bytes, He
     public void PrefetchFrequencies()
     {
         const int LineBytes = 64;
-        PrefetchKernels.Prefetch(Rest.Span[..Math.Min(Bytes, PostingWindow.IdBytes(Count) + PostingWindow.ImpactBytes(Count) + LineBytes)]);
+        PrefetchKernels.Prefetch(
+            Rest.Span[..Math.Min(Bytes, PostingWindow.IdBytes(Count) + PostingWindow.ImpactBytes(Count) + LineBytes)]);
     }
 
     /// <summary>Prefetches what tells whether entries are among the postings, and the impacts.</summary>
@@ -73,7 +81,10 @@ internal readonly record struct HeldWindow(long Window, int Count, int Bytes, He
             PrefetchKernels.Prefetch(Rest.Span[BitmapKernels.Bytes..Math.Min(Bytes, BitmapKernels.Bytes + PostingWindow.Blocks)]);
     }
 
-    /// <summary>Asks for what tells whether some entries are among the postings: of a bitmap the lines in which they are, of a list all of it.</summary>
+    /// <summary>
+    /// Asks for what tells whether some entries are among the postings: of a bitmap the lines in which they are, of a list all of
+    /// it.
+    /// </summary>
     public void Prefetch(ReadOnlySpan<ushort> entries)
     {
         if (Count is >= PostingWindow.MinBitsCount and < PostingWindow.Size)

@@ -4,8 +4,9 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// The best entries of a long list of a word, kept beside the term, and what is known of the others: enough to say, whatever the average length of a text has become, which entries score
-/// highest, without a look at the list. It is known as a champion list (Manning, Raghavan, Schütze, Introduction to Information Retrieval, 7.1.3), which is inexact; this one is not, by its limits.
+/// The best entries of a long list of a word, kept beside the term, and what is known of the others: enough to say, whatever the
+/// average length of a text has become, which entries score highest, without a look at the list. It is known as a champion list
+/// (Manning, Raghavan, Schütze, Introduction to Information Retrieval, 7.1.3), which is inexact; this one is not, by its limits.
 /// <code>
 /// number of limits (varint)
 /// by limit, frequencies and lengths descending: frequency, length (varints)
@@ -13,24 +14,32 @@ namespace Treepie.Indexing.Postings;
 /// </code>
 /// </summary>
 /// <remarks>
-/// Invariants: 1. Every entry of the list that is not in the head has, for one of the limits, at most its frequency and at least its length; so no such entry scores more than a limit does.
-/// 2. Of entries with the same frequency and length, those of the head have smaller ids than those outside: with the first that goes out, or stays out, such a limit comes to be, and keeps all later
-/// ones out. 3. An entry of the head is one of the list. 4. Limits are at most <see cref="MaxLimits"/>, entries at most <see cref="MaxEntries"/>.
-/// Removals leave limits as they are, which only makes them too high.
+/// Invariants: 1. Every entry of the list that is not in the head has, for one of the limits, at most its frequency and at least
+/// its length; so no such entry scores more than a limit does. 2. Of entries with the same frequency and length, those of the
+/// head have smaller ids than those outside: with the first that goes out, or stays out, such a limit comes to be, and keeps all
+/// later ones out. 3. An entry of the head is one of the list. 4. Limits are at most <see cref="MaxLimits"/>, entries at most
+/// <see cref="MaxEntries"/>. Removals leave limits as they are, which only makes them too high.
 /// </remarks>
 internal static class ListHead
 {
-    /// <summary>Most entries: a page of ten finds its ties here even where the average length is no more what it was. Half as many would save a third of the room.</summary>
+    /// <summary>
+    /// Most entries: a page of ten finds its ties here even where the average length is no more what it was. Half as many would
+    /// save a third of the room.
+    /// </summary>
     public const int MaxEntries = 32;
 
-    /// <summary>With fewer, though the list has more, it is made anew: half of it must have gone, so that the list is walked once in so many removals that each has paid for a few steps.</summary>
+    /// <summary>
+    /// With fewer, though the list has more, it is made anew: half of it must have gone, so that the list is walked once in so
+    /// many removals that each has paid for a few steps.
+    /// </summary>
     public const int MinEntries = MaxEntries / 2;
 
     /// <summary>Most limits: texts with a frequency of its own for each length are rare.</summary>
     public const int MaxLimits = 16;
 
     /// <summary>Longest head: each entry with a frequency and a length of its own.</summary>
-    public const int MaxBytes = 1 + (MaxLimits * 2 * Varint.MaxBytes) + (MaxEntries * ((2 * Varint.MaxBytes) + 1 + Varint.MaxLongBytes));
+    public const int MaxBytes = 1 + (MaxLimits * 2 * Varint.MaxBytes)
+        + (MaxEntries * ((2 * Varint.MaxBytes) + 1 + Varint.MaxLongBytes));
 
     /// <summary>Reads a head; returns how many entries it has.</summary>
     /// <param name="bytes">It; empty: there is none.</param>
@@ -121,10 +130,13 @@ internal static class ListHead
     }
 
     /// <summary>What is thrown where a head is not as it was written.</summary>
-    public static CorruptionException Damaged() => new("The head of a list of entries in the index is damaged. Reset the index to build it again.");
+    public static CorruptionException Damaged() =>
+        new("The head of a list of entries in the index is damaged. Reset the index to build it again.");
 }
 
-/// <summary>An entry of a list with all that its score depends on; or a limit, see <see cref="ListHead"/>, which has no id.</summary>
+/// <summary>
+/// An entry of a list with all that its score depends on; or a limit, see <see cref="ListHead"/>, which has no id.
+/// </summary>
 internal readonly record struct HeadEntry(long Id, int Frequency, int Length)
 {
     public bool IsLike(HeadEntry other) => Frequency == other.Frequency && Length == other.Length;

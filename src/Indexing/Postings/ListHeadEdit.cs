@@ -4,8 +4,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Changes the head of a list, see <see cref="ListHead"/>, as entries come and go: <see cref="Begin"/>, changes, <see cref="Bytes"/>. Most entries that come are covered by a limit: they change
-/// nothing, and nothing but the limits is looked at. Scratch, reused from term to term.
+/// Changes the head of a list, see <see cref="ListHead"/>, as entries come and go: <see cref="Begin"/>, changes,
+/// <see cref="Bytes"/>. Most entries that come are covered by a limit: they change nothing, and nothing but the limits is looked
+/// at. Scratch, reused from term to term.
 /// </summary>
 internal sealed class ListHeadEdit
 {
@@ -44,7 +45,10 @@ internal sealed class ListHeadEdit
     }
 
     /// <summary>The head as it is now; it lives until the next list.</summary>
-    public ReadOnlySpan<byte> Bytes() => isChanged ? output.AsSpan(0, ListHead.Write(best.AsSpan(0, count), limits.AsSpan(0, limitCount), output)) : old.AsSpan(0, oldBytes);
+    public ReadOnlySpan<byte> Bytes() =>
+        isChanged
+            ? output.AsSpan(0, ListHead.Write(best.AsSpan(0, count), limits.AsSpan(0, limitCount), output))
+            : old.AsSpan(0, oldBytes);
 
     /// <summary>Entries come to the list, all behind those it has.</summary>
     public void Add(ReadOnlySpan<Posting> postings)
@@ -53,7 +57,10 @@ internal sealed class ListHeadEdit
             Add(posting.EntryId, posting.Frequency);
     }
 
-    /// <summary>Entries go. Returns whether the head has too few now, where <paramref name="left"/> are in the list: <see cref="Rebuild"/> it.</summary>
+    /// <summary>
+    /// Entries go. Returns whether the head has too few now, where <paramref name="left"/> are in the list: <see cref="Rebuild"/>
+    /// it.
+    /// </summary>
     public bool Remove(ReadOnlySpan<long> ascending, long left)
     {
         Load();
@@ -78,7 +85,9 @@ internal sealed class ListHeadEdit
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(key, listId, 0);
         using Cursor cursor = postings.OpenCursor();
-        for (bool more = cursor.Seek(key); more && cursor.IsAt(key[..sizeof(long)], out ReadOnlySpan<byte> value); more = cursor.MoveNext())
+        for (bool more = cursor.Seek(key);
+             more && cursor.IsAt(key[..sizeof(long)], out ReadOnlySpan<byte> value);
+             more = cursor.MoveNext())
         {
             var segment = new PostingSegment(value);
             for (int i = 0; i < segment.Count; i++)
@@ -143,7 +152,9 @@ internal sealed class ListHeadEdit
         double leastPart = double.MaxValue;
         for (int i = 0; i + 1 < limitCount; i++)
         {
-            Debug.Assert(limits[i].Frequency > limits[i + 1].Frequency && limits[i].Length > limits[i + 1].Length, "no limit covers another");
+            Debug.Assert(
+                limits[i].Frequency > limits[i + 1].Frequency && limits[i].Length > limits[i + 1].Length,
+                "no limit covers another");
             double part = weights.PartOf(limits[i].Frequency, limits[i + 1].Length);
             if (part < leastPart)
                 (least, leastPart) = (i, part);

@@ -8,8 +8,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Reads the positions of some entries of several windows of a long list as masks, see <see cref="PositionKernels"/>: it is found where all of them lie, and that memory is asked for, before the
-/// first of them is read, so that the waits for it overlap.
+/// Reads the positions of some entries of several windows of a long list as masks, see <see cref="PositionKernels"/>: it is found
+/// where all of them lie, and that memory is asked for, before the first of them is read, so that the waits for it overlap.
 /// </summary>
 internal sealed class PositionBatch : IReusable
 {
@@ -30,7 +30,10 @@ internal sealed class PositionBatch : IReusable
 
     public void Clear() => entryCount = runCount = 0;
 
-    /// <summary>Finds where the positions of several entries of a window lie, which ascend, and asks for them. All entries are among the postings.</summary>
+    /// <summary>
+    /// Finds where the positions of several entries of a window lie, which ascend, and asks for them. All entries are among the
+    /// postings.
+    /// </summary>
     /// <param name="blocks">The blocks of positions.</param>
     /// <param name="listId">The list.</param>
     /// <param name="window">The window.</param>
@@ -42,7 +45,8 @@ internal sealed class PositionBatch : IReusable
         Reserve(entries.Length);
         PostingWindow postings = window.Postings;
         Span<ushort> before = stackalloc ushort[PostingWindow.Blocks], ranks = stackalloc ushort[Together];
-        bool isFew = entries.Length <= FewEntries && postings.Form == WindowSetForm.Bits, isCounted = !isFew && postings.TryCountBefore(before);
+        bool isFew = entries.Length <= FewEntries && postings.Form == WindowSetForm.Bits,
+            isCounted = !isFew && postings.TryCountBefore(before);
         var sums = new FrequencySums(postings, stackalloc int[FrequencySums.ScratchLength]);
         int endRank = 0, firstStart = 0, length = 0, rank = 0;
         ValuePlace place = default;
@@ -104,7 +108,8 @@ internal sealed class PositionBatch : IReusable
     }
 
     /// <summary>As <see cref="PositionKernels.Masks"/>, where some numbers take more than a byte.</summary>
-    private static void ReadLongMasks(ReadOnlySpan<byte> rest, ReadOnlySpan<int> starts, ReadOnlySpan<int> counts, Span<ulong> masks, Span<byte> isLong)
+    private static void ReadLongMasks(
+        ReadOnlySpan<byte> rest, ReadOnlySpan<int> starts, ReadOnlySpan<int> counts, Span<ulong> masks, Span<byte> isLong)
     {
         for (int i = 0, next = 0; i < starts.Length; i++)
         {
@@ -124,7 +129,8 @@ internal sealed class PositionBatch : IReusable
     }
 
     /// <summary>Goes on to the block of a window that holds a rank.</summary>
-    private static ValuePlace Seek(PositionPlaces blocks, long listId, in HeldWindow window, int rank, ref int endRank, out int firstRank)
+    private static ValuePlace Seek(
+        PositionPlaces blocks, long listId, in HeldWindow window, int rank, ref int endRank, out int firstRank)
     {
         while (true)
         {
@@ -132,13 +138,18 @@ internal sealed class PositionBatch : IReusable
             ValuePlace place = blocks.PlaceOf(listId, window.Segment, firstRank, out int postings);
             endRank = window.SegmentWindows > 1 ? window.Count : firstRank + postings;
             if (endRank == firstRank || endRank > window.Count)
-                throw new CorruptionException($"A block of the positions of list {listId} in window {window.Segment} is of {postings} postings from {firstRank} on, but there are {window.Count}. Reset the index to build it again.");
+                throw new CorruptionException(
+                    $"A block of the positions of list {listId} in window {window.Segment} is of {postings} postings from "
+                        + $"{firstRank} on, but there are {window.Count}. Reset the index to build it again.");
             if (rank < endRank)
                 return place;
         }
     }
 
-    /// <summary>Where single positions of a block will be read. A block of several windows says itself where, and is short: all of it is asked for.</summary>
+    /// <summary>
+    /// Where single positions of a block will be read. A block of several windows says itself where, and is short: all of it is
+    /// asked for.
+    /// </summary>
     private static ReadOnlySpan<byte> Ask(ReadOnlySpan<byte> block, int windows)
     {
         if (windows == 1)
@@ -167,7 +178,8 @@ internal sealed class PositionBatch : IReusable
     /// <param name="Place">The block.</param>
     /// <param name="Length">How long the positions of the window in it are where each takes a byte.</param>
     /// <param name="Count">The entries.</param>
-    /// <param name="Windows">Windows of the segment: more than one, and the block has a table of where the positions of each begin, see <see cref="PositionKey"/>.</param>
+    /// <param name="Windows">Windows of the segment: more than one, and the block has a table of where the positions of each
+    /// begin, see <see cref="PositionKey"/>.</param>
     /// <param name="Index">The place of the window among them.</param>
     private readonly record struct Run(ValuePlace Place, int Length, int Count, int Windows, int Index)
     {
@@ -178,7 +190,9 @@ internal sealed class PositionBatch : IReusable
                 return block[sizeof(ushort)..];
             int table = Windows * sizeof(ushort), index = Index * sizeof(ushort), next = index + sizeof(ushort);
             int start = BinaryPrimitives.ReadUInt16LittleEndian(block[index..]);
-            return next < table ? block[(table + start)..(table + BinaryPrimitives.ReadUInt16LittleEndian(block[next..]))] : block[(table + start)..];
+            return next < table
+                ? block[(table + start)..(table + BinaryPrimitives.ReadUInt16LittleEndian(block[next..]))]
+                : block[(table + start)..];
         }
     }
 }

@@ -2,7 +2,9 @@ using System.Buffers.Binary;
 
 namespace Treepie.Indexing.Postings;
 
-/// <summary>The positions of a segment of several windows where they lie, see <see cref="PositionKey"/>; empty where none are kept.</summary>
+/// <summary>
+/// The positions of a segment of several windows where they lie, see <see cref="PositionKey"/>; empty where none are kept.
+/// </summary>
 /// <param name="bytes">The value.</param>
 /// <param name="count">Windows of the segment.</param>
 internal readonly ref struct PositionBlock(ReadOnlySpan<byte> bytes, int count)
@@ -14,11 +16,15 @@ internal readonly ref struct PositionBlock(ReadOnlySpan<byte> bytes, int count)
     public ReadOnlySpan<byte> StartsOf(int windows) => bytes.IsEmpty ? default : bytes[..(windows * sizeof(ushort))];
 
     /// <summary>The positions of the first so many windows.</summary>
-    public ReadOnlySpan<byte> PositionsOf(int windows) => bytes.IsEmpty ? default : bytes[(count * sizeof(ushort))..EndOf(windows)];
+    public ReadOnlySpan<byte> PositionsOf(int windows) =>
+        bytes.IsEmpty ? default : bytes[(count * sizeof(ushort))..EndOf(windows)];
 
     /// <summary>The positions of one window.</summary>
     public ReadOnlySpan<byte> PositionsAt(int window) => bytes.IsEmpty ? default : bytes[EndOf(window)..EndOf(window + 1)];
 
     /// <summary>Behind the positions of the first so many windows.</summary>
-    private int EndOf(int windows) => windows == count ? bytes.Length : (count * sizeof(ushort)) + BinaryPrimitives.ReadUInt16LittleEndian(bytes[(windows * sizeof(ushort))..]);
+    private int EndOf(int windows) =>
+        windows == count
+            ? bytes.Length
+            : (count * sizeof(ushort)) + BinaryPrimitives.ReadUInt16LittleEndian(bytes[(windows * sizeof(ushort))..]);
 }

@@ -6,8 +6,8 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Reads the positions of postings of one long list. Ascending ranks of a window are read in one walk over its positions; numbers in between are
-/// passed over without being decoded. One object per term and query.
+/// Reads the positions of postings of one long list. Ascending ranks of a window are read in one walk over its positions; numbers
+/// in between are passed over without being decoded. One object per term and query.
 /// </summary>
 internal sealed class PositionCursor(PositionPlaces blocks, long listId)
 {
@@ -127,7 +127,10 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
         endRank = 0;
     }
 
-    /// <summary>Goes to the block that holds a rank, and gives its positions: from the one it stands on, or from the first of the window where it stands on none.</summary>
+    /// <summary>
+    /// Goes to the block that holds a rank, and gives its positions: from the one it stands on, or from the first of the window
+    /// where it stands on none.
+    /// </summary>
     private ReadOnlySpan<byte> Seek(PostingWindow postings, int rank)
     {
         while (true)
@@ -136,13 +139,17 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
             ReadOnlySpan<byte> block = Block(firstRank, out int count);
             endRank = segmentWindows > 1 ? postings.Count : firstRank + count;
             if (endRank == firstRank || endRank > postings.Count)
-                throw new CorruptionException($"A block of the positions of list {listId} in window {segment} is of {count} postings from {firstRank} on, but there are {postings.Count}. Reset the index to build it again.");
+                throw new CorruptionException(
+                    $"A block of the positions of list {listId} in window {segment} is of {count} postings from {firstRank} on, "
+                        + $"but there are {postings.Count}. Reset the index to build it again.");
             if (rank < endRank)
                 return block;
         }
     }
 
-    /// <summary>The positions of the block that begins at a rank, and what it says of their number where it is of one window.</summary>
+    /// <summary>
+    /// The positions of the block that begins at a rank, and what it says of their number where it is of one window.
+    /// </summary>
     private ReadOnlySpan<byte> Block(int rank, out int count)
     {
         ReadOnlySpan<byte> value = blocks.Read(listId, segment, rank, out count);
@@ -150,6 +157,8 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
             return value[sizeof(ushort)..];
         int table = segmentWindows * sizeof(ushort), index = windowIndex * sizeof(ushort), next = index + sizeof(ushort);
         int start = BinaryPrimitives.ReadUInt16LittleEndian(value[index..]);
-        return next < table ? value[(table + start)..(table + BinaryPrimitives.ReadUInt16LittleEndian(value[next..]))] : value[(table + start)..];
+        return next < table
+            ? value[(table + start)..(table + BinaryPrimitives.ReadUInt16LittleEndian(value[next..]))]
+            : value[(table + start)..];
     }
 }

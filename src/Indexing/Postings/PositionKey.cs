@@ -3,8 +3,8 @@ using System.Buffers.Binary;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Keys of a positions tree: list id and first window of the posting segment they belong to (8 bytes each), then the rank of the first
-/// posting (2), all big-endian. The value:
+/// Keys of a positions tree: list id and first window of the posting segment they belong to (8 bytes each), then the rank of the
+/// first posting (2), all big-endian. The value:
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// a segment of n &gt; 1 windows is one block, of rank 0:

@@ -6,13 +6,15 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Finds blocks of positions (see <see cref="PositionKey"/>) and remembers where those lie that were asked for: a phrase asks in nearly every window for a block or two of each of its
-/// words, and a descent for each costs more than to compare what is there. Good for one state of an index; one thread at a time.
+/// Finds blocks of positions (see <see cref="PositionKey"/>) and remembers where those lie that were asked for: a phrase asks in
+/// nearly every window for a block or two of each of its words, and a descent for each costs more than to compare what is there.
+/// Good for one state of an index; one thread at a time.
 /// </summary>
 /// <param name="positions">The blocks of all lists of a dictionary.</param>
 /// <remarks>
-/// Memory: 48 bytes for each of up to <see cref="MaxPlaces"/> blocks, which are 384 KiB, and no more than four times as many as were asked for. A block has two places at which it may be
-/// remembered, and those of one list lie there in the order in which they are asked for.
+/// Memory: 48 bytes for each of up to <see cref="MaxPlaces"/> blocks, which are 384 KiB, and no more than four times as many as
+/// were asked for. A block has two places at which it may be remembered, and those of one list lie there in the order in which
+/// they are asked for.
 /// </remarks>
 internal sealed class PositionPlaces(Tree positions)
 {
@@ -29,10 +31,12 @@ internal sealed class PositionPlaces(Tree positions)
     /// <param name="listId">The list.</param>
     /// <param name="segment">First window of the segment.</param>
     /// <param name="rank">First rank of the block.</param>
-    /// <param name="postings">Gets the number it begins with: in a segment of one window, how many postings have their positions in it.</param>
+    /// <param name="postings">Gets the number it begins with: in a segment of one window, how many postings have their positions
+    /// in it.</param>
     /// <returns>The block; it lives as long as the read transaction.</returns>
     /// <exception cref="CorruptionException">There is none.</exception>
-    public ReadOnlySpan<byte> Read(long listId, long segment, int rank, out int postings) => positions.ReadAt(PlaceOf(listId, segment, rank, out postings));
+    public ReadOnlySpan<byte> Read(long listId, long segment, int rank, out int postings) =>
+        positions.ReadAt(PlaceOf(listId, segment, rank, out postings));
 
     /// <summary>As <see cref="Read"/>, where the block lies: what is known of it is not looked at again.</summary>
     public ValuePlace PlaceOf(long listId, long segment, int rank, out int postings)
@@ -66,7 +70,9 @@ internal sealed class PositionPlaces(Tree positions)
         Span<byte> key = stackalloc byte[PositionKey.Bytes];
         PositionKey.Write(key, listId, segment, rank);
         if (!positions.TryLocate(key, out ValuePlace place) || place.Length < sizeof(ushort))
-            throw new CorruptionException($"The index misses the positions of list {listId} from window {segment}, posting {rank} on. Reset the index to build it again.");
+            throw new CorruptionException(
+                $"The index misses the positions of list {listId} from window {segment}, posting {rank} on. Reset the index to "
+                    + $"build it again.");
 
         postings = BinaryPrimitives.ReadUInt16LittleEndian(positions.ReadAt(place));
         if (count >= known.Length / 2 && known.Length < MaxPlaces)
@@ -85,10 +91,13 @@ internal sealed class PositionPlaces(Tree positions)
         return there.Key == key && there.ListId == listId && there.IsThere;
     }
 
-    /// <summary>Remembers a block: at the first of its two places if that is free, else at the second, whatever is there.</summary>
+    /// <summary>
+    /// Remembers a block: at the first of its two places if that is free, else at the second, whatever is there.
+    /// </summary>
     private void Keep(Known found)
     {
-        int home = HomeOf(found.ListId, found.Key >> PostingWindow.SizeBits, (int)found.Key & (PostingWindow.Size - 1)), mask = known.Length - 1;
+        int home = HomeOf(found.ListId, found.Key >> PostingWindow.SizeBits, (int)found.Key & (PostingWindow.Size - 1)),
+            mask = known.Length - 1;
         ref Known place = ref known[home & mask];
         if (place.IsThere)
             place = ref known[(home + OtherOf(found.ListId)) & mask];
@@ -108,7 +117,10 @@ internal sealed class PositionPlaces(Tree positions)
         }
     }
 
-    /// <summary>The first place of a block. Of a window there are hardly ever more than four blocks: the first two have places of their own, others those of windows far away.</summary>
+    /// <summary>
+    /// The first place of a block. Of a window there are hardly ever more than four blocks: the first two have places of their
+    /// own, others those of windows far away.
+    /// </summary>
     private static int HomeOf(long listId, long segment, int rank) =>
         (int)((ulong)listId * 0x9E3779B97F4A7C15 >> 40) + ((int)segment << 1) + (rank == 0 ? 0 : 1) + (rank >> 11 << 9);
 

@@ -5,7 +5,10 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Postings;
 
-/// <summary>Reads, writes and removes the positions of whole segments. Scratch, used for one dictionary of one write transaction after the other.</summary>
+/// <summary>
+/// Reads, writes and removes the positions of whole segments. Scratch, used for one dictionary of one write transaction after the
+/// other.
+/// </summary>
 internal sealed class PositionStore
 {
     private string name = "";
@@ -69,7 +72,9 @@ internal sealed class PositionStore
     public void Delete(long listId, long firstWindow)
     {
         ranks.Clear();
-        for (bool found = SeekFirst(listId, firstWindow); found; found = cursor.MoveNext() && PositionKey.IsOf(cursor.Key, listId, firstWindow))
+        for (bool found = SeekFirst(listId, firstWindow);
+             found;
+             found = cursor.MoveNext() && PositionKey.IsOf(cursor.Key, listId, firstWindow))
             ranks.Add(PositionKey.Rank(cursor.Key));
 
         Span<byte> key = stackalloc byte[PositionKey.Bytes];
@@ -89,9 +94,11 @@ internal sealed class PositionStore
     }
 
     /// <summary>
-    /// Writes the positions of a segment of one window, in blocks. Where <paramref name="isAppended"/>, they are those that were loaded last and others behind them: blocks that were full stay.
+    /// Writes the positions of a segment of one window, in blocks. Where <paramref name="isAppended"/>, they are those that were
+    /// loaded last and others behind them: blocks that were full stay.
     /// </summary>
-    public void PutWindow(long listId, long firstWindow, PostingWindow window, ReadOnlySpan<byte> positions, bool isAppended = false)
+    public void PutWindow(
+        long listId, long firstWindow, PostingWindow window, ReadOnlySpan<byte> positions, bool isAppended = false)
     {
         int first = isAppended ? lastRank : 0;
         int start = isAppended ? lastStart : 0;
@@ -128,7 +135,9 @@ internal sealed class PositionStore
     private void GoToFirst(long listId, long firstWindow)
     {
         if (!SeekFirst(listId, firstWindow))
-            throw new CorruptionException($"The index tree '{name}' misses the positions of list {listId} from window {firstWindow} on. Reset the index to build it again.");
+            throw new CorruptionException(
+                $"The index tree '{name}' misses the positions of list {listId} from window {firstWindow} on. Reset the index to "
+                    + $"build it again.");
     }
 
     private bool SeekFirst(long listId, long firstWindow)

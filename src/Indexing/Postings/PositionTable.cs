@@ -1,6 +1,8 @@
 namespace Treepie.Indexing.Postings;
 
-/// <summary>The positions of one term in several entries of a window, one entry after the other. Scratch, filled anew for each window.</summary>
+/// <summary>
+/// The positions of one term in several entries of a window, one entry after the other. Scratch, filled anew for each window.
+/// </summary>
 internal sealed class PositionTable
 {
     private int length;

@@ -12,7 +12,8 @@ internal sealed class PostingBuffer(bool keepsPositions)
 
     public int Count { get; private set; }
 
-    public PostingRun Run => new(postings.AsSpan(0, Count), positions.AsSpan(0, positionBytes), keepsPositions ? ends.AsSpan(0, Count) : default);
+    public PostingRun Run =>
+        new(postings.AsSpan(0, Count), positions.AsSpan(0, positionBytes), keepsPositions ? ends.AsSpan(0, Count) : default);
 
     public void Clear()
     {
@@ -55,7 +56,8 @@ internal sealed class PostingBuffer(bool keepsPositions)
     public void Add(TermOccurrences occurrences, int term, EntryIds idOf)
     {
         int first = occurrences.Starts[term], count = occurrences.Starts[term + 1] - first;
-        ReadOnlySpan<int> owners = occurrences.Owners.Slice(first, count), frequencies = occurrences.Frequencies.Slice(first, count);
+        ReadOnlySpan<int> owners = occurrences.Owners.Slice(first, count),
+            frequencies = occurrences.Frequencies.Slice(first, count);
         ReadOnlySpan<int> places = keepsPositions ? occurrences.PositionsFrom(first, count) : default;
         Reserve(count);
         Span<byte> room = Room(Varint.MaxBytes * places.Length);

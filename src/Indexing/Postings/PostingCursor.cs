@@ -9,16 +9,20 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Walks the windows of one long list. Cheap when asked for ascending windows (a segment holds many, the next one is a step away), correct for any order.
-/// One object per term and query; it holds one storage cursor.
+/// Walks the windows of one long list. Cheap when asked for ascending windows (a segment holds many, the next one is a step
+/// away), correct for any order. One object per term and query; it holds one storage cursor.
 /// </summary>
 internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? meter = null) : IHoldsPages
 {
     /// <summary>No window.</summary>
     public const long End = long.MaxValue;
 
-    /// <summary>So much of the next segment of a dense list is asked for while a window is looked at: all up to its impacts, or its frequencies.</summary>
-    private const int AheadBytes = PostingSegment.HeaderBytes + PostingSegment.DirectoryEntryBytes + BitmapKernels.Bytes + PostingWindow.Blocks;
+    /// <summary>
+    /// So much of the next segment of a dense list is asked for while a window is looked at: all up to its impacts, or its
+    /// frequencies.
+    /// </summary>
+    private const int AheadBytes = PostingSegment.HeaderBytes + PostingSegment.DirectoryEntryBytes + BitmapKernels.Bytes
+        + PostingWindow.Blocks;
 
     private readonly Cursor cursor = postings.OpenCursor();
     private bool isOnSegment;
@@ -60,7 +64,8 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         }
         else if (from > lastWindow)
         {
-            // A step first: ascending walks almost always find the window in the next segment. That of a dense list is the next window.
+            // A step first: ascending walks almost always find the window in the next segment. That of a dense list is the next
+            // window.
             bool isNear = SegmentWindows > 1 || from == lastWindow + 1;
             if ((isNear && !Step()) || (from > lastWindow && !SeekFloor(from)))
                 return EndFrom(from);
@@ -95,15 +100,23 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         return true;
     }
 
-    /// <summary>As <see cref="TryGet"/>, for who looks at several windows by turns: what is found is good as long as the transaction keeps its pages.</summary>
+    /// <summary>
+    /// As <see cref="TryGet"/>, for who looks at several windows by turns: what is found is good as long as the transaction keeps
+    /// its pages.
+    /// </summary>
     public bool TryHold(long window, out HeldWindow held)
     {
         bool isThere = TryGet(window, out _);
-        held = isThere ? new HeldWindow(window, payloadCount, payload.Span.Length, payload, firstWindow, SegmentWindows, index) : default;
+        held = isThere
+            ? new HeldWindow(window, payloadCount, payload.Span.Length, payload, firstWindow, SegmentWindows, index)
+            : default;
         return isThere;
     }
 
-    /// <summary>All segments of the list, in order, for who reads all of them: the cheapest way along it. It stands on no window then, and one goes along it at a time.</summary>
+    /// <summary>
+    /// All segments of the list, in order, for who reads all of them: the cheapest way along it. It stands on no window then, and
+    /// one goes along it at a time.
+    /// </summary>
     public PostingSegments Segments() => new(this);
 
     /// <summary>The segments of the first page of the list; false if there is none.</summary>
@@ -134,7 +147,10 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
             meter.Count.BlocksDecoded++;
     }
 
-    /// <summary>Finds several windows, which ascend, all together, so that the waits for the memory in which they lie overlap; those that have postings are added to others.</summary>
+    /// <summary>
+    /// Finds several windows, which ascend, all together, so that the waits for the memory in which they lie overlap; those that
+    /// have postings are added to others.
+    /// </summary>
     [SkipLocalsInit]
     public void HoldEach(ReadOnlySpan<long> wanted, WindowsAhead held)
     {
@@ -152,7 +168,9 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         {
             PostingKey.Write(key, listId, wanted[i]);
             HeldWindow found;
-            if (seeks.TryGet(i, key, sizeof(long), out ReadOnlySpan<byte> value) ? TryHold(value, wanted[i], out found) : TryHold(wanted[i], out found))
+            if (seeks.TryGet(i, key, sizeof(long), out ReadOnlySpan<byte> value)
+                ? TryHold(value, wanted[i], out found)
+                : TryHold(wanted[i], out found))
                 held.Add(in found);
         }
     }
@@ -169,7 +187,9 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
             return false;
         ReadOnlySpan<byte> payloads = windows.Payloads;
         int start = windows.StartAt(place), end = place + 1 < windows.Count ? windows.StartAt(place + 1) : payloads.Length;
-        held = new HeldWindow(window, windows.CountAt(place), end - start, new HeldBytes(payloads[start..]), windows.FirstWindow, windows.Count, place);
+        held = new HeldWindow(
+            window, windows.CountAt(place), end - start, new HeldBytes(payloads[start..]), windows.FirstWindow, windows.Count,
+            place);
         if (meter is not null)
         {
             meter.Count.BlocksDecoded++;

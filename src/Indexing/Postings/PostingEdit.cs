@@ -6,7 +6,8 @@ namespace Treepie.Indexing.Postings;
 
 /// <summary>
 /// Applies additions and removals to the windows of one segment. Windows that nothing touches are copied as they are.
-/// The result is a row of encoded windows, cut into segments by <see cref="PackSegment"/>. Scratch, reused from term to term and from dictionary to dictionary.
+/// The result is a row of encoded windows, cut into segments by <see cref="PackSegment"/>. Scratch, reused from term to term and
+/// from dictionary to dictionary.
 /// </summary>
 internal sealed class PostingEdit
 {
@@ -30,7 +31,8 @@ internal sealed class PostingEdit
     /// <summary>Whether lists keep frequencies and positions.</summary>
     private bool IsPlaced => impacts is not null;
 
-    private readonly record struct EncodedWindow(long Window, int Count, int Start, int Length, int PositionStart, int PositionLength);
+    private readonly record struct EncodedWindow(
+        long Window, int Count, int Start, int Length, int PositionStart, int PositionLength);
 
     /// <summary>Windows of the result.</summary>
     public int WindowCount => windows.Count;
@@ -93,8 +95,9 @@ internal sealed class PostingEdit
     }
 
     /// <summary>
-    /// Runs an edit that adds to the last windows of a segment, and behind them: the result is these windows, and those in front of them are not looked at. Returns how many these are: what they
-    /// are is given to <see cref="PackSegment"/> and <see cref="StorePositions"/>.
+    /// Runs an edit that adds to the last windows of a segment, and behind them: the result is these windows, and those in front
+    /// of them are not looked at. Returns how many these are: what they are is given to <see cref="PackSegment"/> and
+    /// <see cref="StorePositions"/>.
     /// </summary>
     /// <param name="source">A segment of several windows.</param>
     /// <param name="block">Its positions; none where none are kept.</param>
@@ -106,7 +109,8 @@ internal sealed class PostingEdit
         if (additions[0].Window == source.LastWindow)
         {
             count--;
-            additions = EncodeChanged(source.LastWindow, source.PostingsAt(count), block.PositionsAt(count), additions, default, out _);
+            additions = EncodeChanged(
+                source.LastWindow, source.PostingsAt(count), block.PositionsAt(count), additions, default, out _);
         }
 
         while (!additions.IsEmpty)
@@ -116,7 +120,8 @@ internal sealed class PostingEdit
 
     /// <summary>
     /// Writes as many windows from <paramref name="first"/> on as one segment holds and returns it; it lives until the next
-    /// call. <paramref name="first"/> is moved behind them. Several windows share a segment only if their positions share a block.
+    /// call. <paramref name="first"/> is moved behind them. Several windows share a segment only if their positions share a
+    /// block.
     /// </summary>
     /// <param name="start">Windows in front of these, which the segment begins with.</param>
     /// <param name="first">Which is the first.</param>
@@ -135,7 +140,10 @@ internal sealed class PostingEdit
             bool staysNarrow = isNarrow && PostingSegment.IsNarrow(next.Window - firstWindow, next.Count);
             int total = PostingSegment.PayloadStart(staysNarrow, count + 1) + payload + next.Length;
             int blockTotal = ((count + 1) * sizeof(ushort)) + block + next.PositionLength;
-            if (count > 0 && (total > MaxSegmentBytes || blockTotal > PositionKey.MaxBlockBytes || next.Window - firstWindow > uint.MaxValue))
+            if (count > 0
+                && (total > MaxSegmentBytes
+                    || blockTotal > PositionKey.MaxBlockBytes
+                    || next.Window - firstWindow > uint.MaxValue))
                 break;
             isNarrow = staysNarrow;
             payload += next.Length;
@@ -165,7 +173,8 @@ internal sealed class PostingEdit
     /// <param name="start">The windows it begins with.</param>
     /// <param name="first">The first of the others.</param>
     /// <param name="end">Behind the last of them.</param>
-    /// <param name="isAppended">Its only window is that of the segment that the store has loaded, to which postings were only added: what does not change is not written.</param>
+    /// <param name="isAppended">Its only window is that of the segment that the store has loaded, to which postings were only
+    /// added: what does not change is not written.</param>
     public void StorePositions(PositionStore store, long listId, SegmentStart start, int first, int end, bool isAppended)
     {
         int count = start.Count + end - first;
@@ -219,7 +228,8 @@ internal sealed class PostingEdit
     private void Append(long window, int count, int length)
     {
         Debug.Assert(windows.Count == 0 || windows[^1].Window < window);
-        windows.Add(new EncodedWindow(window, count, payloadBytes, length, changedPositionStart, positionBytes - changedPositionStart));
+        windows.Add(
+            new EncodedWindow(window, count, payloadBytes, length, changedPositionStart, positionBytes - changedPositionStart));
         payloadBytes += length;
         PostingCount += count;
     }
@@ -233,7 +243,8 @@ internal sealed class PostingEdit
 
     /// <summary>Encodes one window with its changes; returns the additions that are left.</summary>
     private PostingRun EncodeChanged(
-        long window, PostingWindow old, ReadOnlySpan<byte> oldPositions, PostingRun additions, ReadOnlySpan<long> removals, out int removalsConsumed)
+        long window, PostingWindow old, ReadOnlySpan<byte> oldPositions, PostingRun additions, ReadOnlySpan<long> removals,
+        out int removalsConsumed)
     {
         changedPositionStart = positionBytes;
         Array.Clear(largest);
@@ -266,7 +277,9 @@ internal sealed class PostingEdit
         return additions.Skip(added);
     }
 
-    /// <summary>Weighs a posting that stays: as it was, or, where all had one weight and blocks are going to have their own, anew.</summary>
+    /// <summary>
+    /// Weighs a posting that stays: as it was, or, where all had one weight and blocks are going to have their own, anew.
+    /// </summary>
     private void WeighOld(in PostingWindow old, long window, ushort offset, int frequency) =>
         Weigh(offset, isWeighedAnew ? impacts!.Of((window << PostingWindow.SizeBits) + offset, frequency) : old.ImpactAt(offset)); // it is placed
 
@@ -277,7 +290,8 @@ internal sealed class PostingEdit
     }
 
     /// <summary>Decodes what stays of a window into the scratch arrays; returns how many.</summary>
-    private int Retain(long window, PostingWindow old, ReadOnlySpan<byte> oldPositions, ReadOnlySpan<long> removals, out int removalsConsumed)
+    private int Retain(
+        long window, PostingWindow old, ReadOnlySpan<byte> oldPositions, ReadOnlySpan<long> removals, out int removalsConsumed)
     {
         removalsConsumed = 0;
         if (old.Count == 0)

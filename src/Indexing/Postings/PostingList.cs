@@ -80,7 +80,9 @@ internal sealed class PostingList : IReusable
         get
         {
             int start = Start, behind = At + 1;
-            int end = behind == Here ? payloadBytes : isNarrow ? PostingSegment.StartOf(Directory[behind]) : Whole.StartAt(behind);
+            int end = behind == Here
+                ? payloadBytes
+                : isNarrow ? PostingSegment.StartOf(Directory[behind]) : Whole.StartAt(behind);
             return new HeldWindow(Window, Count, end - start, new HeldBytes(payloads.Span[start..]), FirstWindow, Here, At);
         }
     }

@@ -2,7 +2,10 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Postings;
 
-/// <summary>Scratch of who writes dictionaries, one after the other and commit after commit: made once, it is no garbage of each. Of one <see cref="PostingWriter"/> at a time.</summary>
+/// <summary>
+/// Scratch of who writes dictionaries, one after the other and commit after commit: made once, it is no garbage of each. Of one
+/// <see cref="PostingWriter"/> at a time.
+/// </summary>
 internal sealed class PostingMemory
 {
     /// <summary>Largest piece of memory, and most words, that are kept.</summary>
@@ -27,7 +30,8 @@ internal sealed class PostingMemory
     public PostingBuffer Placed { get; } = new(keepsPositions: true);
 
     /// <summary>Room for what stands beside a term.</summary>
-    public byte[] Payload { get; } = new byte[Math.Max(TermPayload.MaxHeadBytes + FlatPostings.MaxBytes, TermPayload.MaxLongBytes)];
+    public byte[] Payload { get; } = new byte[Math.Max(
+        TermPayload.MaxHeadBytes + FlatPostings.MaxBytes, TermPayload.MaxLongBytes)];
 
     /// <summary>Words that are new: number, and where in <see cref="Names"/> they are.</summary>
     public List<(long Word, int Start, int Length)> Named { get; } = [];

@@ -8,7 +8,8 @@ namespace Treepie.Indexing.Postings;
 /// <param name="positions">Positions of all of them, one after the other.</param>
 /// <param name="ends">Where the positions of each end; empty if none are kept.</param>
 /// <param name="start">Where the positions of the first begin.</param>
-internal readonly ref struct PostingRun(ReadOnlySpan<Posting> postings, ReadOnlySpan<byte> positions, ReadOnlySpan<int> ends, int start = 0)
+internal readonly ref struct PostingRun(
+    ReadOnlySpan<Posting> postings, ReadOnlySpan<byte> positions, ReadOnlySpan<int> ends, int start = 0)
 {
     private readonly ReadOnlySpan<byte> positions = positions;
     private readonly ReadOnlySpan<int> ends = ends;
@@ -23,7 +24,8 @@ internal readonly ref struct PostingRun(ReadOnlySpan<Posting> postings, ReadOnly
     public Posting this[int index] => Postings[index];
 
     /// <summary>Positions of one of them.</summary>
-    public ReadOnlySpan<byte> PositionsOf(int index) => ends.IsEmpty ? default : positions[(index == 0 ? start : ends[index - 1])..ends[index]];
+    public ReadOnlySpan<byte> PositionsOf(int index) =>
+        ends.IsEmpty ? default : positions[(index == 0 ? start : ends[index - 1])..ends[index]];
 
     /// <summary>Positions of all of them.</summary>
     public ReadOnlySpan<byte> Positions => ends.IsEmpty ? default : positions[start..ends[^1]];
@@ -33,5 +35,8 @@ internal readonly ref struct PostingRun(ReadOnlySpan<Posting> postings, ReadOnly
 
     /// <summary>All but the first so many.</summary>
     public PostingRun Skip(int count) =>
-        count == 0 ? this : new PostingRun(Postings[count..], positions, ends.IsEmpty ? default : ends[count..], ends.IsEmpty ? 0 : ends[count - 1]);
+        count == 0
+            ? this
+            : new PostingRun(
+                Postings[count..], positions, ends.IsEmpty ? default : ends[count..], ends.IsEmpty ? 0 : ends[count - 1]);
 }

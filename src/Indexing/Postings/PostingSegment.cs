@@ -19,7 +19,8 @@ namespace Treepie.Indexing.Postings;
 ///         form 2, 4: window − first window (1), postings − 1 (1), start of the payload (2)
 ///         …     payloads, see <see cref="PostingWindow"/>; starts count from here
 /// </code>
-/// Nearly all are of form 2: where the windows of a segment are spread over more than 256, or have more than 256 postings, there are few.
+/// Nearly all are of form 2: where the windows of a segment are spread over more than 256, or have more than 256 postings, there
+/// are few.
 /// </summary>
 internal readonly ref struct PostingSegment
 {
@@ -58,9 +59,11 @@ internal readonly ref struct PostingSegment
     /// <summary>Asks for its bytes before they are read.</summary>
     public void Prefetch() => PrefetchKernels.Prefetch(Bytes);
 
-    public long WindowAt(int index) => FirstWindow + (isNarrow ? Bytes[Place(index)] : BinaryPrimitives.ReadUInt32LittleEndian(Bytes[Place(index)..]));
+    public long WindowAt(int index) =>
+        FirstWindow + (isNarrow ? Bytes[Place(index)] : BinaryPrimitives.ReadUInt32LittleEndian(Bytes[Place(index)..]));
 
-    public int CountAt(int index) => 1 + (isNarrow ? Bytes[Place(index) + 1] : BinaryPrimitives.ReadUInt16LittleEndian(Bytes[(Place(index) + 4)..]));
+    public int CountAt(int index) =>
+        1 + (isNarrow ? Bytes[Place(index) + 1] : BinaryPrimitives.ReadUInt16LittleEndian(Bytes[(Place(index) + 4)..]));
 
     public PostingWindow PostingsAt(int index) => new(CountAt(index), PayloadAt(index));
 
@@ -72,8 +75,12 @@ internal readonly ref struct PostingSegment
         return payloads[start..end];
     }
 
-    /// <summary>The directory of form 2, an entry a number: see <see cref="WindowOf"/>, <see cref="CountOf"/>, <see cref="StartOf"/>. Empty for form 1.</summary>
-    public ReadOnlySpan<uint> NarrowEntries => isNarrow ? MemoryMarshal.Cast<byte, uint>(Bytes.Slice(HeaderBytes, Count * NarrowEntryBytes)) : default;
+    /// <summary>
+    /// The directory of form 2, an entry a number: see <see cref="WindowOf"/>, <see cref="CountOf"/>, <see cref="StartOf"/>.
+    /// Empty for form 1.
+    /// </summary>
+    public ReadOnlySpan<uint> NarrowEntries =>
+        isNarrow ? MemoryMarshal.Cast<byte, uint>(Bytes.Slice(HeaderBytes, Count * NarrowEntryBytes)) : default;
 
     /// <summary>The payloads of all windows.</summary>
     public ReadOnlySpan<byte> Payloads => Bytes[Place(Count)..];
@@ -133,14 +140,16 @@ internal readonly ref struct PostingSegment
     public ReadOnlySpan<byte> PayloadsOf(int windows) => windows == Count ? Payloads : Payloads[..StartAt(windows)];
 
     /// <summary>Where the payloads of so many windows begin.</summary>
-    public static int PayloadStart(bool isNarrow, int windows) => HeaderBytes + (windows * (isNarrow ? NarrowEntryBytes : DirectoryEntryBytes));
+    public static int PayloadStart(bool isNarrow, int windows) =>
+        HeaderBytes + (windows * (isNarrow ? NarrowEntryBytes : DirectoryEntryBytes));
 
     /// <summary>Whether a window fits into a directory of form 2.</summary>
-    public static bool IsNarrow(long windowsFromFirst, int postings) => windowsFromFirst <= byte.MaxValue && postings <= byte.MaxValue + 1;
+    public static bool IsNarrow(long windowsFromFirst, int postings) =>
+        windowsFromFirst <= byte.MaxValue && postings <= byte.MaxValue + 1;
 
     /// <summary>
-    /// Index, from <paramref name="start"/> on, of the first window that is not before <paramref name="window"/>; <see cref="Count"/> if there is none. The next two
-    /// are looked at first: walks ask in order.
+    /// Index, from <paramref name="start"/> on, of the first window that is not before <paramref name="window"/>;
+    /// <see cref="Count"/> if there is none. The next two are looked at first: walks ask in order.
     /// </summary>
     public int LowerBound(long window, int start = 0)
     {
@@ -174,7 +183,8 @@ internal readonly ref struct PostingSegment
     }
 
     /// <summary>Writes one entry of the directory.</summary>
-    public static void WriteEntry(Span<byte> output, bool isNarrow, int index, long windowsFromFirst, int postings, int payloadStart)
+    public static void WriteEntry(
+        Span<byte> output, bool isNarrow, int index, long windowsFromFirst, int postings, int payloadStart)
     {
         if (isNarrow)
         {

@@ -2,7 +2,9 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Postings;
 
-/// <summary>Goes along all segments of a long list, of a page of them at a time: see <see cref="PostingCursor.Segments"/>.</summary>
+/// <summary>
+/// Goes along all segments of a long list, of a page of them at a time: see <see cref="PostingCursor.Segments"/>.
+/// </summary>
 /// <param name="list">The list.</param>
 internal ref struct PostingSegments(PostingCursor list)
 {

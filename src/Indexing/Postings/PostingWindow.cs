@@ -30,7 +30,9 @@ internal readonly ref struct PostingWindow
     /// <summary>Bits of an entry id that are its offset in the window.</summary>
     public const int SizeBits = 12;
 
-    /// <summary>From this many postings on (density 1/32) a window is a bitmap: more room than a list, but combined 20 times as fast.</summary>
+    /// <summary>
+    /// From this many postings on (density 1/32) a window is a bitmap: more room than a list, but combined 20 times as fast.
+    /// </summary>
     public const int MinBitsCount = 128;
 
     /// <summary>Bits of an offset that are its place in a block.</summary>
@@ -62,7 +64,9 @@ internal readonly ref struct PostingWindow
         }
     }
 
-    /// <summary>Largest impacts (see <see cref="IImpacts"/>): one of the whole window, or one of each block; empty where none are kept.</summary>
+    /// <summary>
+    /// Largest impacts (see <see cref="IImpacts"/>): one of the whole window, or one of each block; empty where none are kept.
+    /// </summary>
     public ReadOnlySpan<byte> Impacts { get; }
 
     public int Count { get; }
@@ -157,14 +161,17 @@ internal readonly ref struct PostingWindow
         for (int i = 0; i < offsets.Length; i++)
         {
             int offset = offsets[i];
-            ranks[i] = (ushort)(before[offset >> BlockBits] + BitOperations.PopCount(words[offset >> BlockBits] & ((1UL << offset) - 1)));
+            ranks[i] = (ushort)(before[offset >> BlockBits]
+                + BitOperations.PopCount(words[offset >> BlockBits] & ((1UL << offset) - 1)));
         }
     }
 
     /// <summary>The ranks of few postings of BITS by their offsets, which ascend.</summary>
     public void CopyRanks(ReadOnlySpan<ushort> offsets, Span<ushort> ranks) => BitmapKernels.CopyRanks(Words, offsets, ranks);
 
-    /// <summary>The ranks of several postings of a LIST, or FULL, by their offsets, which ascend, from a rank on; returns the last.</summary>
+    /// <summary>
+    /// The ranks of several postings of a LIST, or FULL, by their offsets, which ascend, from a rank on; returns the last.
+    /// </summary>
     public int CopyRanks(ReadOnlySpan<ushort> offsets, int from, Span<ushort> ranks)
     {
         if (Form == WindowSetForm.Full)
@@ -184,7 +191,10 @@ internal readonly ref struct PostingWindow
         return from;
     }
 
-    /// <summary>By rank, writes the sum of the frequencies before it, and that of all behind the last; false where they take more than a byte each.</summary>
+    /// <summary>
+    /// By rank, writes the sum of the frequencies before it, and that of all behind the last; false where they take more than a
+    /// byte each.
+    /// </summary>
     public bool TryCopyStarts(Span<ushort> starts)
     {
         switch (frequencies.IsEmpty ? 0 : frequencies[0])
@@ -250,7 +260,9 @@ internal readonly ref struct PostingWindow
         }
     }
 
-    /// <summary>Of ascending offsets, keeps those that are among the postings, or those that are not, in place; returns how many stay.</summary>
+    /// <summary>
+    /// Of ascending offsets, keeps those that are among the postings, or those that are not, in place; returns how many stay.
+    /// </summary>
     public int Keep(Span<ushort> offsets, bool wanted) => Form switch
     {
         WindowSetForm.List when wanted && offsets.Length < MostSought => OffsetKernels.FilterFew(offsets, Offsets),
@@ -278,7 +290,9 @@ internal readonly ref struct PostingWindow
         };
     }
 
-    /// <summary>The sum of the frequencies of the ranks from <paramref name="from"/> up to before <paramref name="to"/>.</summary>
+    /// <summary>
+    /// The sum of the frequencies of the ranks from <paramref name="from"/> up to before <paramref name="to"/>.
+    /// </summary>
     public int SumFrequencies(int from, int to)
     {
         if (frequencies.IsEmpty || frequencies[0] == 0)
@@ -399,9 +413,11 @@ internal readonly ref struct PostingWindow
     public static int MaxEncodedBytes(int count) => BitmapKernels.Bytes + Blocks + 1 + (4 * count);
 
     /// <summary>
-    /// Encodes ascending offsets, their frequencies (empty: none are kept) and the largest impacts by block; returns the bytes written.
+    /// Encodes ascending offsets, their frequencies (empty: none are kept) and the largest impacts by block; returns the bytes
+    /// written.
     /// </summary>
-    public static int Encode(ReadOnlySpan<ushort> offsets, ReadOnlySpan<int> frequencies, ReadOnlySpan<byte> impacts, Span<byte> output)
+    public static int Encode(
+        ReadOnlySpan<ushort> offsets, ReadOnlySpan<int> frequencies, ReadOnlySpan<byte> impacts, Span<byte> output)
     {
         Debug.Assert(offsets.Length is > 0 and <= Size && (frequencies.IsEmpty || frequencies.Length == offsets.Length));
         int length = IdBytes(offsets.Length);

@@ -38,7 +38,9 @@ internal sealed class PostingWriter : IDisposable
     /// <param name="words">Its terms by number; null if they have none.</param>
     /// <param name="newListId">Gives a number that no list has.</param>
     /// <param name="memory">Its scratch.</param>
-    public PostingWriter(string name, Tree terms, Tree postings, Tree? positions, Tree? largest, IImpacts? impacts, Tree? words, Func<long> newListId, PostingMemory memory)
+    public PostingWriter(
+        string name, Tree terms, Tree postings, Tree? positions, Tree? largest, IImpacts? impacts, Tree? words,
+        Func<long> newListId, PostingMemory memory)
     {
         this.words = words;
         this.name = name;
@@ -62,7 +64,9 @@ internal sealed class PostingWriter : IDisposable
         segments = postings.OpenCursor();
     }
 
-    /// <summary>Adds and removes entries of a term. Both ascend; additions are greater than all entries the index ever had.</summary>
+    /// <summary>
+    /// Adds and removes entries of a term. Both ascend; additions are greater than all entries the index ever had.
+    /// </summary>
     /// <param name="term">The term.</param>
     /// <param name="additions">Entries that have it now.</param>
     /// <param name="removals">Entries that had it.</param>
@@ -109,7 +113,10 @@ internal sealed class PostingWriter : IDisposable
             named.Add((word, names.Add(term), term.Length));
     }
 
-    /// <summary>Names the words that are new in the order of their numbers, which are greater than all there are: so pages are filled one after the other.</summary>
+    /// <summary>
+    /// Names the words that are new in the order of their numbers, which are greater than all there are: so pages are filled one
+    /// after the other.
+    /// </summary>
     private void WriteNames()
     {
         named.Sort(static (x, y) => x.Word.CompareTo(y.Word));
@@ -132,7 +139,8 @@ internal sealed class PostingWriter : IDisposable
         words!.Delete(key); // as above
     }
 
-    private bool ApplyToFlat(ReadOnlySpan<byte> term, long word, FlatPostings old, PostingRun additions, ReadOnlySpan<long> removals)
+    private bool ApplyToFlat(
+        ReadOnlySpan<byte> term, long word, FlatPostings old, PostingRun additions, ReadOnlySpan<long> removals)
     {
         if (removals.IsEmpty && TermPayload.AppendFlat(payload, word, old, additions) is var appended and > 0)
         {
@@ -215,7 +223,8 @@ internal sealed class PostingWriter : IDisposable
         terms.Put(term, payload.AsSpan(0, WriteLong(word, count + additions.Count, listId, additions.Postings)));
     }
 
-    private bool ApplyToLong(ReadOnlySpan<byte> term, long word, long count, long listId, PostingRun additions, ReadOnlySpan<long> removals)
+    private bool ApplyToLong(
+        ReadOnlySpan<byte> term, long word, long count, long listId, PostingRun additions, ReadOnlySpan<long> removals)
     {
         if (removals.IsEmpty)
         {
@@ -343,8 +352,10 @@ internal sealed class PostingWriter : IDisposable
     /// <param name="listId">Of this list.</param>
     /// <param name="kept">Where the largest impacts of its windows are kept; null: nowhere.</param>
     /// <param name="start">Windows of the segment that was edited, which the result is behind.</param>
-    /// <param name="appended">The segment whose only window comes first, where postings were only added to it, or behind it; else empty.</param>
-    private void PutSegments(long listId, WindowImpacts? kept = null, SegmentStart start = default, ReadOnlySpan<byte> appended = default)
+    /// <param name="appended">The segment whose only window comes first, where postings were only added to it, or behind it; else
+    /// empty.</param>
+    private void PutSegments(
+        long listId, WindowImpacts? kept = null, SegmentStart start = default, ReadOnlySpan<byte> appended = default)
     {
         for (int i = 0; kept is not null && i < edit.WindowCount; i++)
         {
@@ -378,7 +389,8 @@ internal sealed class PostingWriter : IDisposable
         if (missed != 0)
         {
             throw new CorruptionException(
-                $"The index dictionary '{name}' misses {missed} entries of the term {Convert.ToHexString(term[..Math.Min(term.Length, 32)])} " +
+                $"The index dictionary '{name}' misses {missed} entries of the term "
+                    + $"{Convert.ToHexString(term[..Math.Min(term.Length, 32)])} " +
                 "that its entries name. Reset the index to build it again.");
         }
     }

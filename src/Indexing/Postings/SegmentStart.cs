@@ -1,6 +1,9 @@
 namespace Treepie.Indexing.Postings;
 
-/// <summary>The first windows of a segment, which a changed one begins with: they are taken over as they lie, all in one piece. By default, none.</summary>
+/// <summary>
+/// The first windows of a segment, which a changed one begins with: they are taken over as they lie, all in one piece. By
+/// default, none.
+/// </summary>
 /// <param name="segment">The segment.</param>
 /// <param name="block">Its positions.</param>
 /// <param name="count">How many windows of it.</param>
@@ -43,6 +46,7 @@ internal readonly ref struct SegmentStart(PostingSegment segment, PositionBlock 
         }
 
         for (int i = 0; i < Count; i++)
-            PostingSegment.WriteEntry(output, isNarrow, i, segment.WindowAt(i) - FirstWindow, segment.CountAt(i), segment.StartAt(i));
+            PostingSegment.WriteEntry(
+                output, isNarrow, i, segment.WindowAt(i) - FirstWindow, segment.CountAt(i), segment.StartAt(i));
     }
 }

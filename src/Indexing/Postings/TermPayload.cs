@@ -86,7 +86,10 @@ internal readonly ref struct TermPayload
     /// <summary>The <see cref="ListHead"/> of a long list; empty where it keeps no frequencies.</summary>
     public ReadOnlySpan<byte> Best => Kind == PostingKind.Long ? list : default;
 
-    /// <summary>Writes a short list; 0 if it is too long for that. <paramref name="output"/> holds <see cref="MaxHeadBytes"/> + <see cref="FlatPostings.MaxBytes"/>.</summary>
+    /// <summary>
+    /// Writes a short list; 0 if it is too long for that. <paramref name="output"/> holds <see cref="MaxHeadBytes"/> +
+    /// <see cref="FlatPostings.MaxBytes"/>.
+    /// </summary>
     public static int WriteFlat(Span<byte> output, long word, PostingRun run) => AppendFlat(output, word, default, run);
 
     /// <summary>As <see cref="WriteFlat"/>, of a list that was not walked yet and a run behind it.</summary>

@@ -4,9 +4,10 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// The largest impact of each window of the longest lists, side by side: what a search for the best looks at before it looks at a list, a byte instead of some lines of memory for each
-/// window. A list has them while it is of <see cref="MinEntries"/> entries or more. Key: list id, number of the first window of the part (a multiple of 512), 8 bytes each,
-/// big-endian; value: by window, from the first of the part to the last that has postings, its largest impact, 0 where it has none.
+/// The largest impact of each window of the longest lists, side by side: what a search for the best looks at before it looks at a
+/// list, a byte instead of some lines of memory for each window. A list has them while it is of <see cref="MinEntries"/> entries
+/// or more. Key: list id, number of the first window of the part (a multiple of 512), 8 bytes each, big-endian; value: by window,
+/// from the first of the part to the last that has postings, its largest impact, 0 where it has none.
 /// </summary>
 internal sealed class WindowImpacts(Tree tree, Tree postings)
 {
@@ -67,7 +68,9 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(key, list, 0);
         using Cursor cursor = postings.OpenCursor();
-        for (bool more = cursor.Seek(key); more && cursor.IsAt(key[..sizeof(long)], out ReadOnlySpan<byte> value); more = cursor.MoveNext())
+        for (bool more = cursor.Seek(key);
+             more && cursor.IsAt(key[..sizeof(long)], out ReadOnlySpan<byte> value);
+             more = cursor.MoveNext())
         {
             var segment = new PostingSegment(value);
             for (int i = 0; i < segment.Count; i++)

@@ -3,7 +3,10 @@ using Treepie.Indexing.Kernels;
 
 namespace Treepie.Indexing.Postings;
 
-/// <summary>The positions of a word in all entries of one window, laid out for <see cref="PairKernels"/>. Scratch, filled anew for each window.</summary>
+/// <summary>
+/// The positions of a word in all entries of one window, laid out for <see cref="PairKernels"/>. Scratch, filled anew for each
+/// window.
+/// </summary>
 /// <param name="words">Room for a bitmap.</param>
 /// <param name="starts">Room for <see cref="StartBytes"/>.</param>
 /// <param name="bytes">Room for <see cref="MaxBytes"/> of positions, and what is read behind them.</param>
@@ -21,7 +24,10 @@ internal sealed class WindowPlaces(ulong[] words, byte[] starts, byte[] bytes)
     private int length;
 
     /// <summary>What was filled in.</summary>
-    public WordPlaces Places => new(words.AsSpan(0, BitmapKernels.Words), MemoryMarshal.Cast<byte, ushort>(starts.AsSpan(0, StartBytes)), bytes.AsSpan(0, length + PairKernels.Room));
+    public WordPlaces Places =>
+        new(
+            words.AsSpan(0, BitmapKernels.Words), MemoryMarshal.Cast<byte, ushort>(starts.AsSpan(0, StartBytes)),
+            bytes.AsSpan(0, length + PairKernels.Room));
 
     /// <summary>Begins with the postings of a window; false where frequencies are too great for it.</summary>
     public bool TryBegin(PostingWindow postings)

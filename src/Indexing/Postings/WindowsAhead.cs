@@ -5,8 +5,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Windows of a long list that are going to be asked about, or all of them: where their postings lie is found once, and asked for before the first is read, so that the waits for that memory overlap; so it
-/// is of the positions of some of their entries.
+/// Windows of a long list that are going to be asked about, or all of them: where their postings lie is found once, and asked for
+/// before the first is read, so that the waits for that memory overlap; so it is of the positions of some of their entries.
 /// </summary>
 /// <remarks>Memory until the query ends: 48 bytes a window.</remarks>
 internal sealed class WindowsAhead : IHoldsPages, IReusable
@@ -71,7 +71,10 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     /// <summary>Says that all segments were added.</summary>
     public void End() => IsWhole = true;
 
-    /// <summary>Finds a window, which is behind those found before; it is passed over if the list has nothing in it. Asks for what tells whether some entries have the term.</summary>
+    /// <summary>
+    /// Finds a window, which is behind those found before; it is passed over if the list has nothing in it. Asks for what tells
+    /// whether some entries have the term.
+    /// </summary>
     /// <param name="list">The list.</param>
     /// <param name="window">The window.</param>
     /// <param name="entries">The entries.</param>

@@ -5,7 +5,9 @@ namespace Treepie.Indexing.Queries;
 /// <param name="Facets">The groupings, each counted for itself.</param>
 public sealed record FacetRequest(IndexQuery Query, IReadOnlyList<FacetQuery> Facets);
 
-/// <summary>One grouping of hits: by the terms of a field, or by conditions of its own. A hit may be in several groups, and in none.</summary>
+/// <summary>
+/// One grouping of hits: by the terms of a field, or by conditions of its own. A hit may be in several groups, and in none.
+/// </summary>
 public sealed record FacetQuery
 {
     /// <summary>The field whose terms are the groups; null where <see cref="Ranges"/> are.</summary>

@@ -1,13 +1,15 @@
 namespace Treepie.Indexing.Queries;
 
 /// <summary>
-/// The best of several searches in one list, of words and of vectors for instance. Each clause gives its best entries; an entry scores by its places in these lists, or by its
-/// scores there. In an <see cref="AndQuery"/> the clauses look among the entries that the others leave.
+/// The best of several searches in one list, of words and of vectors for instance. Each clause gives its best entries; an entry
+/// scores by its places in these lists, or by its scores there. In an <see cref="AndQuery"/> the clauses look among the entries
+/// that the others leave.
 /// </summary>
 /// <param name="Clauses">The searches, with their weights.</param>
 /// <param name="Method">How their lists become one.</param>
 /// <param name="Window">Entries that each clause gives, 1 to <see cref="MaxWindow"/>.</param>
-public sealed record FusionQuery(IReadOnlyList<FusionClause> Clauses, FusionMethod Method, int Window = FusionQuery.DefaultWindow) : IndexQuery
+public sealed record FusionQuery(IReadOnlyList<FusionClause> Clauses, FusionMethod Method, int Window = FusionQuery.DefaultWindow)
+    : IndexQuery
 {
     /// <summary>Entries of each list where nothing is said.</summary>
     public const int DefaultWindow = 100;
@@ -33,6 +35,8 @@ public enum FusionMethod
     /// <summary>An entry scores the sum of <c>weight / (60 + place)</c> over the lists it is in, places counted from 1.</summary>
     ReciprocalRank,
 
-    /// <summary>An entry scores the sum of <c>weight · score</c>, the scores of each list being brought to 0 (its worst) to 1 (its best).</summary>
+    /// <summary>
+    /// An entry scores the sum of <c>weight · score</c>, the scores of each list being brought to 0 (its worst) to 1 (its best).
+    /// </summary>
     Weighted,
 }

@@ -1,8 +1,8 @@
 namespace Treepie.Indexing.Queries;
 
 /// <summary>
-/// An order of one's own: turns a sort value into bytes that order as the values are to. It is asked on any thread, several at a time, and must give the same
-/// bytes for the same value.
+/// An order of one's own: turns a sort value into bytes that order as the values are to. It is asked on any thread, several at a
+/// time, and must give the same bytes for the same value.
 /// </summary>
 public interface ICustomOrder
 {
@@ -18,7 +18,9 @@ public interface ICustomOrder
     int WriteKey(SortValue value, Span<byte> key);
 }
 
-/// <summary>A sort value as the index keeps it: a number, or the stored form of a text (folded, unless the field keeps case).</summary>
+/// <summary>
+/// A sort value as the index keeps it: a number, or the stored form of a text (folded, unless the field keeps case).
+/// </summary>
 public readonly ref struct SortValue
 {
     internal SortValue(double? number, ReadOnlySpan<byte> text)

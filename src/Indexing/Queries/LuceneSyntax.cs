@@ -4,10 +4,11 @@ using System.Text;
 namespace Treepie.Indexing.Queries;
 
 /// <summary>
-/// The classic query syntax of Lucene as queries: words, <c>"phrases"</c>, <c>"near one another"~3</c>, <c>wild*ca?ds</c>, <c>fuzzy~</c>, <c>fuzzy~1</c>,
-/// <c>/expressions/</c>, <c>[a TO b}</c>, <c>field:word</c>, <c>field:(several words)</c>, <c>*:*</c>, <c>AND OR NOT + - &amp;&amp; || !</c>, <c>boost^2</c>; a
-/// <c>\</c> takes its meaning from what follows. Words beside one another are alternatives. AND and OR have no precedence: AND makes what stands at
-/// both its sides necessary, as classic parsers do; parentheses say what is meant. What is only forbidden leaves everything else.
+/// The classic query syntax of Lucene as queries: words, <c>"phrases"</c>, <c>"near one another"~3</c>, <c>wild*ca?ds</c>,
+/// <c>fuzzy~</c>, <c>fuzzy~1</c>, <c>/expressions/</c>, <c>[a TO b}</c>, <c>field:word</c>, <c>field:(several words)</c>,
+/// <c>*:*</c>, <c>AND OR NOT + - &amp;&amp; || !</c>, <c>boost^2</c>; a <c>\</c> takes its meaning from what follows. Words
+/// beside one another are alternatives. AND and OR have no precedence: AND makes what stands at both its sides necessary, as
+/// classic parsers do; parentheses say what is meant. What is only forbidden leaves everything else.
 /// </summary>
 public static class LuceneSyntax
 {
@@ -22,7 +23,8 @@ public static class LuceneSyntax
 
     /// <summary>Reads a text.</summary>
     /// <param name="text">The text.</param>
-    /// <param name="field">Gives the index's field for a name in the text (null: where it names none), and for whether a range is asked about.</param>
+    /// <param name="field">Gives the index's field for a name in the text (null: where it names none), and for whether a range is
+    /// asked about.</param>
     /// <exception cref="IndexQueryException">The text cannot be read; the message says where and why.</exception>
     public static IndexQuery Parse(string text, Func<string?, bool, string> field)
     {
@@ -65,7 +67,9 @@ public static class LuceneSyntax
                     throw Error("'AND' and 'OR' stand between two conditions");
 
                 SkipSpace();
-                Occur occur = TakeWord("NOT") || Take("!") || Take("-") ? Occur.MustNot : Take("+") || isAnd ? Occur.Must : Occur.Should;
+                Occur occur = TakeWord("NOT") || Take("!") || Take("-")
+                    ? Occur.MustNot
+                    : Take("+") || isAnd ? Occur.Must : Occur.Should;
                 SkipSpace();
                 if (place >= text.Length || text[place] == ')')
                     throw Error("a condition is missing at the end");
@@ -83,13 +87,16 @@ public static class LuceneSyntax
         {
             IndexQuery[] must = [.. found.Where(clause => clause.Occur == Occur.Must).Select(clause => clause.Query)];
             IndexQuery[] should = [.. found.Where(clause => clause.Occur == Occur.Should).Select(clause => clause.Query)];
-            IndexQuery[] not = [.. found.Where(clause => clause.Occur == Occur.MustNot).Select(clause => (IndexQuery)new NotQuery(clause.Query))];
+            IndexQuery[] not = [
+                .. found.Where(clause => clause.Occur == Occur.MustNot).Select(clause => (IndexQuery)new NotQuery(clause.Query))];
             IndexQuery any = should.Length == 1 ? should[0] : new OrQuery(should);
             if (must.Length == 0 && not.Length == 0)
                 return found.Count == 0 ? new MatchNoneQuery() : any;
 
             // Beside necessary conditions, alternatives only add to the score.
-            IndexQuery[] optional = should.Length == 0 ? [] : must.Length == 0 ? [any] : [new OrQuery([new BoostQuery(new MatchAllQuery(), 0), .. should])];
+            IndexQuery[] optional = should.Length == 0
+                ? []
+                : must.Length == 0 ? [any] : [new OrQuery([new BoostQuery(new MatchAllQuery(), 0), .. should])];
             IndexQuery[] all = [.. must, .. optional, .. not];
             return all.Length == 1 ? all[0] : new AndQuery(all);
         }
@@ -143,7 +150,9 @@ public static class LuceneSyntax
                 throw Error($"'{text[place]}' stands where a word is expected; '\\{text[place]}' is the character itself");
             if (HasWildcard(raw))
                 return new WildcardQuery(resolve(field, false), raw);
-            return Take("~") ? new FuzzyQuery(resolve(field, false), Unescape(raw), TakeNumber() ?? 0.5f) : new TextQuery(resolve(field, false), Unescape(raw));
+            return Take("~")
+                ? new FuzzyQuery(resolve(field, false), Unescape(raw), TakeNumber() ?? 0.5f)
+                : new TextQuery(resolve(field, false), Unescape(raw));
         }
 
         private RangeQuery ParseRange(string? field)
@@ -176,7 +185,9 @@ public static class LuceneSyntax
             string raw = text[start..place];
             if (raw.Length == 0)
                 throw Error("a bound of the range is missing; '*' leaves it open");
-            return raw == "*" ? new FieldBound("", null, IsOpen: true) : new FieldBound(Unescape(raw), NumberOf(raw), IsOpen: false);
+            return raw == "*"
+                ? new FieldBound("", null, IsOpen: true)
+                : new FieldBound(Unescape(raw), NumberOf(raw), IsOpen: false);
         }
 
         /// <summary>Numbers may have the sign that clients of RavenDB put before longs and doubles.</summary>
@@ -185,7 +196,8 @@ public static class LuceneSyntax
             string number = raw.Length > 2 && raw[0] is 'L' or 'D' && raw[1] == 'x' ? raw[2..] : raw;
             if (long.TryParse(number, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long whole))
                 return FieldValue.Of(whole);
-            return double.TryParse(number, NumberStyles.Float, CultureInfo.InvariantCulture, out double real) && double.IsFinite(real) ? FieldValue.Of(real) : null;
+            return double.TryParse(number, NumberStyles.Float, CultureInfo.InvariantCulture, out double real)
+                && double.IsFinite(real) ? FieldValue.Of(real) : null;
         }
 
         private IndexQuery Boosted(IndexQuery query)
@@ -195,7 +207,10 @@ public static class LuceneSyntax
             return TakeNumber() is { } factor ? new BoostQuery(query, factor) : throw Error("a number is expected after '^'");
         }
 
-        private int TakeSlop() => TakeNumber() is { } slop && slop == (int)slop ? (int)slop : throw Error("a whole number of places is expected after '~'");
+        private int TakeSlop() =>
+            TakeNumber() is { } slop && slop == (int)slop
+                ? (int)slop
+                : throw Error("a whole number of places is expected after '~'");
 
         private float? TakeNumber()
         {
@@ -203,7 +218,9 @@ public static class LuceneSyntax
             while (place < text.Length && (char.IsAsciiDigit(text[place]) || text[place] == '.'))
                 place++;
             return place == start ? null
-                : float.TryParse(text.AsSpan(start, place - start), NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out float number) ? number
+                : float.TryParse(
+                    text.AsSpan(start, place - start), NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture,
+                    out float number) ? number
                 : throw Error($"'{text[start..place]}' is no number");
         }
 
@@ -321,7 +338,9 @@ public static class LuceneSyntax
         {
             int from = Math.Max(0, Math.Min(place, text.Length) - 60);
             string shown = text[from..Math.Min(text.Length, from + 120)];
-            return new IndexQueryException($"The text of 'lucene()' cannot be read at character {Math.Min(place, text.Length) + 1}: {problem}. Near: {shown}");
+            return new IndexQueryException(
+                $"The text of 'lucene()' cannot be read at character {Math.Min(place, text.Length) + 1}: {problem}. Near: "
+                    + $"{shown}");
         }
 
         private readonly record struct FieldBound(string Text, FieldValue? Number, bool IsOpen)

@@ -1,13 +1,14 @@
 namespace Treepie.Indexing.Queries;
 
 /// <summary>
-/// Entries that are like another one, or like texts: those that have some of its most telling terms, scored by BM25. A term tells the more the
-/// more often it stands there and the fewer entries have it. The entry itself is not among them.
+/// Entries that are like another one, or like texts: those that have some of its most telling terms, scored by BM25. A term tells
+/// the more the more often it stands there and the fewer entries have it. The entry itself is not among them.
 /// </summary>
 /// <param name="Key">Key of the entry in this index; null: the texts are given.</param>
 /// <param name="Texts">Where there is no key: the texts of a field, by its name.</param>
 /// <param name="Options">What counts as telling.</param>
-public sealed record MoreLikeThisQuery(string? Key, Func<string, IReadOnlyList<string>>? Texts, MoreLikeThisOptions Options) : IndexQuery
+public sealed record MoreLikeThisQuery(string? Key, Func<string, IReadOnlyList<string>>? Texts, MoreLikeThisOptions Options)
+    : IndexQuery
 {
     /// <summary>Where there are neither key nor texts: the first entry that matches is the one.</summary>
     public IndexQuery? First { get; init; }

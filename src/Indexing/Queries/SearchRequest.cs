@@ -18,13 +18,14 @@ public sealed record SearchRequest
     public long Take { get; init; } = long.MaxValue;
 
     /// <summary>
-    /// Whether all hits are to be counted, also where the page can be found without looking at them. If not, <see cref="SearchResults.TotalCount"/> may be
-    /// less than there are: <see cref="SearchResults.IsTotalExact"/> says so.
+    /// Whether all hits are to be counted, also where the page can be found without looking at them. If not,
+    /// <see cref="SearchResults.TotalCount"/> may be less than there are: <see cref="SearchResults.IsTotalExact"/> says so.
     /// </summary>
     public bool CountsHits { get; init; } = true;
 
     /// <summary>
-    /// A position that <see cref="SearchResults.Position"/> gave: the page behind it, found without going over the pages before. Empty: from the first hit.
+    /// A position that <see cref="SearchResults.Position"/> gave: the page behind it, found without going over the pages before.
+    /// Empty: from the first hit.
     /// </summary>
     public ReadOnlyMemory<byte> After { get; init; }
 
@@ -58,8 +59,11 @@ internal enum OrderHint
 /// <param name="NullsFirst">Where nulls and missing values go; null: they count as the smallest.</param>
 /// <param name="Seed">Seed of <see cref="SortKind.Random"/>.</param>
 /// <param name="Centre">Where <see cref="SortKind.Distance"/> is measured from.</param>
-/// <param name="RoundToKm">Distances are cut to multiples of this, so that the next key decides among those that are about as far; 0: not at all.</param>
-public sealed record SortKey(string Field, SortKind Kind, bool Descending = false, bool? NullsFirst = null, string? Seed = null, GeoPoint? Centre = null, double RoundToKm = 0)
+/// <param name="RoundToKm">Distances are cut to multiples of this, so that the next key decides among those that are about as
+/// far; 0: not at all.</param>
+public sealed record SortKey(
+    string Field, SortKind Kind, bool Descending = false, bool? NullsFirst = null, string? Seed = null, GeoPoint? Centre = null,
+    double RoundToKm = 0)
 {
     /// <summary>The order of <see cref="SortKind.Custom"/>.</summary>
     public ICustomOrder? Custom { get; init; }
@@ -86,7 +90,10 @@ public enum SortKind
     /// <summary>By a hash of entry id and seed.</summary>
     Random,
 
-    /// <summary>By the distance of the nearest value of a spatial field. Entries without one stand last, whichever the direction, unless nulls are asked for first.</summary>
+    /// <summary>
+    /// By the distance of the nearest value of a spatial field. Entries without one stand last, whichever the direction, unless
+    /// nulls are asked for first.
+    /// </summary>
     Distance,
 
     /// <summary>As <see cref="SortKey.Custom"/> says.</summary>

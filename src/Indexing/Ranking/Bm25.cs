@@ -20,8 +20,11 @@ internal static class Bm25
         (byte)Math.Min(255, Math.Ceiling(255 * Part(frequency, length, averageLength)));
 
     /// <summary>That part itself.</summary>
-    public static double Part(int frequency, int length, double averageLength) => frequency / (frequency + (K1 * (1 - B + (B * length / averageLength))));
+    public static double Part(int frequency, int length, double averageLength) =>
+        frequency / (frequency + (K1 * (1 - B + (B * length / averageLength))));
 
-    /// <summary>What a term counts for an entry that has it so often, whose length has such a factor: see <see cref="LengthFactors"/>.</summary>
+    /// <summary>
+    /// What a term counts for an entry that has it so often, whose length has such a factor: see <see cref="LengthFactors"/>.
+    /// </summary>
     public static float Part(float weight, int frequency, float factor) => weight * frequency / (frequency + factor);
 }

@@ -24,7 +24,8 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
     /// <summary>What an impact of 1/255 is worth now, see <see cref="IImpacts"/>.</summary>
     public float ImpactUnit { get; } = statistics.ReferenceLength <= 0
         ? 1 // nothing is known: every impact is above 1
-        : (float)(Math.Max(1, statistics.TotalTerms / (double)Math.Max(1, statistics.EntriesWithTerms) / statistics.ReferenceLength) / 255);
+        : (float)(Math.Max(
+            1, statistics.TotalTerms / (double)Math.Max(1, statistics.EntriesWithTerms) / statistics.ReferenceLength) / 255);
 
     /// <summary>The factor of one entry.</summary>
     public float Of(long id)
@@ -36,7 +37,10 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
     /// <summary>The factor of an entry of some length.</summary>
     public float OfLength(int length) => Base + (perTerm * length);
 
-    /// <summary>What a term of some weight counts for each entry of a list, in one go: lengths that have to come from far away come at once, not one after the other.</summary>
+    /// <summary>
+    /// What a term of some weight counts for each entry of a list, in one go: lengths that have to come from far away come at
+    /// once, not one after the other.
+    /// </summary>
     public void Weigh(ReadOnlySpan<Posting> postings, Span<float> parts, float weight)
     {
         long first = long.MaxValue;
@@ -105,7 +109,8 @@ internal readonly record struct HeldLengths(long Window, HeldBytes Bytes, bool I
 /// <param name="isPlain">Whether they are all there: texts of more than 255 words are looked up each by itself.</param>
 /// <param name="least">The factor of a length of 0.</param>
 /// <param name="perTerm">What a length of 1 adds.</param>
-internal readonly ref struct WindowFactors(LengthFactors factors, long window, ReadOnlySpan<byte> lengths, bool isPlain, float least, float perTerm)
+internal readonly ref struct WindowFactors(
+    LengthFactors factors, long window, ReadOnlySpan<byte> lengths, bool isPlain, float least, float perTerm)
 {
     private readonly LengthFactors factors = factors;
     private readonly long window = window;
@@ -122,7 +127,10 @@ internal readonly ref struct WindowFactors(LengthFactors factors, long window, R
     }
 
     /// <summary>The lengths of a block of 64 entries; empty where one of them is not to be had as a byte.</summary>
-    public ReadOnlySpan<byte> Block(int block) => lengths.Length >= (block + 1) * PostingWindow.Blocks ? lengths.Slice(block * PostingWindow.Blocks, PostingWindow.Blocks) : default;
+    public ReadOnlySpan<byte> Block(int block) =>
+        lengths.Length >= (block + 1) * PostingWindow.Blocks
+            ? lengths.Slice(block * PostingWindow.Blocks, PostingWindow.Blocks)
+            : default;
 
     /// <summary>Asks for what is looked at for some entries.</summary>
     public void Prefetch(ReadOnlySpan<ushort> entries)
@@ -138,7 +146,10 @@ internal readonly ref struct WindowFactors(LengthFactors factors, long window, R
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool MayBeUpTo(int offset, int most) => offset >= lengths.Length || lengths[offset] <= most;
 
-    /// <summary>The greatest length for which <c>weight / (1 + factor)</c> is at least a number; -1 if there is none, 255 for that and all above.</summary>
+    /// <summary>
+    /// The greatest length for which <c>weight / (1 + factor)</c> is at least a number; -1 if there is none, 255 for that and all
+    /// above.
+    /// </summary>
     public int MostLength(float weight, float number)
     {
         if (number <= 0)

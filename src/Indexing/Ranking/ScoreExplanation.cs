@@ -19,7 +19,11 @@ public sealed record ScoreExplanation(float Score, string What, IReadOnlyList<Sc
 
     private void Append(StringBuilder text, int level)
     {
-        text.Append(' ', level * 2).Append(Score.ToString("R", CultureInfo.InvariantCulture)).Append(" = ").Append(What).Append('\n');
+        text.Append(' ', level * 2)
+            .Append(Score.ToString("R", CultureInfo.InvariantCulture))
+            .Append(" = ")
+            .Append(What)
+            .Append('\n');
         foreach (ScoreExplanation part in Parts)
             part.Append(text, level + 1);
     }

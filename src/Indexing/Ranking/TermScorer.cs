@@ -13,7 +13,8 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     public float Score(long id, int frequency, float boost) => Bm25.Part(boost * idf, frequency, factors.Of(id));
 
     /// <summary>The parts of all entries of a list.</summary>
-    public void Score(ReadOnlySpan<Posting> postings, Span<float> scores, float boost) => factors.Weigh(postings, scores, boost * idf);
+    public void Score(ReadOnlySpan<Posting> postings, Span<float> scores, float boost) =>
+        factors.Weigh(postings, scores, boost * idf);
 
     /// <summary>The parts of all entries of a list that depend on the entry.</summary>
     public void Parts(ReadOnlySpan<Posting> postings, Span<float> parts) => factors.Weigh(postings, parts, 1);
@@ -31,8 +32,13 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
             ScoreBits(in postings, hits, in lengths, scores, boost * idf);
     }
 
-    /// <summary>As <see cref="Score(long, in PostingWindow, ReadOnlySpan{ushort}, Span{float}, float)"/>, with the offsets of the postings, behind which some may be read that mean nothing.</summary>
-    public void ScorePadded(long window, in PostingWindow postings, ReadOnlySpan<ushort> padded, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    /// <summary>
+    /// As <see cref="Score(long, in PostingWindow, ReadOnlySpan{ushort}, Span{float}, float)"/>, with the offsets of the
+    /// postings, behind which some may be read that mean nothing.
+    /// </summary>
+    public void ScorePadded(
+        long window, in PostingWindow postings, ReadOnlySpan<ushort> padded, ReadOnlySpan<ushort> hits, Span<float> scores,
+        float boost)
     {
         WindowFactors lengths = factors.OfWindow(window);
         var frequencies = new FrequencyReader(in postings);
@@ -48,15 +54,21 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
         }
     }
 
-    /// <summary>Writes the parts of hits of a window, 0 for those that have not got the term, and what their lengths do to the parts of all terms of the field.</summary>
+    /// <summary>
+    /// Writes the parts of hits of a window, 0 for those that have not got the term, and what their lengths do to the parts of
+    /// all terms of the field.
+    /// </summary>
     /// <param name="postings">The postings of the window.</param>
-    /// <param name="padded">Their offsets, behind which some may be read that mean nothing; empty where they are not side by side.</param>
+    /// <param name="padded">Their offsets, behind which some may be read that mean nothing; empty where they are not side by
+    /// side.</param>
     /// <param name="hits">The hits, ascending.</param>
     /// <param name="lengths">The lengths of the window.</param>
     /// <param name="parts">Gets the parts.</param>
     /// <param name="ofLengths">Gets what lengths do; empty: nobody asks.</param>
     /// <param name="boost">The boost.</param>
-    public void WriteParts(in PostingWindow postings, ReadOnlySpan<ushort> padded, ReadOnlySpan<ushort> hits, in WindowFactors lengths, Span<float> parts, Span<float> ofLengths, float boost)
+    public void WriteParts(
+        in PostingWindow postings, ReadOnlySpan<ushort> padded, ReadOnlySpan<ushort> hits, in WindowFactors lengths,
+        Span<float> parts, Span<float> ofLengths, float boost)
     {
         var frequencies = new FrequencyReader(in postings);
         float weight = boost * idf;
@@ -64,7 +76,9 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
         for (int i = 0; i < hits.Length; i++)
         {
             ushort hit = hits[i];
-            int place = padded.IsEmpty ? postings.Rank(hit) : rank += OffsetKernels.LowerBoundPadded(padded[rank..], postings.Count - rank, hit);
+            int place = padded.IsEmpty
+                ? postings.Rank(hit)
+                : rank += OffsetKernels.LowerBoundPadded(padded[rank..], postings.Count - rank, hit);
             float factor = lengths[hit];
             if (i < ofLengths.Length)
                 ofLengths[i] = factor;
@@ -73,7 +87,9 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
         }
     }
 
-    /// <summary>The part of a hit that has the term, by what its length does. Where all frequencies are 1 its rank is not looked for.</summary>
+    /// <summary>
+    /// The part of a hit that has the term, by what its length does. Where all frequencies are 1 its rank is not looked for.
+    /// </summary>
     public float PartOf(in PostingWindow postings, int offset, float ofLength, float boost) =>
         Bm25.Part(boost * idf, postings.Frequencies is [] or [0, ..] ? 1 : postings.Frequency(postings.Rank(offset)), ofLength);
 
@@ -86,7 +102,10 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     /// <summary>The weight that a part of 1 has.</summary>
     public float Weight(float boost) => boost * idf;
 
-    /// <summary>Adds to each block of a window the most that an entry in it can score. A LIST has one bound for all, but only where it has entries.</summary>
+    /// <summary>
+    /// Adds to each block of a window the most that an entry in it can score. A LIST has one bound for all, but only where it has
+    /// entries.
+    /// </summary>
     public void AddBounds(in PostingWindow postings, Span<float> bounds, float weight)
     {
         float unit = factors.ImpactUnit * weight;
@@ -106,8 +125,12 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
         }
     }
 
-    /// <summary>Writes those of all entries of a window, ascending, that may score so much, told from their lengths alone where they have the term once; returns how many.</summary>
-    public int CopyReaching(long window, in PostingWindow postings, ReadOnlySpan<ushort> offsets, float least, float boost, Span<ushort> reaching)
+    /// <summary>
+    /// Writes those of all entries of a window, ascending, that may score so much, told from their lengths alone where they have
+    /// the term once; returns how many.
+    /// </summary>
+    public int CopyReaching(
+        long window, in PostingWindow postings, ReadOnlySpan<ushort> offsets, float least, float boost, Span<ushort> reaching)
     {
         WindowFactors lengths = factors.OfWindow(window);
         int most = lengths.MostLength(boost * idf, least), count = 0;
@@ -128,10 +151,12 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     }
 
     /// <summary>The most that an entry of a window can score.</summary>
-    public float Bound(in PostingWindow postings, float boost) => factors.ImpactUnit * Weight(boost) * BoundKernels.Largest(postings.Impacts);
+    public float Bound(in PostingWindow postings, float boost) =>
+        factors.ImpactUnit * Weight(boost) * BoundKernels.Largest(postings.Impacts);
 
     /// <summary>The entries of a list are looked for among the hits, where they are fewer, or the other way round.</summary>
-    private static void ScoreList(in PostingWindow postings, ReadOnlySpan<ushort> hits, in WindowFactors lengths, Span<float> scores, float weight)
+    private static void ScoreList(
+        in PostingWindow postings, ReadOnlySpan<ushort> hits, in WindowFactors lengths, Span<float> scores, float weight)
     {
         ReadOnlySpan<ushort> offsets = postings.Offsets;
         var frequencies = new FrequencyReader(in postings);
@@ -158,7 +183,8 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     }
 
     /// <summary>Goes along the words of the bitmap once, counting what is set.</summary>
-    private static void ScoreBits(in PostingWindow postings, ReadOnlySpan<ushort> hits, in WindowFactors lengths, Span<float> scores, float weight)
+    private static void ScoreBits(
+        in PostingWindow postings, ReadOnlySpan<ushort> hits, in WindowFactors lengths, Span<float> scores, float weight)
     {
         ReadOnlySpan<ulong> words = postings.Words;
         var frequencies = new FrequencyReader(in postings);

@@ -1,9 +1,10 @@
 namespace Treepie.Indexing.Schema;
 
 /// <summary>
-/// How small and how great boosts may be. A score is a product of three of them and of what BM25 gives, at least about 1e-16 and, summed over all words of a query, at most about
-/// 1e6; within these limits it is a normal number of single precision. Beyond, scores would round to 0 or become infinite, and the bounds that let a ranking
-/// stop early would round to less than the scores they bound: what comes first would depend on the rounding.
+/// How small and how great boosts may be. A score is a product of three of them and of what BM25 gives, at least about 1e-16 and,
+/// summed over all words of a query, at most about 1e6; within these limits it is a normal number of single precision. Beyond,
+/// scores would round to 0 or become infinite, and the bounds that let a ranking stop early would round to less than the scores
+/// they bound: what comes first would depend on the rounding.
 /// </summary>
 public static class BoostLimits
 {
@@ -19,10 +20,14 @@ public static class BoostLimits
     /// <summary>The greatest boost of a field.</summary>
     public const float MostOfField = 1e6f;
 
-    /// <summary>The least boost that an entry has of its own; a lesser number in the field of boosts counts as this one.</summary>
+    /// <summary>
+    /// The least boost that an entry has of its own; a lesser number in the field of boosts counts as this one.
+    /// </summary>
     public const float LeastOfEntry = 1e-6f;
 
-    /// <summary>The greatest boost that an entry has of its own; a greater number in the field of boosts counts as this one.</summary>
+    /// <summary>
+    /// The greatest boost that an entry has of its own; a greater number in the field of boosts counts as this one.
+    /// </summary>
     public const float MostOfEntry = 1e12f;
 
     /// <summary>Whether boosts of a query come to what may be.</summary>

@@ -5,7 +5,8 @@ namespace Treepie.Indexing.Schema;
 public sealed record IndexSchema(IReadOnlyList<IndexField> Fields)
 {
     /// <summary>
-    /// Name of a field that multiplies: in a schema that has it, the score of an entry is multiplied by the first number the entry has there, which has to be greater than 0.
+    /// Name of a field that multiplies: in a schema that has it, the score of an entry is multiplied by the first number the
+    /// entry has there, which has to be greater than 0.
     /// </summary>
     public const string BoostField = "@boost";
 

@@ -7,9 +7,11 @@ using Treepie.Indexing.Sorting;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Finds the best hits of operators without scoring the others: the upper bound of each window is known before the first is looked at. The few windows with the greatest bounds come first: their hits say what the others
-/// have to beat. The others that can still hold one of the best follow in order, as lists are read fastest so; where hits are counted, those of the windows between are counted only.
-/// Of a window only blocks of 64 entries are looked at that can still hold one of the best, and in these only entries that match enough.
+/// Finds the best hits of operators without scoring the others: the upper bound of each window is known before the first is
+/// looked at. The few windows with the greatest bounds come first: their hits say what the others have to beat. The others that
+/// can still hold one of the best follow in order, as lists are read fastest so; where hits are counted, those of the windows
+/// between are counted only. Of a window only blocks of 64 entries are looked at that can still hold one of the best, and in
+/// these only entries that match enough.
 /// </summary>
 /// <remarks>Costs: 4 bytes a window.</remarks>
 internal sealed class BoundedRanking(QueryContext context, Operator root, HitSorter sorter)
@@ -19,7 +21,9 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>So many hits, as is to be expected, are all scored: their bounds would cost more.</summary>
     private const int FewHits = 512;
 
-    /// <summary>From so many hits of a window on its best blocks are scored first: what they give leaves most of the others out.</summary>
+    /// <summary>
+    /// From so many hits of a window on its best blocks are scored first: what they give leaves most of the others out.
+    /// </summary>
     private const int ManyHits = 128;
 
     /// <summary>As <see cref="ManyHits"/>, of hits each of which was found to promise enough.</summary>
@@ -58,7 +62,9 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>What a hit has to score to be looked at.</summary>
     private float Threshold => sorter.WorstScore;
 
-    /// <summary>Offers the best hits to the sorter; returns how many hits there are, or how many were seen where they need not be counted.</summary>
+    /// <summary>
+    /// Offers the best hits to the sorter; returns how many hits there are, or how many were seen where they need not be counted.
+    /// </summary>
     public long Run(bool countsHits)
     {
         IsTotalExact = countsHits || root.IsExact;
@@ -174,7 +180,9 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         Span<ulong> words = stackalloc ulong[Blocks], best = stackalloc ulong[Blocks];
         set.CopyWords(words);
         bool isByEntry = false;
-        for (int count = Narrow(window, words, bounds, ref isByEntry); count > 0; count = Narrow(window, words, bounds, ref isByEntry))
+        for (int count = Narrow(window, words, bounds, ref isByEntry);
+             count > 0;
+             count = Narrow(window, words, bounds, ref isByEntry))
         {
             if (count < (isByEntry ? ManyPromising : ManyHits))
             {
@@ -187,7 +195,10 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         }
     }
 
-    /// <summary>Takes out what cannot be one of the best: by block, by what is needed in a block, and where many are left, by entry. Returns how many are left.</summary>
+    /// <summary>
+    /// Takes out what cannot be one of the best: by block, by what is needed in a block, and where many are left, by entry.
+    /// Returns how many are left.
+    /// </summary>
     private int Narrow(long window, Span<ulong> words, ReadOnlySpan<float> bounds, ref bool isByEntry)
     {
         if (Threshold <= 0)

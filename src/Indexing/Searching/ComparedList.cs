@@ -6,8 +6,8 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Hits that are the entries of one long list that are in a range, which is compared. How many they are is told without keeping them, and a walk along the values of the range
-/// asks the list alone.
+/// Hits that are the entries of one long list that are in a range, which is compared. How many they are is told without keeping
+/// them, and a walk along the values of the range asks the list alone.
 /// </summary>
 /// <param name="List">The list, as its clause has it.</param>
 /// <param name="Range">The range.</param>
@@ -15,7 +15,9 @@ internal sealed record ComparedList(Operator List, ColumnRangeOperator Range)
 {
     /// <summary>What a plan says of it.</summary>
     public static PlanDecision Counting => new(
-        "how to count", "the entries of the list are held against the range where they lie", null, "hits are met by a walk along the values, so none is kept", [new PlanAlternative("find all hits", null, "more than their number")]);
+        "how to count", "the entries of the list are held against the range where they lie", null,
+        "hits are met by a walk along the values, so none is kept",
+        [new PlanAlternative("find all hits", null, "more than their number")]);
 
     /// <summary>All windows of the list, once they were counted.</summary>
     public PostingList? Windows { get; private set; }
@@ -41,5 +43,7 @@ internal sealed record ComparedList(Operator List, ColumnRangeOperator Range)
     }
 
     private static ComparedList? Of(Operator list, Operator range) =>
-        ColumnRangeOperator.Of(range) is { } compared && LongListOperator.Of(list) is not null ? new ComparedList(list, compared) : null;
+        ColumnRangeOperator.Of(range) is { } compared && LongListOperator.Of(list) is not null
+            ? new ComparedList(list, compared)
+            : null;
 }

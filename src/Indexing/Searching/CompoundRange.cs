@@ -12,7 +12,8 @@ using SortKey = Treepie.Indexing.Queries.SortKey;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// An equality of a query whose entries a <see cref="CompoundKey"/> has in the order that is asked for, or would have if it were there.
+/// An equality of a query whose entries a <see cref="CompoundKey"/> has in the order that is asked for, or would have if it were
+/// there.
 /// </summary>
 /// <param name="Equality">The condition.</param>
 /// <param name="Entries">Entries that meet it.</param>
@@ -25,12 +26,16 @@ internal sealed record CompoundRange(TermQuery Equality, long Entries, int Numbe
     public bool IsThere => Number >= 0;
 
     /// <summary>
-    /// The equality of a request with the fewest entries for which there is a compound key, or could be; null where the order is none of values, goes on from a
-    /// key, has nulls at its other end, or nothing is compared for equality.
+    /// The equality of a request with the fewest entries for which there is a compound key, or could be; null where the order is
+    /// none of values, goes on from a key, has nulls at its other end, or nothing is compared for equality.
     /// </summary>
     public static CompoundRange? Find(QueryContext context, SearchRequest request, bool goesOn)
     {
-        if (goesOn || request.Take == 0 || request.Sort.Count == 0 || SortPlan.NeedsScores(request.Sort) || context.Combined is not null)
+        if (goesOn
+            || request.Take == 0
+            || request.Sort.Count == 0
+            || SortPlan.NeedsScores(request.Sort)
+            || context.Combined is not null)
             return null;
 
         SortKey first = request.Sort[0];
@@ -39,9 +44,13 @@ internal sealed record CompoundRange(TermQuery Equality, long Entries, int Numbe
 
         CompoundRange? best = null;
         bool isAll = request.Query is TermQuery;
-        foreach (IndexQuery clause in isAll ? [request.Query] : request.Query is AndQuery ? QueryCompiler.Flatten(request.Query) : [])
+        foreach (IndexQuery clause in isAll
+            ? [request.Query]
+            : request.Query is AndQuery ? QueryCompiler.Flatten(request.Query) : [])
         {
-            if (clause is TermQuery equality && Of(context, equality, first, order, isAll) is { } found && (best is null || IsBetter(found, best)))
+            if (clause is TermQuery equality
+                && Of(context, equality, first, order, isAll) is { } found
+                && (best is null || IsBetter(found, best)))
                 best = found;
         }
 
@@ -67,29 +76,39 @@ internal sealed record CompoundRange(TermQuery Equality, long Entries, int Numbe
     {
         int field = context.View.Field(equality.Field), orderField = context.View.Field(first.Field);
         FieldAnalysis analysis = context.View.Schema.Fields[field].Analysis;
-        if (equality.Value.Kind == FieldValueKind.Null || analysis is not (FieldAnalysis.LowerCaseKeyword or FieldAnalysis.Keyword))
+        if (equality.Value.Kind == FieldValueKind.Null
+            || analysis is not (FieldAnalysis.LowerCaseKeyword or FieldAnalysis.Keyword))
             return null;
 
         Span<byte> form = stackalloc byte[CompoundKeyText.MaxEqualBytes];
         bool isNumber = equality.Value.Kind is FieldValueKind.Long or FieldValueKind.Double;
-        if (!(isNumber ? TryNumber(context, field, equality.Value, form, out int length, out long entries) : TryText(context, field, analysis, equality.Value, form, out length, out entries)))
+        if (!(isNumber
+            ? TryNumber(context, field, equality.Value, form, out int length, out long entries)
+            : TryText(context, field, analysis, equality.Value, form, out length, out entries)))
             return null;
 
         int number = context.View.Compound(field, orderField, order);
-        return new CompoundRange(equality, entries, number, number < 0 ? [] : CompoundKeyText.Prefix(form[..length], isNumber), isAll);
+        return new CompoundRange(
+            equality, entries, number, number < 0 ? [] : CompoundKeyText.Prefix(form[..length], isNumber), isAll);
     }
 
-    private static bool TryNumber(QueryContext context, int field, FieldValue value, Span<byte> form, out int length, out long entries)
+    private static bool TryNumber(
+        QueryContext context, int field, FieldValue value, Span<byte> form, out int length, out long entries)
     {
         (length, entries) = (NumberKey.Bytes, 0);
-        if (!QueryValue.TryWriteNumber(value, form) || !context.View.TryGetTerm(TreeNames.Numbers(field), form[..length], out TermPayload payload))
+        if (!QueryValue.TryWriteNumber(value, form)
+            || !context.View.TryGetTerm(TreeNames.Numbers(field), form[..length], out TermPayload payload))
             return false;
         entries = payload.EntryCount;
         return true;
     }
 
-    /// <summary>False also where the field has numbers: these are found by their texts too, and stand in a compound key as numbers.</summary>
-    private static bool TryText(QueryContext context, int field, FieldAnalysis analysis, FieldValue value, Span<byte> form, out int length, out long entries)
+    /// <summary>
+    /// False also where the field has numbers: these are found by their texts too, and stand in a compound key as numbers.
+    /// </summary>
+    private static bool TryText(
+        QueryContext context, int field, FieldAnalysis analysis, FieldValue value, Span<byte> form, out int length,
+        out long entries)
     {
         (length, entries) = (0, 0);
         if (context.View.TermCount(TreeNames.Numbers(field)) > 0)

@@ -8,10 +8,12 @@ using SortKey = Treepie.Indexing.Queries.SortKey;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Finds the first hits of an order among the entries with one value of another field: goes along the keys of a compound key, asks the filter about each entry, and ends
-/// when there are enough. Entries whose sort values are the same as far as the keys have them are a group, put in order by these values.
+/// Finds the first hits of an order among the entries with one value of another field: goes along the keys of a compound key,
+/// asks the filter about each entry, and ends when there are enough. Entries whose sort values are the same as far as the keys
+/// have them are a group, put in order by these values.
 /// </summary>
-internal sealed class CompoundWalk(QueryContext context, Tree tree, byte[] prefix, SortKey sort, FilterProbe filter, KeyPart[] parts, long limit)
+internal sealed class CompoundWalk(
+    QueryContext context, Tree tree, byte[] prefix, SortKey sort, FilterProbe filter, KeyPart[] parts, long limit)
 {
     private readonly List<long> found = context.Rent<IdList>().Ids;
     private readonly List<long> group = context.Rent<IdList>().Ids;

@@ -11,9 +11,10 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Finds the nearest hits without looking at the others: squares of the curve and places wait in a queue by their least distance; the nearest square is replaced by its quarters,
-/// or by its places where it has few, and the nearest place is the next one. The filter is asked about places as they come. Places that are equally far (after rounding) are a group,
-/// ordered by the other keys.
+/// Finds the nearest hits without looking at the others: squares of the curve and places wait in a queue by their least distance;
+/// the nearest square is replaced by its quarters, or by its places where it has few, and the nearest place is the next one. The
+/// filter is asked about places as they come. Places that are equally far (after rounding) are a group, ordered by the other
+/// keys.
 /// </summary>
 internal sealed class DistanceWalk
 {
@@ -67,8 +68,9 @@ internal sealed class DistanceWalk
     public static string? Obstacle(QueryContext context, SortKey first) =>
         first is not { Kind: SortKind.Distance, Descending: false } ? "the walk goes from the nearest to the farthest"
         : first.NullsFirst == true ? "entries that are nowhere are wanted first"
-        : context.View.Tree(TreeNames.Cells(SpatialCompiler.SpatialField(context.View, first.Field))) is null ? "no entry has a place"
-        : null;
+        : context.View.Tree(TreeNames.Cells(SpatialCompiler.SpatialField(context.View, first.Field))) is null
+        ? "no entry has a place"
+            : null;
 
     /// <summary>Ids of the first hits in order.</summary>
     public List<long> Run()

@@ -7,13 +7,16 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Answers for single entries, in any order, whether a query matches them. Where the hits were found already it looks there. Else it asks the operators, until what
-/// that has cost is what finding the hits of all windows would: then it does that, once, and an answer is a bit of a bitmap. So it never costs more than twice the cheaper
-/// of both ways. Memory: 512 bytes a window.
+/// Answers for single entries, in any order, whether a query matches them. Where the hits were found already it looks there. Else
+/// it asks the operators, until what that has cost is what finding the hits of all windows would: then it does that, once, and an
+/// answer is a bit of a bitmap. So it never costs more than twice the cheaper of both ways. Memory: 512 bytes a window.
 /// </summary>
 internal sealed class FilterProbe
 {
-    /// <summary>How much dearer an entry is that is asked for in no order than what operators say of one in ascending order: the way to its window begins anew.</summary>
+    /// <summary>
+    /// How much dearer an entry is that is asked for in no order than what operators say of one in ascending order: the way to
+    /// its window begins anew.
+    /// </summary>
     private const double NoOrder = 3.6;
 
     private readonly QueryContext context;
@@ -31,9 +34,12 @@ internal sealed class FilterProbe
     /// <param name="root">What is asked.</param>
     /// <param name="matchesAll">Whether everything matches.</param>
     /// <param name="hits">The hits, where they were found already.</param>
-    /// <param name="expectedProbes">How many entries will be asked about, as far as that is known: where they are enough, the hits are found at once.</param>
+    /// <param name="expectedProbes">How many entries will be asked about, as far as that is known: where they are enough, the
+    /// hits are found at once.</param>
     /// <param name="placed">All windows of the list that is asked, where they are known.</param>
-    public FilterProbe(QueryContext context, Operator root, bool matchesAll, HitSet? hits = null, double expectedProbes = 0, PostingList? placed = null)
+    public FilterProbe(
+        QueryContext context, Operator root, bool matchesAll, HitSet? hits = null, double expectedProbes = 0,
+        PostingList? placed = null)
     {
         this.placed = placed;
         this.context = context;
@@ -44,7 +50,8 @@ internal sealed class FilterProbe
             return;
 
         list = LongListOperator.Of(root);
-        double windows = Math.Min(context.View.WindowCount, root.Estimate), cost = list is null ? root.Cost.Window : CostModel.PlacedWindow;
+        double windows = Math.Min(context.View.WindowCount, root.Estimate),
+            cost = list is null ? root.Cost.Window : CostModel.PlacedWindow;
         probesLeft = (long)(windows * cost / (root.Cost.Probe * NoOrder));
         if (expectedProbes >= probesLeft)
             probesLeft = 0;
@@ -100,7 +107,10 @@ internal sealed class FilterProbe
         context.Return(mine);
     }
 
-    /// <summary>Whether an entry is among the hits of all windows, or, where those are too many to be kept, among those of its own, which are.</summary>
+    /// <summary>
+    /// Whether an entry is among the hits of all windows, or, where those are too many to be kept, among those of its own, which
+    /// are.
+    /// </summary>
     private bool ContainsKept(long id)
     {
         if (list is not null)

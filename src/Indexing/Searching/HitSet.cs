@@ -5,8 +5,8 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// The hits of a query, found once: a bitmap for each window that has any. Memory: 512 bytes for each of the first <see cref="MaxKeptWindows"/> windows;
-/// those behind are found again whenever they are asked for.
+/// The hits of a query, found once: a bitmap for each window that has any. Memory: 512 bytes for each of the first
+/// <see cref="MaxKeptWindows"/> windows; those behind are found again whenever they are asked for.
 /// </summary>
 internal sealed class HitSet
 {

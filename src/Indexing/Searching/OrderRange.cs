@@ -7,8 +7,8 @@ using SortKey = Treepie.Indexing.Queries.SortKey;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// A range over the field that hits are ordered by first, taken out of a query: a walk along the values of that field begins and ends with it, so that nothing outside
-/// is looked at, and no entry has to be asked whether it is inside.
+/// A range over the field that hits are ordered by first, taken out of a query: a walk along the values of that field begins and
+/// ends with it, so that nothing outside is looked at, and no entry has to be asked whether it is inside.
 /// </summary>
 /// <param name="Query">The range.</param>
 /// <param name="Keys">The values between its bounds.</param>
@@ -20,9 +20,14 @@ internal sealed record OrderRange(RangeQuery Query, KeyRange Keys, IndexQuery Re
     /// <summary>Whether the range is all that is asked.</summary>
     public bool IsAll => Rest is MatchAllQuery;
 
-    /// <summary>Entries among which a walk meets the hits: those of the range it stays in, where hits are of the range and it was counted; else all.</summary>
+    /// <summary>
+    /// Entries among which a walk meets the hits: those of the range it stays in, where hits are of the range and it was counted;
+    /// else all.
+    /// </summary>
     public static long EntriesMet(QueryContext context, OrderRange? range, bool isWithoutRange) =>
-        !isWithoutRange && range is not null && context.Counted(range.Query) is { } count ? count.Entries : context.View.State.EntryCount;
+        !isWithoutRange && range is not null && context.Counted(range.Query) is { } count
+            ? count.Entries
+            : context.View.State.EntryCount;
 
     /// <summary>The range of a request; null if there is none, or the order cannot be walked.</summary>
     public static OrderRange? Find(QueryContext context, SearchRequest request)

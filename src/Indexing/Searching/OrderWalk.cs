@@ -41,7 +41,9 @@ internal sealed class OrderWalk
     private int blocksPassed;
     private ReadOnlyMemory<byte> rest;
 
-    private OrderWalk(QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after, KeyRange? range)
+    private OrderWalk(
+        QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after,
+        KeyRange? range)
     {
         this.range = range;
         this.context = context;
@@ -57,7 +59,9 @@ internal sealed class OrderWalk
         rest = start.Rest;
     }
 
-    /// <summary>Hits, of those that are to be left out, whose blocks were passed without a look at them; they are not among those found.</summary>
+    /// <summary>
+    /// Hits, of those that are to be left out, whose blocks were passed without a look at them; they are not among those found.
+    /// </summary>
     public long Passed { get; private set; }
 
     /// <summary>Hits that are left out: where every entry is a hit, blocks of terms that have no more are passed.</summary>
@@ -68,8 +72,9 @@ internal sealed class OrderWalk
     private bool IsFull => Left <= 0;
 
     /// <summary>
-    /// What forbids to walk this order; null if nothing does. Entries must stand in the dictionary once and at their sort value: they do not where one ever
-    /// had several values (only the first is the sort value) or, for numbers, where texts were among them (they count as null there).
+    /// What forbids to walk this order; null if nothing does. Entries must stand in the dictionary once and at their sort value:
+    /// they do not where one ever had several values (only the first is the sort value) or, for numbers, where texts were among
+    /// them (they count as null there).
     /// </summary>
     public static string? Obstacle(QueryContext context, SortKey first)
     {
@@ -98,9 +103,11 @@ internal sealed class OrderWalk
     /// <param name="limit">Hits wanted.</param>
     /// <param name="after">The key to go on from; empty: from the first.</param>
     /// <param name="range">The values to stay between; null: all.</param>
-    /// <param name="skip">Of the hits wanted, how many are left out by the caller, where every entry is a hit; 0 elsewhere.</param>
+    /// <param name="skip">Of the hits wanted, how many are left out by the caller, where every entry is a hit; 0
+    /// elsewhere.</param>
     public static OrderWalk Open(
-        QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after, KeyRange? range = null, long skip = 0) =>
+        QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after,
+        KeyRange? range = null, long skip = 0) =>
         new(context, filter, sort, parts, limit, after, range) { Skip = skip };
 
     /// <summary>Ids of the first hits in order; good until the query ends.</summary>
@@ -131,8 +138,12 @@ internal sealed class OrderWalk
         return sort.Kind == SortKind.Text ? context.View.TextDictionary(field) : TreeNames.Numbers(field);
     }
 
-    /// <summary>Whether the order is that of the texts of a field that keeps its numbers alone: the walk goes along these in another order than they lie in, and no range of keys is part of it.</summary>
-    public static bool IsByTextsOfNumbers(QueryContext context, SortKey sort) => sort.Kind == SortKind.Text && context.View.HasNumbersAlone(context.View.Field(sort.Field));
+    /// <summary>
+    /// Whether the order is that of the texts of a field that keeps its numbers alone: the walk goes along these in another order
+    /// than they lie in, and no range of keys is part of it.
+    /// </summary>
+    public static bool IsByTextsOfNumbers(QueryContext context, SortKey sort) =>
+        sort.Kind == SortKind.Text && context.View.HasNumbersAlone(context.View.Field(sort.Field));
 
     private void TakeValues()
     {
@@ -158,11 +169,17 @@ internal sealed class OrderWalk
     }
 
     /// <summary>
-    /// Passes a block whose entries are all left out. Of texts alone, where each term is a group of its own; and only before the first that is looked at.
+    /// Passes a block whose entries are all left out. Of texts alone, where each term is a group of its own; and only before the
+    /// first that is looked at.
     /// </summary>
     private bool TryPass(TermCursor cursor)
     {
-        if (steps > 0 || sort.Kind != SortKind.Text || range is not null || !rest.IsEmpty || cursor.Block.Weight is not { } weight || weight > Skip - found.Count - Passed)
+        if (steps > 0
+            || sort.Kind != SortKind.Text
+            || range is not null
+            || !rest.IsEmpty
+            || cursor.Block.Weight is not { } weight
+            || weight > Skip - found.Count - Passed)
             return false;
         if ((++blocksPassed & 63) == 0)
             context.Check();
@@ -191,7 +208,9 @@ internal sealed class OrderWalk
         return false;
     }
 
-    /// <summary>As <see cref="TakeForwards"/>, down to the first: terms can only be read upwards, so it is done by groups.</summary>
+    /// <summary>
+    /// As <see cref="TakeForwards"/>, down to the first: terms can only be read upwards, so it is done by groups.
+    /// </summary>
     private bool TakeBackwards(TermBlock block, int from)
     {
         Span<TermPlace> terms = stackalloc TermPlace[1 << TermBlock.GroupBits];
@@ -270,9 +289,13 @@ internal sealed class OrderWalk
     }
 
     /// <summary>Whether a value is not behind the end of the range; before its beginning the walk never is.</summary>
-    private bool IsInside(ReadOnlySpan<byte> value) => range is not { } keys || (sort.Descending ? keys.IsFrom(value) : keys.IsUpTo(value));
+    private bool IsInside(ReadOnlySpan<byte> value) =>
+        range is not { } keys || (sort.Descending ? keys.IsFrom(value) : keys.IsUpTo(value));
 
-    /// <summary>What a key counts as in this order, where different ones may compare equal: 1.2 and 1.7 as longs, 2^53 and 2^53 + 1 as doubles.</summary>
+    /// <summary>
+    /// What a key counts as in this order, where different ones may compare equal: 1.2 and 1.7 as longs, 2^53 and 2^53 + 1 as
+    /// doubles.
+    /// </summary>
     private ulong NumberOf(ReadOnlySpan<byte> value) => sort.Kind switch
     {
         SortKind.Text => 0,
@@ -280,7 +303,10 @@ internal sealed class OrderWalk
         _ => (ulong)NumberKey.ToSaturatedLong(value),
     };
 
-    /// <summary>How many entries of one list are enough: without other keys a group is in the order of ids, so the first of each of its lists are.</summary>
+    /// <summary>
+    /// How many entries of one list are enough: without other keys a group is in the order of ids, so the first of each of its
+    /// lists are.
+    /// </summary>
     private long EnoughOfList => rest.IsEmpty && parts.Length == 1 ? Left : long.MaxValue;
 
     private void Take(TermPayload payload)
@@ -301,7 +327,8 @@ internal sealed class OrderWalk
 
                 break;
             default:
-                TakeLong(context.View.Postings(dictionary)!, payload.ListId); // a dictionary with a long list has its postings tree
+                // a dictionary with a long list has its postings tree
+                TakeLong(context.View.Postings(dictionary)!, payload.ListId);
                 break;
         }
     }
@@ -323,7 +350,9 @@ internal sealed class OrderWalk
         context.Return(set);
     }
 
-    /// <summary>Adds the hits among the entries of a window, the first <paramref name="most"/> at the most; returns how many.</summary>
+    /// <summary>
+    /// Adds the hits among the entries of a window, the first <paramref name="most"/> at the most; returns how many.
+    /// </summary>
     private int TakeWindow(long window, WindowSet set, long most = long.MaxValue)
     {
         filter.And(window, set);

@@ -9,8 +9,8 @@ using SortKey = Treepie.Indexing.Queries.SortKey;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Chooses how the first hits of an order are found. What is reckoned with are counts that the index keeps and the <see cref="CostModel"/>: the same choice
-/// on every run against the same view.
+/// Chooses how the first hits of an order are found. What is reckoned with are counts that the index keeps and the
+/// <see cref="CostModel"/>: the same choice on every run against the same view.
 /// </summary>
 /// <param name="context">The query.</param>
 /// <param name="root">What is asked.</param>
@@ -20,7 +20,8 @@ namespace Treepie.Indexing.Searching;
 /// <param name="isWithoutRange">Whether <paramref name="root"/> leaves it out.</param>
 /// <param name="compound">The equality whose entries a compound key has in order, or would have.</param>
 internal sealed class SearchPlanner(
-    QueryContext context, Operator root, SearchRequest request, KeyPart[] parts, OrderRange? range, bool isWithoutRange, CompoundRange? compound)
+    QueryContext context, Operator root, SearchRequest request, KeyPart[] parts, OrderRange? range, bool isWithoutRange,
+    CompoundRange? compound)
 {
     /// <summary>Most hits wanted for which it pays to look at bounds: with more, most blocks hold one.</summary>
     private const int MostByBounds = 10_000;
@@ -53,9 +54,14 @@ internal sealed class SearchPlanner(
     /// <summary>Hits whose sort values are read, from where on a compound key is worth its tree.</summary>
     public const int HitsForCompound = 256;
 
-    /// <summary>The compound key that the index lacks for a request of this kind to be cheaper; null where it would not be by much.</summary>
+    /// <summary>
+    /// The compound key that the index lacks for a request of this kind to be cheaper; null where it would not be by much.
+    /// </summary>
     public CompoundKey? Missing(SearchWay way, long total) =>
-        compound is { IsThere: false } && way is (SearchWay.ByValue or SearchWay.Walk) && total >= HitsForCompound && total >= 4 * Math.Min(Limit, total)
+        compound is { IsThere: false }
+            && way is (SearchWay.ByValue or SearchWay.Walk)
+            && total >= HitsForCompound
+            && total >= 4 * Math.Min(Limit, total)
             && request.OrderHint == OrderHint.Cheaper
             ? compound.KeyFor(request.Sort[0])
             : null;
@@ -71,7 +77,10 @@ internal sealed class SearchPlanner(
         if (notTaken is { Count: > 0 })
             node.With(new PlanDecision("how to find the first in order", NameOf(way), cost, reason, [.. notTaken]));
         if (way == SearchWay.Count && root.IsExact)
-            node.With(new PlanDecision("how to count", "the number that is kept", null, "it is exact, so nothing is read", [new PlanAlternative("window by window", null, "not needed")]));
+            node.With(
+                new PlanDecision(
+                    "how to count", "the number that is kept", null, "it is exact, so nothing is read",
+                    [new PlanAlternative("window by window", null, "not needed")]));
         return node.Over(root.Describe());
     }
 
@@ -83,7 +92,8 @@ internal sealed class SearchPlanner(
             return isBounded ? SearchWay.ByBounds : SearchWay.ByValue;
         if (isBounded)
         {
-            reason = "the windows that promise most are looked at first, and of the others those that can reach the worst hit kept";
+            reason =
+                "the windows that promise most are looked at first, and of the others those that can reach the worst hit kept";
             notTaken?.Add(new PlanAlternative("score every hit", null, "the same answer, with every hit scored"));
             return SearchWay.ByBounds;
         }
@@ -91,7 +101,8 @@ internal sealed class SearchPlanner(
         reason = "every hit is scored and the first are kept";
         notTaken?.Add(new PlanAlternative("best bounds first", null, !canBound
             ? "the order is not by score alone, best first"
-            : string.Create(CultureInfo.InvariantCulture, $"more than {MostByBounds:N0} hits are wanted, which most blocks have one of")));
+            : string.Create(
+                CultureInfo.InvariantCulture, $"more than {MostByBounds:N0} hits are wanted, which most blocks have one of")));
         return SearchWay.ByValue;
     }
 
@@ -101,7 +112,9 @@ internal sealed class SearchPlanner(
             return ChooseForDistances(total);
 
         double sorting = SortingCost(total);
-        if (compound is { IsThere: true } && request.OrderHint is (OrderHint.Cheaper or OrderHint.Compound) && TryCompound(compound, total, sorting))
+        if (compound is { IsThere: true }
+            && request.OrderHint is (OrderHint.Cheaper or OrderHint.Compound)
+            && TryCompound(compound, total, sorting))
             return SearchWay.Compound;
         if (OrderWalk.Obstacle(context, request.Sort[0]) is { } obstacle)
         {
@@ -113,12 +126,19 @@ internal sealed class SearchPlanner(
         }
 
         double walking = WalkingCost(total);
-        bool walks = request.OrderHint switch { OrderHint.Sort => false, OrderHint.Walk => true, _ => total > 0 && walking < sorting };
+        bool walks = request.OrderHint switch
+        {
+            OrderHint.Sort => false,
+            OrderHint.Walk => true,
+            _ =>
+            total > 0 && walking < sorting
+        };
         cost = walks ? walking : sorting;
         if (!isDescribed)
             return walks ? SearchWay.Walk : SearchWay.ByValue;
         string density = string.Create(
-            CultureInfo.InvariantCulture, $"{total:N0} of {context.View.State.EntryCount:N0} entries are hits, {Math.Min(Limit, total):N0} are wanted");
+            CultureInfo.InvariantCulture,
+            $"{total:N0} of {context.View.State.EntryCount:N0} entries are hits, {Math.Min(Limit, total):N0} are wanted");
         reason = range is null ? density : density + ", and the walk stays in the range of the order's first field";
         notTaken?.Add(walks
             ? new PlanAlternative("read the sort value of every hit", sorting, "costs more")
@@ -126,7 +146,10 @@ internal sealed class SearchPlanner(
         return walks ? SearchWay.Walk : SearchWay.ByValue;
     }
 
-    /// <summary>Whether going along a compound key is cheaper than reading the sort value of every hit; it is never dearer than going along the whole order.</summary>
+    /// <summary>
+    /// Whether going along a compound key is cheaper than reading the sort value of every hit; it is never dearer than going
+    /// along the whole order.
+    /// </summary>
     private bool TryCompound(CompoundRange along, long total, double sorting)
     {
         long wanted = Math.Min(Limit, total);
@@ -139,7 +162,9 @@ internal sealed class SearchPlanner(
         if (isDescribed)
         {
             reason = string.Create(
-                CultureInfo.InvariantCulture, $"of {along.Entries:N0} entries with '{along.Equality.Field}' as asked, {total:N0} are hits and {wanted:N0} are wanted");
+                CultureInfo.InvariantCulture,
+                $"of {along.Entries:N0} entries with '{along.Equality.Field}' as asked, {total:N0} are hits and {wanted:N0} are "
+                    + $"wanted");
             notTaken?.Add(new PlanAlternative("read the sort value of every hit", sorting, "costs more"));
         }
 
@@ -153,11 +178,15 @@ internal sealed class SearchPlanner(
         long entries = context.View.State.EntryCount, wanted = Math.Min(Limit, total);
         double visited = (2 * DistanceWalk.FewPlaces) + ((double)wanted * entries / Math.Max(1, total));
         double walking = visited * CostModel.NearPlace;
-        bool walks = obstacle is null && total > 0 && request.OrderHint switch { OrderHint.Sort => false, OrderHint.Walk => true, _ => walking < sorting };
+        bool walks = obstacle is null
+            && total > 0
+            && request.OrderHint switch { OrderHint.Sort => false, OrderHint.Walk => true, _ => walking < sorting };
         cost = walks ? walking : sorting;
         if (!isDescribed)
             return walks ? SearchWay.Nearest : SearchWay.ByValue;
-        reason = obstacle ?? string.Create(CultureInfo.InvariantCulture, $"{total:N0} of {entries:N0} entries are hits, {wanted:N0} are wanted");
+        reason = obstacle
+            ?? string.Create(
+                CultureInfo.InvariantCulture, $"{total:N0} of {entries:N0} entries are hits, {wanted:N0} are wanted");
         notTaken?.Add(walks
             ? new PlanAlternative("measure the distance of every hit", sorting, "costs more")
             : new PlanAlternative("nearest squares first", obstacle is null ? walking : null, obstacle ?? "costs more"));
@@ -182,7 +211,10 @@ internal sealed class SearchPlanner(
             wanted = Math.Max(0, wanted - request.Skip); // those that are left out are passed in blocks
 
         // In a range that is all that is asked, every entry that is met is a hit.
-        double visited = (range is { IsAll: true } ? wanted : (double)wanted * OrderRange.EntriesMet(context, range, isWithoutRange) / Math.Max(1, total)) + ((double)entries / values);
+        double visited = (range is { IsAll: true }
+            ? wanted
+            : (double)wanted * OrderRange.EntriesMet(context, range, isWithoutRange) / Math.Max(1, total))
+                + ((double)entries / values);
         double steps = visited * values / Math.Max(1, entries);
 
         // After the first probes windows are kept, so that a probe is a bit in a bitmap, and each window is found once.
@@ -195,7 +227,9 @@ internal sealed class SearchPlanner(
     /// <summary>Page and order of a request.</summary>
     public static string LabelOf(SearchRequest request)
     {
-        string page = request.Take == long.MaxValue ? "all" : string.Create(CultureInfo.InvariantCulture, $"first {request.Take:N0}");
+        string page = request.Take == long.MaxValue
+            ? "all"
+            : string.Create(CultureInfo.InvariantCulture, $"first {request.Take:N0}");
         if (request.Skip > 0)
             page += string.Create(CultureInfo.InvariantCulture, $" after {request.Skip:N0}");
         if (!request.After.IsEmpty)
@@ -208,7 +242,8 @@ internal sealed class SearchPlanner(
     {
         SortKind.Score => key.Descending ? "score" : "score, worst first",
         SortKind.Random => "random",
-        _ => key.Field + (key.Kind == SortKind.Text ? "" : " as " + key.Kind.ToString().ToLowerInvariant()) + (key.Descending ? " desc" : ""),
+        _ => key.Field + (key.Kind == SortKind.Text ? "" : " as " + key.Kind.ToString().ToLowerInvariant())
+            + (key.Descending ? " desc" : ""),
     };
 
     private static string NameOf(SearchWay way) => way switch

@@ -28,7 +28,8 @@ internal static class SearchPosition
         byte[] position = new byte[KeyOffset + key.Length];
         position[0] = Version;
         BinaryPrimitives.WriteUInt64LittleEndian(position.AsSpan(StoreOffset), Hash(store.ToByteArray()));
-        BinaryPrimitives.WriteUInt64LittleEndian(position.AsSpan(QueryOffset), Hash(Encoding.UTF8.GetBytes(QueryText.Of(request))));
+        BinaryPrimitives.WriteUInt64LittleEndian(
+            position.AsSpan(QueryOffset), Hash(Encoding.UTF8.GetBytes(QueryText.Of(request))));
         BinaryPrimitives.WriteUInt64LittleEndian(position.AsSpan(KeyHashOffset), Hash(key));
         key.CopyTo(position.AsSpan(KeyOffset));
         return position;
@@ -48,9 +49,13 @@ internal static class SearchPosition
         if (BinaryPrimitives.ReadUInt64LittleEndian(bytes[KeyHashOffset..]) != Hash(bytes[KeyOffset..]))
             throw new IndexQueryException("The position to go on from is damaged. Begin with the first page again.");
         if (BinaryPrimitives.ReadUInt64LittleEndian(bytes[StoreOffset..]) != Hash(store.ToByteArray()))
-            throw new IndexQueryException("The position to go on from is of another index, or of this one before it was built anew. Begin with the first page again.");
+            throw new IndexQueryException(
+                "The position to go on from is of another index, or of this one before it was built anew. Begin with the first "
+                    + "page again.");
         if (BinaryPrimitives.ReadUInt64LittleEndian(bytes[QueryOffset..]) != Hash(Encoding.UTF8.GetBytes(QueryText.Of(request))))
-            throw new IndexQueryException("The position to go on from is of another query: condition, order and parameters have to be those of the page it ended.");
+            throw new IndexQueryException(
+                "The position to go on from is of another query: condition, order and parameters have to be those of the page it "
+                    + "ended.");
         return position[KeyOffset..];
     }
 

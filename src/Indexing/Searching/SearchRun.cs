@@ -15,8 +15,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Runs one prepared query in the way that the <see cref="SearchPlanner"/> chose: count, first in id order, first in an order by walking its dictionary, by
-/// reading sort values, or best first by bounds. Cancellation and budget are checked at every window. All ways give the same answer.
+/// Runs one prepared query in the way that the <see cref="SearchPlanner"/> chose: count, first in id order, first in an order by
+/// walking its dictionary, by reading sort values, or best first by bounds. Cancellation and budget are checked at every window.
+/// All ways give the same answer.
 /// </summary>
 internal sealed class SearchRun
 {
@@ -55,8 +56,13 @@ internal sealed class SearchRun
         compound = range is null ? CompoundRange.Find(context, request, !after.IsEmpty) : null;
         if (range is { IsAll: true } && request.CountsHits)
             rangeTotal = context.CountOf(range.Query, range.Keys, context.View.Field(request.Sort[0].Field))?.Entries;
-        isWithoutRange = range is not null && (!request.CountsHits || rangeTotal is not null) && request.OrderHint != OrderHint.Sort;
-        root = isWithoutRange ? compiler.CompileWhole(range!.Rest) : compiler.CompileWhole(request.Query, countsOnly: request.Take == 0); // there is one
+        isWithoutRange = range is not null
+            && (!request.CountsHits || rangeTotal is not null)
+            && request.OrderHint != OrderHint.Sort;
+        // there is one
+        root = isWithoutRange
+            ? compiler.CompileWhole(range!.Rest)
+            : compiler.CompileWhole(request.Query, countsOnly: request.Take == 0);
     }
 
     /// <summary>All hits, before skip and take; at least so many where <see cref="IsTotalExact"/> is false.</summary>
@@ -71,7 +77,9 @@ internal sealed class SearchRun
     /// <summary>Their scores; empty if nothing is scored.</summary>
     public float[] Scores { get; private set; } = [];
 
-    /// <summary>The sort key of the last entry of the page, where the request wants to go on from there; null where the page is not full.</summary>
+    /// <summary>
+    /// The sort key of the last entry of the page, where the request wants to go on from there; null where the page is not full.
+    /// </summary>
     public byte[]? LastKey { get; private set; }
 
     /// <summary>The compound key that the index lacks for requests of this kind to be much cheaper; null: none.</summary>
@@ -127,7 +135,10 @@ internal sealed class SearchRun
     {
         HitSet? hits = null;
         listInRange = FindListInRange();
-        var planner = new SearchPlanner(context, root, request, parts, range, isWithoutRange, compound) { IsCountedApart = listInRange is not null };
+        var planner = new SearchPlanner(context, root, request, parts, range, isWithoutRange, compound)
+        {
+            IsCountedApart = listInRange is not null
+        };
         if (planner.NeedsTotal)
         {
             hits = root.IsExact || listInRange is not null ? null : Counted();
@@ -138,10 +149,15 @@ internal sealed class SearchRun
         return (hits, planner, way);
     }
 
-    /// <summary>Hits that are counted without being kept: where so many are likely that they are met by a walk along the range.</summary>
+    /// <summary>
+    /// Hits that are counted without being kept: where so many are likely that they are met by a walk along the range.
+    /// </summary>
     private ComparedList? FindListInRange()
     {
-        if (isWithoutRange || range is null || ComparedList.Of(root) is not { } found || found.Range.Name.Field != range.Query.Field)
+        if (isWithoutRange
+            || range is null
+            || ComparedList.Of(root) is not { } found
+            || found.Range.Name.Field != range.Query.Field)
             return null;
         var planner = new SearchPlanner(context, root, request, parts, range, isWithoutRange, compound) { IsCountedApart = true };
         return planner.Choose(found.Likely(context.View.State.EntryCount)) == SearchWay.Walk ? found : null;
@@ -155,7 +171,9 @@ internal sealed class SearchRun
         return total;
     }
 
-    /// <summary>The hits, found before the way is chosen, as the choice is made by their number. It is no step of its own in the plan.</summary>
+    /// <summary>
+    /// The hits, found before the way is chosen, as the choice is made by their number. It is no step of its own in the plan.
+    /// </summary>
     private HitSet Counted()
     {
         context.Tracer?.Enter(null, "counting");
@@ -184,7 +202,8 @@ internal sealed class SearchRun
                 TakePage(sorter.Finish());
                 break;
             case SearchWay.Nearest:
-                var probe = new FilterProbe(context, root, request.Query is MatchAllQuery, hits is { IsWhole: true } ? hits : null);
+                var probe = new FilterProbe(
+                    context, root, request.Query is MatchAllQuery, hits is { IsWhole: true } ? hits : null);
                 List<long> near = new DistanceWalk(context, probe, request.Sort[0], parts, Math.Min(Limit, Total)).Run();
                 Ids = request.Skip >= near.Count ? [] : [.. near[(int)request.Skip..]];
                 break;
@@ -242,10 +261,14 @@ internal sealed class SearchRun
         bool matchesAll = request.Query is MatchAllQuery || range is { IsAll: true };
         long wanted = Math.Min(Limit, Total);
         double expectedProbes = wanted * OrderRange.EntriesMet(context, range, isWithoutRange) / Math.Max(1, Total);
-        var filter = new FilterProbe(context, listInRange?.List ?? root, matchesAll, hits is { IsWhole: true } ? hits : null, expectedProbes, listInRange?.Windows);
+        var filter = new FilterProbe(
+            context, listInRange?.List ?? root, matchesAll, hits is { IsWhole: true } ? hits : null, expectedProbes,
+            listInRange?.Windows);
         if (listInRange is not null)
             Plan?.With(ComparedList.Counting);
-        OrderWalk walk = OrderWalk.Open(context, filter, request.Sort[0], parts, wanted, after, range?.Keys, request.Query is MatchAllQuery ? request.Skip : 0);
+        OrderWalk walk = OrderWalk.Open(
+            context, filter, request.Sort[0], parts, wanted, after, range?.Keys,
+            request.Query is MatchAllQuery ? request.Skip : 0);
         List<long> found = walk.Run();
         long skipped = request.Skip - walk.Passed;
         Ids = skipped >= found.Count ? [] : CollectionsMarshal.AsSpan(found)[(int)skipped..].ToArray();
@@ -264,7 +287,8 @@ internal sealed class SearchRun
         double expectedProbes = along.IsAll ? 0 : wanted * along.Entries / (double)Math.Max(1, Total);
         var filter = new FilterProbe(context, root, along.IsAll, hits is { IsWhole: true } ? hits : null, expectedProbes);
         Tree tree = context.View.Tree(TreeNames.Compound(along.Number))
-            ?? throw new CorruptionException($"The index tree '{TreeNames.Compound(along.Number)}' is missing. Reset the index to build it again.");
+            ?? throw new CorruptionException(
+                $"The index tree '{TreeNames.Compound(along.Number)}' is missing. Reset the index to build it again.");
         List<long> found = new CompoundWalk(context, tree, along.Prefix, request.Sort[0], filter, parts, wanted).Run();
         Ids = request.Skip >= found.Count ? [] : CollectionsMarshal.AsSpan(found)[(int)request.Skip..].ToArray();
     }

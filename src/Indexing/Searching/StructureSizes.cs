@@ -31,7 +31,10 @@ internal static class StructureSizes
     private static (string Structure, string? Field) Parse(IndexView view, string name)
     {
         string[] parts = name.Split('.');
-        return parts.Length > 1 && parts[0] != TreeNames.CompoundStructure && int.TryParse(parts[1], NumberStyles.None, CultureInfo.InvariantCulture, out int field) && field < view.Schema.Fields.Count
+        return parts.Length > 1
+            && parts[0] != TreeNames.CompoundStructure
+            && int.TryParse(parts[1], NumberStyles.None, CultureInfo.InvariantCulture, out int field)
+            && field < view.Schema.Fields.Count
             ? (string.Join('.', parts.Where((_, i) => i != 1)), view.Schema.Fields[field].Name)
             : (name, null);
     }

@@ -8,10 +8,12 @@ using Treepie.Indexing.Sorting;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Runs a query over an index and the changes it has not seen: each gives its first hits in order, the index without the entries that the changes put anew or removed, and the
-/// two lists are merged by the keys of the order.
+/// Runs a query over an index and the changes it has not seen: each gives its first hits in order, the index without the entries
+/// that the changes put anew or removed, and the two lists are merged by the keys of the order.
 /// </summary>
-/// <remarks>Entries of the changes have the greater ids, so a tie goes to the index, as it would if the changes were indexed.</remarks>
+/// <remarks>
+/// Entries of the changes have the greater ids, so a tie goes to the index, as it would if the changes were indexed.
+/// </remarks>
 internal sealed class TailedSearch
 {
     private readonly SearchRequest request;
@@ -32,16 +34,24 @@ internal sealed class TailedSearch
     /// <summary>Their scores; empty if nothing is scored.</summary>
     public float[] Scores => [.. scores];
 
-    /// <summary>The sort key of the last entry of the page, where the request wants to go on from there; null where the page is not full.</summary>
+    /// <summary>
+    /// The sort key of the last entry of the page, where the request wants to go on from there; null where the page is not full.
+    /// </summary>
     public byte[]? LastKey { get; private set; }
 
     /// <summary>All hits of both.</summary>
     public long Total { get; private set; }
 
-    public static TailedSearch Run(IndexView main, IndexTail tail, SearchRequest request, ReadOnlyMemory<byte> after, QueryOptions? options, CancellationToken cancellationToken)
+    public static TailedSearch Run(
+        IndexView main, IndexTail tail, SearchRequest request, ReadOnlyMemory<byte> after, QueryOptions? options,
+        CancellationToken cancellationToken)
     {
         using var combined = new CombinedIndex(main, tail.View, tail.Gone, cancellationToken, options);
-        SearchRequest whole = request with { Skip = 0, Take = Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip };
+        SearchRequest whole = request with
+        {
+            Skip = 0,
+            Take = Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip
+        };
         SearchRun first = Execute(combined.Main, whole with { Query = combined.Present(request.Query) }, after);
         SearchRun second = Execute(combined.Tail, whole, after);
         var search = new TailedSearch(request) { Total = first.Total + second.Total };
@@ -49,13 +59,19 @@ internal sealed class TailedSearch
         combined.Main.Check();
         search.Counters = combined.Measure();
         if (first.Plan is { } plan && second.Plan is { } changes)
-            search.Plan = Describe(plan, changes, tail, search.Total, search.ids.Count, combined.Main.ColdPages(search.Counters.PagesRead));
+            search.Plan = Describe(
+                plan, changes, tail, search.Total, search.ids.Count, combined.Main.ColdPages(search.Counters.PagesRead));
         return search;
     }
 
     /// <summary>The step above the plans of both.</summary>
     public static PlanNode Describe(PlanNode index, PlanNode changes, IndexTail tail, long found, long given, long? coldPages) =>
-        new PlanNode("never stale", label: string.Create(CultureInfo.InvariantCulture, $"the index without {tail.Gone.Length:N0} entries that have changed since, and {tail.View.State.EntryCount:N0} entries of changes"))
+        new PlanNode(
+            "never stale",
+            label: string.Create(
+                CultureInfo.InvariantCulture,
+                $"the index without {tail.Gone.Length:N0} entries that have changed since, and {tail.View.State.EntryCount:N0} "
+                    + $"entries of changes"))
         {
             Estimate = found,
             IsExact = true,

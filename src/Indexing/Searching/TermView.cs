@@ -22,7 +22,10 @@ internal static class TermView
             return terms;
 
         using FieldTexts? texts = FieldTexts.Open(view, field);
-        for (bool valid = Seek(texts, Encoding.UTF8.GetBytes(after ?? ""), after); valid && terms.Count < count && !TermForm.IsNoText(texts!.Key); valid = texts.MoveNext()) // valid, so it is there
+        // valid, so it is there
+        for (bool valid = Seek(texts, Encoding.UTF8.GetBytes(after ?? ""), after);
+             valid && terms.Count < count && !TermForm.IsNoText(texts!.Key);
+             valid = texts.MoveNext())
             terms.Add(new IndexTerm(TermText.Of(texts.Key, isNumber: false), texts.Payload.EntryCount));
         return terms;
     }
@@ -36,7 +39,8 @@ internal static class TermView
         bool hasFirst = Seek(first, from, after), hasSecond = Seek(second, from, after);
         while ((hasFirst || hasSecond) && terms.Count < count)
         {
-            int order = !hasSecond ? -1 : !hasFirst ? 1 : first!.Key.SequenceCompareTo(second!.Key); // both are there, as they have a term
+            // both are there, as they have a term
+            int order = !hasSecond ? -1 : !hasFirst ? 1 : first!.Key.SequenceCompareTo(second!.Key);
             ReadOnlySpan<byte> form = order <= 0 ? first!.Key : second!.Key;
             long having = combined.Statistics.EntriesWith(field, form);
             if (having > 0 && !TermForm.IsNoText(form))
@@ -57,7 +61,8 @@ internal static class TermView
     }
 
     /// <summary>What an entry has in each field; null where there is no entry of that key.</summary>
-    public static IReadOnlyList<IndexEntryField>? Entry(IndexView view, ReadOnlySpan<byte> key) => view.Find(key) is >= 0 and var id ? Entry(view, id) : null;
+    public static IReadOnlyList<IndexEntryField>? Entry(IndexView view, ReadOnlySpan<byte> key) =>
+        view.Find(key) is >= 0 and var id ? Entry(view, id) : null;
 
     /// <summary>What an entry has in each field; null where there is no entry of that number.</summary>
     public static IReadOnlyList<IndexEntryField>? Entry(IndexView view, long id)
@@ -100,7 +105,9 @@ internal static class TermView
             {
                 Positions = held.Positions,
                 Places = analysis == FieldAnalysis.Spatial ? PlacesOf(view, i, id) : [],
-                Vectors = analysis == FieldAnalysis.Vector ? new VectorReader(view.Tree, i, view.Schema.Fields[i].Vector ?? new VectorFieldOptions()).Of(id) : [],
+                Vectors = analysis == FieldAnalysis.Vector
+                    ? new VectorReader(view.Tree, i, view.Schema.Fields[i].Vector ?? new VectorFieldOptions()).Of(id)
+                    : [],
             });
         }
 
@@ -127,7 +134,10 @@ internal static class TermView
         /// <summary>As the text reads; how words are numbered depends on what was indexed before.</summary>
         public void OrderByPosition()
         {
-            var words = Terms.Zip(Positions).OrderBy(static word => word.Second is [int first, ..] ? first : int.MaxValue).ThenBy(static word => word.First, StringComparer.Ordinal).ToList();
+            var words = Terms.Zip(Positions)
+                .OrderBy(static word => word.Second is [int first, ..] ? first : int.MaxValue)
+                .ThenBy(static word => word.First, StringComparer.Ordinal)
+                .ToList();
             for (int i = 0; i < words.Count; i++)
                 (Terms[i], Positions[i]) = words[i];
         }

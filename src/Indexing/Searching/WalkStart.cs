@@ -6,8 +6,8 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Searching;
 
 /// <summary>
-/// Where a walk begins: at the first value, or at that of the hit to go on from, whose sort key is read back into a value. Entries of that value are told
-/// from those before by what stands in the key behind it.
+/// Where a walk begins: at the first value, or at that of the hit to go on from, whose sort key is read back into a value.
+/// Entries of that value are told from those before by what stands in the key behind it.
 /// </summary>
 internal sealed class WalkStart
 {
@@ -80,7 +80,9 @@ internal sealed class WalkStart
         _ => NumberKey.ToSaturatedLong(found) == whole,
     };
 
-    /// <summary>Several numbers are one long: they begin up to one before it, and the ends of longs stand for everything beyond.</summary>
+    /// <summary>
+    /// Several numbers are one long: they begin up to one before it, and the ends of longs stand for everything beyond.
+    /// </summary>
     private bool BeginLong(TermCursor cursor)
     {
         bool valid;
@@ -113,7 +115,8 @@ internal sealed class WalkStart
         while (true)
         {
             if (place + 1 >= key.Length)
-                throw new IndexQueryException("The position to go on from is damaged: its text has no end. Begin with the first page again.");
+                throw new IndexQueryException(
+                    "The position to go on from is damaged: its text has no end. Begin with the first page again.");
             byte next = (byte)(key[place++] ^ flip);
             if (next != 0)
             {

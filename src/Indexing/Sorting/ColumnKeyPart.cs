@@ -4,7 +4,10 @@ using Treepie.Indexing.Queries;
 
 namespace Treepie.Indexing.Sorting;
 
-/// <summary>A part from the sort values of a field, by its number. A value that has no meaning for the kind (a text as number) counts as null.</summary>
+/// <summary>
+/// A part from the sort values of a field, by its number. A value that has no meaning for the kind (a text as number) counts as
+/// null.
+/// </summary>
 internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey sort) : KeyPart
 {
     /// <summary>Bytes of a text in the first eight of a key: the other is the rank.</summary>
@@ -77,8 +80,8 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
     }
 
     /// <summary>
-    /// The first seven bytes of a text, in the lower ones of a number. Where one of them is 0 the key has more bytes than the text, and nothing is said of
-    /// those from there on; behind the end of a shorter text everything is taken as small as can be.
+    /// The first seven bytes of a text, in the lower ones of a number. Where one of them is 0 the key has more bytes than the
+    /// text, and nothing is said of those from there on; behind the end of a shorter text everything is taken as small as can be.
     /// </summary>
     private ulong LeastOfText(ulong head, int length)
     {

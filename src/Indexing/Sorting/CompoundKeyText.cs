@@ -84,6 +84,8 @@ internal static class CompoundKeyText
         }
     }
 
-    /// <summary>Whether a sort value, as it stands in a key, is whole: entries with the same one are equal in the order.</summary>
+    /// <summary>
+    /// Whether a sort value, as it stands in a key, is whole: entries with the same one are equal in the order.
+    /// </summary>
     public static bool IsWhole(ReadOnlySpan<byte> order) => order.Length < MaxOrderBytes;
 }

@@ -4,7 +4,10 @@ using Treepie.Indexing.Spatial;
 
 namespace Treepie.Indexing.Sorting;
 
-/// <summary>A part from the distance of the nearest value. What is nowhere stands last in both directions, unless nulls are asked for first.</summary>
+/// <summary>
+/// A part from the distance of the nearest value. What is nowhere stands last in both directions, unless nulls are asked for
+/// first.
+/// </summary>
 internal sealed class DistanceKeyPart : KeyPart
 {
     private readonly PlaceReader places;
@@ -32,7 +35,8 @@ internal sealed class DistanceKeyPart : KeyPart
     }
 
     /// <summary>A number that grows with the distance and is the same for distances that round to the same.</summary>
-    public static double Rank(double haversine, double roundToKm) => roundToKm > 0 ? Math.Floor(Earth.ToKm(haversine) / roundToKm) : haversine;
+    public static double Rank(double haversine, double roundToKm) =>
+        roundToKm > 0 ? Math.Floor(Earth.ToKm(haversine) / roundToKm) : haversine;
 
     public override void Append(long id, float score, KeyBuffer key)
     {

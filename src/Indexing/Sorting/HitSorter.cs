@@ -9,7 +9,8 @@ namespace Treepie.Indexing.Sorting;
 /// </summary>
 /// <param name="parts">The parts of the order.</param>
 /// <param name="limit">Hits kept at the most.</param>
-/// <param name="room">Its buffers, empty, for it alone until <see cref="Finish"/> and as long as what that gave is looked at.</param>
+/// <param name="room">Its buffers, empty, for it alone until <see cref="Finish"/> and as long as what that gave is looked
+/// at.</param>
 /// <param name="after">The key to go on from: hits up to it are left out; empty: none are.</param>
 internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, ReadOnlyMemory<byte> after = default)
 {
@@ -23,7 +24,9 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
     private readonly KeyArena arena = room.Arena;
     private SortedHit[] hits = room.Hits;
 
-    /// <summary>Where the score is all there is to the order: hits are compared by it and their ids, and no key is written.</summary>
+    /// <summary>
+    /// Where the score is all there is to the order: hits are compared by it and their ids, and no key is written.
+    /// </summary>
     private readonly ScoreKeyPart? byScore = after.IsEmpty && parts is [ScoreKeyPart only] ? only : null;
 
     /// <summary>Hits kept at the most.</summary>
@@ -41,7 +44,10 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
     /// <summary>Entry of the worst hit once all places are taken; of equal scores the smaller id is the better one.</summary>
     public long WorstId { get; private set; } = long.MaxValue;
 
-    /// <summary>Offers a hit of an order by score alone, best first, of which most are not better than the worst one kept: that is told with one comparison.</summary>
+    /// <summary>
+    /// Offers a hit of an order by score alone, best first, of which most are not better than the worst one kept: that is told
+    /// with one comparison.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void AddIfBetter(long id, float score)
     {
@@ -108,7 +114,8 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
         {
             if (Count >= MostKept)
                 throw new IndexQueryException(
-                    $"To be put in order, {MostKept:N0} hits are the most. Narrow the condition, limit the results, or go on page by page.");
+                    $"To be put in order, {MostKept:N0} hits are the most. Narrow the condition, limit the results, or go on "
+                        + $"page by page.");
             Array.Resize(ref hits, (int)Math.Min(MostKept, hits.Length * 2L));
             room.Hits = hits;
         }
@@ -185,7 +192,9 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
         int order = left.Head.CompareTo(right.Head);
         if (order != 0)
             return order;
-        return byScore is not null ? left.Id.CompareTo(right.Id) : arena[left.Place, left.Length].SequenceCompareTo(arena[right.Place, right.Length]);
+        return byScore is not null
+            ? left.Id.CompareTo(right.Id)
+            : arena[left.Place, left.Length].SequenceCompareTo(arena[right.Place, right.Length]);
     }
 
     private int Compare(ulong head, ReadOnlySpan<byte> bytes, SortedHit right)
@@ -194,7 +203,8 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
         return order != 0 ? order : bytes.SequenceCompareTo(arena[right.Place, right.Length]);
     }
 
-    private static ulong HeadOf(ReadOnlySpan<byte> bytes) => BinaryPrimitives.ReadUInt64BigEndian(bytes); // an id makes every key long enough
+    // an id makes every key long enough
+    private static ulong HeadOf(ReadOnlySpan<byte> bytes) => BinaryPrimitives.ReadUInt64BigEndian(bytes);
 }
 
 /// <summary>A hit with the place of its key and the room there.</summary>

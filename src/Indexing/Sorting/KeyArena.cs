@@ -49,7 +49,8 @@ internal sealed class KeyArena
         {
             if (blocks.Count == MaxBlocks)
                 throw new IndexQueryException(
-                    $"To be put in order, the hits have more than {(long)MaxBlocks * MaxBlockBytes:N0} bytes of sort keys. Narrow the condition, limit the results, or order by shorter values.");
+                    $"To be put in order, the hits have more than {(long)MaxBlocks * MaxBlockBytes:N0} bytes of sort keys. "
+                        + $"Narrow the condition, limit the results, or order by shorter values.");
             blocks.Add(new byte[Math.Max(Math.Min(blocks[^1].Length * 4, MaxBlockBytes), capacity)]);
             used = 0;
         }

@@ -11,8 +11,8 @@ internal abstract class KeyPart
     public abstract void Append(long id, float score, KeyBuffer key);
 
     /// <summary>
-    /// The first eight bytes of what <see cref="Append"/> would write, as a number, or less: a hit for which this is above the worst kept hit is left out
-    /// without its key being written. 0 where nothing is known cheaply.
+    /// The first eight bytes of what <see cref="Append"/> would write, as a number, or less: a hit for which this is above the
+    /// worst kept hit is left out without its key being written. 0 where nothing is known cheaply.
     /// </summary>
     public virtual ulong Least(long id) => 0;
 }

@@ -23,7 +23,8 @@ internal static class SortPlan
     /// <summary>Most keys of an order: each is read and kept for every hit that is compared.</summary>
     public const int MaxKeys = 64;
 
-    /// <exception cref="IndexQueryException">A field is full text, which has no sort values; or there are too many keys.</exception>
+    /// <exception cref="IndexQueryException">A field is full text, which has no sort values; or there are too many
+    /// keys.</exception>
     public static KeyPart[] Open(QueryContext context, IReadOnlyList<SortKey> sort)
     {
         if (sort.Count > MaxKeys)
@@ -34,9 +35,12 @@ internal static class SortPlan
             parts[i] = sort[i].Kind switch
             {
                 SortKind.Score => new ScoreKeyPart(sort[i].Descending),
-                SortKind.Custom when sort[i].Custom is null => throw new IndexQueryException("An order of one's own has to be given with the sort key: SortKey.Custom is null."),
+                SortKind.Custom
+                    when sort[i].Custom is null => throw new IndexQueryException(
+                        "An order of one's own has to be given with the sort key: SortKey.Custom is null."),
                 SortKind.Random => new RandomKeyPart(sort[i].Seed),
-                SortKind.Distance => new DistanceKeyPart(SpatialCompiler.Reader(context, SpatialCompiler.SpatialField(context.View, sort[i].Field)), sort[i]),
+                SortKind.Distance => new DistanceKeyPart(
+                    SpatialCompiler.Reader(context, SpatialCompiler.SpatialField(context.View, sort[i].Field)), sort[i]),
                 _ => new ColumnKeyPart(context, Column(context.View, sort[i].Field), sort[i]),
             };
         }
@@ -49,9 +53,11 @@ internal static class SortPlan
     {
         int field = view.Field(name);
         if (view.Schema.Fields[field].Analysis == FieldAnalysis.Spatial)
-            throw new IndexQueryException($"The field '{name}' is spatial: its places have no order. Sort by the distance from a place.");
+            throw new IndexQueryException(
+                $"The field '{name}' is spatial: its places have no order. Sort by the distance from a place.");
         return view.Schema.Fields[field].Analysis != FieldAnalysis.FullText
             ? field
-            : throw new IndexQueryException($"The field '{name}' is full text: its words have no order for an entry. Sort by a field with the whole value.");
+            : throw new IndexQueryException(
+                $"The field '{name}' is full text: its words have no order for an entry. Sort by a field with the whole value.");
     }
 }

@@ -1,6 +1,8 @@
 namespace Treepie.Indexing.Sorting;
 
-/// <summary>The buffers that a <see cref="HitSorter"/> works in: one sorter at a time has them, and the next finds them empty.</summary>
+/// <summary>
+/// The buffers that a <see cref="HitSorter"/> works in: one sorter at a time has them, and the next finds them empty.
+/// </summary>
 internal sealed class SortRoom : IReusable
 {
     private const int FirstHits = 16;

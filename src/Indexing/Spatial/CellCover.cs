@@ -1,8 +1,8 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Covers a region with squares of the curve: the largest squares first, those that cross the border are quartered as long as the budget lasts. Whatever the shape, the work is
-/// bounded: a few hundred squares are looked at.
+/// Covers a region with squares of the curve: the largest squares first, those that cross the border are quartered as long as the
+/// budget lasts. Whatever the shape, the work is bounded: a few hundred squares are looked at.
 /// </summary>
 internal static class CellCover
 {
@@ -36,9 +36,11 @@ internal static class CellCover
     }
 
     /// <summary>Squares that hold all of the region, in the order of the curve.</summary>
-    public static List<CellSquare> Squares(Geometry region) => Squares(region, MaxSquares, CancellationToken.None).ConvertAll(static found => found.Square);
+    public static List<CellSquare> Squares(Geometry region) =>
+        Squares(region, MaxSquares, CancellationToken.None).ConvertAll(static found => found.Square);
 
-    private static List<(CellSquare Square, bool IsInside)> Squares(Geometry region, int budget, CancellationToken cancellationToken)
+    private static List<(CellSquare Square, bool IsInside)> Squares(
+        Geometry region, int budget, CancellationToken cancellationToken)
     {
         var found = new List<(CellSquare Square, bool IsInside)>();
         var open = new Queue<CellSquare>();

@@ -6,7 +6,9 @@ namespace Treepie.Indexing.Spatial;
 /// <param name="IsInside">Whether every place in it belongs to the region.</param>
 internal readonly record struct CellRange(ulong First, ulong Last, bool IsInside);
 
-/// <summary>A square of the curve: the cells that share the first 2 · <paramref name="Level"/> bits of <paramref name="First"/>.</summary>
+/// <summary>
+/// A square of the curve: the cells that share the first 2 · <paramref name="Level"/> bits of <paramref name="First"/>.
+/// </summary>
 internal readonly record struct CellSquare(ulong First, int Level)
 {
     public static CellSquare Root => new(0, 0);
@@ -22,11 +24,15 @@ internal readonly record struct CellSquare(ulong First, int Level)
             double side = 1UL << (HilbertCurve.Levels - Level);
             double x = Math.Floor(any.X / side) * side, y = Math.Floor(any.Y / side) * side;
             return new GeoBox(
-                (x * GridPoint.DegreesPerX) - 180, (y * GridPoint.DegreesPerY) - 90, ((x + side) * GridPoint.DegreesPerX) - 180, ((y + side) * GridPoint.DegreesPerY) - 90);
+                (x * GridPoint.DegreesPerX) - 180, (y * GridPoint.DegreesPerY) - 90, ((x + side) * GridPoint.DegreesPerX) - 180,
+                ((y + side) * GridPoint.DegreesPerY) - 90);
         }
     }
 
-    /// <summary>The degrees of all coordinates that are kept as one of its cells: they are rounded to steps, so half a step more than its area.</summary>
+    /// <summary>
+    /// The degrees of all coordinates that are kept as one of its cells: they are rounded to steps, so half a step more than its
+    /// area.
+    /// </summary>
     public GeoBox Reach
     {
         get

@@ -1,6 +1,8 @@
 namespace Treepie.Indexing.Spatial;
 
-/// <summary>All places within a distance of a centre, measured on the sphere: right around poles and across the dateline.</summary>
+/// <summary>
+/// All places within a distance of a centre, measured on the sphere: right around poles and across the dateline.
+/// </summary>
 internal readonly record struct Circle(GeoPoint Centre, double RadiusKm)
 {
     /// <summary>A little more or less than what is computed: places are told inside or outside unread only beyond it.</summary>
@@ -30,7 +32,8 @@ internal readonly record struct Circle(GeoPoint Centre, double RadiusKm)
                 return new GeoBox(-180, Math.Max(-90, south), 180, Math.Min(90, north));
 
             // The meridians that touch the circle: sin Δλ = sin r / cos φ.
-            double width = Math.Asin(Math.Min(1, Math.Sin(degrees * Earth.Radians) / Math.Cos(Centre.Latitude * Earth.Radians))) / Earth.Radians * (1 + Slack);
+            double width = Math.Asin(Math.Min(1, Math.Sin(degrees * Earth.Radians) / Math.Cos(Centre.Latitude * Earth.Radians)))
+                / Earth.Radians * (1 + Slack);
             return new GeoBox(Centre.Longitude - width, south, Centre.Longitude + width, north);
         }
     }
@@ -64,8 +67,8 @@ internal readonly record struct Circle(GeoPoint Centre, double RadiusKm)
     public bool Covers(Vertex a, Vertex b) => Contains(a) && Contains(b) && !Search(a, b, inside: false);
 
     /// <summary>
-    /// Along one meridian the distance has no more than one least and one greatest place between the ends: <c>sin φ₀ sin φ + cos φ₀ cos Δλ cos φ</c> is a sine
-    /// with its top at <c>atan2(sin φ₀, cos φ₀ cos Δλ)</c>.
+    /// Along one meridian the distance has no more than one least and one greatest place between the ends: <c>sin φ₀ sin φ + cos
+    /// φ₀ cos Δλ cos φ</c> is a sine with its top at <c>atan2(sin φ₀, cos φ₀ cos Δλ)</c>.
     /// </summary>
     private void Along(double longitudes, GeoBox box, ref double nearest, ref double farthest)
     {
@@ -89,8 +92,8 @@ internal readonly record struct Circle(GeoPoint Centre, double RadiusKm)
     }
 
     /// <summary>
-    /// Looks for a point on the wanted side: halves the line, and leaves out pieces that are too short to reach from their middle across the rim. A piece is never longer on
-    /// the sphere than its degrees are on the equator.
+    /// Looks for a point on the wanted side: halves the line, and leaves out pieces that are too short to reach from their middle
+    /// across the rim. A piece is never longer on the sphere than its degrees are on the equator.
     /// </summary>
     private bool Search(Vertex a, Vertex b, bool inside)
     {

@@ -2,8 +2,9 @@ namespace Treepie.Indexing.Spatial;
 
 /// <summary>
 /// Distances on a sphere of the earth's mean radius, by the haversine formula:
-/// <c>h = sin²(Δlat / 2) + cos(lat₁) · cos(lat₂) · sin²(Δlng / 2)</c>, <c>d = 2 · R · asin(√h)</c>. It is exact on the sphere for near and far places alike;
-/// the earth's flattening makes true distances differ by up to 0.6 %. h grows with d, so places are compared by it and most need no inverse sine.
+/// <c>h = sin²(Δlat / 2) + cos(lat₁) · cos(lat₂) · sin²(Δlng / 2)</c>, <c>d = 2 · R · asin(√h)</c>. It is exact on the sphere for
+/// near and far places alike; the earth's flattening makes true distances differ by up to 0.6 %. h grows with d, so places are
+/// compared by it and most need no inverse sine.
 /// </summary>
 public static class Earth
 {
@@ -22,14 +23,16 @@ public static class Earth
     public static double DistanceKm(GeoPoint from, GeoPoint to) => ToKm(Haversine(from, to));
 
     /// <summary>The h of two places, 0 to 1.</summary>
-    internal static double Haversine(GeoPoint from, GeoPoint to) => Haversine(from.Latitude, to.Latitude, to.Longitude - from.Longitude);
+    internal static double Haversine(GeoPoint from, GeoPoint to) =>
+        Haversine(from.Latitude, to.Latitude, to.Longitude - from.Longitude);
 
     /// <summary>The h of two latitudes and a difference of longitudes, all in degrees.</summary>
     internal static double Haversine(double latitude1, double latitude2, double longitudes)
     {
         double sinLatitude = Math.Sin((latitude2 - latitude1) * (Radians / 2));
         double sinLongitude = Math.Sin(longitudes * (Radians / 2));
-        return (sinLatitude * sinLatitude) + (Math.Cos(latitude1 * Radians) * Math.Cos(latitude2 * Radians) * sinLongitude * sinLongitude);
+        return (sinLatitude * sinLatitude)
+            + (Math.Cos(latitude1 * Radians) * Math.Cos(latitude2 * Radians) * sinLongitude * sinLongitude);
     }
 
     /// <summary>The distance that an h stands for.</summary>

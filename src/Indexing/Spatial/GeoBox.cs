@@ -3,7 +3,8 @@ namespace Treepie.Indexing.Spatial;
 /// <summary>A rectangle of degrees. X may lie outside ±180 where something that crosses the dateline is laid out flat.</summary>
 internal readonly record struct GeoBox(double MinX, double MinY, double MaxX, double MaxY)
 {
-    public static GeoBox Empty => new(double.PositiveInfinity, double.PositiveInfinity, double.NegativeInfinity, double.NegativeInfinity);
+    public static GeoBox Empty =>
+        new(double.PositiveInfinity, double.PositiveInfinity, double.NegativeInfinity, double.NegativeInfinity);
 
     public bool IsEmpty => MinX > MaxX;
 

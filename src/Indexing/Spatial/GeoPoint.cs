@@ -12,9 +12,11 @@ public readonly record struct GeoPoint(double Latitude, double Longitude)
     public static GeoPoint Of(double latitude, double longitude)
     {
         if (!(latitude is >= -90 and <= 90))
-            throw new InvalidGeometryException(string.Create(CultureInfo.InvariantCulture, $"A latitude is a number from -90 to 90; {latitude} is not."));
+            throw new InvalidGeometryException(
+                string.Create(CultureInfo.InvariantCulture, $"A latitude is a number from -90 to 90; {latitude} is not."));
         if (!(longitude is >= -180 and <= 180))
-            throw new InvalidGeometryException(string.Create(CultureInfo.InvariantCulture, $"A longitude is a number from -180 to 180; {longitude} is not."));
+            throw new InvalidGeometryException(
+                string.Create(CultureInfo.InvariantCulture, $"A longitude is a number from -180 to 180; {longitude} is not."));
         return new GeoPoint(latitude, longitude);
     }
 }

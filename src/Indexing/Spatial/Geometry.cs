@@ -1,8 +1,8 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// A place or shape: points, lines, polygons with holes, circles, or several of them. Immutable. Edges are straight on the flat map of longitudes and latitudes and take the
-/// shorter way around; circles are measured on the sphere.
+/// A place or shape: points, lines, polygons with holes, circles, or several of them. Immutable. Edges are straight on the flat
+/// map of longitudes and latitudes and take the shorter way around; circles are measured on the sphere.
 /// </summary>
 public sealed class Geometry
 {
@@ -28,7 +28,9 @@ public sealed class Geometry
     public GeoPoint Centre => Circles is [{ } circle] && IsSingle ? circle.Centre : Bounds.Centre;
 
     /// <summary>Points, corners of lines and rings, and circles: what the work of comparing with it grows with.</summary>
-    public int CornerCount => Points.Length + Circles.Length + Lines.Sum(static line => line.Length) + Polygons.Sum(static polygon => polygon.Rings.Sum(static ring => ring.Length));
+    public int CornerCount =>
+        Points.Length + Circles.Length + Lines.Sum(static line => line.Length)
+            + Polygons.Sum(static polygon => polygon.Rings.Sum(static ring => ring.Length));
 
     internal Vertex[] Points { get; }
 
@@ -61,9 +63,12 @@ public sealed class Geometry
     /// <param name="cancellationToken">Ends the reading: a ring of thousands of corners is compared with itself for a good
     /// part of a second.</param>
     /// <exception cref="InvalidGeometryException">It is not WKT, or says a shape that is none.</exception>
-    public static Geometry Parse(string wkt, double kmPerUnit = 1, CancellationToken cancellationToken = default) => new WktParser(wkt, kmPerUnit, cancellationToken).Parse();
+    public static Geometry Parse(string wkt, double kmPerUnit = 1, CancellationToken cancellationToken = default) =>
+        new WktParser(wkt, kmPerUnit, cancellationToken).Parse();
 
-    /// <summary>Whether a place is in it or on its border; points and lines are as wide as <see cref="Segments.Touch"/>.</summary>
+    /// <summary>
+    /// Whether a place is in it or on its border; points and lines are as wide as <see cref="Segments.Touch"/>.
+    /// </summary>
     internal bool Contains(Vertex place)
     {
         foreach (Circle circle in Circles)

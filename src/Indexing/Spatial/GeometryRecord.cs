@@ -5,7 +5,8 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// The values of an entry that has more in a spatial field than one point. Key in the tree <c>shapes.N</c>: entry id. Values one after the other:
+/// The values of an entry that has more in a spatial field than one point. Key in the tree <c>shapes.N</c>: entry id. Values one
+/// after the other:
 /// <code>
 /// point   0 (1 byte), X (4), Y (4), little-endian, see GridPoint
 /// shape   1 (1 byte), the squares it stands under: count (varint), each: first cell (8, little-endian), level (1)
@@ -13,8 +14,8 @@ namespace Treepie.Indexing.Spatial;
 ///           points: corner; lines: chain; polygons: list of chains, the outer ring first; circles: corner of the centre, radius in km (double)
 ///         a chain is a list of corners; a corner is two doubles, longitude and latitude, little-endian
 /// </code>
-/// Corners are as they are laid out flat, so nothing is parsed or checked again. The squares are kept, not computed again, so that a shape is taken out of exactly
-/// the places it was put in.
+/// Corners are as they are laid out flat, so nothing is parsed or checked again. The squares are kept, not computed again, so
+/// that a shape is taken out of exactly the places it was put in.
 /// </summary>
 internal static class GeometryRecord
 {
@@ -80,14 +81,17 @@ internal static class GeometryRecord
         point = default;
         if (kind == PointKind)
         {
-            point = new GridPoint(BinaryPrimitives.ReadUInt32LittleEndian(record), BinaryPrimitives.ReadUInt32LittleEndian(record[4..]));
+            point = new GridPoint(
+                BinaryPrimitives.ReadUInt32LittleEndian(record), BinaryPrimitives.ReadUInt32LittleEndian(record[4..]));
             record = record[8..];
             return null;
         }
 
         int count = Varint.Read(ref record);
         for (int i = 0; i < count && squares is not null; i++)
-            squares.Add(new CellSquare(BinaryPrimitives.ReadUInt64LittleEndian(record[(i * SquareBytes)..]), record[(i * SquareBytes) + 8]));
+            squares.Add(
+                new CellSquare(
+                    BinaryPrimitives.ReadUInt64LittleEndian(record[(i * SquareBytes)..]), record[(i * SquareBytes) + 8]));
         record = record[(count * SquareBytes)..];
 
         Vertex[] points = ReadChain(ref record);
@@ -136,7 +140,8 @@ internal static class GeometryRecord
         return chain;
     }
 
-    private static void WriteCount(int count, ArrayBufferWriter<byte> output) => output.Advance(Varint.Write(output.GetSpan(Varint.MaxBytes), count));
+    private static void WriteCount(int count, ArrayBufferWriter<byte> output) =>
+        output.Advance(Varint.Write(output.GetSpan(Varint.MaxBytes), count));
 
     private static void WriteDouble(double value, ArrayBufferWriter<byte> output)
     {

@@ -11,18 +11,22 @@ internal static class GeometryRelations
     private static readonly double[] Turns = [0, -360, 360];
 
     /// <summary>Whether a value lies as wanted to the shape of a query.</summary>
-    public static bool Holds(SpatialRelation relation, Geometry value, Geometry shape, CancellationToken cancellationToken = default) => relation switch
-    {
-        SpatialRelation.Within => Within(value, shape, cancellationToken),
-        SpatialRelation.Contains => Within(shape, value, cancellationToken),
-        SpatialRelation.Intersects => Intersects(value, shape, cancellationToken),
-        _ => !Intersects(value, shape, cancellationToken),
-    };
+    public static bool Holds(
+        SpatialRelation relation, Geometry value, Geometry shape,
+        CancellationToken cancellationToken = default) => relation switch
+        {
+            SpatialRelation.Within => Within(value, shape, cancellationToken),
+            SpatialRelation.Contains => Within(shape, value, cancellationToken),
+            SpatialRelation.Intersects => Intersects(value, shape, cancellationToken),
+            _ => !Intersects(value, shape, cancellationToken),
+        };
 
     /// <summary>The same for a value that is one point.</summary>
     public static bool Holds(SpatialRelation relation, Vertex point, Geometry shape) => relation switch
     {
-        SpatialRelation.Contains => shape is { Lines: [], Polygons: [] } && shape.Circles.All(circle => circle.RadiusKm == 0) && shape.Contains(point)
+        SpatialRelation.Contains => shape is { Lines: [], Polygons: [] }
+            && shape.Circles.All(circle => circle.RadiusKm == 0)
+            && shape.Contains(point)
             && shape.Points.All(other => Touch(point, other)),
         SpatialRelation.Disjoint => !shape.Contains(point),
         _ => shape.Contains(point),
@@ -102,7 +106,8 @@ internal static class GeometryRelations
         .Concat(geometry.Polygons.Select(polygon => polygon.Rings[0][0]))
         .Concat(geometry.Circles.Select(circle => new Vertex(circle.Centre.Longitude, circle.Centre.Latitude)));
 
-    private static IEnumerable<Vertex[]> Chains(Geometry geometry) => geometry.Lines.Concat(geometry.Polygons.SelectMany(polygon => polygon.Rings));
+    private static IEnumerable<Vertex[]> Chains(Geometry geometry) =>
+        geometry.Lines.Concat(geometry.Polygons.SelectMany(polygon => polygon.Rings));
 
     private static bool Meets(Circle circle, Geometry other)
     {
@@ -173,7 +178,8 @@ internal static class GeometryRelations
         if (outer.Contains(place))
             return true;
 
-        var near = new GeoBox(place.X - Segments.Touch, place.Y - Segments.Touch, place.X + Segments.Touch, place.Y + Segments.Touch);
+        var near = new GeoBox(
+            place.X - Segments.Touch, place.Y - Segments.Touch, place.X + Segments.Touch, place.Y + Segments.Touch);
         foreach (double turn in Turns)
         {
             foreach ((Vertex a, Vertex b) in EdgesIn(outer, near, turn))
@@ -235,7 +241,8 @@ internal static class GeometryRelations
                 return true;
         }
 
-        return polygon.Rings.All(ring => IsCovered(ring, outer, cancellationToken)) && !AnyBorderInside(polygon, outer, cancellationToken);
+        return polygon.Rings.All(ring => IsCovered(ring, outer, cancellationToken))
+            && !AnyBorderInside(polygon, outer, cancellationToken);
     }
 
     /// <summary>With its border inside, only a polygon around the circle's far side has something outside.</summary>
@@ -280,7 +287,8 @@ internal static class GeometryRelations
 
     private static bool TouchesBorder(Geometry geometry, Vertex place)
     {
-        var near = new GeoBox(place.X - Segments.Touch, place.Y - Segments.Touch, place.X + Segments.Touch, place.Y + Segments.Touch);
+        var near = new GeoBox(
+            place.X - Segments.Touch, place.Y - Segments.Touch, place.X + Segments.Touch, place.Y + Segments.Touch);
         foreach ((Vertex a, Vertex b) in EdgesIn(geometry, near, 0))
         {
             if (Segments.Touches(a, b, place))

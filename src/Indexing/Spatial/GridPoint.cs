@@ -1,9 +1,10 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// A place as an index keeps it: 32 bits for each axis, which is at most 4.7 mm from where it was said to be (360° / 2³² are 9.3 mm on the equator, 180° / 2³² are 4.7 mm).
-/// Longitude 180 is −180. The grid is also the square that <see cref="HilbertCurve"/> runs through. A step is less than 10⁻⁷ degrees, so a coordinate of up to 7 decimals is read back as it was said,
-/// and lies on a border if it was said to; one of more decimals is read back within a step.
+/// A place as an index keeps it: 32 bits for each axis, which is at most 4.7 mm from where it was said to be (360° / 2³² are 9.3
+/// mm on the equator, 180° / 2³² are 4.7 mm). Longitude 180 is −180. The grid is also the square that <see cref="HilbertCurve"/>
+/// runs through. A step is less than 10⁻⁷ degrees, so a coordinate of up to 7 decimals is read back as it was said, and lies on a
+/// border if it was said to; one of more decimals is read back within a step.
 /// </summary>
 /// <param name="X">Longitude, from −180 on.</param>
 /// <param name="Y">Latitude, from −90 on; the last one is the north pole itself.</param>
@@ -32,7 +33,9 @@ internal readonly record struct GridPoint(uint X, uint Y)
 
     public static double LatitudeOf(uint y) => y == uint.MaxValue ? 90 : Said((y * DegreesPerY) - 90, DegreesPerY);
 
-    /// <summary>Of the coordinates that are kept as a step, the one of 7 decimals, if there is one; else that of the step.</summary>
+    /// <summary>
+    /// Of the coordinates that are kept as a step, the one of 7 decimals, if there is one; else that of the step.
+    /// </summary>
     private static double Said(double degrees, double step)
     {
         double said = Math.Round(degrees, 7);

@@ -1,11 +1,12 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// The Hilbert curve through a square of 2³² × 2³² cells: a cell's place is 64 bits, and all cells whose places share their first 2·n bits are one square of 2³²⁻ⁿ
-/// cells a side. Four bits of each axis are taken at a time from tables that are computed once.
+/// The Hilbert curve through a square of 2³² × 2³² cells: a cell's place is 64 bits, and all cells whose places share their first
+/// 2·n bits are one square of 2³²⁻ⁿ cells a side. Four bits of each axis are taken at a time from tables that are computed once.
 /// </summary>
 /// <remarks>
-/// A square of the curve is the basic one, mirrored at both axes (the complement of the bits), with the axes swapped, or both: two bits of state.
+/// A square of the curve is the basic one, mirrored at both axes (the complement of the bits), with the axes swapped, or both:
+/// two bits of state.
 /// </remarks>
 internal static class HilbertCurve
 {

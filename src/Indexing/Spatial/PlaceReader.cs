@@ -6,8 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Looks up where entries are, by their number. Of several values the nearest counts; a shape is where its centre is. Entries asked for in ascending order are cheap. One
-/// thread at a time; lives as long as its cursor.
+/// Looks up where entries are, by their number. Of several values the nearest counts; a shape is where its centre is. Entries
+/// asked for in ascending order are cheap. One thread at a time; lives as long as its cursor.
 /// </summary>
 internal sealed class PlaceReader(ChunkCursor column, Tree? shapes)
 {
@@ -16,7 +16,9 @@ internal sealed class PlaceReader(ChunkCursor column, Tree? shapes)
     /// <summary>The chunk of an entry, see there.</summary>
     public PointChunk Chunk(long number) => new(column.Read(number));
 
-    /// <summary>The place of an entry that is nearest to a centre, and the h between them (see <see cref="Earth"/>); false if it has none.</summary>
+    /// <summary>
+    /// The place of an entry that is nearest to a centre, and the h between them (see <see cref="Earth"/>); false if it has none.
+    /// </summary>
     public bool TryNearest(long id, in CentreOnGrid centre, out GridPoint nearest, out double haversine)
     {
         PointChunk chunk = Chunk(id >> PointChunk.EntryBits);
@@ -86,6 +88,7 @@ internal sealed class PlaceReader(ChunkCursor column, Tree? shapes)
         EntryKey.Write(key, id);
         return shapes is not null && shapes.TryGet(key, out ReadOnlySpan<byte> record)
             ? record
-            : throw new Storage.CorruptionException($"The index misses the shapes of entry {id}. Reset the index to build it again.");
+            : throw new Storage.CorruptionException(
+                $"The index misses the shapes of entry {id}. Reset the index to build it again.");
     }
 }

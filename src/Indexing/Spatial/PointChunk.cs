@@ -4,7 +4,8 @@ using System.Runtime.InteropServices;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// The places of one spatial field for up to 64 neighbouring entries, read in place. Key in the tree: chunk number (entry id / 64), 8 bytes big-endian.
+/// The places of one spatial field for up to 64 neighbouring entries, read in place. Key in the tree: chunk number (entry id /
+/// 64), 8 bytes big-endian.
 /// <code>
 /// OFFSET   SIZE  MEANING
 /// 0        1     n, slots; entries behind the last have no value
@@ -31,7 +32,8 @@ internal readonly ref struct PointChunk(ReadOnlySpan<byte> bytes)
 
     public ReadOnlySpan<uint> Xs => MemoryMarshal.Cast<byte, uint>(bytes.Slice(HeadBytes, Count * sizeof(uint)));
 
-    public ReadOnlySpan<uint> Ys => MemoryMarshal.Cast<byte, uint>(bytes.Slice(HeadBytes + (Count * sizeof(uint)), Count * sizeof(uint)));
+    public ReadOnlySpan<uint> Ys =>
+        MemoryMarshal.Cast<byte, uint>(bytes.Slice(HeadBytes + (Count * sizeof(uint)), Count * sizeof(uint)));
 
     public GridPoint this[int slot] => new(Xs[slot], Ys[slot]);
 }

@@ -5,7 +5,10 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Spatial;
 
-/// <summary>Changes the places of one field. Entries come in ascending order; a chunk is read and written once. Lives for one write transaction; <see cref="Flush"/> ends it.</summary>
+/// <summary>
+/// Changes the places of one field. Entries come in ascending order; a chunk is read and written once. Lives for one write
+/// transaction; <see cref="Flush"/> ends it.
+/// </summary>
 internal sealed class PointColumnWriter(Tree column)
 {
     private readonly uint[] xs = new uint[PointChunk.Entries];

@@ -1,8 +1,8 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// An outer ring and holes, laid out flat: neighbouring corners are less than 180° apart, so a ring that crosses the dateline goes on beyond it. Rings are closed: the last
-/// corner is the first one. The border belongs to it.
+/// An outer ring and holes, laid out flat: neighbouring corners are less than 180° apart, so a ring that crosses the dateline
+/// goes on beyond it. Rings are closed: the last corner is the first one. The border belongs to it.
 /// </summary>
 internal sealed class Polygon
 {

@@ -3,9 +3,9 @@ using System.Globalization;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Lays chains of corners out flat and refuses rings that are none. An edge takes the shorter way around, so one of more than 180° crosses the dateline (one of exactly 360° goes all
-/// around, as in a ring around the whole map). A ring that ends a whole turn from where it began goes around a pole, the one its corners are nearer to on average: that pole is
-/// inside.
+/// Lays chains of corners out flat and refuses rings that are none. An edge takes the shorter way around, so one of more than
+/// 180° crosses the dateline (one of exactly 360° goes all around, as in a ring around the whole map). A ring that ends a whole
+/// turn from where it began goes around a pole, the one its corners are nearer to on average: that pole is inside.
 /// </summary>
 internal static class RingLayout
 {
@@ -47,8 +47,12 @@ internal static class RingLayout
     /// <exception cref="InvalidGeometryException">It is open, has no area, or crosses or touches itself.</exception>
     public static Vertex[] Ring(Vertex[] chain, CancellationToken cancellationToken)
     {
-        if (chain.Length < 4 || chain[0].Y != chain[^1].Y || (chain[0].X != chain[^1].X && Math.Abs(chain[0].X - chain[^1].X) != 360))
-            throw new InvalidGeometryException($"A ring of a polygon has four points or more, and the last is the first again; this one has {chain.Length} and begins at {Say(chain[0])} and ends at {Say(chain[^1])}.");
+        if (chain.Length < 4
+            || chain[0].Y != chain[^1].Y
+            || (chain[0].X != chain[^1].X && Math.Abs(chain[0].X - chain[^1].X) != 360))
+            throw new InvalidGeometryException(
+                $"A ring of a polygon has four points or more, and the last is the first again; this one has {chain.Length} and "
+                    + $"begins at {Say(chain[0])} and ends at {Say(chain[^1])}.");
 
         Vertex[] ring = Unroll(chain, isRing: true);
         if (ring.Length < 4)
@@ -65,7 +69,9 @@ internal static class RingLayout
         for (int i = 1; i < rings.Length; i++)
         {
             Vertex[] hole = rings[i];
-            double turn = ((ReadOnlySpan<double>)[0, -360, 360]).ToArray().FirstOrDefault(turn => IsInside(outer, hole, turn), double.NaN);
+            double turn = ((ReadOnlySpan<double>)[0, -360, 360])
+                .ToArray()
+                .FirstOrDefault(turn => IsInside(outer, hole, turn), double.NaN);
             if (double.IsNaN(turn))
                 throw new InvalidGeometryException($"The hole that begins at {Say(hole[0])} is not inside its polygon.");
             rings[i] = Array.ConvertAll(hole, vertex => new Vertex(vertex.X + turn, vertex.Y));
@@ -74,7 +80,9 @@ internal static class RingLayout
         return new Polygon(rings);
     }
 
-    /// <summary>The place in this turn whose distance from what was said is a whole number of turns, free of the rounding of sums.</summary>
+    /// <summary>
+    /// The place in this turn whose distance from what was said is a whole number of turns, free of the rounding of sums.
+    /// </summary>
     private static double Snap(double x, double said) => said + (360 * Math.Round((x - said) / 360));
 
     private static bool IsInside(Polygon outer, Vertex[] hole, double turn) =>
@@ -98,7 +106,9 @@ internal static class RingLayout
                 if (Math.Min(c.X, d.X) > end)
                     break;
                 if (Crosses(first, second, count, a, b, c, d))
-                    throw new InvalidGeometryException($"A ring of a polygon crosses or touches itself: the edges {Say(a)} to {Say(b)} and {Say(c)} to {Say(d)} meet.");
+                    throw new InvalidGeometryException(
+                        $"A ring of a polygon crosses or touches itself: the edges {Say(a)} to {Say(b)} and {Say(c)} to {Say(d)} "
+                            + $"meet.");
             }
         }
     }
@@ -116,5 +126,6 @@ internal static class RingLayout
     }
 
     // Rings lie unrolled, whole turns away from where their points were written.
-    private static string Say(Vertex vertex) => string.Create(CultureInfo.InvariantCulture, $"({Math.IEEERemainder(vertex.X, 360)} {vertex.Y})");
+    private static string Say(Vertex vertex) =>
+        string.Create(CultureInfo.InvariantCulture, $"({Math.IEEERemainder(vertex.X, 360)} {vertex.Y})");
 }

@@ -31,7 +31,10 @@ internal static class Segments
     /// <summary>Whether a segment has a point in a box.</summary>
     public static bool Meets(Vertex a, Vertex b, GeoBox box)
     {
-        if (Math.Max(a.X, b.X) < box.MinX || Math.Min(a.X, b.X) > box.MaxX || Math.Max(a.Y, b.Y) < box.MinY || Math.Min(a.Y, b.Y) > box.MaxY)
+        if (Math.Max(a.X, b.X) < box.MinX
+            || Math.Min(a.X, b.X) > box.MaxX
+            || Math.Max(a.Y, b.Y) < box.MinY
+            || Math.Min(a.Y, b.Y) > box.MaxY)
             return false;
         double first = Side(a, b, new Vertex(box.MinX, box.MinY));
         double second = Side(a, b, new Vertex(box.MaxX, box.MinY));
@@ -42,7 +45,10 @@ internal static class Segments
         return !allLeft && !allRight;
     }
 
-    /// <summary>Adds the places on a segment a–b, from 0 to 1, where it meets c–d; the ends of a common stretch where they lie on one line.</summary>
+    /// <summary>
+    /// Adds the places on a segment a–b, from 0 to 1, where it meets c–d; the ends of a common stretch where they lie on one
+    /// line.
+    /// </summary>
     public static void AddMeetings(Vertex a, Vertex b, Vertex c, Vertex d, List<double> places)
     {
         if (!Intersect(a, b, c, d))

@@ -6,8 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Changes one spatial field in one write transaction: takes the values of entries out of all its trees and puts others in, each tree in its order. What an entry had is read
-/// from the trees themselves, so nothing of it stays behind.
+/// Changes one spatial field in one write transaction: takes the values of entries out of all its trees and puts others in, each
+/// tree in its order. What an entry had is read from the trees themselves, so nothing of it stays behind.
 /// </summary>
 internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field)
 {
@@ -67,7 +67,10 @@ internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field
         Span<byte> key = stackalloc byte[SpatialKey.CellBytes];
 
         // A point stands behind a centre that shares its cell and entry, so that it is what stays.
-        cellChanges.Sort(static (x, y) => x.Cell != y.Cell ? x.Cell.CompareTo(y.Cell) : x.Id != y.Id ? x.Id.CompareTo(y.Id) : y.IsCentre.CompareTo(x.IsCentre));
+        cellChanges.Sort(
+            static (x, y) => x.Cell != y.Cell
+                ? x.Cell.CompareTo(y.Cell)
+                : x.Id != y.Id ? x.Id.CompareTo(y.Id) : y.IsCentre.CompareTo(x.IsCentre));
         foreach ((ulong cell, long id, bool isCentre) in cellChanges)
             cells.Put(SpatialKey.WriteCell(key, cell, id), isCentre ? [1] : default);
         cellChanges.Clear();
@@ -91,7 +94,8 @@ internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field
             foreach (CellSquare square in squares)
             {
                 if (gone.Add(square) && !covers.Delete(SpatialKey.WriteCover(key, square, id)))
-                    throw new CorruptionException($"The index tree '{covers.Name}' misses a square of entry {id}. Reset the index to build it again.");
+                    throw new CorruptionException(
+                        $"The index tree '{covers.Name}' misses a square of entry {id}. Reset the index to build it again.");
             }
         }
     }

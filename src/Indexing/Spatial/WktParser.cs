@@ -3,9 +3,10 @@ using System.Globalization;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Well-known text, longitude before latitude: POINT, LINESTRING, POLYGON with holes, MULTIPOINT, MULTILINESTRING, MULTIPOLYGON, GEOMETRYCOLLECTION, and beside the standard
-/// <c>ENVELOPE(west, east, north, south)</c>, <c>CIRCLE(longitude latitude d=radius)</c> and <c>BUFFER(POINT(longitude latitude), radius)</c>. Words in any case. Rings may go either way
-/// around. An error says what was expected, and where.
+/// Well-known text, longitude before latitude: POINT, LINESTRING, POLYGON with holes, MULTIPOINT, MULTILINESTRING, MULTIPOLYGON,
+/// GEOMETRYCOLLECTION, and beside the standard <c>ENVELOPE(west, east, north, south)</c>, <c>CIRCLE(longitude latitude
+/// d=radius)</c> and <c>BUFFER(POINT(longitude latitude), radius)</c>. Words in any case. Rings may go either way around. An
+/// error says what was expected, and where.
 /// </summary>
 internal sealed class WktParser(string text, double kmPerUnit, CancellationToken cancellationToken = default)
 {
@@ -92,7 +93,9 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
                 break;
             default:
                 position = start;
-                throw Expected("POINT, LINESTRING, POLYGON, MULTIPOINT, MULTILINESTRING, MULTIPOLYGON, GEOMETRYCOLLECTION, ENVELOPE, CIRCLE or BUFFER");
+                throw Expected(
+                    "POINT, LINESTRING, POLYGON, MULTIPOINT, MULTILINESTRING, MULTIPOLYGON, GEOMETRYCOLLECTION, ENVELOPE, CIRCLE "
+                        + "or BUFFER");
         }
     }
 
@@ -196,11 +199,13 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
 
     private double Longitude(double value) => value is >= -180 and <= 180
         ? value
-        : throw Error(string.Create(CultureInfo.InvariantCulture, $"A longitude (which comes first) is from -180 to 180; {value} is not"));
+        : throw Error(
+            string.Create(CultureInfo.InvariantCulture, $"A longitude (which comes first) is from -180 to 180; {value} is not"));
 
     private double Latitude(double value) => value is >= -90 and <= 90
         ? value
-        : throw Error(string.Create(CultureInfo.InvariantCulture, $"A latitude (which comes second) is from -90 to 90; {value} is not"));
+        : throw Error(
+            string.Create(CultureInfo.InvariantCulture, $"A latitude (which comes second) is from -90 to 90; {value} is not"));
 
     private double Number()
     {
@@ -208,7 +213,10 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
         int start = position;
         while (position < text.Length && (char.IsAsciiDigit(text[position]) || text[position] is '+' or '-' or '.' or 'e' or 'E'))
             position++;
-        if (position > start && double.TryParse(text.AsSpan(start, position - start), NumberStyles.Float, CultureInfo.InvariantCulture, out double number) && double.IsFinite(number))
+        if (position > start
+            && double.TryParse(
+                text.AsSpan(start, position - start), NumberStyles.Float, CultureInfo.InvariantCulture, out double number)
+            && double.IsFinite(number))
             return number;
 
         position = start;
@@ -257,7 +265,9 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
     private InvalidGeometryException Expected(string what)
     {
         SkipBlanks();
-        string found = position == text.Length ? "it ends" : $"there is '{text.AsSpan(position, Math.Min(20, text.Length - position))}'";
+        string found = position == text.Length
+            ? "it ends"
+            : $"there is '{text.AsSpan(position, Math.Min(20, text.Length - position))}'";
         return Error($"Expected {what}, but {found}");
     }
 

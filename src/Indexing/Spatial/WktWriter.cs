@@ -4,8 +4,8 @@ using System.Text;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Writes shapes as WKT that <see cref="WktParser"/> reads as the same shapes: longitude first, longitudes from −180 to 180, circles with their radius in kilometres. What has several parts
-/// is a collection of them.
+/// Writes shapes as WKT that <see cref="WktParser"/> reads as the same shapes: longitude first, longitudes from −180 to 180,
+/// circles with their radius in kilometres. What has several parts is a collection of them.
 /// </summary>
 internal static class WktWriter
 {
@@ -17,7 +17,9 @@ internal static class WktWriter
             .. shape.Points.Select(static point => $"POINT ({Place(point)})"),
             .. shape.Lines.Select(static line => $"LINESTRING {Chain(line)}"),
             .. shape.Polygons.Select(static polygon => $"POLYGON ({string.Join(", ", polygon.Rings.Select(Chain))})"),
-            .. shape.Circles.Select(static circle => $"CIRCLE ({Place(new Vertex(circle.Centre.Longitude, circle.Centre.Latitude))} d={Number(circle.RadiusKm)})"),
+            .. shape.Circles.Select(
+                static circle =>
+                    $"CIRCLE ({Place(new Vertex(circle.Centre.Longitude, circle.Centre.Latitude))} d={Number(circle.RadiusKm)})"),
         ];
         return parts is [{ } only] ? only : $"GEOMETRYCOLLECTION ({string.Join(", ", parts)})";
     }

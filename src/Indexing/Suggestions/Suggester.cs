@@ -7,8 +7,8 @@ using Treepie.Indexing.Matching.Views;
 namespace Treepie.Indexing.Suggestions;
 
 /// <summary>
-/// Finds terms within two edits of a text by seeking in the dictionary, and orders them by likeness or by how many entries have them. What is farther
-/// away is no spelling mistake, and is not found however small the accuracy asked for.
+/// Finds terms within two edits of a text by seeking in the dictionary, and orders them by likeness or by how many entries have
+/// them. What is farther away is no spelling mistake, and is not found however small the accuracy asked for.
 /// </summary>
 internal static class Suggester
 {
@@ -22,13 +22,15 @@ internal static class Suggester
         return Page(
             [
                 .. terms.Values
-                    .Select(own => own with { EntryCount = combined.Statistics.EntriesWith(field, Encoding.UTF8.GetBytes(own.Term)) })
+                    .Select(
+                        own => own with { EntryCount = combined.Statistics.EntriesWith(field, Encoding.UTF8.GetBytes(own.Term)) })
                     .Where(static suggestion => suggestion.EntryCount > 0),
             ],
             request);
     }
 
-    public static IReadOnlyList<Suggestion> Run(QueryContext context, SuggestionRequest request) => Page(Find(context, request), request);
+    public static IReadOnlyList<Suggestion> Run(QueryContext context, SuggestionRequest request) =>
+        Page(Find(context, request), request);
 
     private static List<Suggestion> Page(List<Suggestion> found, SuggestionRequest request)
     {
@@ -41,7 +43,8 @@ internal static class Suggester
         if (!(request.Accuracy is >= 0 and <= 1))
             throw new IndexQueryException($"The accuracy of a suggestion is a number from 0 to 1; {request.Accuracy} is not.");
         if (request.Take is < 0 or > SuggestionRequest.MaxTake)
-            throw new IndexQueryException($"Up to {SuggestionRequest.MaxTake:N0} suggestions can be asked for; {request.Take} is not such a number.");
+            throw new IndexQueryException(
+                $"Up to {SuggestionRequest.MaxTake:N0} suggestions can be asked for; {request.Take} is not such a number.");
 
         int field = context.View.Field(request.Field);
         var compiler = new QueryCompiler(context, isScored: false);

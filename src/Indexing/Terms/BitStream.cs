@@ -52,7 +52,8 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
         return window >> (place & 7);
     }
 
-    private static CorruptionException Damaged() => new("Numbers in a record of the index do not end. Reset the index to build it again.");
+    private static CorruptionException Damaged() =>
+        new("Numbers in a record of the index do not end. Reset the index to build it again.");
 }
 
 /// <summary>Writes what <see cref="BitReader"/> reads.</summary>

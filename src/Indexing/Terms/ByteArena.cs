@@ -41,7 +41,8 @@ internal sealed class ByteArena
         if (bytes.Length - Length < lengthBytes)
         {
             if (lengthBytes > Array.MaxLength - Length)
-                throw new InvalidOperationException("An index batch is limited to 2 GiB. Commit it when its SizeBytes reaches the caller's budget.");
+                throw new InvalidOperationException(
+                    "An index batch is limited to 2 GiB. Commit it when its SizeBytes reaches the caller's budget.");
             Array.Resize(ref bytes, (int)Math.Min(Array.MaxLength, Math.Max(Length + (long)lengthBytes, bytes.Length * 2L)));
         }
 

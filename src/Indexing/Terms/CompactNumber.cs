@@ -1,8 +1,8 @@
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// A <see cref="NumberKey"/> in as few bytes as it needs: of a whole number between −2⁶¹ and 2⁶¹ the number itself, <c>zigzag · 2</c> as a varint, where zigzag is 0, −1, 1, −2, …
-/// as 0, 1, 2, 3, …; of any other number a byte 1 and the key.
+/// A <see cref="NumberKey"/> in as few bytes as it needs: of a whole number between −2⁶¹ and 2⁶¹ the number itself, <c>zigzag ·
+/// 2</c> as a varint, where zigzag is 0, −1, 1, −2, … as 0, 1, 2, 3, …; of any other number a byte 1 and the key.
 /// </summary>
 internal static class CompactNumber
 {
@@ -20,7 +20,8 @@ internal static class CompactNumber
     }
 
     /// <summary>Bytes of the number that stands at the beginning.</summary>
-    public static int BytesOf(ReadOnlySpan<byte> input) => input[0] == 1 ? MaxBytes : 1 + input.IndexOfAnyInRange((byte)0, (byte)0x7F);
+    public static int BytesOf(ReadOnlySpan<byte> input) =>
+        input[0] == 1 ? MaxBytes : 1 + input.IndexOfAnyInRange((byte)0, (byte)0x7F);
 
     /// <summary>Reads the key and moves the span behind it.</summary>
     public static void Read(ref ReadOnlySpan<byte> input, Span<byte> key)

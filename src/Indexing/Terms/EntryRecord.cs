@@ -16,7 +16,8 @@ namespace Treepie.Indexing.Terms;
 ///   WORDS   (4)  full text: count (varint), WordNumbers, to the end of a byte
 ///   COLUMN  (5)  nothing: the field has one value, its sort value, which is a term or a number
 /// </code>
-/// A field that is named by any group exists in the entry. A reader sees words as terms, and values of columns as what they are: they are looked up as they are asked for.
+/// A field that is named by any group exists in the entry. A reader sees words as terms, and values of columns as what they are:
+/// they are looked up as they are asked for.
 /// </summary>
 internal ref struct EntryRecord
 {

@@ -1,8 +1,9 @@
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Brings terms into the order of their first eight bytes, byte by byte from the last: what compares them guesses wrong half of the time, and that is most of what it takes. Bytes that are the same
-/// in all are passed over. Memory is kept from one sort to the next.
+/// Brings terms into the order of their first eight bytes, byte by byte from the last: what compares them guesses wrong half of
+/// the time, and that is most of what it takes. Bytes that are the same in all are passed over. Memory is kept from one sort to
+/// the next.
 /// </summary>
 internal sealed class HeadSort
 {
@@ -60,7 +61,8 @@ internal sealed class HeadSort
     }
 
     /// <summary>Moves all to their places by one byte.</summary>
-    private static void Scatter(ReadOnlySpan<ulong> from, ReadOnlySpan<int> fromOrdinals, Span<ulong> to, Span<int> toOrdinals, Span<int> next, int shift)
+    private static void Scatter(
+        ReadOnlySpan<ulong> from, ReadOnlySpan<int> fromOrdinals, Span<ulong> to, Span<int> toOrdinals, Span<int> next, int shift)
     {
         int start = 0;
         foreach (ref int count in next)

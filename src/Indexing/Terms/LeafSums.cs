@@ -1,8 +1,8 @@
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// What the leaves of a dictionary have, terms and their weight, as far as somebody has gone through them: who counts a range after him passes the leaves under a page without a look at
-/// them. Good for one state of the dictionary; one thread at a time.
+/// What the leaves of a dictionary have, terms and their weight, as far as somebody has gone through them: who counts a range
+/// after him passes the leaves under a page without a look at them. Good for one state of the dictionary; one thread at a time.
 /// </summary>
 /// <remarks>Memory: 12 bytes for each leaf under <see cref="Branches"/> pages at the most, some 100 KiB.</remarks>
 internal sealed class LeafSums
@@ -12,7 +12,10 @@ internal sealed class LeafSums
 
     private readonly BranchSums?[] known = new BranchSums?[Branches];
 
-    /// <summary>Adds up the leaves under a page from one on, up to before another, or to the first that nobody has gone through; returns which that is.</summary>
+    /// <summary>
+    /// Adds up the leaves under a page from one on, up to before another, or to the first that nobody has gone through; returns
+    /// which that is.
+    /// </summary>
     public int Pass(long branch, int from, int to, ref long terms, ref long weight)
     {
         if (known[(int)(branch & (Branches - 1))] is not { } sums || sums.Branch != branch)

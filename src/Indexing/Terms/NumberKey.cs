@@ -110,10 +110,12 @@ internal static class NumberKey
     }
 
     /// <summary>
-    /// Whether <see cref="Format"/> writes it as digits with at most a point among them, without exponent: whole numbers of a long, and fractions from 0.0001 up to 10^14. Of
-    /// those with as many digits before the point, the order of texts is that of numbers.
+    /// Whether <see cref="Format"/> writes it as digits with at most a point among them, without exponent: whole numbers of a
+    /// long, and fractions from 0.0001 up to 10^14. Of those with as many digits before the point, the order of texts is that of
+    /// numbers.
     /// </summary>
-    public static bool HasPlainText(ReadOnlySpan<byte> key) => TryToLong(key, out _) || Math.Abs(ToDouble(key)) is >= 1e-4 and < 1e14;
+    public static bool HasPlainText(ReadOnlySpan<byte> key) =>
+        TryToLong(key, out _) || Math.Abs(ToDouble(key)) is >= 1e-4 and < 1e14;
 
     /// <summary>The key of the number that has this text, as <see cref="Format"/> writes it; false if none has.</summary>
     public static bool TryParse(ReadOnlySpan<byte> text, Span<byte> key)
@@ -122,7 +124,8 @@ internal static class NumberKey
             return false;
         if (Utf8Parser.TryParse(text, out long whole, out int read) && read == text.Length)
             Write(key, whole);
-        else if (double.TryParse(text, NumberStyles.Float, CultureInfo.InvariantCulture, out double value) && !double.IsNaN(value))
+        else if (double.TryParse(text, NumberStyles.Float, CultureInfo.InvariantCulture, out double value)
+            && !double.IsNaN(value))
             Write(key, value);
         else
             return false;

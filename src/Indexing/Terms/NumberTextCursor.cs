@@ -1,10 +1,14 @@
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// The texts of the numbers of a dictionary in the order of texts, "10" before "9", without their being kept: numbers with as many digits are in this order already, so that it is a merge of as many runs as
-/// there are lengths. All numbers have plain text, see <see cref="NumberKey.HasPlainText"/>. Goes one way, forwards or back.
+/// The texts of the numbers of a dictionary in the order of texts, "10" before "9", without their being kept: numbers with as
+/// many digits are in this order already, so that it is a merge of as many runs as there are lengths. All numbers have plain
+/// text, see <see cref="NumberKey.HasPlainText"/>. Goes one way, forwards or back.
 /// </summary>
-/// <remarks>Costs: to seek is one in the dictionary for each length that occurs, and a step is one there, the text of a number, and a comparison for each length.</remarks>
+/// <remarks>
+/// Costs: to seek is one in the dictionary for each length that occurs, and a step is one there, the text of a number, and a
+/// comparison for each length.
+/// </remarks>
 internal sealed class NumberTextCursor : IDisposable
 {
     private readonly List<NumberTextRun> runs = [];
@@ -44,7 +48,9 @@ internal sealed class NumberTextCursor : IDisposable
         return Choose();
     }
 
-    /// <summary>Goes to the first text that is not before the one given, of those that go back not behind it; false if there is none.</summary>
+    /// <summary>
+    /// Goes to the first text that is not before the one given, of those that go back not behind it; false if there is none.
+    /// </summary>
     public bool Seek(ReadOnlySpan<byte> text)
     {
         foreach (NumberTextRun run in runs)

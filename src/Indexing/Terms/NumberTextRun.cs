@@ -3,8 +3,8 @@ using System.Globalization;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Numbers of one sign with as many digits before the point, all of plain text: their texts are in the order of their sizes, so that a cursor over the numbers is one over the texts, too. Of negative ones it goes
-/// the other way.
+/// Numbers of one sign with as many digits before the point, all of plain text: their texts are in the order of their sizes, so
+/// that a cursor over the numbers is one over the texts, too. Of negative ones it goes the other way.
 /// </summary>
 internal sealed class NumberTextRun : IDisposable
 {
@@ -40,7 +40,10 @@ internal sealed class NumberTextRun : IDisposable
     /// <summary>What stands beside the number.</summary>
     public ReadOnlySpan<byte> Value => cursor.Value;
 
-    /// <summary>Where the keys of a run end: that of the first number behind them, or, of what is below 0 or of as many digits as a long has, some bytes behind the last.</summary>
+    /// <summary>
+    /// Where the keys of a run end: that of the first number behind them, or, of what is below 0 or of as many digits as a long
+    /// has, some bytes behind the last.
+    /// </summary>
     public static byte[] End(bool isNegative, int digits)
     {
         byte[] key = new byte[NumberKey.Bytes];
@@ -70,7 +73,9 @@ internal sealed class NumberTextRun : IDisposable
     /// <summary>Goes to the next text, or the one before.</summary>
     public void Move(bool back) => Enter(back == isNegative ? cursor.MoveNext() : cursor.MovePrevious());
 
-    /// <summary>Goes to the first text that is not before the one given, or, going backwards, to the last that is not behind it.</summary>
+    /// <summary>
+    /// Goes to the first text that is not before the one given, or, going backwards, to the last that is not behind it.
+    /// </summary>
     public void Seek(ReadOnlySpan<byte> target, bool back)
     {
         SeekForwards(target);
@@ -117,11 +122,13 @@ internal sealed class NumberTextRun : IDisposable
     }
 
     /// <summary>Whether a bound is before everything in the run, in the order of texts.</summary>
-    private bool IsBeforeFirst(ReadOnlySpan<byte> key) => isNegative ? key.SequenceCompareTo(to) >= 0 : key.SequenceCompareTo(from) < 0;
+    private bool IsBeforeFirst(ReadOnlySpan<byte> key) =>
+        isNegative ? key.SequenceCompareTo(to) >= 0 : key.SequenceCompareTo(from) < 0;
 
     /// <summary>
-    /// A number that is not above the least size, of as many digits, whose text is not before the one given, and near to it; false if all are before it. Where a digit is wanted and something else stands
-    /// there, it stands before or behind all digits.
+    /// A number that is not above the least size, of as many digits, whose text is not before the one given, and near to it;
+    /// false if all are before it. Where a digit is wanted and something else stands there, it stands before or behind all
+    /// digits.
     /// </summary>
     private bool TryFindLeast(ReadOnlySpan<byte> size, Span<byte> key)
     {
@@ -143,7 +150,8 @@ internal sealed class NumberTextRun : IDisposable
         if (isBehind || known < digits || known == size.Length || size[known] != '.')
             return true;
 
-        // A fraction: of shorter texts that are read as less, none is behind it. Two steps lower than what is read is below all that rounding does.
+        // A fraction: of shorter texts that are read as less, none is behind it. Two steps lower than what is read is below all
+        // that rounding does.
         int end = known + 1;
         while (end < size.Length && end - known < NumberKey.MaxTextBytes && size[end] is >= (byte)'0' and <= (byte)'9')
             end++;

@@ -4,8 +4,9 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Several terms of a dictionary with what stands beside them, in one value of its tree, read in place: a key and a cell for each would take more room than most have
-/// themselves. What all of them begin and end with is there once, so that numbers are two or three bytes.
+/// Several terms of a dictionary with what stands beside them, in one value of its tree, read in place: a key and a cell for each
+/// would take more room than most have themselves. What all of them begin and end with is there once, so that numbers are two or
+/// three bytes.
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// 0       2     n, terms, little-endian
@@ -62,16 +63,21 @@ internal readonly ref struct TermBlock
     public int Count { get; }
 
     /// <summary>What the terms weigh together: entries, where they have any; null where that is not known.</summary>
-    public long? Weight => BinaryPrimitives.ReadUInt32LittleEndian(bytes[WeightOffset..]) is var weight && weight < uint.MaxValue ? weight : null;
+    public long? Weight =>
+        BinaryPrimitives.ReadUInt32LittleEndian(bytes[WeightOffset..]) is var weight && weight < uint.MaxValue ? weight : null;
 
-    /// <summary>As <see cref="Weight"/>, -1 where it is not known, and how many terms there are, without a look at anything else.</summary>
+    /// <summary>
+    /// As <see cref="Weight"/>, -1 where it is not known, and how many terms there are, without a look at anything else.
+    /// </summary>
     /// <exception cref="CorruptionException">It is no block.</exception>
     public static long WeightOf(ReadOnlySpan<byte> bytes, out int count)
     {
         if (bytes.Length <= HeaderBytes)
             throw Damaged();
         count = BinaryPrimitives.ReadUInt16LittleEndian(bytes);
-        return BinaryPrimitives.ReadUInt32LittleEndian(bytes[WeightOffset..]) is var weight && weight < uint.MaxValue ? weight : -1;
+        return BinaryPrimitives.ReadUInt32LittleEndian(bytes[WeightOffset..]) is var weight && weight < uint.MaxValue
+            ? weight
+            : -1;
     }
 
     /// <summary>What all terms begin with.</summary>
@@ -111,7 +117,9 @@ internal readonly ref struct TermBlock
         return next <= bytes.Length ? next : throw Damaged();
     }
 
-    /// <summary>Writes what is in front of a term's bytes, into <see cref="MaxHeadBytes"/> at least; returns how many bytes that is.</summary>
+    /// <summary>
+    /// Writes what is in front of a term's bytes, into <see cref="MaxHeadBytes"/> at least; returns how many bytes that is.
+    /// </summary>
     public static int WriteHead(Span<byte> output, int middleBytes, int valueBytes)
     {
         int middle = Math.Min(middleBytes, LongLength), value = Math.Min(valueBytes, LongLength), length = 1;
@@ -142,7 +150,8 @@ internal readonly ref struct TermBlock
     }
 
     /// <summary>Where a group of terms begins.</summary>
-    public int Group(int group) => group == 0 ? start : start + BinaryPrimitives.ReadUInt16LittleEndian(bytes[(HeaderBytes + (2 * (group - 1)))..]);
+    public int Group(int group) =>
+        group == 0 ? start : start + BinaryPrimitives.ReadUInt16LittleEndian(bytes[(HeaderBytes + (2 * (group - 1)))..]);
 
     /// <summary>The place of a term by its number.</summary>
     /// <param name="index">Which.</param>
@@ -156,7 +165,10 @@ internal readonly ref struct TermBlock
         return Read(place, out term);
     }
 
-    /// <summary>The first term that is not before <paramref name="key"/>: its number, which is <see cref="Count"/> where there is none, it, the place of the next.</summary>
+    /// <summary>
+    /// The first term that is not before <paramref name="key"/>: its number, which is <see cref="Count"/> where there is none,
+    /// it, the place of the next.
+    /// </summary>
     public int LowerBound(scoped ReadOnlySpan<byte> key, out TermPlace term, out int next, out bool isExact)
     {
         term = default;
@@ -215,7 +227,8 @@ internal readonly ref struct TermBlock
         return length is >= 0 and < short.MaxValue ? length : throw Damaged();
     }
 
-    private static CorruptionException Damaged() => new("A block of terms in the index is damaged. Reset the index to build it again.");
+    private static CorruptionException Damaged() =>
+        new("A block of terms in the index is damaged. Reset the index to build it again.");
 }
 
 /// <summary>Where a term lies in a <see cref="TermBlock"/>.</summary>

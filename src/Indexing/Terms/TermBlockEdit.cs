@@ -4,8 +4,10 @@ using System.Diagnostics;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Changes one <see cref="TermBlock"/> in ascending order of terms: what lies between two changes is copied as it is, so a block costs what its changes cost and not what its terms do. Terms are added as long
-/// as they begin and end as all of the block do; one that does not is refused, and the block must then be made anew from its terms (<see cref="CopyTo"/>). Scratch, reused from block to block.
+/// Changes one <see cref="TermBlock"/> in ascending order of terms: what lies between two changes is copied as it is, so a block
+/// costs what its changes cost and not what its terms do. Terms are added as long as they begin and end as all of the block do;
+/// one that does not is refused, and the block must then be made anew from its terms (<see cref="CopyTo"/>). Scratch, reused from
+/// block to block.
 /// </summary>
 /// <param name="weight">What a term weighs; null: nothing.</param>
 internal sealed class TermBlockEdit(TermWeight? weight)
@@ -45,7 +47,8 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         get
         {
             TermBlock block = Source;
-            return TermBlock.HeaderBytes + GroupBytes + block.Prefix.Length + block.Suffix.Length + cellBytes + sourceBytes - copied;
+            return TermBlock.HeaderBytes + GroupBytes + block.Prefix.Length + block.Suffix.Length + cellBytes + sourceBytes
+                - copied;
         }
     }
 
@@ -133,7 +136,10 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         Next();
     }
 
-    /// <summary>Adds a term that was not found, before the one it was followed by; false, with nothing changed, if it does not begin and end as the others.</summary>
+    /// <summary>
+    /// Adds a term that was not found, before the one it was followed by; false, with nothing changed, if it does not begin and
+    /// end as the others.
+    /// </summary>
     public bool TryAdd(scoped ReadOnlySpan<byte> term, scoped ReadOnlySpan<byte> value)
     {
         TermBlock block = Source;
@@ -148,7 +154,9 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         return true;
     }
 
-    /// <summary>The block, which has terms; it lives until the next is begun with. The last call but for <see cref="Begin"/>.</summary>
+    /// <summary>
+    /// The block, which has terms; it lives until the next is begun with. The last call but for <see cref="Begin"/>.
+    /// </summary>
     public ReadOnlySpan<byte> Finish()
     {
         TermBlock block = Source;
@@ -159,7 +167,8 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         BinaryPrimitives.WriteUInt16LittleEndian(output, checked((ushort)Count));
         output[TermBlock.PrefixOffset] = (byte)block.Prefix.Length;
         output[TermBlock.SuffixOffset] = (byte)block.Suffix.Length;
-        BinaryPrimitives.WriteUInt32LittleEndian(output.AsSpan(TermBlock.WeightOffset), (uint)Math.Min(weighs ?? Weight(), uint.MaxValue));
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            output.AsSpan(TermBlock.WeightOffset), (uint)Math.Min(weighs ?? Weight(), uint.MaxValue));
         for (int i = 0; i < table / sizeof(ushort); i++)
             BinaryPrimitives.WriteUInt16LittleEndian(output.AsSpan(TermBlock.HeaderBytes + (sizeof(ushort) * i)), groups[i]);
         block.Prefix.CopyTo(output.AsSpan(TermBlock.HeaderBytes + table));

@@ -21,7 +21,10 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
         return size.Total;
     }
 
-    /// <summary>Encodes terms from <paramref name="first"/> on, as many as fill so many bytes, one at least; the block lives until the next call.</summary>
+    /// <summary>
+    /// Encodes terms from <paramref name="first"/> on, as many as fill so many bytes, one at least; the block lives until the
+    /// next call.
+    /// </summary>
     public ReadOnlySpan<byte> Encode(List<TermItem> items, int first, int wantedBytes, ByteArena bytes, out int count)
     {
         var size = new Size();
@@ -84,7 +87,8 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
     private readonly record struct Size(int Count, int Bytes, int Prefix, int Suffix)
     {
         /// <summary>Bytes of a block of them.</summary>
-        public int Total => TermBlock.HeaderBytes + (2 * (Count >> TermBlock.GroupBits)) + Bytes - ((Count - 1) * (Prefix + Suffix));
+        public int Total =>
+            TermBlock.HeaderBytes + (2 * (Count >> TermBlock.GroupBits)) + Bytes - ((Count - 1) * (Prefix + Suffix));
 
         /// <summary>With another term, that is greater than all.</summary>
         public Size With(TermItem item, TermItem first, ByteArena bytes)
@@ -94,11 +98,13 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
             int prefix = Count == 0 ? Math.Min(length, TermBlock.MaxCommon) : key.CommonPrefixLength(head[..Prefix]);
             key = key[prefix..];
             head = head[prefix..];
-            int most = Math.Min(Count switch { 0 => 0, 1 => Math.Min(head.Length, TermBlock.MaxCommon), _ => Suffix }, key.Length);
+            int most = Math.Min(
+                Count switch { 0 => 0, 1 => Math.Min(head.Length, TermBlock.MaxCommon), _ => Suffix }, key.Length);
             int suffix = 0;
             while (suffix < most && key[^(suffix + 1)] == head[^(suffix + 1)])
                 suffix++;
-            int longs = (key.Length - suffix >= TermBlock.LongLength ? 1 : 0) + (item.ValueLength >= TermBlock.LongLength ? 1 : 0);
+            int longs = (key.Length - suffix >= TermBlock.LongLength ? 1 : 0)
+                + (item.ValueLength >= TermBlock.LongLength ? 1 : 0);
             return new Size(Count + 1, Bytes + 1 + length + item.ValueLength + longs, prefix, suffix);
         }
     }

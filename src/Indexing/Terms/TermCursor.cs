@@ -39,7 +39,10 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     /// <summary>What stands beside it.</summary>
     public ReadOnlySpan<byte> Value => blocks.Value.Slice(current.Start + current.MiddleBytes, current.ValueBytes);
 
-    /// <summary>The block it stands in, for those who go through the terms of it by themselves; <see cref="Key"/> and <see cref="Value"/> stay those of the term it stands on.</summary>
+    /// <summary>
+    /// The block it stands in, for those who go through the terms of it by themselves; <see cref="Key"/> and <see cref="Value"/>
+    /// stay those of the term it stands on.
+    /// </summary>
     public TermBlock Block => new(blocks.Value);
 
     /// <summary>Whether another cursor over the same dictionary stands in the same block.</summary>
@@ -55,8 +58,9 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     public void PrefetchNextLeaf() => blocks.PrefetchNextLeafOnce();
 
     /// <summary>
-    /// Goes on to a leaf of blocks behind this one, or to the block of another cursor behind this one, where that is before it, or to the first block whose weight is not known; says what the
-    /// blocks passed have. The blocks of a leaf wait for memory together: each alone would take as long. Leaves that were gone through before are not looked at again.
+    /// Goes on to a leaf of blocks behind this one, or to the block of another cursor behind this one, where that is before it,
+    /// or to the first block whose weight is not known; says what the blocks passed have. The blocks of a leaf wait for memory
+    /// together: each alone would take as long. Leaves that were gone through before are not looked at again.
     /// </summary>
     public void SkipBlocks(TermCursor end, LeafSums sums, out long terms, out long weight)
     {
@@ -92,12 +96,16 @@ internal sealed class TermCursor(Tree tree) : IDisposable
         EnterFirst();
     }
 
-    /// <summary>Passes the leaves from its own on that somebody has gone through, up to that of another cursor or to the end of the page above them; false where there is none.</summary>
+    /// <summary>
+    /// Passes the leaves from its own on that somebody has gone through, up to that of another cursor or to the end of the page
+    /// above them; false where there is none.
+    /// </summary>
     private bool TryPassLeaves(TermCursor end, LeafSums sums, ref long terms, ref long weight)
     {
         long branch = blocks.Branch;
         int leaves = blocks.LeavesOfBranch, first = blocks.LeafInBranch;
-        int leaf = sums.Pass(branch, first, end.blocks.Branch == branch ? end.blocks.LeafInBranch : leaves, ref terms, ref weight);
+        int leaf = sums.Pass(
+            branch, first, end.blocks.Branch == branch ? end.blocks.LeafInBranch : leaves, ref terms, ref weight);
         if (leaf == first)
             return false;
         if (leaf < leaves)
@@ -188,7 +196,8 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     }
 
     /// <summary>Goes to the block that a term belongs to; false if all are behind it.</summary>
-    private bool SeekBlock(scoped ReadOnlySpan<byte> term) => blocks.SeekBefore(BlockKeyBehind(term)) && blocks.Key[0] == TermTree.BlockMark;
+    private bool SeekBlock(scoped ReadOnlySpan<byte> term) =>
+        blocks.SeekBefore(BlockKeyBehind(term)) && blocks.Key[0] == TermTree.BlockMark;
 
     /// <summary>The least key of a block that is greater than that of the term.</summary>
     private ReadOnlySpan<byte> BlockKeyBehind(scoped ReadOnlySpan<byte> term)

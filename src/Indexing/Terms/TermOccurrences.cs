@@ -1,8 +1,9 @@
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// The occurrences of a <see cref="TermTable"/> by term: those of the i-th in order of their bytes are at <c>Starts[i]</c> up to <c>Starts[i + 1]</c>, owners ascending, so that who goes through the
-/// terms in order reads memory in order. It is kept from batch to batch.
+/// The occurrences of a <see cref="TermTable"/> by term: those of the i-th in order of their bytes are at <c>Starts[i]</c> up to
+/// <c>Starts[i + 1]</c>, owners ascending, so that who goes through the terms in order reads memory in order. It is kept from
+/// batch to batch.
 /// </summary>
 internal sealed class TermOccurrences
 {
@@ -42,7 +43,8 @@ internal sealed class TermOccurrences
     public Span<int> Next => next;
 
     /// <summary>Positions of some occurrences, as many of each as it says how often.</summary>
-    public ReadOnlySpan<int> PositionsFrom(int first, int count) => positions.AsSpan(positionStarts[first]..positionStarts[first + count]);
+    public ReadOnlySpan<int> PositionsFrom(int first, int count) =>
+        positions.AsSpan(positionStarts[first]..positionStarts[first + count]);
 
     /// <summary>Makes room, whose content is undefined.</summary>
     public void Begin(int terms, int occurrences, int places)

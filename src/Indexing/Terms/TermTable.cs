@@ -10,8 +10,9 @@ namespace Treepie.Indexing.Terms;
 /// probe of a hash table; only different terms are sorted.
 /// </summary>
 /// <remarks>
-/// Owners (entries of the batch, or entries being removed) come in ascending order, one after the other. Where positions are kept, every
-/// addition has one, ascending within an owner. All memory is kept for the next batch, until <see cref="Clear"/> is told to keep less.
+/// Owners (entries of the batch, or entries being removed) come in ascending order, one after the other. Where positions are
+/// kept, every addition has one, ascending within an owner. All memory is kept for the next batch, until <see cref="Clear"/> is
+/// told to keep less.
 /// </remarks>
 internal sealed class TermTable
 {
@@ -34,7 +35,9 @@ internal sealed class TermTable
     private ulong[] sortKeys = [];
     private int[] sorted = [];
 
-    /// <summary>The terms in order, one after the other, and where each ends: who goes through them in order waits for no memory.</summary>
+    /// <summary>
+    /// The terms in order, one after the other, and where each ends: who goes through them in order waits for no memory.
+    /// </summary>
     private readonly ByteArena inOrder = new();
     private int[] ends = [];
 
@@ -126,7 +129,8 @@ internal sealed class TermTable
     }
 
     /// <summary>
-    /// Adds what another table has behind what this one has, as if it had been added here one by one: its owners are numbered on from <paramref name="firstOwner"/>, behind all that are here.
+    /// Adds what another table has behind what this one has, as if it had been added here one by one: its owners are numbered on
+    /// from <paramref name="firstOwner"/>, behind all that are here.
     /// </summary>
     /// <param name="other">The other, which stays as it is.</param>
     /// <param name="firstOwner">What its owner 0 is here.</param>
@@ -150,7 +154,9 @@ internal sealed class TermTable
         foreach (ref readonly Occurrence occurrence in other.occurrences.AsSpan(0, other.OccurrenceCount))
         {
             int ordinal = ordinals[occurrence.Term];
-            Add(ref terms[ordinal], new Occurrence { Term = ordinal, Owner = firstOwner + occurrence.Owner, Frequency = occurrence.Frequency });
+            Add(
+                ref terms[ordinal],
+                new Occurrence { Term = ordinal, Owner = firstOwner + occurrence.Owner, Frequency = occurrence.Frequency });
         }
 
         GrowTo(ref places, placeCount + other.placeCount);
@@ -159,13 +165,16 @@ internal sealed class TermTable
         return known;
     }
 
-    /// <summary>Takes what two tables have, of which one has keys of numbers, which become their texts. Both stay as they are.</summary>
+    /// <summary>
+    /// Takes what two tables have, of which one has keys of numbers, which become their texts. Both stay as they are.
+    /// </summary>
     public void Unite(TermTable texts, TermTable numbers)
     {
         Span<byte> room = stackalloc byte[NumberKey.MaxTextBytes];
         for (int t = 0, n = 0; t < texts.OccurrenceCount || n < numbers.OccurrenceCount;)
         {
-            bool isText = n == numbers.OccurrenceCount || (t < texts.OccurrenceCount && texts.occurrences[t].Owner <= numbers.occurrences[n].Owner);
+            bool isText = n == numbers.OccurrenceCount
+                || (t < texts.OccurrenceCount && texts.occurrences[t].Owner <= numbers.occurrences[n].Owner);
             Occurrence next = isText ? texts.occurrences[t++] : numbers.occurrences[n++];
             ReadOnlySpan<byte> text = isText ? texts[next.Term] : room[..NumberKey.Format(numbers[next.Term], room)];
             for (int i = 0; i < next.Frequency; i++)
@@ -206,7 +215,9 @@ internal sealed class TermTable
         return sorted.AsSpan(0, Count);
     }
 
-    /// <summary>Occurrences by term in the order of <see cref="SortedOrdinals"/>, owners ascending. They live until the next change.</summary>
+    /// <summary>
+    /// Occurrences by term in the order of <see cref="SortedOrdinals"/>, owners ascending. They live until the next change.
+    /// </summary>
     public TermOccurrences GroupByTerm()
     {
         if (groupedCount != OccurrenceCount)
@@ -280,8 +291,9 @@ internal sealed class TermTable
         return Count - 1;
     }
 
-    private bool IsTerm(in Term candidate, ReadOnlySpan<byte> term, ulong head) => candidate.Head == head && candidate.Length == term.Length
-        && (term.Length <= HeadBytes || arena.Slice(candidate.Start, candidate.Length).SequenceEqual(term));
+    private bool IsTerm(in Term candidate, ReadOnlySpan<byte> term, ulong head) =>
+        candidate.Head == head && candidate.Length == term.Length
+            && (term.Length <= HeadBytes || arena.Slice(candidate.Start, candidate.Length).SequenceEqual(term));
 
     /// <summary>
     /// By the first bytes as a number first, which needs no look at the terms; then those that begin alike by all their bytes.
@@ -316,7 +328,11 @@ internal sealed class TermTable
     {
         ReadOnlySpan<int> order = SortedOrdinals();
         grouped.Begin(Count, OccurrenceCount, placeCount);
-        Span<int> starts = grouped.Starts, next = grouped.Next, owners = grouped.Owners, frequencies = grouped.Frequencies, placeOf = grouped.PlaceOf;
+        Span<int> starts = grouped.Starts,
+            next = grouped.Next,
+            owners = grouped.Owners,
+            frequencies = grouped.Frequencies,
+            placeOf = grouped.PlaceOf;
         starts[0] = 0;
         for (int i = 0; i < order.Length; i++)
         {
@@ -340,7 +356,11 @@ internal sealed class TermTable
 
     private void GroupPositions()
     {
-        Span<int> starts = grouped.PositionStarts, next = grouped.Next, frequencies = grouped.Frequencies, placeOf = grouped.PlaceOf, positions = grouped.Positions;
+        Span<int> starts = grouped.PositionStarts,
+            next = grouped.Next,
+            frequencies = grouped.Frequencies,
+            placeOf = grouped.PlaceOf,
+            positions = grouped.Positions;
         starts[0] = 0;
         for (int i = 0; i < OccurrenceCount; i++)
         {

@@ -4,7 +4,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// A dictionary to be read: terms in order, each with its bytes, in blocks. One thread at a time; spans live as those of trees do, terms until the cursor moves. In its tree:
+/// A dictionary to be read: terms in order, each with its bytes, in blocks. One thread at a time; spans live as those of trees
+/// do, terms until the cursor moves. In its tree:
 /// <code>
 /// KEY                 VALUE
 /// 0                   number of terms (8, little-endian), where there are any
@@ -12,7 +13,9 @@ namespace Treepie.Indexing.Terms;
 /// </code>
 /// </summary>
 /// <param name="tree">Where it lies.</param>
-/// <remarks>Costs: a look-up is a descent of the tree and some dozens of steps in a block; a step of a walk is one in a block.</remarks>
+/// <remarks>
+/// Costs: a look-up is a descent of the tree and some dozens of steps in a block; a step of a walk is one in a block.
+/// </remarks>
 internal sealed class TermTree(Tree tree)
 {
     /// <summary>First byte of the keys of blocks.</summary>
@@ -32,7 +35,8 @@ internal sealed class TermTree(Tree tree)
     public long Count => ReadCount(tree);
 
     /// <summary>What stands beside a term.</summary>
-    public bool TryGet(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value) => (finder ??= new TermCursor(tree)).TryFind(term, out value);
+    public bool TryGet(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value) =>
+        (finder ??= new TermCursor(tree)).TryFind(term, out value);
 
     /// <summary>A cursor before the first term. One that was disposed is used again.</summary>
     public TermCursor OpenCursor()
@@ -55,5 +59,6 @@ internal sealed class TermTree(Tree tree)
     }
 
     /// <summary>Number of terms of a dictionary.</summary>
-    public static long ReadCount(Tree tree) => tree.TryGet(CountKey, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
+    public static long ReadCount(Tree tree) =>
+        tree.TryGet(CountKey, out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : 0;
 }

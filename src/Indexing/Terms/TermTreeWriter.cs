@@ -5,8 +5,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Changes a dictionary, see <see cref="TermTree"/>. Where terms come in ascending order, every block is read and written once. Scratch, used for one dictionary of one write transaction after the
-/// other: <see cref="Begin"/>, changes, <see cref="Flush"/>.
+/// Changes a dictionary, see <see cref="TermTree"/>. Where terms come in ascending order, every block is read and written once.
+/// Scratch, used for one dictionary of one write transaction after the other: <see cref="Begin"/>, changes, <see cref="Flush"/>.
 /// </summary>
 /// <param name="weight">What a term weighs; null: nothing. The same whenever the dictionary is written.</param>
 internal sealed class TermTreeWriter(TermWeight? weight = null)
@@ -45,7 +45,9 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
     private bool isChanged;
     private bool hasLost;
 
-    /// <summary>Of the term asked for last: whether it is there, and whether it was changed, so that only greater ones can be gone to.</summary>
+    /// <summary>
+    /// Of the term asked for last: whether it is there, and whether it was changed, so that only greater ones can be gone to.
+    /// </summary>
     private bool isThere;
     private bool isPassed;
     private long countChange;
@@ -263,7 +265,8 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
         ReadOnlySpan<byte> encoded = encoder.Encode(made, 0, wanted, bytes, out int count);
         if (count < made.Count && HasEnd)
         {
-            // Behind the last block terms are mostly appended, elsewhere they come in between: the parts are equal, so that each has room.
+            // Behind the last block terms are mostly appended, elsewhere they come in between: the parts are equal, so that each
+            // has room.
             int total = TermBlockEncoder.Measure(made, bytes);
             wanted = 1 + (total / Math.Max(2, (total + TermBlock.MaxBytes - 1) / TermBlock.MaxBytes));
             encoded = encoder.Encode(made, 0, wanted, bytes, out count);

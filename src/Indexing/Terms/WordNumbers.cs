@@ -4,9 +4,10 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// The numbers of an entry's words, which ascend and of which small ones are frequent, in about as many bits as how frequent they are says: with words of English texts seven
-/// each. A number is what lies between it and the one before, by a code whose steps grow with the number before: of that, <c>d</c>, the lowest <c>k</c> bits, where <c>k</c> is three
-/// less than the bits of the number before plus one; and of <c>(d >> k) + 1</c> its bits. Lowest bits first:
+/// The numbers of an entry's words, which ascend and of which small ones are frequent, in about as many bits as how frequent they
+/// are says: with words of English texts seven each. A number is what lies between it and the one before, by a code whose steps
+/// grow with the number before: of that, <c>d</c>, the lowest <c>k</c> bits, where <c>k</c> is three less than the bits of the
+/// number before plus one; and of <c>(d >> k) + 1</c> its bits. Lowest bits first:
 /// <code>
 /// zeros, as many as (d >> k) + 1 has bits less one; a one
 /// d, its lowest k bits
@@ -50,7 +51,9 @@ internal static class WordNumbers
         long distance = reader.Read(low);
         long high = (reader.Read(bits) | (1L << bits)) - 1;
         long number = last + 1 + distance + (high << low);
-        return bits + low < BitReader.MaxBits && number < Limit ? number : throw new CorruptionException("A number of a word in the index is damaged. Reset the index to build it again.");
+        return bits + low < BitReader.MaxBits && number < Limit
+            ? number
+            : throw new CorruptionException("A number of a word in the index is damaged. Reset the index to build it again.");
     }
 
     private static int LowBits(long last) => Math.Max(0, 61 - BitOperations.LeadingZeroCount((ulong)(last + 1)));

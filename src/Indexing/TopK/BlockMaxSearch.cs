@@ -259,7 +259,9 @@ internal sealed class BlockMaxSearch
         long windows = context.View.WindowCount, least = Terms[lists[0]].Entries;
         if (!HasFew(least, windows) || least > ListIntersection.MostEntries)
         {
-            way = ("best blocks first", "every list has many entries a window: the bounds of blocks are added up before a hit is looked at");
+            way = (
+                "best blocks first",
+                "every list has many entries a window: the bounds of blocks are added up before a hit is looked at");
             Open(lists, int.MaxValue);
             isExact = counts;
             return new BlockSearch(hits, [.. lists], isAll: true, needsTwo: false).Run(counts);
@@ -294,7 +296,8 @@ internal sealed class BlockMaxSearch
     /// </summary>
     private long RankSeveral()
     {
-        way = ("candidates of several lists", "an entry that has one word alone is among the best only if it is so for that word");
+        way =
+            ("candidates of several lists", "an entry that has one word alone is among the best only if it is so for that word");
         long windows = context.View.WindowCount, together = 0;
         int leading = 0;
         while (leading < order.Length && Terms[order[leading]].Entries is var entries && HasFew(entries, windows)
@@ -317,7 +320,8 @@ internal sealed class BlockMaxSearch
         if (others.Length > 1 || !needsTwo)
         {
             TopKTerm[] excluded = [.. order[..leading].Select(list => plan.Terms[list])];
-            new BlockSearch(hits, others, isAll: others.Length == 2 && needsTwo, needsTwo) { Excluded = excluded }.Run(counts: false);
+            new BlockSearch(hits, others, isAll: others.Length == 2 && needsTwo, needsTwo) { Excluded = excluded }.Run(
+                counts: false);
         }
 
         return sorter.Count;
@@ -418,7 +422,8 @@ internal sealed class BlockMaxSearch
             term.List.Unroll();
         }
 
-        if (plan is { TermCount: 1, Filters: [{ IsWanted: true, Operator: { } filter }] } && ColumnRangeOperator.Of(filter) is { } range)
+        if (plan is { TermCount: 1, Filters: [{ IsWanted: true, Operator: { } filter }] }
+            && ColumnRangeOperator.Of(filter) is { } range)
             return Count(Terms[0].List, range, context.Tracer is null ? null : filter.Describe());
         WindowSet set = context.Rent();
         Span<int> at = stackalloc int[Terms.Length];

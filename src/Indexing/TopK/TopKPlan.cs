@@ -335,7 +335,8 @@ internal sealed class TopKPlan : TokenSink, IReusable
         bool isWanted = clause is not NotQuery;
         if (!isWanted && HasText(((NotQuery)clause).Clause, 0) && ((NotQuery)clause).Clause is not FullTextQuery)
             return false;
-        bool countsTheSame = clause is TermQuery or InQuery or RangeQuery or ExistsQuery or KeyQuery or EntriesQuery or MatchAllQuery;
+        bool countsTheSame =
+            clause is TermQuery or InQuery or RangeQuery or ExistsQuery or KeyQuery or EntriesQuery or MatchAllQuery;
         if (isWanted && !countsTheSame)
             return false;
         if (!isWanted && ((NotQuery)clause).Clause is VectorQuery or FusionQuery)

@@ -27,20 +27,23 @@ internal static class Similarity
     /// <summary>Refuses what is no vector of a field.</summary>
     /// <param name="vector">The vector.</param>
     /// <param name="dimensions">Its numbers; 0: any.</param>
-    /// <exception cref="InvalidVectorException">It is empty, of another length, or has a number that is infinite or none, or of more than 10¹⁵.</exception>
+    /// <exception cref="InvalidVectorException">It is empty, of another length, or has a number that is infinite or none, or of
+    /// more than 10¹⁵.</exception>
     public static void Check(ReadOnlySpan<float> vector, int dimensions)
     {
         const float Largest = 1e15f; // its square, summed over all dimensions, is a float
         if (vector.IsEmpty)
             throw new InvalidVectorException("A vector has at least one number; this one is empty.");
         if (vector.Length > VectorFieldOptions.MaxDimensions)
-            throw new InvalidVectorException($"A vector has {VectorFieldOptions.MaxDimensions:N0} numbers at the most; this one has {vector.Length:N0}.");
+            throw new InvalidVectorException(
+                $"A vector has {VectorFieldOptions.MaxDimensions:N0} numbers at the most; this one has {vector.Length:N0}.");
         if (dimensions > 0 && vector.Length != dimensions)
             throw new InvalidVectorException($"Vectors of this field have {dimensions} numbers; this one has {vector.Length}.");
         for (int i = 0; i < vector.Length; i++)
         {
             if (!(Math.Abs(vector[i]) <= Largest))
-                throw new InvalidVectorException($"A vector has finite numbers up to 1e15; number {i + 1} of this one is {vector[i]}.");
+                throw new InvalidVectorException(
+                    $"A vector has finite numbers up to 1e15; number {i + 1} of this one is {vector[i]}.");
         }
     }
 }

@@ -9,8 +9,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Vectors;
 
 /// <summary>
-/// Changes one vector field in one write transaction: the graph, the full numbers, and which nodes are whose. Vectors that the field cannot take were refused when they came
-/// into the batch.
+/// Changes one vector field in one write transaction: the graph, the full numbers, and which nodes are whose. Vectors that the
+/// field cannot take were refused when they came into the batch.
 /// </summary>
 internal sealed class VectorFieldWriter
 {

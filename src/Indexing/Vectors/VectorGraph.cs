@@ -6,16 +6,16 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Vectors;
 
 /// <summary>
-/// A navigable graph of small worlds in layers: every node is in layer 0, one in <c>Edges</c> of a layer is in the one above. A search begins at the top, goes to the nearest node it
-/// finds there, and begins the next layer with it; in layer 0 it keeps the best it has met and ends when none of them leads nearer. Here as it lies in the trees; one thread
-/// at a time.
+/// A navigable graph of small worlds in layers: every node is in layer 0, one in <c>Edges</c> of a layer is in the one above. A
+/// search begins at the top, goes to the nearest node it finds there, and begins the next layer with it; in layer 0 it keeps the
+/// best it has met and ends when none of them leads nearer. Here as it lies in the trees; one thread at a time.
 /// <code>
 /// value of links.N by node: layers (1 byte), then of each layer from 0 on: count (1 byte), count × node (4, little-endian)
 /// </code>
 /// </summary>
 /// <remarks>
-/// Invariants: 1. links go both ways: a node is among the neighbours of each of its neighbours; 2. both ends of a link exist and are in its layer. So a node is taken out by looking at its
-/// neighbours only, and nothing ever leads to a node that is gone.
+/// Invariants: 1. links go both ways: a node is among the neighbours of each of its neighbours; 2. both ends of a link exist and
+/// are in its layer. So a node is taken out by looking at its neighbours only, and nothing ever leads to a node that is gone.
 /// </remarks>
 internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, VectorFieldOptions options, QueryMeter? meter = null)
 {
@@ -52,7 +52,8 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
     /// <param name="mostVisits">Nodes to look at, at the most.</param>
     /// <param name="isComplete">False if the walk was ended by <paramref name="mostVisits"/>.</param>
     /// <param name="check">Called now and then, to end the walk by an exception.</param>
-    public List<Neighbour> Search(VectorNode wanted, int count, Func<long, bool>? accepts, long mostVisits, out bool isComplete, Action check)
+    public List<Neighbour> Search(
+        VectorNode wanted, int count, Func<long, bool>? accepts, long mostVisits, out bool isComplete, Action check)
     {
         isComplete = true;
         if (State.Entry == VectorState.NoNode)
@@ -86,7 +87,8 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
 
     /// <summary>The best-first walk through one layer.</summary>
     public List<Neighbour> SearchLayer(
-        VectorNode wanted, List<Neighbour> starts, int keep, int layer, Func<long, bool>? accepts, long mostVisits, out bool isComplete, Action check)
+        VectorNode wanted, List<Neighbour> starts, int keep, int layer, Func<long, bool>? accepts, long mostVisits,
+        out bool isComplete, Action check)
     {
         isComplete = true;
         visited.Clear();
@@ -166,7 +168,8 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
     protected ReadOnlySpan<byte> Value(Tree? tree, uint node, string what) =>
         tree is not null && tree.TryGet(VectorKey.Write(key, node), out ReadOnlySpan<byte> value)
             ? value
-            : throw new CorruptionException($"The index misses the {what} of node {node} of a vector field. Reset the index to build it again.");
+            : throw new CorruptionException(
+                $"The index misses the {what} of node {node} of a vector field. Reset the index to build it again.");
 }
 
 /// <summary>A node and how far away it is. Nearer ones come first; of equally far ones the older.</summary>

@@ -5,10 +5,12 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Vectors;
 
 /// <summary>
-/// Changes a graph in one write transaction. Links that change are kept in memory and written once, in order, by <see cref="Flush"/>; vectors that are read are kept too, up to
-/// <see cref="MaxKept"/>. The layer of a node is drawn from its number, so the same changes make the same graph.
+/// Changes a graph in one write transaction. Links that change are kept in memory and written once, in order, by
+/// <see cref="Flush"/>; vectors that are read are kept too, up to <see cref="MaxKept"/>. The layer of a node is drawn from its
+/// number, so the same changes make the same graph.
 /// </summary>
-internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState state, VectorFieldOptions options) : VectorGraph(vectors, links, state, options)
+internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState state, VectorFieldOptions options)
+    : VectorGraph(vectors, links, state, options)
 {
     /// <summary>Vectors kept in memory: with 1,024 numbers each, 64 MB.</summary>
     private const int MaxKept = 64 * 1024;
@@ -71,7 +73,10 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         return number;
     }
 
-    /// <summary>Takes a node out. Its neighbours are linked to one another by their shortest tree, so that whoever was reached through it is reached still.</summary>
+    /// <summary>
+    /// Takes a node out. Its neighbours are linked to one another by their shortest tree, so that whoever was reached through it
+    /// is reached still.
+    /// </summary>
     public void Remove(uint node)
     {
         uint[][] neighbours = Array.ConvertAll(Edit(node), static layer => layer.ToArray());
@@ -138,7 +143,9 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         List<Neighbour> starts = [start];
         for (int layer = Math.Min(top, State.TopLayer); layer >= 0; layer--)
         {
-            List<Neighbour> near = SearchLayer(vector, starts, Options.IndexingCandidates, layer, null, long.MaxValue, out _, cancellationToken.ThrowIfCancellationRequested);
+            List<Neighbour> near = SearchLayer(
+                vector, starts, Options.IndexingCandidates, layer, null, long.MaxValue, out _,
+                cancellationToken.ThrowIfCancellationRequested);
             foreach (Neighbour chosen in Choose(near, Options.Edges))
                 Link(number, chosen.Node, layer);
             starts = near;
@@ -146,8 +153,8 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     }
 
     /// <summary>
-    /// Neighbours in different directions: of the candidates, nearest first, those that are nearer to the node than to any chosen before; places left go to the nearest of the
-    /// others.
+    /// Neighbours in different directions: of the candidates, nearest first, those that are nearer to the node than to any chosen
+    /// before; places left go to the nearest of the others.
     /// </summary>
     private List<Neighbour> Choose(List<Neighbour> candidates, int count)
     {
@@ -198,8 +205,8 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     }
 
     /// <summary>
-    /// Takes a link off a node that has too many: the longest one in a direction that another covers, rather than one whose other end has few. A covered direction
-    /// has a way around, and an end with few links might have none.
+    /// Takes a link off a node that has too many: the longest one in a direction that another covers, rather than one whose other
+    /// end has few. A covered direction has a way around, and an end with few links might have none.
     /// </summary>
     private void Shrink(uint node, int layer)
     {
@@ -255,7 +262,10 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         }
     }
 
-    /// <summary>After the node that searches began at is gone: one of its neighbours in the highest layer in which it had any; without one, any node.</summary>
+    /// <summary>
+    /// After the node that searches began at is gone: one of its neighbours in the highest layer in which it had any; without
+    /// one, any node.
+    /// </summary>
     private void ChooseEntry(uint[][] neighbours)
     {
         uint[]? highest = Array.FindLast(neighbours, static layer => layer.Length > 0);

@@ -6,7 +6,8 @@ using Treepie.Indexing.Schema;
 namespace Treepie.Indexing.Vectors;
 
 /// <summary>
-/// A vector as the graph compares it, a byte for each number, read in place. Key in the tree <c>vectors.N</c>: the node. Of a cosine field it is the vector of length 1.
+/// A vector as the graph compares it, a byte for each number, read in place. Key in the tree <c>vectors.N</c>: the node. Of a
+/// cosine field it is the vector of length 1.
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// 0       8     entry id, little-endian
@@ -50,7 +51,8 @@ internal readonly ref struct VectorNode(ReadOnlySpan<byte> bytes)
         float scale = length > 0 ? (float)(unit / length) : 0;
         BinaryPrimitives.WriteInt64LittleEndian(bytes, entryId);
         BinaryPrimitives.WriteSingleLittleEndian(bytes.AsSpan(8), scale);
-        BinaryPrimitives.WriteSingleLittleEndian(bytes.AsSpan(12), (float)((double)scale * scale * VectorKernels.Dot(numbers, numbers)));
+        BinaryPrimitives.WriteSingleLittleEndian(
+            bytes.AsSpan(12), (float)((double)scale * scale * VectorKernels.Dot(numbers, numbers)));
         return bytes;
     }
 

@@ -8,8 +8,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Vectors;
 
 /// <summary>
-/// Finds the entries nearest to a vector. Approximately: the graph leads to candidates by bytes, and their full numbers decide. Exactly: every vector, or every vector of the
-/// entries a filter leaves, is compared. One thread at a time.
+/// Finds the entries nearest to a vector. Approximately: the graph leads to candidates by bytes, and their full numbers decide.
+/// Exactly: every vector, or every vector of the entries a filter leaves, is compared. One thread at a time.
 /// </summary>
 internal sealed class VectorReader
 {
@@ -44,9 +44,13 @@ internal sealed class VectorReader
     /// <summary>Vectors in the field.</summary>
     public long Count => graph.State.Count;
 
-    /// <summary>The nearest entries by the graph; null if the walk came across more nodes than are worth it before it found enough that count.</summary>
+    /// <summary>
+    /// The nearest entries by the graph; null if the walk came across more nodes than are worth it before it found enough that
+    /// count.
+    /// </summary>
     /// <remarks>This and the others call <c>check</c> now and then, which may end them by an exception.</remarks>
-    public List<NearEntry>? Walk(float[] wanted, int count, int candidates, Func<long, bool>? accepts, long mostVisits, Action check)
+    public List<NearEntry>? Walk(
+        float[] wanted, int count, int candidates, Func<long, bool>? accepts, long mostVisits, Action check)
     {
         var node = new VectorNode(VectorNode.Encode(0, wanted, options.Metric));
         List<Neighbour> found = graph.Search(node, Math.Max(count, candidates), accepts, mostVisits, out bool isComplete, check);
@@ -143,17 +147,22 @@ internal sealed class VectorReader
         Span<byte> name = stackalloc byte[VectorKey.Bytes];
         return full!.TryGet(VectorKey.Write(name, node), out ReadOnlySpan<byte> numbers) // such a field has the tree
             ? MemoryMarshal.Cast<byte, float>(numbers)
-            : throw new CorruptionException($"The index misses the numbers of node {node} of a vector field. Reset the index to build it again.");
+            : throw new CorruptionException(
+                $"The index misses the numbers of node {node} of a vector field. Reset the index to build it again.");
     }
 }
 
 /// <summary>An entry and how alike it is.</summary>
 internal readonly record struct NearEntry(long Id, float Similarity);
 
-/// <summary>Keeps the most similar entries; of several vectors of one entry the most similar counts; of equally similar entries the older is first.</summary>
+/// <summary>
+/// Keeps the most similar entries; of several vectors of one entry the most similar counts; of equally similar entries the older
+/// is first.
+/// </summary>
 internal sealed class NearestEntries(int count)
 {
-    private readonly PriorityQueue<long, (float Similarity, long Id)> worstFirst = new(Comparer<(float Similarity, long Id)>.Create(
+    private readonly PriorityQueue<long, (float Similarity, long Id)> worstFirst = new(Comparer<(
+        float Similarity, long Id)>.Create(
         static (x, y) => x.Similarity != y.Similarity ? x.Similarity.CompareTo(y.Similarity) : y.Id.CompareTo(x.Id)));
 
     private readonly Dictionary<long, float> kept = [];

@@ -3,8 +3,8 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Adds one batch to another, which is then what it would be had everything been added to it: words and keys get the ordinals of their first appearance in the whole. So what is committed does
-/// not depend on how many threads made it.
+/// Adds one batch to another, which is then what it would be had everything been added to it: words and keys get the ordinals of
+/// their first appearance in the whole. So what is committed does not depend on how many threads made it.
 /// </summary>
 /// <param name="target">The batch that grows.</param>
 internal sealed class BatchAppend(IndexBatch target)

@@ -33,10 +33,14 @@ internal sealed class BatchCommit
     private readonly CompoundWriter compounds;
     private bool isBackfill;
 
-    /// <summary>The id of the first entry, where all entries of the batch have one and they follow one another; else -1.</summary>
+    /// <summary>
+    /// The id of the first entry, where all entries of the batch have one and they follow one another; else -1.
+    /// </summary>
     private long firstId = -1;
 
-    private BatchCommit(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, CommitMemory memory, CancellationToken cancellationToken)
+    private BatchCommit(
+        WriteTransaction transaction, IndexSchema schema, IndexBatch batch, CommitMemory memory,
+        CancellationToken cancellationToken)
     {
         this.transaction = transaction;
         this.schema = schema;
@@ -56,7 +60,9 @@ internal sealed class BatchCommit
     private EntryIds EntryIds => new(IdOf, firstId);
 
     /// <summary>Applies a batch; returns how many entries there are now.</summary>
-    public static long Run(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, long etag, CommitMemory memory, CancellationToken cancellationToken)
+    public static long Run(
+        WriteTransaction transaction, IndexSchema schema, IndexBatch batch, long etag, CommitMemory memory,
+        CancellationToken cancellationToken)
     {
         var commit = new BatchCommit(transaction, schema, batch, memory, cancellationToken);
         if (batch.Count > 0)
@@ -78,10 +84,12 @@ internal sealed class BatchCommit
     }
 
     /// <summary>
-    /// Gives entries that are there the fields of the batch, which they have not, and records how far that is. A key without an entry is passed over: it will
-    /// come as a change.
+    /// Gives entries that are there the fields of the batch, which they have not, and records how far that is. A key without an
+    /// entry is passed over: it will come as a change.
     /// </summary>
-    public static void RunBackfill(WriteTransaction transaction, IndexSchema schema, IndexBatch batch, Backfill reached, CommitMemory memory, CancellationToken cancellationToken)
+    public static void RunBackfill(
+        WriteTransaction transaction, IndexSchema schema, IndexBatch batch, Backfill reached, CommitMemory memory,
+        CancellationToken cancellationToken)
     {
         var commit = new BatchCommit(transaction, schema, batch, memory, cancellationToken);
         List<Backfill> groups = BackfillRecord.Read(commit.index);
@@ -117,7 +125,9 @@ internal sealed class BatchCommit
             if (idOf[i] < 0)
                 continue;
             if (idOf[i] <= last)
-                throw new CorruptionException($"Entry {idOf[i]} of the index stands behind entry {last} in the documents' log. Reset the index to build it again.");
+                throw new CorruptionException(
+                    $"Entry {idOf[i]} of the index stands behind entry {last} in the documents' log. Reset the index to build it "
+                        + $"again.");
             last = idOf[i];
         }
     }
@@ -276,7 +286,8 @@ internal sealed class BatchCommit
             // Lengths first: impacts are reckoned from them.
             ApplyNorms(field, added, removed, statistics);
             using NormImpacts impacts = OpenImpacts(field, added, statistics);
-            using PostingWriter terms = OpenDictionary(TreeNames.Terms(field), impacts, transaction.GetOrCreateTree(TreeNames.Words(field)));
+            using PostingWriter terms = OpenDictionary(
+                TreeNames.Terms(field), impacts, transaction.GetOrCreateTree(TreeNames.Words(field)));
             Span<long> wordOf = added is null ? [] : ReserveWords(field, added.Terms);
             memory.Merge.Run(terms, added?.Terms, EntryIds, removed?.Terms, removals.Ids, wordOf, cancellationToken);
         }
@@ -298,8 +309,9 @@ internal sealed class BatchCommit
     }
 
     /// <summary>
-    /// Texts of whole values. Those of numbers are kept only where it takes them to have all texts in their order, see <see cref="NumberTexts"/>: from the first text on, or the first number whose text
-    /// is not plain, until nothing of the field is left.
+    /// Texts of whole values. Those of numbers are kept only where it takes them to have all texts in their order, see
+    /// <see cref="NumberTexts"/>: from the first text on, or the first number whose text is not plain, until nothing of the field
+    /// is left.
     /// </summary>
     private void ApplyTexts(int field, BatchField? added, BatchField? removed)
     {
@@ -311,11 +323,15 @@ internal sealed class BatchCommit
         if (!areKept && transaction.FindTree(TreeNames.Numbers(field)) is { } numbers)
         {
             using PostingWriter all = OpenDictionary(name);
-            memory.NumberTexts.Copy(new TermTree(numbers), transaction.GetOrCreateTree(TreeNames.Postings(TreeNames.Numbers(field))), all, cancellationToken);
+            memory.NumberTexts.Copy(
+                new TermTree(numbers), transaction.GetOrCreateTree(TreeNames.Postings(TreeNames.Numbers(field))), all,
+                cancellationToken);
         }
 
         using PostingWriter terms = OpenDictionary(name);
-        memory.Merge.Run(terms, memory.NumberTexts.Added(added), EntryIds, memory.NumberTexts.Removed(removed), removals.Ids, [], cancellationToken);
+        memory.Merge.Run(
+            terms, memory.NumberTexts.Added(added), EntryIds, memory.NumberTexts.Removed(removed), removals.Ids, [],
+            cancellationToken);
         memory.NumberTexts.Clear();
         LongTexts.Apply(transaction, field, added, removed);
     }
@@ -424,7 +440,8 @@ internal sealed class BatchCommit
             statistics.ReferenceLength = (double)statistics.TotalTerms / statistics.EntriesWithTerms;
 
         if (isBackfill)
-            return new NormImpacts(transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, long.MaxValue, [], []);
+            return new NormImpacts(
+                transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, long.MaxValue, [], []);
 
         // Entries of a batch have neighbouring ids, those replaced within it none.
         ReadOnlySpan<long> idOf = IdOf;
@@ -436,15 +453,17 @@ internal sealed class BatchCommit
         foreach (BatchField.Length length in added?.Lengths ?? [])
         {
             if (idOf[length.Owner] is var id and >= 0)
-                (lengths[id - first], ofOne[id - first]) = (length.Terms, Bm25.Impact(1, length.Terms, statistics.ReferenceLength));
+                (lengths[id - first], ofOne[id - first]) =
+                    (length.Terms, Bm25.Impact(1, length.Terms, statistics.ReferenceLength));
         }
 
-        return new NormImpacts(transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, first, lengths, ofOne);
+        return new NormImpacts(
+            transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, first, lengths, ofOne);
     }
 
     /// <summary>
-    /// A number for each word of the batch, in case it is new: the more entries have it, the smaller, because records of entries have the numbers of all their words. Those
-    /// that are not needed are left out for ever.
+    /// A number for each word of the batch, in case it is new: the more entries have it, the smaller, because records of entries
+    /// have the numbers of all their words. Those that are not needed are left out for ever.
     /// </summary>
     private Span<long> ReserveWords(int field, TermTable terms)
     {
@@ -460,7 +479,8 @@ internal sealed class BatchCommit
     }
 
     /// <summary>How many entries of the batch have a word; of the most frequent it does not matter which is more so.</summary>
-    private static int CountClass(TermTable terms, int word) => Math.Min(terms.OccurrencesOf(word), CommitMemory.CountClasses - 1);
+    private static int CountClass(TermTable terms, int word) =>
+        Math.Min(terms.OccurrencesOf(word), CommitMemory.CountClasses - 1);
 
     private PostingWriter OpenDictionary(string name, IImpacts? impacts = null, Tree? names = null) => new(
         name,

@@ -67,7 +67,10 @@ internal sealed class BatchField
         foreach (int owner in other.Nulls)
             Nulls.Add(firstOwner + owner);
         foreach (SortValue value in other.SortValues)
-            SortValues.Add(new SortValue(firstOwner + value.Owner, value.Tag, value.Tag == SortTag.Number ? numbers[value.Ordinal] : terms[value.Ordinal]));
+            SortValues.Add(
+                new SortValue(
+                    firstOwner + value.Owner, value.Tag,
+                    value.Tag == SortTag.Number ? numbers[value.Ordinal] : terms[value.Ordinal]));
         foreach (Length length in other.Lengths)
             Lengths.Add(new Length(firstOwner + length.Owner, length.Terms));
         foreach ((int owner, float[] vector) in other.Vectors)

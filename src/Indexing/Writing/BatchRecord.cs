@@ -12,13 +12,15 @@ internal readonly record struct BatchTouch(int Field, EntryGroup Group, int Ordi
 }
 
 /// <summary>
-/// Writes the record of an entry while it is in a batch: length of the key (varint), key, then groups as <see cref="EntryRecord"/> has them, each head in front of its items, and words as ordinals
-/// in the order they came. See <see cref="RecordEncoder"/>.
+/// Writes the record of an entry while it is in a batch: length of the key (varint), key, then groups as
+/// <see cref="EntryRecord"/> has them, each head in front of its items, and words as ordinals in the order they came. See
+/// <see cref="RecordEncoder"/>.
 /// </summary>
 internal static class BatchRecord
 {
     /// <summary>Writes the group that begins at a place of what was touched; returns the place behind it.</summary>
-    public static int WriteGroup(ByteArena records, List<BatchTouch> touched, int first, IndexSchema schema, Func<int, BatchField> fields)
+    public static int WriteGroup(
+        ByteArena records, List<BatchTouch> touched, int first, IndexSchema schema, Func<int, BatchField> fields)
     {
         (int field, EntryGroup group, _) = touched[first];
         int end = first;

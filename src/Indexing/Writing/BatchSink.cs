@@ -4,11 +4,14 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Takes the terms of a full-text value into a batch, some at a time: what the batch knows of them lies all over a table, and the memory of all of them is asked for before the first is waited for.
+/// Takes the terms of a full-text value into a batch, some at a time: what the batch knows of them lies all over a table, and the
+/// memory of all of them is asked for before the first is waited for.
 /// </summary>
 internal sealed class BatchSink(IndexBatch batch) : TokenSink
 {
-    /// <summary>Terms that wait: a processor asks for a dozen lines of memory at once, and those of so many stay in the nearest cache.</summary>
+    /// <summary>
+    /// Terms that wait: a processor asks for a dozen lines of memory at once, and those of so many stay in the nearest cache.
+    /// </summary>
     private const int MostWaiting = 64;
 
     private readonly Waiting[] waiting = new Waiting[MostWaiting];

@@ -5,8 +5,8 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// What commits of one index need beside their batch, kept from one to the next: a commit then makes next to no garbage, whose collection would stop those who ask meanwhile. Of one commit at
-/// a time.
+/// What commits of one index need beside their batch, kept from one to the next: a commit then makes next to no garbage, whose
+/// collection would stop those who ask meanwhile. Of one commit at a time.
 /// </summary>
 internal sealed class CommitMemory
 {
@@ -63,7 +63,9 @@ internal sealed class CommitMemory
         return next;
     }
 
-    /// <summary>Lengths of the new entries in a full-text field, and their impacts where a word stands in them once: all 0.</summary>
+    /// <summary>
+    /// Lengths of the new entries in a full-text field, and their impacts where a word stands in them once: all 0.
+    /// </summary>
     public (int[] Lengths, byte[] Impacts) Lengths(int count)
     {
         Room(ref lengths, count).Clear();

@@ -9,8 +9,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Keeps the trees of compound keys as the entries are. The keys of an entry follow from its record and its sort values, so those of a removed one are worked out before
-/// these go, and those of a new one when they are there. Lives for one write transaction.
+/// Keeps the trees of compound keys as the entries are. The keys of an entry follow from its record and its sort values, so those
+/// of a removed one are worked out before these go, and those of a new one when they are there. Lives for one write transaction.
 /// </summary>
 /// <param name="transaction">The transaction.</param>
 /// <param name="compounds">The compound keys.</param>

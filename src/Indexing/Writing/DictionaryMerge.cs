@@ -4,10 +4,15 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Writing;
 
-/// <summary>Brings the additions and removals of one dictionary into term order and applies each term once. Scratch, used for one dictionary after the other.</summary>
+/// <summary>
+/// Brings the additions and removals of one dictionary into term order and applies each term once. Scratch, used for one
+/// dictionary after the other.
+/// </summary>
 internal sealed class DictionaryMerge
 {
-    /// <summary>Numbers of words lie in the order in which words came: one is asked for so many terms before it is needed.</summary>
+    /// <summary>
+    /// Numbers of words lie in the order in which words came: one is asked for so many terms before it is needed.
+    /// </summary>
     private const int Ahead = 16;
 
     private readonly TermTable none = new();
@@ -21,10 +26,12 @@ internal sealed class DictionaryMerge
     /// <param name="idOf">Entry ids by place.</param>
     /// <param name="removed">Terms taken out, owned by places in <paramref name="removedIds"/>; null: none.</param>
     /// <param name="removedIds">Entries removed.</param>
-    /// <param name="wordOf">Numbers for new words by ordinal of <paramref name="added"/>, replaced by those that they have; empty where terms have no numbers.</param>
+    /// <param name="wordOf">Numbers for new words by ordinal of <paramref name="added"/>, replaced by those that they have; empty
+    /// where terms have no numbers.</param>
     /// <param name="cancellationToken">Checked now and then.</param>
     public void Run(
-        PostingWriter writer, TermTable? added, EntryIds idOf, TermTable? removed, ReadOnlySpan<long> removedIds, Span<long> wordOf, CancellationToken cancellationToken)
+        PostingWriter writer, TermTable? added, EntryIds idOf, TermTable? removed, ReadOnlySpan<long> removedIds,
+        Span<long> wordOf, CancellationToken cancellationToken)
     {
         TermTable adds = added ?? none, removes = removed ?? none;
         ReadOnlySpan<int> addOrder = adds.SortedOrdinals(), removeOrder = removes.SortedOrdinals();

@@ -5,7 +5,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Changes the records of entries; ids come in ascending order, so every block is read and written once. Lives for one write transaction; <see cref="Flush"/> ends it.
+/// Changes the records of entries; ids come in ascending order, so every block is read and written once. Lives for one write
+/// transaction; <see cref="Flush"/> ends it.
 /// </summary>
 /// <param name="entries">The tree.</param>
 internal sealed class EntryBlockWriter(Tree entries)
@@ -35,7 +36,9 @@ internal sealed class EntryBlockWriter(Tree entries)
         if (firstId < 0)
             Load(long.MaxValue - 1);
         Record record = Add(id, entryKey, heads, items);
-        int needed = firstId < 0 ? 0 : records.Count > 0 ? BytesOf(record, records[^1], id - records[^1].Id) : BytesOf(record, default, id - firstId + 1);
+        int needed = firstId < 0
+            ? 0
+            : records.Count > 0 ? BytesOf(record, records[^1], id - records[^1].Id) : BytesOf(record, default, id - firstId + 1);
         if (firstId < 0 || blockBytes + needed > EntryBlock.MaxBytes)
         {
             Flush();
@@ -66,7 +69,9 @@ internal sealed class EntryBlockWriter(Tree entries)
         if (index < 0)
             return;
         Record old = records[index];
-        records[index] = Add(id, Slice(old.Start, old.KeyBytes), [.. Slice(old.Heads, old.HeadBytes), .. heads], [.. Slice(old.Items, old.ItemBytes), .. items]);
+        records[index] = Add(
+            id, Slice(old.Start, old.KeyBytes), [.. Slice(old.Heads, old.HeadBytes), .. heads],
+            [.. Slice(old.Items, old.ItemBytes), .. items]);
         isChanged = true;
     }
 
@@ -116,20 +121,25 @@ internal sealed class EntryBlockWriter(Tree entries)
     private int BytesOf(Record record, Record before, long step)
     {
         int own = record.KeyBytes - Shared(record, before);
-        int fixedBytes = 1 + (own >= EntryBlock.MostOwn ? 2 : 0) + (record.KeyBytes != before.KeyBytes ? 2 : 0) + (step != 1 ? Varint.BytesOf(step) : 0);
-        return fixedBytes + own + (HasHeadsOf(record, before) ? 0 : Varint.BytesOf(record.HeadBytes) + record.HeadBytes) + Varint.BytesOf(record.ItemBytes) + record.ItemBytes;
+        int fixedBytes = 1 + (own >= EntryBlock.MostOwn ? 2 : 0) + (record.KeyBytes != before.KeyBytes ? 2 : 0)
+            + (step != 1 ? Varint.BytesOf(step) : 0);
+        return fixedBytes + own + (HasHeadsOf(record, before) ? 0 : Varint.BytesOf(record.HeadBytes) + record.HeadBytes)
+            + Varint.BytesOf(record.ItemBytes) + record.ItemBytes;
     }
 
-    private int Shared(Record record, Record before) => Slice(record.Start, record.KeyBytes).CommonPrefixLength(Slice(before.Start, before.KeyBytes));
+    private int Shared(Record record, Record before) =>
+        Slice(record.Start, record.KeyBytes).CommonPrefixLength(Slice(before.Start, before.KeyBytes));
 
-    private bool HasHeadsOf(Record record, Record before) => Slice(record.Heads, record.HeadBytes).SequenceEqual(Slice(before.Heads, before.HeadBytes));
+    private bool HasHeadsOf(Record record, Record before) =>
+        Slice(record.Heads, record.HeadBytes).SequenceEqual(Slice(before.Heads, before.HeadBytes));
 
     /// <summary>Writes an entry behind another, as <see cref="EntryBlock"/> says.</summary>
     private int Write(Record record, Record before, long step, Span<byte> room)
     {
         int shared = Shared(record, before), own = record.KeyBytes - shared;
         bool hasHeads = HasHeadsOf(record, before), isAsLong = record.KeyBytes == before.KeyBytes;
-        room[0] = (byte)((step == 1 ? 0 : EntryBlock.StepFlag) | (hasHeads ? 0 : EntryBlock.HeadsFlag) | (Math.Min(own, EntryBlock.MostOwn) << EntryBlock.OwnShift)
+        room[0] = (byte)((step == 1 ? 0 : EntryBlock.StepFlag) | (hasHeads ? 0 : EntryBlock.HeadsFlag)
+            | (Math.Min(own, EntryBlock.MostOwn) << EntryBlock.OwnShift)
             | (isAsLong ? 0 : EntryBlock.LengthFlag));
         int length = 1;
         if (step != 1)

@@ -5,18 +5,24 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Writing;
 
-/// <summary>Impacts from the recorded lengths of a field: those of the batch's own entries from memory, others from the tree.</summary>
+/// <summary>
+/// Impacts from the recorded lengths of a field: those of the batch's own entries from memory, others from the tree.
+/// </summary>
 /// <param name="norms">The tree.</param>
 /// <param name="reference">The average length that impacts are reckoned with.</param>
 /// <param name="firstNewId">The first of the batch's own entries.</param>
 /// <param name="newLengths">Their lengths.</param>
-/// <param name="newImpacts">Their impacts where a word stands in them once, as nearly all do: a byte that stays in the nearest cache, instead of two divisions for each posting.</param>
-internal sealed class NormImpacts(Tree norms, double reference, long firstNewId, int[] newLengths, byte[] newImpacts) : IImpacts, IDisposable
+/// <param name="newImpacts">Their impacts where a word stands in them once, as nearly all do: a byte that stays in the nearest
+/// cache, instead of two divisions for each posting.</param>
+internal sealed class NormImpacts(Tree norms, double reference, long firstNewId, int[] newLengths, byte[] newImpacts)
+    : IImpacts, IDisposable
 {
     private readonly ChunkCursor column = new(norms);
 
     public byte Of(long entryId, int frequency) =>
-        frequency == 1 && entryId >= firstNewId ? newImpacts[entryId - firstNewId] : Bm25.Impact(frequency, LengthOf(entryId), reference);
+        frequency == 1 && entryId >= firstNewId
+            ? newImpacts[entryId - firstNewId]
+            : Bm25.Impact(frequency, LengthOf(entryId), reference);
 
     public double PartOf(int frequency, int length) => Bm25.Part(frequency, length, reference);
 

@@ -5,9 +5,10 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// The texts of numbers among other texts. A field with nothing but numbers of plain text keeps none: they are calculated when they are asked for (<see cref="NumberTextCursor"/>), which is a tenth of an index with
-/// two numbers in each entry, and half of the work of indexing them. With a text among them, an order of all texts would be a merge of two dictionaries in which an entry may stand twice, so from then on the one of
-/// texts has all. Scratch, of one commit at a time.
+/// The texts of numbers among other texts. A field with nothing but numbers of plain text keeps none: they are calculated when
+/// they are asked for (<see cref="NumberTextCursor"/>), which is a tenth of an index with two numbers in each entry, and half of
+/// the work of indexing them. With a text among them, an order of all texts would be a merge of two dictionaries in which an
+/// entry may stand twice, so from then on the one of texts has all. Scratch, of one commit at a time.
 /// </summary>
 internal sealed class NumberTexts
 {
@@ -36,7 +37,9 @@ internal sealed class NumberTexts
         return false;
     }
 
-    /// <summary>Terms that a batch adds, with the texts of its numbers; null: none. They live until <see cref="Clear"/>.</summary>
+    /// <summary>
+    /// Terms that a batch adds, with the texts of its numbers; null: none. They live until <see cref="Clear"/>.
+    /// </summary>
     public TermTable? Added(BatchField? field) => Unite(field, added);
 
     /// <summary>Terms that leave the index, as above.</summary>
@@ -49,7 +52,10 @@ internal sealed class NumberTexts
         removed.Clear(KeepBytes);
     }
 
-    /// <summary>Writes the texts of all numbers of a field into its dictionary of texts, which is empty. Once in the life of most fields that come to this; costs a walk over all their entries.</summary>
+    /// <summary>
+    /// Writes the texts of all numbers of a field into its dictionary of texts, which is empty. Once in the life of most fields
+    /// that come to this; costs a walk over all their entries.
+    /// </summary>
     public void Copy(TermTree numbers, Tree lists, PostingWriter texts, CancellationToken cancellationToken)
     {
         using var cursor = new NumberTextCursor(numbers, back: false);
@@ -91,7 +97,8 @@ internal sealed class NumberTexts
             int count = window.CopyOffsets(offsets);
             window.CopyFrequencies(frequencies);
             for (int i = 0; i < count; i++)
-                postings.Add(new Posting((number << PostingWindow.SizeBits) + offsets[i], frequencies[i]), ReadOnlySpan<int>.Empty);
+                postings.Add(
+                    new Posting((number << PostingWindow.SizeBits) + offsets[i], frequencies[i]), ReadOnlySpan<int>.Empty);
         }
     }
 }

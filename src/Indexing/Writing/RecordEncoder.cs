@@ -3,8 +3,8 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Makes the record that is kept of one that a batch has: words, which are ordinals there, get their numbers, and heads of groups come apart from items. Scratch, reused from
-/// entry to entry; what it gives lives until the next.
+/// Makes the record that is kept of one that a batch has: words, which are ordinals there, get their numbers, and heads of groups
+/// come apart from items. Scratch, reused from entry to entry; what it gives lives until the next.
 /// </summary>
 /// <param name="wordsOf">By full-text field: numbers by ordinal.</param>
 internal sealed class RecordEncoder(Dictionary<int, long[]> wordsOf)

@@ -25,7 +25,8 @@ internal sealed class RemovalSet
     public IEnumerable<int> UsedFields => fields.Where(pair => pair.Value.Exists.Count > 0).Select(pair => pair.Key);
 
     /// <summary>What they have in a field; null: nothing.</summary>
-    public BatchField? Field(int field) => fields.TryGetValue(field, out BatchField? found) && found.Exists.Count > 0 ? found : null;
+    public BatchField? Field(int field) =>
+        fields.TryGetValue(field, out BatchField? found) && found.Exists.Count > 0 ? found : null;
 
     /// <summary>Begins anew.</summary>
     public void Clear()

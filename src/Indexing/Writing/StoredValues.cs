@@ -5,7 +5,9 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Writing;
 
-/// <summary>What the entries of a batch keep to be given back, see <see cref="StoredRecord"/>. Owners are places of entries in the batch.</summary>
+/// <summary>
+/// What the entries of a batch keep to be given back, see <see cref="StoredRecord"/>. Owners are places of entries in the batch.
+/// </summary>
 internal sealed class StoredValues
 {
     private readonly ByteArena bytes = new();

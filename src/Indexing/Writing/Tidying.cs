@@ -4,9 +4,10 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Makes the files of an index small after much was changed: leaves that changes in no order have left two thirds full are filled, then the file is cut to what is in use.
-/// Goes in short commits between which queries read and others write. It may be stopped after any of them and goes on from there, so that all attempts together cost
-/// one walk; only the cutting is not taken up again.
+/// Makes the files of an index small after much was changed: leaves that changes in no order have left two thirds full are
+/// filled, then the file is cut to what is in use. Goes in short commits between which queries read and others write. It may be
+/// stopped after any of them and goes on from there, so that all attempts together cost one walk; only the cutting is not taken
+/// up again.
 /// </summary>
 /// <param name="environment">The index's store.</param>
 internal sealed class Tidying(StorageEnvironment environment)

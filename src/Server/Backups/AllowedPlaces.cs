@@ -4,8 +4,9 @@ using Treepie.S3;
 namespace Treepie.Server.Backups;
 
 /// <summary>
-/// The places that requests may name: folders by the names that the server's owner gave them, and buckets with keys that come along. Everything is opened through here, also what a task kept
-/// from an earlier time, so no request reaches another folder, another endpoint, or the server's own keys. Thread-safe.
+/// The places that requests may name: folders by the names that the server's owner gave them, and buckets with keys that come
+/// along. Everything is opened through here, also what a task kept from an earlier time, so no request reaches another folder,
+/// another endpoint, or the server's own keys. Thread-safe.
 /// </summary>
 internal sealed class AllowedPlaces : DestinationProvider
 {
@@ -21,15 +22,23 @@ internal sealed class AllowedPlaces : DestinationProvider
         providers = [.. options.Destinations];
         endpoints = [.. options.S3Endpoints];
         places = options.BackupFolders.ToDictionary(
-            static place => place.Key, static place => IsAddress(place.Value) ? place.Value : Path.TrimEndingDirectorySeparator(Path.GetFullPath(place.Value)), StringComparer.Ordinal);
+            static place => place.Key,
+            static place => IsAddress(place.Value)
+                ? place.Value
+                : Path.TrimEndingDirectorySeparator(Path.GetFullPath(place.Value)),
+            StringComparer.Ordinal);
     }
 
     /// <summary>Refuses names that could be taken for paths.</summary>
     /// <exception cref="ArgumentException">It is one.</exception>
     public static void CheckName(string name)
     {
-        if (name.Length is 0 or > MaxNameLength || name[0] == '.' || !name.All(static c => char.IsAsciiLetterOrDigit(c) || c is '_' or '-' or '.'))
-            throw new ArgumentException($"'{name}' cannot be the name of a place or a key: it has 1 to {MaxNameLength} letters from A to Z, digits, '_', '-' and '.', and does not begin with a dot.");
+        if (name.Length is 0 or > MaxNameLength
+            || name[0] == '.'
+            || !name.All(static c => char.IsAsciiLetterOrDigit(c) || c is '_' or '-' or '.'))
+            throw new ArgumentException(
+                $"'{name}' cannot be the name of a place or a key: it has 1 to {MaxNameLength} letters from A to Z, digits, '_', "
+                    + $"'-' and '.', and does not begin with a dot.");
     }
 
     public override bool Takes(string address) => true;
@@ -37,7 +46,9 @@ internal sealed class AllowedPlaces : DestinationProvider
     public override BackupDestination Open(DestinationSettings settings)
     {
         string address = settings.Address;
-        return IsAddress(address) ? OpenForeign(settings) : Path.IsPathRooted(address) ? OpenPath(address) : OpenNamed(settings, address);
+        return IsAddress(address)
+            ? OpenForeign(settings)
+            : Path.IsPathRooted(address) ? OpenPath(address) : OpenNamed(settings, address);
     }
 
     private static bool IsAddress(string text) => text.Contains("://", StringComparison.Ordinal);
@@ -46,13 +57,16 @@ internal sealed class AllowedPlaces : DestinationProvider
     {
         DestinationProvider kind = KindOf(settings.Address);
         if (kind is not S3DestinationProvider)
-            throw Refused("Requests reach places of this kind only by a name that the server gives them (--backup-folder NAME=ADDRESS).");
+            throw Refused(
+                "Requests reach places of this kind only by a name that the server gives them (--backup-folder NAME=ADDRESS).");
         if (S3DestinationProvider.EndpointOf(settings.Address) is { } endpoint && !endpoints.Contains(endpoint))
-            throw Refused($"The server does not send anything to '{endpoint}': its owner did not allow that endpoint (--s3-endpoint URL).");
+            throw Refused(
+                $"The server does not send anything to '{endpoint}': its owner did not allow that endpoint (--s3-endpoint URL).");
         if (!settings.HasKeys)
         {
             throw Refused(
-                "The request names a bucket without keys for it, and the server's own keys are used only for places that have a name here (--backup-folder NAME=s3://bucket/prefix). "
+                "The request names a bucket without keys for it, and the server's own keys are used only for places that have a "
+                + "name here (--backup-folder NAME=s3://bucket/prefix). "
                 + "Send keys along, or name such a place.");
         }
 
@@ -64,7 +78,11 @@ internal sealed class AllowedPlaces : DestinationProvider
     {
         string full = Path.TrimEndingDirectorySeparator(Path.GetFullPath(path));
         foreach ((string _, string place) in places)
-            if (!IsAddress(place) && (full == place || full.StartsWith(Path.EndsInDirectorySeparator(place) ? place : place + Path.DirectorySeparatorChar, StringComparison.Ordinal)))
+            if (!IsAddress(place)
+                && (full == place
+                    || full.StartsWith(
+                        Path.EndsInDirectorySeparator(place) ? place : place + Path.DirectorySeparatorChar,
+                        StringComparison.Ordinal)))
                 return new FolderDestination(full, path);
         throw NotAllowed();
     }
@@ -76,7 +94,9 @@ internal sealed class AllowedPlaces : DestinationProvider
             throw NotAllowed();
         foreach (string part in parts.AsSpan(1))
             if (part.Length == 0 || part[0] == '.' || part.AsSpan().ContainsAny('\\', '?', '\0'))
-                throw Refused("What follows the name of a folder are names of folders below it, which neither are empty nor begin with a dot.");
+                throw Refused(
+                    "What follows the name of a folder are names of folders below it, which neither are empty nor begin with a "
+                        + "dot.");
 
         string below = string.Join('/', parts.AsSpan(1)!);
         if (!IsAddress(place))
@@ -89,11 +109,15 @@ internal sealed class AllowedPlaces : DestinationProvider
     }
 
     private DestinationProvider KindOf(string address) => providers.FirstOrDefault(provider => provider.Takes(address))
-        ?? throw new DestinationException(DestinationFault.BadAddress, "The address is of a kind that this server cannot open. Give the name of a folder, or s3://bucket/prefix.");
+        ?? throw new DestinationException(
+            DestinationFault.BadAddress,
+            "The address is of a kind that this server cannot open. Give the name of a folder, or s3://bucket/prefix.");
 
     private DestinationException NotAllowed() => Refused(
         "Requests reach a folder only by a name that the server's owner gave it (--backup-folder NAME=PATH). "
-        + (places.Count == 0 ? "This server has none." : $"There are: {string.Join(", ", places.Keys.Order(StringComparer.Ordinal))}."));
+        + (places.Count == 0
+            ? "This server has none."
+            : $"There are: {string.Join(", ", places.Keys.Order(StringComparer.Ordinal))}."));
 
     private static DestinationException Refused(string message) => new(DestinationFault.BadAddress, message);
 }

@@ -8,8 +8,8 @@ using Treepie.Server.Smuggler;
 namespace Treepie.Server.Backups;
 
 /// <summary>
-/// Front door of the room: the scheduler of this server's databases, whose runs are operations like any other, so that they are seen and can be killed; and restores, which are operations of
-/// the server. Thread-safe.
+/// Front door of the room: the scheduler of this server's databases, whose runs are operations like any other, so that they are
+/// seen and can be killed; and restores, which are operations of the server. Thread-safe.
 /// </summary>
 internal sealed class BackupService : IAsyncDisposable
 {
@@ -18,10 +18,12 @@ internal sealed class BackupService : IAsyncDisposable
     public BackupService(ServerContext server)
     {
         this.server = server;
-        Scheduler = new BackupScheduler(new GatedBackups(server.Databases), new DestinationProviders(new AllowedPlaces(server.Options)), server.Clock)
+        Scheduler = new BackupScheduler(
+            new GatedBackups(server.Databases), new DestinationProviders(new AllowedPlaces(server.Options)), server.Clock)
         {
-            Around = run => RunOperation(server.Operations.Of(run.Database).Begin(), "scheduled backup", async (operation, stop) =>
-                ResultOf(await run.RunAsync(operation.Id, new OperationReporter(operation), stop).ConfigureAwait(false))),
+            Around = run => RunOperation(
+                server.Operations.Of(run.Database).Begin(), "scheduled backup", async (operation, stop) =>
+                    ResultOf(await run.RunAsync(operation.Id, new OperationReporter(operation), stop).ConfigureAwait(false))),
             KeySources = new NamedKeySources(server.Options, server.Logger),
             Warn = message => server.Logger.LogWarning("{Message}", message),
         };
@@ -30,7 +32,8 @@ internal sealed class BackupService : IAsyncDisposable
     public BackupScheduler Scheduler { get; }
 
     /// <summary>Begins work that outlives its request, as an operation of <paramref name="owner"/>.</summary>
-    public Operation Start(OperationRegistry owner, string what, Func<Operation, CancellationToken, Task<Action<Utf8JsonWriter>>> work)
+    public Operation Start(
+        OperationRegistry owner, string what, Func<Operation, CancellationToken, Task<Action<Utf8JsonWriter>>> work)
     {
         Operation operation = owner.Begin();
         _ = Task.Run(async () =>
@@ -77,7 +80,8 @@ internal sealed class BackupService : IAsyncDisposable
 
     public ValueTask DisposeAsync() => Scheduler.DisposeAsync();
 
-    private static async Task RunOperation(Operation operation, string what, Func<Operation, CancellationToken, Task<Action<Utf8JsonWriter>>> work)
+    private static async Task RunOperation(
+        Operation operation, string what, Func<Operation, CancellationToken, Task<Action<Utf8JsonWriter>>> work)
     {
         try
         {
@@ -90,7 +94,12 @@ internal sealed class BackupService : IAsyncDisposable
         }
         catch (Exception exception)
         {
-            operation.Fail(ErrorAnswer.ForOperation(BackupException.From(exception) ?? (exception is ArgumentException ? WireException.BadRequest($"The {what} failed: {exception.Message}", exception) : exception)));
+            operation.Fail(
+                ErrorAnswer.ForOperation(
+                    BackupException.From(exception)
+                        ?? (exception is ArgumentException
+                            ? WireException.BadRequest($"The {what} failed: {exception.Message}", exception)
+                            : exception)));
             throw;
         }
     }

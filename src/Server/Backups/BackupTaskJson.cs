@@ -77,7 +77,8 @@ internal static class BackupTaskJson
         if (info.Next is { } next)
         {
             json.WriteStartObject("NextBackup");
-            json.WriteString("TimeSpan", (next.At > now ? next.At - now : TimeSpan.Zero).ToString("c", CultureInfo.InvariantCulture));
+            json.WriteString(
+                "TimeSpan", (next.At > now ? next.At - now : TimeSpan.Zero).ToString("c", CultureInfo.InvariantCulture));
             Time(json, "DateTime", next.At);
             json.WriteBoolean("IsFull", next.IsFull);
             json.WriteString("Kind", next.Kind.ToString());

@@ -6,7 +6,10 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Backups;
 
-/// <summary>Reads what clients say of backups: <c>PeriodicBackupConfiguration</c>, <c>BackupConfiguration</c>, and members of our own beside theirs.</summary>
+/// <summary>
+/// Reads what clients say of backups: <c>PeriodicBackupConfiguration</c>, <c>BackupConfiguration</c>, and members of our own
+/// beside theirs.
+/// </summary>
 internal static class BackupTaskReader
 {
     private static readonly string[] UnbuiltPlaces = ["GlacierSettings", "AzureSettings", "FtpSettings", "GoogleCloudSettings"];
@@ -37,27 +40,37 @@ internal static class BackupTaskReader
             LogBudgetBytes = WireJson.Count(root, "LogBudgetBytes", new BackupTask().LogBudgetBytes),
             TimeZone = NotEmpty(WireJson.Text(root, "TimeZone", required: false)),
             Destinations = places,
-            UploadsAfterDisk = ReadUploadMode(root) && places.Any(static place => !place.Address.Contains("://", StringComparison.Ordinal)),
+            UploadsAfterDisk = ReadUploadMode(root)
+                && places.Any(static place => !place.Address.Contains("://", StringComparison.Ordinal)),
             Kind = kind,
             Compression = ReadCompression(root),
             KeySource = source,
             Key = key,
             AllowPlain = plain,
             PercentWhileWriting = ReadPercent(root),
-            Proves = !root.TryGetProperty("Prove", out JsonElement prove) || prove.ValueKind == JsonValueKind.Null || WireJson.Flag(root, "Prove"),
+            Proves = !root.TryGetProperty("Prove", out JsonElement prove)
+                || prove.ValueKind == JsonValueKind.Null
+                || WireJson.Flag(root, "Prove"),
             AlertAfter = WireJson.Time(root, "AlertAfter"),
             KeepFor = retains ? WireJson.Time(retention, "MinimumBackupAgeToKeep") : null,
             KeepAtLeast = retains ? (int)Math.Min(int.MaxValue, WireJson.Count(retention, "MinimumBackupsToKeep", 1)) : 1,
         };
     }
 
-    /// <summary><c>PercentWhileWriting</c>, a member of our own; null where it is absent. What is out of bounds is refused where it is used.</summary>
+    /// <summary>
+    /// <c>PercentWhileWriting</c>, a member of our own; null where it is absent. What is out of bounds is refused where it is
+    /// used.
+    /// </summary>
     public static int? ReadPercent(JsonElement root) =>
-        root.TryGetProperty("PercentWhileWriting", out JsonElement percent) && percent.ValueKind != JsonValueKind.Null ? (int)Math.Min(int.MaxValue, WireJson.Count(root, "PercentWhileWriting", 0)) : null;
+        root.TryGetProperty("PercentWhileWriting", out JsonElement percent) && percent.ValueKind != JsonValueKind.Null
+            ? (int)Math.Min(int.MaxValue, WireJson.Count(root, "PercentWhileWriting", 0))
+            : null;
 
     /// <summary>The place of <c>LocalSettings</c>; null where there is none, or it is disabled.</summary>
     public static DestinationSettings? ReadLocal(JsonElement local) =>
-        IsOn(local) && NotEmpty(WireJson.Text(local, "FolderPath", required: false)) is { } path ? new DestinationSettings { Address = path } : null;
+        IsOn(local) && NotEmpty(WireJson.Text(local, "FolderPath", required: false)) is { } path
+            ? new DestinationSettings { Address = path }
+            : null;
 
     /// <summary>The place of <c>S3Settings</c>; null where there is none, or it is disabled.</summary>
     public static DestinationSettings? ReadS3(JsonElement s3)
@@ -65,7 +78,8 @@ internal static class BackupTaskReader
         if (!IsOn(s3))
             return null;
 
-        string bucket = NotEmpty(WireJson.Text(s3, "BucketName", required: false)) ?? throw WireException.BadRequest("'S3Settings' lacks 'BucketName'.");
+        string bucket = NotEmpty(WireJson.Text(s3, "BucketName", required: false))
+            ?? throw WireException.BadRequest("'S3Settings' lacks 'BucketName'.");
         var parameters = new List<string>();
         if (NotEmpty(WireJson.Text(s3, "AwsRegionName", required: false)) is { } region)
             parameters.Add($"region={Uri.EscapeDataString(region)}");
@@ -73,7 +87,9 @@ internal static class BackupTaskReader
             parameters.Add($"endpoint={Uri.EscapeDataString(endpoint)}");
         if (WireJson.Flag(s3, "ForcePathStyle"))
             parameters.Add("path-style=true");
-        string prefix = NotEmpty(WireJson.Text(s3, "RemoteFolderName", required: false)) is { } folder ? "/" + folder.Trim('/') : "";
+        string prefix = NotEmpty(WireJson.Text(s3, "RemoteFolderName", required: false)) is { } folder
+            ? "/" + folder.Trim('/')
+            : "";
         return new DestinationSettings
         {
             Address = $"s3://{bucket}{prefix}{(parameters.Count > 0 ? "?" : "")}{string.Join('&', parameters)}",
@@ -84,16 +100,18 @@ internal static class BackupTaskReader
     }
 
     /// <summary>A member that is an object; undefined where it is absent or null.</summary>
-    public static JsonElement Part(JsonElement root, string name) => root.TryGetProperty(name, out JsonElement part) && part.ValueKind switch
-    {
-        JsonValueKind.Object => true,
-        JsonValueKind.Null => false,
-        _ => throw WireException.BadRequest($"'{name}' holds a JSON {part.ValueKind}; expected is an object."),
-    } ? part : default;
+    public static JsonElement Part(JsonElement root, string name) =>
+        root.TryGetProperty(name, out JsonElement part) && part.ValueKind switch
+        {
+            JsonValueKind.Object => true,
+            JsonValueKind.Null => false,
+            _ => throw WireException.BadRequest($"'{name}' holds a JSON {part.ValueKind}; expected is an object."),
+        } ? part : default;
 
     public static string? NotEmpty(string? text) => string.IsNullOrWhiteSpace(text) ? null : text;
 
-    private static bool IsOn(JsonElement settings) => settings.ValueKind == JsonValueKind.Object && !WireJson.Flag(settings, "Disabled");
+    private static bool IsOn(JsonElement settings) =>
+        settings.ValueKind == JsonValueKind.Object && !WireJson.Flag(settings, "Disabled");
 
     private static List<DestinationSettings> ReadPlaces(JsonElement root)
     {
@@ -126,13 +144,15 @@ internal static class BackupTaskReader
     {
         if (encryption.ValueKind != JsonValueKind.Object)
             return default;
-        string? key = NotEmpty(WireJson.Text(encryption, "Key", required: false)), source = NotEmpty(WireJson.Text(encryption, "KeySource", required: false));
+        string? key = NotEmpty(WireJson.Text(encryption, "Key", required: false)),
+            source = NotEmpty(WireJson.Text(encryption, "KeySource", required: false));
         return WireJson.Text(encryption, "EncryptionMode", required: false) switch
         {
             "None" => (null, null, true),
             null or "" or "UseProvidedKey" => (key, source, false),
             "UseDatabaseKey" => (null, null, false),
-            var other => throw WireException.BadRequest($"There is no encryption mode '{other}'; there are None, UseDatabaseKey and UseProvidedKey."),
+            var other => throw WireException.BadRequest(
+                $"There is no encryption mode '{other}'; there are None, UseDatabaseKey and UseProvidedKey."),
         };
     }
 
@@ -140,15 +160,19 @@ internal static class BackupTaskReader
     {
         null or "" or "DirectUpload" => false,
         "Default" => true,
-        var other => throw WireException.BadRequest($"There is no upload mode '{other}'; there are DirectUpload and Default (to the disk first)."),
+        var other => throw WireException.BadRequest(
+            $"There is no upload mode '{other}'; there are DirectUpload and Default (to the disk first)."),
     };
 
     private static BackupCompression ReadCompression(JsonElement root)
     {
         JsonElement settings = Part(root, "SnapshotSettings");
-        string? algorithm = NotEmpty(WireJson.Text(root, "CompressionAlgorithm", required: false)), level = NotEmpty(WireJson.Text(root, "CompressionLevel", required: false));
+        string? algorithm = NotEmpty(WireJson.Text(root, "CompressionAlgorithm", required: false)),
+            level = NotEmpty(WireJson.Text(root, "CompressionLevel", required: false));
         if (settings.ValueKind == JsonValueKind.Object)
-            (algorithm, level) = (algorithm ?? WireJson.Text(settings, "CompressionAlgorithm", required: false), level ?? WireJson.Text(settings, "CompressionLevel", required: false));
+            (algorithm, level) = (
+                algorithm ?? WireJson.Text(settings, "CompressionAlgorithm", required: false),
+                level ?? WireJson.Text(settings, "CompressionLevel", required: false));
         return (algorithm ?? "Zstd", level ?? "Fastest") switch
         {
             ("Zstd", "Fastest") => BackupCompression.ZstdFastest,
@@ -156,7 +180,9 @@ internal static class BackupTaskReader
             ("Gzip" or "Deflate", "Fastest") => BackupCompression.GzipFastest,
             ("Gzip" or "Deflate", "Optimal" or "SmallestSize") => BackupCompression.GzipOptimal,
             ("None", _) or (_, "NoCompression") => BackupCompression.None,
-            var (unknown, at) => throw WireException.BadRequest($"There is no compression '{unknown}' with level '{at}'; there are Zstd, Gzip and None, with the levels Fastest, Optimal and NoCompression."),
+            var (unknown, at) => throw WireException.BadRequest(
+                $"There is no compression '{unknown}' with level '{at}'; there are Zstd, Gzip and None, with the levels Fastest, "
+                    + $"Optimal and NoCompression."),
         };
     }
 }

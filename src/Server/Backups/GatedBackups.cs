@@ -4,7 +4,9 @@ using Treepie.Server.Databases;
 
 namespace Treepie.Server.Backups;
 
-/// <summary>The databases for a scheduler of backups, entered like by any request: a deletion ends the backup at work and waits for it.</summary>
+/// <summary>
+/// The databases for a scheduler of backups, entered like by any request: a deletion ends the backup at work and waits for it.
+/// </summary>
 internal sealed class GatedBackups(DatabaseGate gate) : IBackupSource
 {
     public IReadOnlyList<string> Names => gate.Backups.Names;
@@ -31,10 +33,14 @@ internal sealed class GatedBackups(DatabaseGate gate) : IBackupSource
 
         public CancellationToken Closing => lease.Closing;
 
-        public Task<BackupReport> BackupAsync(Stream destination, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+        public Task<BackupReport> BackupAsync(
+            Stream destination, BackupOptions options, IProgress<BackupProgress>? progress,
+            CancellationToken cancellationToken) =>
             inner.BackupAsync(destination, options, progress, cancellationToken);
 
-        public Task<BackupReport> VerifyAsync(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+        public Task<BackupReport> VerifyAsync(
+            IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
+            CancellationToken cancellationToken) =>
             inner.VerifyAsync(parts, options, progress, cancellationToken);
 
         public void Dispose()

@@ -17,7 +17,8 @@ internal static class InventoryJson
             json.WriteStartObject();
             json.WriteString("Database", inventory.Database);
             json.WriteStartArray("Backups");
-            var cards = inventory.Histories.SelectMany(static history => history.Pages.Concat(history.Logs)).ToDictionary(static part => part.Point.Object, static part => part.Card, StringComparer.Ordinal);
+            var cards = inventory.Histories.SelectMany(static history => history.Pages.Concat(history.Logs))
+                .ToDictionary(static part => part.Point.Object, static part => part.Card, StringComparer.Ordinal);
             foreach (RestorePoint point in inventory.Points)
                 Write(json, point, cards.GetValueOrDefault(point.Object));
             json.WriteEndArray();

@@ -3,7 +3,10 @@ using Treepie.Encryption;
 
 namespace Treepie.Server.Backups;
 
-/// <summary>Keys that requests name; where they are only the server's owner says, and only the log is told what went wrong there. Thread-safe.</summary>
+/// <summary>
+/// Keys that requests name; where they are only the server's owner says, and only the log is told what went wrong there.
+/// Thread-safe.
+/// </summary>
 internal sealed class NamedKeySources(TreepieServerOptions options, ILogger logger) : IBackupKeySources
 {
     private readonly Dictionary<string, KeySource> sources = new(options.KeySources, StringComparer.Ordinal);
@@ -12,8 +15,11 @@ internal sealed class NamedKeySources(TreepieServerOptions options, ILogger logg
     public KeySource Find(string source) => sources.TryGetValue(source, out KeySource? found)
         ? found
         : throw new KeySourceException(
-            "A request gives a key source by a name that the server's owner gave it (--key-source NAME=SOURCE), and what was given is none of these. "
-            + (sources.Count == 0 ? "This server has none." : $"There are: {string.Join(", ", sources.Keys.Order(StringComparer.Ordinal))}."));
+            "A request gives a key source by a name that the server's owner gave it (--key-source NAME=SOURCE), and what was "
+            + "given is none of these. "
+            + (sources.Count == 0
+                ? "This server has none."
+                : $"There are: {string.Join(", ", sources.Keys.Order(StringComparer.Ordinal))}."));
 
     public KeySourceException Explain(string source, KeySourceException error)
     {

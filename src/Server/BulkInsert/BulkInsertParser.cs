@@ -7,13 +7,14 @@ using Treepie.Server.Limits;
 namespace Treepie.Server.BulkInsert;
 
 /// <summary>
-/// Takes a bulk insert apart as it arrives, in pieces of any size: <c>[{"Id":…,"Type":"PUT","Document":{…}},…]</c>. Looks only at brackets and
-/// quotes until an item is whole, then reads that item once. Holds one item, and no more of it than a document may have.
+/// Takes a bulk insert apart as it arrives, in pieces of any size: <c>[{"Id":…,"Type":"PUT","Document":{…}},…]</c>. Looks only at
+/// brackets and quotes until an item is whole, then reads that item once. Holds one item, and no more of it than a document may
+/// have.
 /// </summary>
 /// <remarks>
-/// States: <c>Start</c> -[→ <c>FirstItem</c> -{→ <c>InItem</c> -}→ <c>AfterItem</c> -,→ <c>BeforeItem</c> -{→ <c>InItem</c>; a <c>]</c> in
-/// <c>FirstItem</c> or <c>AfterItem</c> → <c>Ended</c>. The end is the bracket, not the end of the request: clients wait for the answer before
-/// they end it.
+/// States: <c>Start</c> -[→ <c>FirstItem</c> -{→ <c>InItem</c> -}→ <c>AfterItem</c> -,→ <c>BeforeItem</c> -{→ <c>InItem</c>; a
+/// <c>]</c> in <c>FirstItem</c> or <c>AfterItem</c> → <c>Ended</c>. The end is the bracket, not the end of the request: clients
+/// wait for the answer before they end it.
 /// </remarks>
 /// <param name="limits">What a document may have.</param>
 /// <param name="lease">What the buffer holds of the memory that all requests share; null: nothing is counted.</param>
@@ -63,7 +64,9 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
     /// <summary>Whether it is entries of a time series of a document.</summary>
     public bool IsTimeSeries { get; private set; }
 
-    /// <summary>The attachment whose content follows: <see cref="RawBytes"/> bytes that are for others to take; null where none does.</summary>
+    /// <summary>
+    /// The attachment whose content follows: <see cref="RawBytes"/> bytes that are for others to take; null where none does.
+    /// </summary>
     public (string Name, string? ContentType)? Attachment { get; private set; }
 
     /// <summary>Bytes of that content.</summary>
@@ -132,7 +135,8 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         }
         catch (JsonException exception)
         {
-            throw WireException.BadRequest($"Item {items} of the bulk insert is not valid JSON: {WireJson.Explain(exception)}", exception);
+            throw WireException.BadRequest(
+                $"Item {items} of the bulk insert is not valid JSON: {WireJson.Explain(exception)}", exception);
         }
 
         return position;
@@ -207,7 +211,8 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
 
     private void FinishItem()
     {
-        var reader = new Utf8JsonReader(item.AsSpan(0, length), new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + LevelsAroundDocument });
+        var reader = new Utf8JsonReader(
+            item.AsSpan(0, length), new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + LevelsAroundDocument });
         string? id = null;
         string? type = null, name = null, contentType = null;
         long contentLength = -1;
@@ -218,8 +223,12 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         {
             bool isId = reader.ValueTextEquals("Id"u8);
             bool isType = reader.ValueTextEquals("Type"u8);
-            bool isDocument = reader.ValueTextEquals("Document"u8) || reader.ValueTextEquals("Counters"u8) || reader.ValueTextEquals("TimeSeries"u8);
-            bool isName = reader.ValueTextEquals("Name"u8), isContentType = reader.ValueTextEquals("ContentType"u8), isLength = reader.ValueTextEquals("ContentLength"u8);
+            bool isDocument = reader.ValueTextEquals("Document"u8)
+                || reader.ValueTextEquals("Counters"u8)
+                || reader.ValueTextEquals("TimeSeries"u8);
+            bool isName = reader.ValueTextEquals("Name"u8),
+                isContentType = reader.ValueTextEquals("ContentType"u8),
+                isLength = reader.ValueTextEquals("ContentLength"u8);
             reader.Read();
             if (isName)
                 name = Text(ref reader, "Name");
@@ -248,7 +257,8 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         if (type == "AttachmentPUT")
         {
             if (string.IsNullOrEmpty(id) || name is null || contentLength < 0)
-                throw WireException.BadRequest($"Item {items} of the bulk insert lacks 'Id', 'Name' or 'ContentLength', a whole number from 0 on.");
+                throw WireException.BadRequest(
+                    $"Item {items} of the bulk insert lacks 'Id', 'Name' or 'ContentLength', a whole number from 0 on.");
             (DocumentId, Attachment, RawBytes, IsCounters, IsTimeSeries) = (id, (name, contentType), contentLength, false, false);
             return;
         }
@@ -271,10 +281,13 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
             throw WireException.BadRequest($"Item {items} of the bulk insert lacks 'Id'.");
 
         if (documentStart < 0)
-            throw WireException.BadRequest($"Item {items} of the bulk insert (document '{id}') lacks '{(type == "PUT" ? "Document" : type)}', a JSON object.");
+            throw WireException.BadRequest(
+                $"Item {items} of the bulk insert (document '{id}') lacks '{(type == "PUT" ? "Document" : type)}', a JSON "
+                    + $"object.");
 
         if (documentLength > limits.MaxDocumentBytes)
-            throw WireException.TooLarge($"Document '{id}' has {documentLength:N0} bytes; {limits.MaxDocumentBytes:N0} are allowed (MaxDocumentBytes).");
+            throw WireException.TooLarge(
+                $"Document '{id}' has {documentLength:N0} bytes; {limits.MaxDocumentBytes:N0} are allowed (MaxDocumentBytes).");
     }
 
     private string? Text(ref Utf8JsonReader reader, string name)
@@ -291,7 +304,8 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         }
         catch (InvalidOperationException exception)
         {
-            throw WireException.BadRequest($"'{name}' of item {items} of the bulk insert is not valid UTF-8, or escapes half a surrogate pair.", exception);
+            throw WireException.BadRequest(
+                $"'{name}' of item {items} of the bulk insert is not valid UTF-8, or escapes half a surrogate pair.", exception);
         }
     }
 
@@ -305,7 +319,9 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
             _ => "',' or ']'",
         };
         char shown = found is >= 0x20 and < 0x7F ? (char)found : '?';
-        return WireException.BadRequest($"The bulk insert is not an array of items: after item {items} stands '{shown}' (0x{found:X2}); expected is {expected}.");
+        return WireException.BadRequest(
+            $"The bulk insert is not an array of items: after item {items} stands '{shown}' (0x{found:X2}); expected is "
+                + $"{expected}.");
     }
 
     private WireException TooLarge(ReadOnlySpan<byte> rest)
@@ -314,6 +330,7 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         ReadOnlySpan<byte> start = length > shownBytes ? item.AsSpan(0, length) : rest;
         string shown = Encoding.UTF8.GetString(start[..Math.Min(shownBytes, start.Length)]);
         return WireException.TooLarge(
-            $"Item {items + 1} of the bulk insert is longer than the {limits.MaxDocumentBytes:N0} bytes allowed for a document (MaxDocumentBytes). It holds: {shown}…");
+            $"Item {items + 1} of the bulk insert is longer than the {limits.MaxDocumentBytes:N0} bytes allowed for a document "
+                + $"(MaxDocumentBytes). It holds: {shown}…");
     }
 }

@@ -8,8 +8,8 @@ using Treepie.Writes;
 namespace Treepie.Server.BulkInsert;
 
 /// <summary>
-/// One bulk insert: documents go from the connection into the database's own bulk insert, which commits one batch while the next is read, and
-/// no more: a client that sends faster than the disk writes is slowed by its own connection.
+/// One bulk insert: documents go from the connection into the database's own bulk insert, which commits one batch while the next
+/// is read, and no more: a client that sends faster than the disk writes is slowed by its own connection.
 /// </summary>
 internal sealed class BulkInsertRun(HttpServerRequest request, Database database, Operation operation) : IDisposable
 {
@@ -79,7 +79,8 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
 
             if (read.IsCompleted && !Parser.Ended)
                 throw WireException.BadRequest(
-                    $"The bulk insert broke off before its closing bracket. {stored:N0} documents are stored; what came after '{insert.Progress.LastId}' may be missing.");
+                    $"The bulk insert broke off before its closing bracket. {stored:N0} documents are stored; what came after "
+                        + $"'{insert.Progress.LastId}' may be missing.");
         }
     }
 
@@ -89,18 +90,23 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         try
         {
             ValueTask<ReadResult> reading = input.ReadOrCancelAsync(idle.Token);
-            return reading.IsCompleted ? await reading.ConfigureAwait(false) : await FlushMeanwhileAsync(input, reading.AsTask(), insert, idle, cancellationToken).ConfigureAwait(false);
+            return reading.IsCompleted
+                ? await reading.ConfigureAwait(false)
+                : await FlushMeanwhileAsync(input, reading.AsTask(), insert, idle, cancellationToken).ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested && idle.IsCancellationRequested)
         {
             throw WireException.Timeout(
-                $"The bulk insert sent neither an item nor {ProgressBytes / 1024} KiB of one for {request.Server.Limits.BulkInsertIdleTimeout}; {stored:N0} documents are stored.");
+                $"The bulk insert sent neither an item nor {ProgressBytes / 1024} KiB of one for "
+                    + $"{request.Server.Limits.BulkInsertIdleTimeout}; {stored:N0} documents are stored.");
         }
     }
 
-    // Nothing is there just now: a good moment to write what has come. The client may be waiting too, so what the database refuses is answered without another byte of the request.
+    // Nothing is there just now: a good moment to write what has come. The client may be waiting too, so what the database
+    // refuses is answered without another byte of the request.
     private static async Task<ReadResult> FlushMeanwhileAsync(
-        PipeReader input, Task<ReadResult> reading, Writes.BulkInsert insert, CancellationTokenSource idle, CancellationToken cancellationToken)
+        PipeReader input, Task<ReadResult> reading, Writes.BulkInsert insert, CancellationTokenSource idle,
+        CancellationToken cancellationToken)
     {
         Task flush = insert.FlushAsync(cancellationToken);
         await Task.WhenAny(reading, flush).ConfigureAwait(false);
@@ -113,14 +119,16 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
             await idle.CancelAsync().ConfigureAwait(false);
             await Task.WhenAny(reading).ConfigureAwait(false);
             if (reading.IsCompletedSuccessfully)
-                input.AdvanceTo((await reading.ConfigureAwait(false)).Buffer.End); // what is open cannot be read away after the answer
+                // what is open cannot be read away after the answer
+                input.AdvanceTo((await reading.ConfigureAwait(false)).Buffer.End);
             throw;
         }
 
         return await reading.ConfigureAwait(false);
     }
 
-    private async ValueTask<SequencePosition> StoreAsync(ReadOnlySequence<byte> bytes, Writes.BulkInsert insert, CancellationToken cancellationToken)
+    private async ValueTask<SequencePosition> StoreAsync(
+        ReadOnlySequence<byte> bytes, Writes.BulkInsert insert, CancellationToken cancellationToken)
     {
         long consumed = 0;
         foreach (ReadOnlyMemory<byte> piece in bytes)
@@ -143,7 +151,8 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
                     continue;
                 if (Parser.Attachment is { } attachment)
                 {
-                    (upload, rawLeft, attached) = (new AttachmentUpload(database), Parser.RawBytes, (id, attachment.Name, attachment.ContentType));
+                    (upload, rawLeft, attached) =
+                        (new AttachmentUpload(database), Parser.RawBytes, (id, attachment.Name, attachment.ContentType));
                     await StoreAttachmentAsync(insert, cancellationToken).ConfigureAwait(false);
                 }
                 else if (Parser.IsCounters)
@@ -173,7 +182,8 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         await using (whole.ConfigureAwait(false))
         {
             await whole.CompleteAsync(cancellationToken).ConfigureAwait(false);
-            await insert.AttachmentAsync(attached.Id, attached.Name, attached.ContentType, whole, cancellationToken).ConfigureAwait(false);
+            await insert.AttachmentAsync(attached.Id, attached.Name, attached.ContentType, whole, cancellationToken)
+                .ConfigureAwait(false);
         }
     }
 

@@ -19,26 +19,33 @@ internal sealed class CatalogSource(DatabaseCatalog catalog) : IDatabaseSource
 
     public Database Create(string name, bool encrypted) => catalog.Create(name, encrypted);
 
-    public void GiveKey(string name, ReadOnlySpan<byte> key, bool keep, bool overwrite) => catalog.GiveKey(name, key, keep, overwrite);
+    public void GiveKey(string name, ReadOnlySpan<byte> key, bool keep, bool overwrite) =>
+        catalog.GiveKey(name, key, keep, overwrite);
 
     public void ChangeKey(string name, ReadOnlySpan<byte> key) => catalog.ChangeKey(name, key);
 
-    public EncryptionReport RotateDataKey(string name, IProgress<EncryptionProgress> progress, CancellationToken cancellationToken) =>
+    public EncryptionReport RotateDataKey(
+        string name, IProgress<EncryptionProgress> progress, CancellationToken cancellationToken) =>
         catalog.RotateDataKey(name, progress, cancellationToken);
 
     public Task<BackupReport> BackupAsync(
-        Database database, Stream destination, BackupOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        Database database, Stream destination, BackupOptions options, IProgress<BackupProgress> progress,
+        CancellationToken cancellationToken) =>
         catalog.BackupAsync(database.Name, destination, options, progress, cancellationToken);
 
-    public Task<BackupReport> ImportAsync(Database database, Stream source, ImportOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+    public Task<BackupReport> ImportAsync(
+        Database database, Stream source, ImportOptions options, IProgress<BackupProgress> progress,
+        CancellationToken cancellationToken) =>
         catalog.ImportAsync(database.Name, source, options, progress, cancellationToken);
 
     public Task<BackupReport> RestoreAsync(
-        string name, Stream source, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        string name, Stream source, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress,
+        CancellationToken cancellationToken) =>
         catalog.RestoreAsync(name, source, encrypted, options, progress, cancellationToken);
 
     public Task<BackupReport> RestoreAsync(
-        string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress,
+        CancellationToken cancellationToken) =>
         catalog.RestoreAsync(name, parts, encrypted, options, progress, cancellationToken);
 
     public bool Delete(string name, bool deleteFiles) => catalog.Delete(name, deleteFiles);

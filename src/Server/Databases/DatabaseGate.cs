@@ -7,8 +7,8 @@ using Treepie.Encryption;
 namespace Treepie.Server.Databases;
 
 /// <summary>
-/// Lets requests into databases, and keeps a database open as long as one is inside: a delete first closes the door, cancels those inside
-/// and waits for the last to leave. Thread-safe.
+/// Lets requests into databases, and keeps a database open as long as one is inside: a delete first closes the door, cancels
+/// those inside and waits for the last to leave. Thread-safe.
 /// </summary>
 internal sealed class DatabaseGate(IDatabaseSource source)
 {
@@ -68,14 +68,15 @@ internal sealed class DatabaseGate(IDatabaseSource source)
     public void Create(string name, bool encrypted) => source.Create(name, encrypted);
 
     /// <summary>Takes the key of a database.</summary>
-    public void GiveKey(string name, ReadOnlySpan<byte> key, bool keep, bool overwrite) => source.GiveKey(name, key, keep, overwrite);
+    public void GiveKey(string name, ReadOnlySpan<byte> key, bool keep, bool overwrite) =>
+        source.GiveKey(name, key, keep, overwrite);
 
     /// <summary>Gives a database another key.</summary>
     public void ChangeKey(string name, ReadOnlySpan<byte> key) => source.ChangeKey(name, key);
 
     /// <summary>
-    /// Sends everybody out, then deletes; false if there is no such database. The wait cannot be given up half way, and ends because
-    /// everybody inside is cancelled.
+    /// Sends everybody out, then deletes; false if there is no such database. The wait cannot be given up half way, and ends
+    /// because everybody inside is cancelled.
     /// </summary>
     public async Task<bool> DeleteAsync(string name, bool deleteFiles)
     {
@@ -101,26 +102,32 @@ internal sealed class DatabaseGate(IDatabaseSource source)
     }
 
     /// <summary>Encrypts a database anew; whoever calls is inside.</summary>
-    public EncryptionReport RotateDataKey(string name, IProgress<EncryptionProgress> progress, CancellationToken cancellationToken) =>
+    public EncryptionReport RotateDataKey(
+        string name, IProgress<EncryptionProgress> progress, CancellationToken cancellationToken) =>
         source.RotateDataKey(name, progress, cancellationToken);
 
     /// <summary>Writes a backup; whoever calls is inside.</summary>
     public Task<BackupReport> BackupAsync(
-        Database database, Stream destination, BackupOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        Database database, Stream destination, BackupOptions options, IProgress<BackupProgress> progress,
+        CancellationToken cancellationToken) =>
         source.BackupAsync(database, destination, options, progress, cancellationToken);
 
     /// <summary>Brings a dump into a database; whoever calls is inside.</summary>
-    public Task<BackupReport> ImportAsync(Database database, Stream dump, ImportOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+    public Task<BackupReport> ImportAsync(
+        Database database, Stream dump, ImportOptions options, IProgress<BackupProgress> progress,
+        CancellationToken cancellationToken) =>
         source.ImportAsync(database, dump, options, progress, cancellationToken);
 
     /// <summary>Restores a backup to a new database.</summary>
     public Task<BackupReport> RestoreAsync(
-        string name, Stream backup, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        string name, Stream backup, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress,
+        CancellationToken cancellationToken) =>
         source.RestoreAsync(name, backup, encrypted, options, progress, cancellationToken);
 
     /// <summary>Restores a full backup and what goes on from it to a new database.</summary>
     public Task<BackupReport> RestoreAsync(
-        string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken) =>
+        string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress,
+        CancellationToken cancellationToken) =>
         source.RestoreAsync(name, parts, encrypted, options, progress, cancellationToken);
 
     // Names of databases that never were must not fill the memory.
@@ -131,7 +138,8 @@ internal sealed class DatabaseGate(IDatabaseSource source)
     }
 
     /// <summary>Counts who is inside one database.</summary>
-    [SuppressMessage("Design", "CA1001", Justification = "The source has neither timer nor links, so there is nothing to dispose.")]
+    [SuppressMessage(
+        "Design", "CA1001", Justification = "The source has neither timer nor links, so there is nothing to dispose.")]
     internal sealed class Door
     {
         private readonly Lock sync = new();

@@ -32,17 +32,27 @@ internal interface IDatabaseSource
     EncryptionReport RotateDataKey(string name, IProgress<EncryptionProgress> progress, CancellationToken cancellationToken);
 
     /// <summary>See <see cref="DatabaseCatalog.BackupAsync"/>.</summary>
-    Task<BackupReport> BackupAsync(Database database, Stream destination, BackupOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken);
+    Task<BackupReport> BackupAsync(
+        Database database, Stream destination, BackupOptions options, IProgress<BackupProgress> progress,
+        CancellationToken cancellationToken);
 
     /// <summary>See <see cref="DatabaseCatalog.ImportAsync"/>.</summary>
-    Task<BackupReport> ImportAsync(Database database, Stream source, ImportOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken);
+    Task<BackupReport> ImportAsync(
+        Database database, Stream source, ImportOptions options, IProgress<BackupProgress> progress,
+        CancellationToken cancellationToken);
 
-    /// <summary>See <see cref="DatabaseCatalog.RestoreAsync(string, Stream, bool, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>.</summary>
-    Task<BackupReport> RestoreAsync(string name, Stream source, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken);
+    /// <summary>
+    /// See
+    /// <see cref="DatabaseCatalog.RestoreAsync(string, Stream, bool, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>.
+    /// </summary>
+    Task<BackupReport> RestoreAsync(
+        string name, Stream source, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress,
+        CancellationToken cancellationToken);
 
     /// <summary>The same of a full backup and what goes on from it.</summary>
     Task<BackupReport> RestoreAsync(
-        string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress, CancellationToken cancellationToken);
+        string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress,
+        CancellationToken cancellationToken);
 
     /// <summary>Closes a database that nobody uses, with its files if asked; false if there is none.</summary>
     bool Delete(string name, bool deleteFiles);

@@ -8,10 +8,10 @@ using Treepie.Writes;
 namespace Treepie.Server.Demo;
 
 /// <summary>
-/// The database <c>demo</c>: Northwind, with the coordinates of every order's city, and some thousand films. The files are those of
-/// <c>samples/</c>, kept inside the assembly so that they are there wherever the server runs. Loading is idempotent: the document
-/// <see cref="AboutId"/> is written last, and once it is there nothing is loaded again, so what a visitor changes or deletes stays so;
-/// a load that was interrupted is completed by the next, which leaves alone what is there.
+/// The database <c>demo</c>: Northwind, with the coordinates of every order's city, and some thousand films. The files are those
+/// of <c>samples/</c>, kept inside the assembly so that they are there wherever the server runs. Loading is idempotent: the
+/// document <see cref="AboutId"/> is written last, and once it is there nothing is loaded again, so what a visitor changes or
+/// deletes stays so; a load that was interrupted is completed by the next, which leaves alone what is there.
 /// </summary>
 internal static class DemoData
 {
@@ -29,7 +29,9 @@ internal static class DemoData
     /// </summary>
     private const int BatchDocuments = 512;
 
-    /// <summary>Creates the database, or completes it, and writes to <paramref name="output"/> what it holds and what to try.</summary>
+    /// <summary>
+    /// Creates the database, or completes it, and writes to <paramref name="output"/> what it holds and what to try.
+    /// </summary>
     public static Task LoadAsync(DatabaseCatalog catalog, TextWriter output, CancellationToken cancellationToken) =>
         LoadAsync(catalog, output, DefaultUrl, cancellationToken);
 
@@ -38,7 +40,8 @@ internal static class DemoData
     /// <param name="output">Gets a few lines for people.</param>
     /// <param name="url">Where the server listens, for the commands to try.</param>
     /// <param name="cancellationToken">Stops between two batches; the next call completes the load.</param>
-    public static async Task LoadAsync(DatabaseCatalog catalog, TextWriter output, string url, CancellationToken cancellationToken)
+    public static async Task LoadAsync(
+        DatabaseCatalog catalog, TextWriter output, string url, CancellationToken cancellationToken)
     {
         Database database = catalog.Find(DatabaseName) ?? catalog.Create(DatabaseName);
         if (!Holds(database, AboutId))
@@ -70,7 +73,8 @@ internal static class DemoData
         while (await reader.ReadLineAsync(cancellationToken) is { } line)
         {
             byte[] document = System.Text.Encoding.UTF8.GetBytes(line);
-            string id = IdOf(document) ?? throw new InvalidDataException($"A line of the sample {resource} has no @metadata.@id.");
+            string id = IdOf(document)
+                ?? throw new InvalidDataException($"A line of the sample {resource} has no @metadata.@id.");
             if (!Holds(database, id))
                 batch.Put(id, document);
 
@@ -122,7 +126,8 @@ internal static class DemoData
     private static async Task WriteGuideAsync(Database database, TextWriter output, string url)
     {
         using DatabaseSnapshot snapshot = database.BeginRead();
-        string collections = string.Join(", ", snapshot.Collections().OrderByDescending(c => c.DocumentCount).Select(c => $"{c.DocumentCount} {c.Name}"));
+        string collections = string.Join(
+            ", ", snapshot.Collections().OrderByDescending(c => c.DocumentCount).Select(c => $"{c.DocumentCount} {c.Name}"));
         await output.WriteLineAsync($$"""
             Database '{{DatabaseName}}' holds {{snapshot.DocumentCount}} documents: {{collections}}.
             Sources and licences are in its document '{{AboutId}}'. Try:

@@ -6,7 +6,9 @@ namespace Treepie.Server.Endpoints;
 /// <summary>The whole API: the list of resources, each in a file of its own.</summary>
 internal static class AllEndpoints
 {
-    /// <summary>Maps it; <paramref name="alone"/>: in a program that is nothing else, so that every unknown path is answered too.</summary>
+    /// <summary>
+    /// Maps it; <paramref name="alone"/>: in a program that is nothing else, so that every unknown path is answered too.
+    /// </summary>
     public static IEndpointConventionBuilder Map(IEndpointRouteBuilder endpoints, ServerContext server, bool alone)
     {
         RouteGroupBuilder group = endpoints.MapGroup("");

@@ -10,7 +10,9 @@ using Treepie.Writes;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Attachments of documents: contents go to the store as they come and to the socket as they lie, whatever their length.</summary>
+/// <summary>
+/// Attachments of documents: contents go to the store as they come and to the socket as they lie, whatever their length.
+/// </summary>
 internal static class AttachmentsEndpoints
 {
     /// <summary>Contents beyond this are long work, which has places and limits of its own.</summary>
@@ -21,8 +23,12 @@ internal static class AttachmentsEndpoints
 
     public static void Map(Routes routes)
     {
-        routes.Database("GET", "/attachments", AccessLevel.DatabaseRead, static (request, database) => ReadAsync(request, database, withContent: true));
-        routes.Database("HEAD", "/attachments", AccessLevel.DatabaseRead, static (request, database) => ReadAsync(request, database, withContent: false));
+        routes.Database(
+            "GET", "/attachments", AccessLevel.DatabaseRead,
+            static (request, database) => ReadAsync(request, database, withContent: true));
+        routes.Database(
+            "HEAD", "/attachments", AccessLevel.DatabaseRead,
+            static (request, database) => ReadAsync(request, database, withContent: false));
         routes.Database("PUT", "/attachments", AccessLevel.DatabaseReadWrite, Put);
         routes.Database("DELETE", "/attachments", AccessLevel.DatabaseReadWrite, Delete);
     }
@@ -63,7 +69,9 @@ internal static class AttachmentsEndpoints
             await ReceiveAsync(request.Http.Request.BodyReader, upload, request.Aborted).ConfigureAwait(false);
             using var batch = new WriteBatch(database.Options);
             batch.PutAttachment(id, name, request.Parameter("contentType"), upload, request.ChangeVectorHeader("If-Match"));
-            AttachmentValue put = ((AttachmentResult)(await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false))[0].Beside!).Value!; // its one command, a put
+            // its one command, a put
+            AttachmentValue put = ((AttachmentResult)(await database.WriteAsync(batch, request.Aborted)
+                .ConfigureAwait(false))[0].Beside!).Value!;
             await request.JsonAsync(
                 put,
                 static (json, attachment) =>
@@ -81,7 +89,8 @@ internal static class AttachmentsEndpoints
     private static async Task Delete(HttpServerRequest request, Database database)
     {
         using var batch = new WriteBatch(database.Options);
-        batch.DeleteAttachment(request.RequiredParameter("id"), request.RequiredParameter("name"), request.ChangeVectorHeader("If-Match"));
+        batch.DeleteAttachment(
+            request.RequiredParameter("id"), request.RequiredParameter("name"), request.ChangeVectorHeader("If-Match"));
         await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
         await request.NoContentAsync().ConfigureAwait(false);
     }
@@ -115,7 +124,8 @@ internal static class AttachmentsEndpoints
         bool isPart = to - from < attachment.SizeBytes;
         response.StatusCode = isPart ? StatusCodes.Status206PartialContent : StatusCodes.Status200OK;
         if (isPart)
-            response.Headers.ContentRange = string.Create(CultureInfo.InvariantCulture, $"bytes {from}-{to - 1}/{attachment.SizeBytes}");
+            response.Headers.ContentRange = string.Create(
+                CultureInfo.InvariantCulture, $"bytes {from}-{to - 1}/{attachment.SizeBytes}");
         response.ContentType = attachment.ContentType.Length > 0 ? attachment.ContentType : "application/octet-stream";
         response.Headers.AcceptRanges = "bytes";
         response.Headers.XContentTypeOptions = "nosniff";
@@ -126,7 +136,8 @@ internal static class AttachmentsEndpoints
             await SendAsync(request, snapshot, attachment, from, to).ConfigureAwait(false);
     }
 
-    private static async Task SendAsync(HttpServerRequest request, DatabaseSnapshot snapshot, AttachmentValue attachment, long from, long to)
+    private static async Task SendAsync(
+        HttpServerRequest request, DatabaseSnapshot snapshot, AttachmentValue attachment, long from, long to)
     {
         if (to - from > LongBytes)
             request.BecomeStream();
@@ -146,12 +157,19 @@ internal static class AttachmentsEndpoints
         return length;
     }
 
-    /// <summary>From where to, without, the content is asked for: the whole where no range is given, or several; negative where the range is outside of it.</summary>
+    /// <summary>
+    /// From where to, without, the content is asked for: the whole where no range is given, or several; negative where the range
+    /// is outside of it.
+    /// </summary>
     private static (long From, long To) RangeOf(HttpServerRequest request, long size)
     {
-        if (request.Header("Range") is not { Length: > 0 } text || !RangeHeaderValue.TryParse(text, out RangeHeaderValue? range) || range.Unit != "bytes" || range.Ranges.Count != 1)
+        if (request.Header("Range") is not { Length: > 0 } text
+            || !RangeHeaderValue.TryParse(text, out RangeHeaderValue? range)
+            || range.Unit != "bytes"
+            || range.Ranges.Count != 1)
             return (0, size);
-        if (request.Header("If-Range") is { } condition && condition.Trim().Trim('"') != request.Http.Response.Headers.ETag.ToString().Trim('"'))
+        if (request.Header("If-Range") is { } condition
+            && condition.Trim().Trim('"') != request.Http.Response.Headers.ETag.ToString().Trim('"'))
             return (0, size);
 
         RangeItemHeaderValue item = range.Ranges.First();

@@ -46,16 +46,22 @@ internal static class BackupEndpoints
         {
             null or "" => request.Flag("isFullBackup", otherwise: true) ? BackupRunKind.Full : BackupRunKind.Incremental,
             var text when Enum.TryParse(text, ignoreCase: true, out BackupRunKind named) && Enum.IsDefined(named) => named,
-            var text => throw WireException.BadRequest($"There is no kind of backup '{text}'; there are full, incremental and log."),
+            var text =>
+                throw WireException.BadRequest($"There is no kind of backup '{text}'; there are full, incremental and log."),
         };
         string name = database.Name;
         BackupScheduler scheduler = request.Server.Backups.Scheduler;
         BackupTaskInfo info = Require(scheduler.Find(name, id), id, name);
         if (info.IsRunning)
-            throw new WireException(StatusCodes.Status409Conflict, WireTypes.Concurrency, $"The {info.Task} is at work already. Wait for it, or kill its operation.");
+            throw new WireException(
+                StatusCodes.Status409Conflict, WireTypes.Concurrency,
+                $"The {info.Task} is at work already. Wait for it, or kill its operation.");
 
-        Operation operation = request.Server.Backups.Start(request.Server.Operations.Of(name), "backup", async (operation, stop) =>
-            BackupService.ResultOf(await scheduler.RunAsync(name, id, kind, operation.Id, new OperationReporter(operation), stop).ConfigureAwait(false)));
+        Operation operation = request.Server.Backups.Start(
+            request.Server.Operations.Of(name), "backup", async (operation, stop) =>
+                BackupService.ResultOf(
+                    await scheduler.RunAsync(name, id, kind, operation.Id, new OperationReporter(operation), stop)
+                        .ConfigureAwait(false)));
         return WriteStartedAsync(request, operation);
     }
 
@@ -67,15 +73,18 @@ internal static class BackupEndpoints
         BackupScheduler scheduler = request.Server.Backups.Scheduler;
         scheduler.Check(database, task); // now, while somebody waits for the answer
         string name = database.Name;
-        Operation operation = request.Server.Backups.Start(request.Server.Operations.Of(name), "backup", async (operation, stop) =>
-            BackupService.ResultOf(await scheduler.RunOnceAsync(name, task, new OperationReporter(operation), stop).ConfigureAwait(false)));
+        Operation operation = request.Server.Backups.Start(
+            request.Server.Operations.Of(name), "backup", async (operation, stop) =>
+                BackupService.ResultOf(
+                    await scheduler.RunOnceAsync(name, task, new OperationReporter(operation), stop).ConfigureAwait(false)));
         await WriteStartedAsync(request, operation).ConfigureAwait(false);
     }
 
     private static Task Status(HttpServerRequest request)
     {
         string name = request.RequiredParameter("name");
-        BackupTaskInfo info = Require(request.Server.Backups.Scheduler.Find(name, request.Number("taskId", 0)), request.Number("taskId", 0), name);
+        BackupTaskInfo info = Require(
+            request.Server.Backups.Scheduler.Find(name, request.Number("taskId", 0)), request.Number("taskId", 0), name);
         return request.JsonAsync(info, static (json, info) =>
         {
             json.WriteStartObject();
@@ -94,23 +103,29 @@ internal static class BackupEndpoints
         RequireBackup(request);
         BackupScheduler scheduler = request.Server.Backups.Scheduler;
         BackupTaskInfo? info = request.Parameter("taskName") is { Length: > 0 } name
-            ? scheduler.List(database.Name).FirstOrDefault(info => string.Equals(info.Task.Name, name, StringComparison.OrdinalIgnoreCase))
+            ? scheduler.List(database.Name)
+                .FirstOrDefault(info => string.Equals(info.Task.Name, name, StringComparison.OrdinalIgnoreCase))
             : scheduler.Find(database.Name, request.Number("key", 0));
         return info is null
             ? request.EmptyAsync(StatusCodes.Status404NotFound)
-            : request.JsonAsync((info, Url: UrlOf(request), Now: NowOf(request)), static (json, state) => BackupTaskJson.WriteTask(json, state.info, TopologyEndpoints.NodeTag, state.Url, state.Now));
+            : request.JsonAsync(
+                (info, Url: UrlOf(request), Now: NowOf(request)),
+                static (json, state) => BackupTaskJson.WriteTask(
+                    json, state.info, TopologyEndpoints.NodeTag, state.Url, state.Now));
     }
 
     private static Task List(HttpServerRequest request, Database database) =>
-        request.JsonAsync((Tasks: request.Server.Backups.Scheduler.List(database.Name), Url: UrlOf(request), Now: NowOf(request)), static (json, state) =>
-        {
-            json.WriteStartObject();
-            json.WriteStartArray("OngoingTasks");
-            foreach (BackupTaskInfo info in state.Tasks)
-                BackupTaskJson.WriteTask(json, info, TopologyEndpoints.NodeTag, state.Url, state.Now);
-            json.WriteEndArray();
-            json.WriteEndObject();
-        });
+        request.JsonAsync(
+            (Tasks: request.Server.Backups.Scheduler.List(database.Name), Url: UrlOf(request), Now: NowOf(request)),
+            static (json, state) =>
+            {
+                json.WriteStartObject();
+                json.WriteStartArray("OngoingTasks");
+                foreach (BackupTaskInfo info in state.Tasks)
+                    BackupTaskJson.WriteTask(json, info, TopologyEndpoints.NodeTag, state.Url, state.Now);
+                json.WriteEndArray();
+                json.WriteEndObject();
+            });
 
     private static async Task Delete(HttpServerRequest request, Database database)
     {
@@ -125,7 +140,9 @@ internal static class BackupEndpoints
     {
         RequireBackup(request);
         long id = request.Number("key", 0);
-        if (!await request.Server.Backups.Scheduler.SetDisabledAsync(database.Name, id, request.Flag("disable")).ConfigureAwait(false))
+        if (!await request.Server.Backups.Scheduler
+            .SetDisabledAsync(database.Name, id, request.Flag("disable"))
+            .ConfigureAwait(false))
             throw NoTask(id, database.Name);
         await WriteTaskIdAsync(request, id).ConfigureAwait(false);
     }
@@ -148,26 +165,31 @@ internal static class BackupEndpoints
 
     private static BackupTaskInfo Require(BackupTaskInfo? info, long id, string database) => info ?? throw NoTask(id, database);
 
-    private static WireException NoTask(long id, string database) => WireException.BadRequest(string.Create(CultureInfo.InvariantCulture, $"There is no backup task {id} in database '{database}'."));
+    private static WireException NoTask(long id, string database) =>
+        WireException.BadRequest(
+            string.Create(CultureInfo.InvariantCulture, $"There is no backup task {id} in database '{database}'."));
 
-    private static string UrlOf(HttpServerRequest request) => request.Http.Request.Scheme + "://" + request.Http.Request.Host.Value;
+    private static string UrlOf(HttpServerRequest request) =>
+        request.Http.Request.Scheme + "://" + request.Http.Request.Host.Value;
 
     private static DateTime NowOf(HttpServerRequest request) => request.Server.Clock.GetUtcNow().UtcDateTime;
 
-    private static Task WriteTaskIdAsync(HttpServerRequest request, long id, int status = StatusCodes.Status200OK) => request.JsonAsync((id, Url: UrlOf(request)), static (json, state) =>
-    {
-        json.WriteStartObject();
-        json.WriteNumber("TaskId", state.id);
-        json.WriteNumber("RaftCommandIndex", CommandIndex);
-        json.WriteString("ResponsibleNode", TopologyEndpoints.NodeTag);
-        json.WriteEndObject();
-    }, status);
+    private static Task WriteTaskIdAsync(HttpServerRequest request, long id, int status = StatusCodes.Status200OK) =>
+        request.JsonAsync((id, Url: UrlOf(request)), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber("TaskId", state.id);
+            json.WriteNumber("RaftCommandIndex", CommandIndex);
+            json.WriteString("ResponsibleNode", TopologyEndpoints.NodeTag);
+            json.WriteEndObject();
+        }, status);
 
-    private static Task WriteStartedAsync(HttpServerRequest request, Operation operation) => request.JsonAsync(operation.Id, static (json, id) =>
-    {
-        json.WriteStartObject();
-        json.WriteString("ResponsibleNode", TopologyEndpoints.NodeTag);
-        json.WriteNumber("OperationId", id);
-        json.WriteEndObject();
-    });
+    private static Task WriteStartedAsync(HttpServerRequest request, Operation operation) =>
+        request.JsonAsync(operation.Id, static (json, id) =>
+        {
+            json.WriteStartObject();
+            json.WriteString("ResponsibleNode", TopologyEndpoints.NodeTag);
+            json.WriteNumber("OperationId", id);
+            json.WriteEndObject();
+        });
 }

@@ -9,12 +9,16 @@ using Treepie.Server.Smuggler;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// <c>admin/backup/part</c>: a snapshot, an increment or a stretch of the log as one stream that never stands on this server's disk, for whoever keeps backups at places of his own. It is an operation, whose result
-/// says what the next part goes on from. Where nothing was committed since what it is to go on from, there is none.
+/// <c>admin/backup/part</c>: a snapshot, an increment or a stretch of the log as one stream that never stands on this server's
+/// disk, for whoever keeps backups at places of his own. It is an operation, whose result says what the next part goes on from.
+/// Where nothing was committed since what it is to go on from, there is none.
 /// </summary>
 internal static class BackupPartEndpoints
 {
-    /// <summary>Headers of the answer: what it is, and whether it is sealed. It may be more than was asked for; the result of the operation says why.</summary>
+    /// <summary>
+    /// Headers of the answer: what it is, and whether it is sealed. It may be more than was asked for; the result of the
+    /// operation says why.
+    /// </summary>
     private const string KindHeader = "Treepie-Kind", IncrementalHeader = "Treepie-Incremental";
 
     /// <summary>Header of every backup that is sent: whether it is sealed, which its receiver names it by.</summary>
@@ -33,29 +37,32 @@ internal static class BackupPartEndpoints
             return;
         }
 
-        await SmugglerEndpoints.RunAsync(request, request.Server.Operations.Of(database.Name), "backup", request.Server.Streams, async (operation, stop) =>
-        {
-            HttpResponse response = request.Http.Response;
-            BackupOptions taken = wanted;
-            response.OnStarting(() => // with the first byte: until then another kind may be tried, or an error be said
+        await SmugglerEndpoints.RunAsync(
+            request, request.Server.Operations.Of(database.Name), "backup", request.Server.Streams, async (operation, stop) =>
             {
-                if (response.StatusCode == StatusCodes.Status200OK)
-                    SayWhatItIs(response, taken, database);
-                return Task.CompletedTask;
-            });
-            (BackupReport report, BackupLink? since, string? instead) = await NextPart.TakeAsync(database, wanted, now =>
-            {
-                taken = now;
-                return request.Server.Databases.BackupAsync(database, new AnswerStream(request.Output), now, new OperationReporter(operation), stop);
+                HttpResponse response = request.Http.Response;
+                BackupOptions taken = wanted;
+                response.OnStarting(() => // with the first byte: until then another kind may be tried, or an error be said
+                {
+                    if (response.StatusCode == StatusCodes.Status200OK)
+                        SayWhatItIs(response, taken, database);
+                    return Task.CompletedTask;
+                });
+                (BackupReport report, BackupLink? since, string? instead) = await NextPart.TakeAsync(database, wanted, now =>
+                {
+                    taken = now;
+                    return request.Server.Databases.BackupAsync(
+                        database, new AnswerStream(request.Output), now, new OperationReporter(operation), stop);
+                }).ConfigureAwait(false);
+                operation.Complete(json => WriteResult(json, report, since, instead));
             }).ConfigureAwait(false);
-            operation.Complete(json => WriteResult(json, report, since, instead));
-        }).ConfigureAwait(false);
     }
 
     /// <summary>
     /// Whether a backup by these options is sealed: with the key that comes along, or with that of the database.
     /// </summary>
-    public static bool IsSealed(BackupOptions options, Database database) => options.HasKey || (database.IsEncrypted && !options.AllowPlain);
+    public static bool IsSealed(BackupOptions options, Database database) =>
+        options.HasKey || (database.IsEncrypted && !options.AllowPlain);
 
     private static void SayWhatItIs(HttpResponse response, BackupOptions options, Database database)
     {

@@ -8,8 +8,8 @@ using Treepie.Writes;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// A batch with contents of attachments, as a form: first the batch, then the contents in the order of the commands that put them. Contents of more than
-/// a piece go to the store as they come. To be disposed when the batch is written.
+/// A batch with contents of attachments, as a form: first the batch, then the contents in the order of the commands that put
+/// them. Contents of more than a piece go to the store as they come. To be disposed when the batch is written.
 /// </summary>
 internal sealed class BatchForm : IAsyncDisposable
 {
@@ -44,7 +44,8 @@ internal sealed class BatchForm : IAsyncDisposable
         catch (Exception exception) when (exception is InvalidDataException or (IOException and not BadHttpRequestException))
         {
             await form.DisposeAsync().ConfigureAwait(false);
-            throw WireException.BadRequest($"The form of the batch is broken ({exception.Message}). Nothing was changed.", exception);
+            throw WireException.BadRequest(
+                $"The form of the batch is broken ({exception.Message}). Nothing was changed.", exception);
         }
         catch
         {
@@ -54,7 +55,10 @@ internal sealed class BatchForm : IAsyncDisposable
     }
 
     /// <summary>The batch.</summary>
-    public WriteBatch ReadBatch() => BatchReader.Read(_body.Memory, _database.Options, _request.Server.Limits.MaxCommandsPerRequest, new Queue<AttachmentUpload>(_contents));
+    public WriteBatch ReadBatch() =>
+        BatchReader.Read(
+            _body.Memory, _database.Options, _request.Server.Limits.MaxCommandsPerRequest,
+            new Queue<AttachmentUpload>(_contents));
 
     public async ValueTask DisposeAsync()
     {
@@ -68,7 +72,9 @@ internal sealed class BatchForm : IAsyncDisposable
         HttpContext http = _request.Http;
         if (http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } size)
             size.MaxRequestBodySize = null; // counted as it comes
-        string? boundary = MediaTypeHeaderValue.TryParse(http.Request.ContentType, out MediaTypeHeaderValue? type) ? HeaderUtilities.RemoveQuotes(type.Boundary).Value : null;
+        string? boundary = MediaTypeHeaderValue.TryParse(http.Request.ContentType, out MediaTypeHeaderValue? type)
+            ? HeaderUtilities.RemoveQuotes(type.Boundary).Value
+            : null;
         if (string.IsNullOrEmpty(boundary))
             throw WireException.BadRequest("The form of the batch lacks its boundary. Nothing was changed.");
 
@@ -79,8 +85,11 @@ internal sealed class BatchForm : IAsyncDisposable
             for (int part = 0; await form.ReadNextSectionAsync(_request.Aborted).ConfigureAwait(false) is { } section; part++)
             {
                 if (part > _request.Server.Limits.MaxCommandsPerRequest)
-                    throw WireException.TooLarge($"The form of the batch has more than {_request.Server.Limits.MaxCommandsPerRequest:N0} contents. Nothing was changed.");
-                await (part == 0 ? ReadBatchAsync(section.Body, buffer) : ReadContentAsync(section.Body, buffer)).ConfigureAwait(false);
+                    throw WireException.TooLarge(
+                        $"The form of the batch has more than {_request.Server.Limits.MaxCommandsPerRequest:N0} contents. "
+                            + $"Nothing was changed.");
+                await (part == 0 ? ReadBatchAsync(section.Body, buffer) : ReadContentAsync(section.Body, buffer)).ConfigureAwait(
+                    false);
             }
         }
         finally

@@ -10,12 +10,17 @@ namespace Treepie.Server.Endpoints;
 /// </summary>
 internal static class BatchReader
 {
-    /// <summary>Levels around a document: the object, its commands, one command; and one more, so that the database is who refuses it, by name.</summary>
+    /// <summary>
+    /// Levels around a document: the object, its commands, one command; and one more, so that the database is who refuses it, by
+    /// name.
+    /// </summary>
     private const int LevelsAroundDocument = 3 + 1;
 
-    public static WriteBatch Read(ReadOnlyMemory<byte> body, DatabaseOptions limits, int maxCommands, Queue<AttachmentUpload>? contents = null)
+    public static WriteBatch Read(
+        ReadOnlyMemory<byte> body, DatabaseOptions limits, int maxCommands, Queue<AttachmentUpload>? contents = null)
     {
-        var reader = new Utf8JsonReader(body.Span, new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + LevelsAroundDocument });
+        var reader = new Utf8JsonReader(
+            body.Span, new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + LevelsAroundDocument });
         if (body.Length == 0 || !reader.Read() || reader.TokenType != JsonTokenType.StartObject)
             throw WireException.BadRequest("The request body is not a batch; expected is {\"Commands\":[…]}.");
 
@@ -49,16 +54,22 @@ internal static class BatchReader
             throw WireException.BadRequest("The batch goes on after its end. Nothing was changed.");
 
         if (contents.Count > 0)
-            throw WireException.BadRequest($"The batch has {contents.Count} contents more than commands that put attachments. Nothing was changed.");
+            throw WireException.BadRequest(
+                $"The batch has {contents.Count} contents more than commands that put attachments. Nothing was changed.");
         if (clusterWide > 0 && !batch.IsClusterWide)
-            throw WireException.BadRequest($"Command {clusterWide} of the batch is about a compare-exchange value, which needs TransactionMode ClusterWide. Nothing was changed.");
+            throw WireException.BadRequest(
+                $"Command {clusterWide} of the batch is about a compare-exchange value, which needs TransactionMode ClusterWide. "
+                    + $"Nothing was changed.");
         if (notClusterWide > 0 && batch.IsClusterWide)
-            throw WireException.BadRequest($"Command {notClusterWide} of the cluster-wide batch is neither about a document nor a compare-exchange value. Nothing was changed.");
+            throw WireException.BadRequest(
+                $"Command {notClusterWide} of the cluster-wide batch is neither about a document nor a compare-exchange value. "
+                    + $"Nothing was changed.");
         return batch;
     }
 
     private static void ReadCommands(
-        ref Utf8JsonReader reader, ReadOnlyMemory<byte> body, WriteBatch batch, DatabaseOptions limits, int maxCommands, Queue<AttachmentUpload> contents, ref int clusterWide, ref int notClusterWide)
+        ref Utf8JsonReader reader, ReadOnlyMemory<byte> body, WriteBatch batch, DatabaseOptions limits, int maxCommands,
+        Queue<AttachmentUpload> contents, ref int clusterWide, ref int notClusterWide)
     {
         reader.Read();
         if (reader.TokenType != JsonTokenType.StartArray)
@@ -70,7 +81,8 @@ internal static class BatchReader
                 throw WireException.BadRequest($"Command {batch.Count + 1} of the batch is not an object. Nothing was changed.");
 
             if (batch.Count == maxCommands)
-                throw WireException.TooLarge($"The batch has more than {maxCommands:N0} commands, the limit. Nothing was changed.");
+                throw WireException.TooLarge(
+                    $"The batch has more than {maxCommands:N0} commands, the limit. Nothing was changed.");
 
             Command command = ReadCommand(ref reader, batch.Count + 1);
             Add(batch, command, body, limits, contents);
@@ -169,7 +181,9 @@ internal static class BatchReader
         }
         catch (InvalidOperationException exception)
         {
-            throw WireException.BadRequest($"'{name}' of command {number} is not valid UTF-8, or escapes half a surrogate pair. Nothing was changed.", exception);
+            throw WireException.BadRequest(
+                $"'{name}' of command {number} is not valid UTF-8, or escapes half a surrogate pair. Nothing was changed.",
+                exception);
         }
     }
 
@@ -178,10 +192,12 @@ internal static class BatchReader
         reader.Read();
         return reader.TokenType == JsonTokenType.Number && reader.TryGetInt64(out long value) && value >= 0
             ? value
-            : throw WireException.BadRequest($"'{name}' of command {number} is not a whole number from 0 on. Nothing was changed.");
+            : throw WireException.BadRequest(
+                $"'{name}' of command {number} is not a whole number from 0 on. Nothing was changed.");
     }
 
-    private static void Add(WriteBatch batch, in Command command, ReadOnlyMemory<byte> body, DatabaseOptions limits, Queue<AttachmentUpload> contents)
+    private static void Add(
+        WriteBatch batch, in Command command, ReadOnlyMemory<byte> body, DatabaseOptions limits, Queue<AttachmentUpload> contents)
     {
         if (command.Type == "BatchPATCH")
         {
@@ -189,7 +205,8 @@ internal static class BatchReader
             return;
         }
 
-        string id = command.Id ?? throw WireException.BadRequest($"Command {command.Number} of the batch lacks 'Id'. Nothing was changed.");
+        string id = command.Id
+            ?? throw WireException.BadRequest($"Command {command.Number} of the batch lacks 'Id'. Nothing was changed.");
         switch (command.Type)
         {
             case "PUT":
@@ -199,9 +216,12 @@ internal static class BatchReader
                 int length = command.DocumentEnd - command.DocumentStart;
                 if (length > limits.MaxDocumentBytes)
                     throw WireException.TooLarge(
-                        $"Document '{id}' has {length:N0} bytes; {limits.MaxDocumentBytes:N0} are allowed (MaxDocumentBytes). Nothing was changed.");
+                        $"Document '{id}' has {length:N0} bytes; {limits.MaxDocumentBytes:N0} are allowed (MaxDocumentBytes). "
+                            + $"Nothing was changed.");
 
-                batch.Put(id, body.Span.Slice(command.DocumentStart, length), command.ChangeVector, command.OriginalChangeVector, forceRevision: command.Revision is "Before");
+                batch.Put(
+                    id, body.Span.Slice(command.DocumentStart, length), command.ChangeVector, command.OriginalChangeVector,
+                    forceRevision: command.Revision is "Before");
                 break;
 
             case "DELETE" when command.IsPrefix:
@@ -214,7 +234,8 @@ internal static class BatchReader
 
             case "CompareExchangePUT":
                 if (!command.DocumentIsObject)
-                    throw WireException.BadRequest($"The CompareExchangePUT of '{id}' lacks 'Document', a JSON object. Nothing was changed.");
+                    throw WireException.BadRequest(
+                        $"The CompareExchangePUT of '{id}' lacks 'Document', a JSON object. Nothing was changed.");
                 batch.PutCompareExchange(id, body.Span[command.DocumentStart..command.DocumentEnd], command.Index);
                 break;
 
@@ -248,7 +269,8 @@ internal static class BatchReader
                 break;
 
             case null:
-                throw WireException.BadRequest($"Command {command.Number} of the batch (document '{id}') lacks 'Type'. Nothing was changed.");
+                throw WireException.BadRequest(
+                    $"Command {command.Number} of the batch (document '{id}') lacks 'Type'. Nothing was changed.");
 
             default:
                 throw WireException.NotBuilt($"The batch command {command.Type} (command {command.Number}, document '{id}')");
@@ -257,12 +279,15 @@ internal static class BatchReader
 
     private static void AddAttachment(WriteBatch batch, in Command command, string id, Queue<AttachmentUpload> contents)
     {
-        string name = command.Name ?? throw WireException.BadRequest($"The {command.Type} of document '{id}' lacks 'Name'. Nothing was changed.");
+        string name = command.Name
+            ?? throw WireException.BadRequest($"The {command.Type} of document '{id}' lacks 'Name'. Nothing was changed.");
         switch (command.Type)
         {
             case "AttachmentPUT":
                 if (!contents.TryDequeue(out AttachmentUpload? content))
-                    throw WireException.BadRequest($"The content of the attachment '{name}' of document '{id}' does not stand in the request: contents follow the batch as parts of a form, in the order of their commands. Nothing was changed.");
+                    throw WireException.BadRequest(
+                        $"The content of the attachment '{name}' of document '{id}' does not stand in the request: contents "
+                            + $"follow the batch as parts of a form, in the order of their commands. Nothing was changed.");
                 batch.PutAttachment(id, name, command.ContentType, content, command.ChangeVector);
                 break;
 
@@ -271,7 +296,9 @@ internal static class BatchReader
                 break;
 
             default:
-                string destinationId = command.DestinationId ?? throw WireException.BadRequest($"The {command.Type} of document '{id}' lacks 'DestinationId'. Nothing was changed.");
+                string destinationId = command.DestinationId
+                    ?? throw WireException.BadRequest(
+                        $"The {command.Type} of document '{id}' lacks 'DestinationId'. Nothing was changed.");
                 string destinationName = command.DestinationName ?? name;
                 _ = command.Type == "AttachmentCOPY"
                     ? batch.CopyAttachment(id, name, destinationId, destinationName, command.ChangeVector)

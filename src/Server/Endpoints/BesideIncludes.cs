@@ -6,7 +6,10 @@ using Treepie.Store;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>What a load of documents is to bring along that lies beside them: counters, revisions, compare-exchange values, and guards of documents that are not there.</summary>
+/// <summary>
+/// What a load of documents is to bring along that lies beside them: counters, revisions, compare-exchange values, and guards of
+/// documents that are not there.
+/// </summary>
 internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot snapshot, IReadOnlyList<string> ids)
 {
     private const string AllCounters = "@all_counters";
@@ -17,12 +20,16 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
     private readonly StringValues _revisionsBefore = request.Parameters("revisionsBefore");
 
     /// <summary>Whether the session is cluster-wide: it is told the indexes of atomic guards.</summary>
-    public bool IsClusterWide { get; } = string.Equals(request.Parameter("txMode"), "ClusterWide", StringComparison.OrdinalIgnoreCase);
+    public bool IsClusterWide { get; } = string.Equals(
+        request.Parameter("txMode"), "ClusterWide", StringComparison.OrdinalIgnoreCase);
 
     /// <summary>Whether nothing is to be brought along.</summary>
-    public bool IsEmpty => _counters.Count == 0 && _keys.Count == 0 && _revisions.Count == 0 && _revisionsBefore.Count == 0 && !IsClusterWide;
+    public bool IsEmpty =>
+        _counters.Count == 0 && _keys.Count == 0 && _revisions.Count == 0 && _revisionsBefore.Count == 0 && !IsClusterWide;
 
-    /// <summary>Whether a document that is not there has a guard, as one has that was deleted by a batch that was not cluster-wide.</summary>
+    /// <summary>
+    /// Whether a document that is not there has a guard, as one has that was deleted by a batch that was not cluster-wide.
+    /// </summary>
     public bool HasGuardOfMissing => IsClusterWide && MissingGuards().Any();
 
     /// <summary>Writes it as members behind the others.</summary>
@@ -32,7 +39,8 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
             WriteCounters();
         if (_revisions.Count > 0 || _revisionsBefore.Count > 0)
             await WriteRevisionsAsync().ConfigureAwait(false);
-        List<(string Key, CompareExchangeValue? Value)> values = [.. _keys.Select(key => (key ?? "", snapshot.CompareExchange(key ?? "")))];
+        List<(string Key, CompareExchangeValue? Value)> values =
+            [.. _keys.Select(key => (key ?? "", snapshot.CompareExchange(key ?? "")))];
         if (IsClusterWide)
             values.AddRange(MissingGuards().Select(static guard => (guard.Key, (CompareExchangeValue?)guard)));
         if (values.Count == 0)
@@ -53,7 +61,9 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
         output.Write("}"u8);
     }
 
-    /// <summary>Revisions by change vectors, which members of the documents hold or the request names, and those of times.</summary>
+    /// <summary>
+    /// Revisions by change vectors, which members of the documents hold or the request names, and those of times.
+    /// </summary>
     private async Task WriteRevisionsAsync()
     {
         ResponseBody output = request.Output;
@@ -89,7 +99,8 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
                 yield return (snapshot.RevisionOf(vector), null);
         foreach (string? text in _revisionsBefore)
             foreach (string id in ids.Distinct(StringComparer.OrdinalIgnoreCase))
-                yield return (snapshot.RevisionBefore(id, RevisionsEndpoints.TimeOf(text ?? "")), RevisionsEndpoints.TimeOf(text ?? ""));
+                yield return (
+                    snapshot.RevisionBefore(id, RevisionsEndpoints.TimeOf(text ?? "")), RevisionsEndpoints.TimeOf(text ?? ""));
     }
 
     /// <summary>The change vectors, one or an array of them, that a member of a document holds.</summary>
@@ -97,7 +108,8 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
     {
         if (!snapshot.TryGet(id, out Document document))
             return [];
-        using var json = JsonDocument.Parse(document.Body.ToArray(), new JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 });
+        using var json = JsonDocument.Parse(
+            document.Body.ToArray(), new JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 });
         JsonElement at = json.RootElement;
         foreach (string name in path.Split('.'))
             if (at.ValueKind != JsonValueKind.Object || !at.TryGetProperty(name, out at))
@@ -105,7 +117,10 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
         return at.ValueKind switch
         {
             JsonValueKind.String => [at.GetString() ?? ""],
-            JsonValueKind.Array => [.. at.EnumerateArray().Where(static item => item.ValueKind == JsonValueKind.String).Select(static item => item.GetString() ?? "")],
+            JsonValueKind.Array => [
+                .. at.EnumerateArray()
+                    .Where(static item => item.ValueKind == JsonValueKind.String)
+                    .Select(static item => item.GetString() ?? "")],
             _ => [],
         };
     }
@@ -126,7 +141,9 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
             foreach (string id in ids.Distinct(StringComparer.OrdinalIgnoreCase))
             {
                 json.WriteStartArray(id);
-                foreach (CounterValue? counter in all ? snapshot.Counters(id) : _counters.Select(name => snapshot.Counter(id, name ?? "")))
+                foreach (CounterValue? counter in all
+                    ? snapshot.Counters(id)
+                    : _counters.Select(name => snapshot.Counter(id, name ?? "")))
                 {
                     if (counter is null)
                         json.WriteNullValue();

@@ -37,7 +37,9 @@ internal static class BulkDocsEndpoints
             ? []
             : await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
         await WaitForIndexesAsync(request, database).ConfigureAwait(false);
-        await request.JsonAsync((results, isClusterWide ? Math.Max(1, database.LastEtag) : 0), WriteResults, StatusCodes.Status201Created).ConfigureAwait(false);
+        await request.JsonAsync(
+            (results, isClusterWide ? Math.Max(1, database.LastEtag) : 0), WriteResults,
+            StatusCodes.Status201Created).ConfigureAwait(false);
     }
 
     // Asked before anything is written: a promise that cannot be kept must not leave documents behind.
@@ -48,7 +50,8 @@ internal static class BulkDocsEndpoints
             return; // this node alone is the majority
 
         throw WireException.BadRequest(
-            $"The batch asks to be on {replicas} other nodes before it is acknowledged; this server is one node alone. Nothing was changed.");
+            $"The batch asks to be on {replicas} other nodes before it is acknowledged; this server is one node alone. Nothing "
+                + $"was changed.");
     }
 
     private static async Task WaitForIndexesAsync(HttpServerRequest request, Database database)
@@ -61,7 +64,8 @@ internal static class BulkDocsEndpoints
         bool done = await database.Indexes.WaitForNonStaleAsync(timeout, only, request.Aborted).ConfigureAwait(false);
         if (!done && request.Flag("waitForIndexThrow", otherwise: true))
             throw WireException.Timeout(
-                $"The batch is saved and durable, but after {timeout} the indexes had not yet seen all of it. Wait longer, or query with waitForNonStaleResults.");
+                $"The batch is saved and durable, but after {timeout} the indexes had not yet seen all of it. Wait longer, or "
+                    + $"query with waitForNonStaleResults.");
     }
 
     // Clients copy every key but Type into the metadata of their entity: nothing else may stand here.

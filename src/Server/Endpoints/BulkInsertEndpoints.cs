@@ -11,8 +11,8 @@ using Treepie.Writes;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// <c>POST bulk_insert</c>: documents without end over one request. The answer comes at the closing bracket, not at the end of the request,
-/// which clients end only after it.
+/// <c>POST bulk_insert</c>: documents without end over one request. The answer comes at the closing bracket, not at the end of
+/// the request, which clients end only after it.
 /// </summary>
 internal static class BulkInsertEndpoints
 {
@@ -27,7 +27,8 @@ internal static class BulkInsertEndpoints
         request.BecomeLong(request.Server.BulkInserts);
         var options = new BulkInsertOptions { SkipUnchanged = request.Flag("skipOverwriteIfUnchanged") };
         Operation operation = request.Server.Operations.Of(database.Name).TryBegin(id, request.Client.Identity)
-            ?? throw WireException.BadRequest($"An operation with the number {id} has begun before. Take a new one from operations/next-operation-id.");
+            ?? throw WireException.BadRequest(
+                $"An operation with the number {id} has begun before. Take a new one from operations/next-operation-id.");
         try
         {
             PipeReader input = Open(request);
@@ -43,7 +44,8 @@ internal static class BulkInsertEndpoints
         }
         catch (InvalidDataException exception)
         {
-            WireException refused = WireException.BadRequest($"The bulk insert is not gzip, or damaged: {exception.Message} What was stored before stays.", exception);
+            WireException refused = WireException.BadRequest(
+                $"The bulk insert is not gzip, or damaged: {exception.Message} What was stored before stays.", exception);
             operation.Fail(ErrorAnswer.For(refused, request));
             throw refused;
         }
@@ -73,7 +75,8 @@ internal static class BulkInsertEndpoints
             null or "" or "identity" => http.Request.BodyReader,
             "gzip" => PipeReader.Create(new GZipStream(new CancellableBody(http.Request.BodyReader), CompressionMode.Decompress)),
             var other => throw new WireException(
-                StatusCodes.Status415UnsupportedMediaType, WireTypes.BadRequest, $"The bulk insert is encoded as '{other}'; there are gzip and plain."),
+                StatusCodes.Status415UnsupportedMediaType, WireTypes.BadRequest,
+                $"The bulk insert is encoded as '{other}'; there are gzip and plain."),
         };
     }
 }

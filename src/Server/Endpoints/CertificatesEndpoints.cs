@@ -163,7 +163,8 @@ internal static class CertificatesEndpoints
     }
 
     private static CertificateRegistry Registry(AccessControl control) =>
-        control.Certificates ?? throw new InvalidOperationException("Access control without certificates is not required anywhere.");
+        control.Certificates
+            ?? throw new InvalidOperationException("Access control without certificates is not required anywhere.");
 
     // What nobody checks must not look as if it protected.
     private static void RefuseSecondFactor(JsonElement body)

@@ -31,7 +31,9 @@ internal static class CompareExchangeEndpoints
         ResponseBody output = request.BeginJsonBody();
         output.Write("{\"Results\":["u8);
         bool first = true;
-        foreach ((string key, CompareExchangeValue? value) in keys.Count > 0 ? ByKey(snapshot, keys) : ByPrefix(request, snapshot))
+        foreach ((string key, CompareExchangeValue? value) in keys.Count > 0
+            ? ByKey(snapshot, keys)
+            : ByPrefix(request, snapshot))
         {
             if (!first)
                 output.Write(","u8);
@@ -46,11 +48,14 @@ internal static class CompareExchangeEndpoints
     private static IEnumerable<(string Key, CompareExchangeValue? Value)> ByKey(DatabaseSnapshot snapshot, StringValues keys) =>
         keys.Select(key => (key ?? "", snapshot.CompareExchange(key ?? "")));
 
-    private static IEnumerable<(string Key, CompareExchangeValue? Value)> ByPrefix(ServerRequest request, DatabaseSnapshot snapshot)
+    private static IEnumerable<(string Key, CompareExchangeValue? Value)> ByPrefix(
+        ServerRequest request, DatabaseSnapshot snapshot)
     {
         (long start, long size) = (request.Number("start", 0), request.Number("pageSize", int.MaxValue));
         string prefix = request.Parameter("startsWith") ?? "";
-        return snapshot.CompareExchangeStartingWith(prefix).Skip((int)Math.Min(start, int.MaxValue)).Take((int)Math.Min(size, int.MaxValue))
+        return snapshot.CompareExchangeStartingWith(prefix)
+            .Skip((int)Math.Min(start, int.MaxValue))
+            .Take((int)Math.Min(size, int.MaxValue))
             .Select(static value => (value.Key, (CompareExchangeValue?)value));
     }
 
@@ -73,10 +78,12 @@ internal static class CompareExchangeEndpoints
 
     private static async Task WriteAsync(HttpServerRequest request, Database database, WriteBatch batch)
     {
-        var result = (CompareExchangeResult)(await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false))[0].Beside!; // its one command
+        // its one command
+        var result = (CompareExchangeResult)(await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false))[0].Beside!;
         ResponseBody output = request.BeginJsonBody();
         output.Write("{\"Index\":"u8);
-        output.WriteNumber(result.Index == 0 ? 1 : result.Index); // clients take 0 for no answer; a refusal of a value that is not there has no index
+        // clients take 0 for no answer; a refusal of a value that is not there has no index
+        output.WriteNumber(result.Index == 0 ? 1 : result.Index);
         output.Write(",\"Value\":"u8);
         if (result.Value is null)
             output.Write("null"u8);

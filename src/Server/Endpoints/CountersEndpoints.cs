@@ -23,7 +23,9 @@ internal static class CountersEndpoints
         string id = request.RequiredParameter("docId");
         StringValues names = request.Parameters("counter");
         using DatabaseSnapshot snapshot = database.BeginRead();
-        IEnumerable<CounterValue?> counters = names.Count == 0 ? snapshot.Counters(id) : names.Select(name => snapshot.Counter(id, name ?? ""));
+        IEnumerable<CounterValue?> counters = names.Count == 0
+            ? snapshot.Counters(id)
+            : names.Select(name => snapshot.Counter(id, name ?? ""));
         return WriteAsync(request, counters, request.Flag("full"));
     }
 
@@ -35,10 +37,13 @@ internal static class CountersEndpoints
         using (JsonDocument json = WireJson.ParseObject(body, "{\"Documents\":[…]}"))
         {
             full = WireJson.Flag(json.RootElement, "ReplyWithAllNodesValues");
-            if (!json.RootElement.TryGetProperty("Documents", out JsonElement documents) || documents.ValueKind != JsonValueKind.Array)
+            if (!json.RootElement.TryGetProperty("Documents", out JsonElement documents)
+                || documents.ValueKind != JsonValueKind.Array)
                 throw WireException.BadRequest("The request body lacks 'Documents', an array. Nothing was changed.");
             if (documents.GetArrayLength() > request.Server.Limits.MaxCommandsPerRequest)
-                throw WireException.TooLarge($"Counters of {documents.GetArrayLength():N0} documents in one request; {request.Server.Limits.MaxCommandsPerRequest:N0} are allowed. Nothing was changed.");
+                throw WireException.TooLarge(
+                    $"Counters of {documents.GetArrayLength():N0} documents in one request; "
+                        + $"{request.Server.Limits.MaxCommandsPerRequest:N0} are allowed. Nothing was changed.");
             foreach (JsonElement document in documents.EnumerateArray())
             {
                 (string id, List<CounterOperation> operations) = CounterReader.Read(document, null);
@@ -46,14 +51,19 @@ internal static class CountersEndpoints
             }
         }
 
-        IReadOnlyList<WriteResult> results = batch.Count == 0 ? [] : await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
-        await WriteAsync(request, results.SelectMany(static result => ((CountersResult)result.Beside!).Counters), full).ConfigureAwait(false); // the batch has no other commands
+        IReadOnlyList<WriteResult> results = batch.Count == 0
+            ? []
+            : await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
+        // the batch has no other commands
+        await WriteAsync(request, results.SelectMany(static result => ((CountersResult)result.Beside!).Counters), full)
+            .ConfigureAwait(false);
     }
 
-    private static Task WriteAsync(HttpServerRequest request, IEnumerable<CounterValue?> counters, bool full) => request.JsonAsync((counters, full), static (json, state) =>
-    {
-        json.WriteStartObject();
-        KindWire.WriteCounters(json, state.counters, state.full);
-        json.WriteEndObject();
-    });
+    private static Task WriteAsync(HttpServerRequest request, IEnumerable<CounterValue?> counters, bool full) =>
+        request.JsonAsync((counters, full), static (json, state) =>
+        {
+            json.WriteStartObject();
+            KindWire.WriteCounters(json, state.counters, state.full);
+            json.WriteEndObject();
+        });
 }

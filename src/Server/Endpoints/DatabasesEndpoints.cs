@@ -28,19 +28,26 @@ internal static class DatabasesEndpoints
         routes.Server("DELETE", "/admin/databases", AccessLevel.Operator, Delete);
         routes.ServerOf("name", "GET", "/admin/databases", AccessLevel.DatabaseAdmin, Record);
         routes.Server("GET", "/databases", AccessLevel.ValidUser, List);
-        routes.Database("GET", "/admin/record", AccessLevel.DatabaseAdmin, static (request, database) => WriteRecord(request, database.Name, database.IsEncrypted, database));
+        routes.Database(
+            "GET", "/admin/record", AccessLevel.DatabaseAdmin,
+            static (request, database) => WriteRecord(request, database.Name, database.IsEncrypted, database));
     }
 
     private static async Task Create(HttpServerRequest request)
     {
         string name = request.RequiredParameter("name");
         if (request.Number("replicationFactor", 1) > 1)
-            throw WireException.BadRequest($"Database '{name}' is wanted on several nodes (replicationFactor); this server is one node alone.");
+            throw WireException.BadRequest(
+                $"Database '{name}' is wanted on several nodes (replicationFactor); this server is one node alone.");
 
         using JsonDocument? record = await ReadRecordAsync(request).ConfigureAwait(false);
         bool encrypted = record is not null && WireJson.Flag(record.RootElement, "Encrypted");
-        IReadOnlyList<(LifecycleTask Task, LifecycleSettings Settings)> lifecycle = record is null ? [] : LifecycleEndpoints.ReadRecord(record.RootElement);
-        RevisionsConfiguration? revisions = record is not null && record.RootElement.TryGetProperty("Revisions", out JsonElement given) && given.ValueKind == JsonValueKind.Object
+        IReadOnlyList<(LifecycleTask Task, LifecycleSettings Settings)> lifecycle = record is null
+            ? []
+            : LifecycleEndpoints.ReadRecord(record.RootElement);
+        RevisionsConfiguration? revisions = record is not null
+            && record.RootElement.TryGetProperty("Revisions", out JsonElement given)
+            && given.ValueKind == JsonValueKind.Object
             ? RevisionsConfiguration.Read(given)
             : null;
         try
@@ -107,8 +114,10 @@ internal static class DatabasesEndpoints
     private static async Task Delete(HttpServerRequest request)
     {
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
-        using JsonDocument command = WireJson.ParseObject(body, "a command such as {\"DatabaseNames\":[\"a\"],\"HardDelete\":true}");
-        bool deleteFiles = command.RootElement.TryGetProperty("HardDelete", out JsonElement hard) && hard.ValueKind == JsonValueKind.True;
+        using JsonDocument command = WireJson.ParseObject(
+            body, "a command such as {\"DatabaseNames\":[\"a\"],\"HardDelete\":true}");
+        bool deleteFiles = command.RootElement.TryGetProperty("HardDelete", out JsonElement hard)
+            && hard.ValueKind == JsonValueKind.True;
         List<string> names = NamesOf(command.RootElement);
         foreach (string name in names)
             if (!request.Server.Databases.Names.Contains(name, StringComparer.OrdinalIgnoreCase))
@@ -132,7 +141,9 @@ internal static class DatabasesEndpoints
 
     private static List<string> NamesOf(JsonElement command)
     {
-        if (!command.TryGetProperty("DatabaseNames", out JsonElement array) || array.ValueKind != JsonValueKind.Array || array.GetArrayLength() == 0)
+        if (!command.TryGetProperty("DatabaseNames", out JsonElement array)
+            || array.ValueKind != JsonValueKind.Array
+            || array.GetArrayLength() == 0)
             throw WireException.BadRequest("The command lacks 'DatabaseNames', the databases to delete. Nothing was deleted.");
 
         var names = new List<string>();
@@ -195,28 +206,30 @@ internal static class DatabasesEndpoints
         return request.EmptyAsync(StatusCodes.Status404NotFound);
     }
 
-    private static Task WriteRecord(HttpServerRequest request, string name, bool isEncrypted, Database? database) => request.JsonAsync((name, isEncrypted, database), static (json, state) =>
-    {
-        json.WriteStartObject();
-        json.WriteString("DatabaseName", state.name);
-        json.WriteBoolean("Disabled", false);
-        json.WriteBoolean("Encrypted", state.isEncrypted);
-        json.WriteNumber("Etag", CommandIndex);
-        json.WritePropertyName("Topology");
-        TopologyEndpoints.WriteMembers(json);
-        foreach (string empty in (ReadOnlySpan<string>)["Settings", "Indexes", "AutoIndexes", "IndexesHistory", "RollingIndexes", "Sorters", "Analyzers",
-                     "RavenConnectionStrings", "SqlConnectionStrings"])
+    private static Task WriteRecord(HttpServerRequest request, string name, bool isEncrypted, Database? database) =>
+        request.JsonAsync((name, isEncrypted, database), static (json, state) =>
         {
-            json.WriteStartObject(empty);
+            json.WriteStartObject();
+            json.WriteString("DatabaseName", state.name);
+            json.WriteBoolean("Disabled", false);
+            json.WriteBoolean("Encrypted", state.isEncrypted);
+            json.WriteNumber("Etag", CommandIndex);
+            json.WritePropertyName("Topology");
+            TopologyEndpoints.WriteMembers(json);
+            foreach (string empty in (ReadOnlySpan<string>)[
+                "Settings", "Indexes", "AutoIndexes", "IndexesHistory", "RollingIndexes", "Sorters", "Analyzers",
+                             "RavenConnectionStrings", "SqlConnectionStrings"])
+            {
+                json.WriteStartObject(empty);
+                json.WriteEndObject();
+            }
+
+            if (state.database is not null)
+            {
+                LifecycleEndpoints.WriteRecord(json, state.database);
+                RevisionsEndpoints.WriteRecord(json, state.database);
+            }
+
             json.WriteEndObject();
-        }
-
-        if (state.database is not null)
-        {
-            LifecycleEndpoints.WriteRecord(json, state.database);
-            RevisionsEndpoints.WriteRecord(json, state.database);
-        }
-
-        json.WriteEndObject();
-    });
+        });
 }

@@ -3,7 +3,9 @@ using Treepie.Store;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Lists documents whose ids start with a prefix, in id order, or all of them, the newest first; a page at a time.</summary>
+/// <summary>
+/// Lists documents whose ids start with a prefix, in id order, or all of them, the newest first; a page at a time.
+/// </summary>
 internal static class DocumentLister
 {
     public static async Task ListAsync(ServerRequest request, Database database)

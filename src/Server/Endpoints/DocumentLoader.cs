@@ -6,8 +6,8 @@ using Treepie.Store;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Loads documents by id, with those they refer to. Two passes over one snapshot: the first makes the ETag, so that a client which has the
-/// answer is told so; the second writes page to socket.
+/// Loads documents by id, with those they refer to. Two passes over one snapshot: the first makes the ETag, so that a client
+/// which has the answer is told so; the second writes page to socket.
 /// </summary>
 internal static class DocumentLoader
 {
@@ -29,7 +29,9 @@ internal static class DocumentLoader
         StringValues includePaths = request.Parameters("include");
         using DatabaseSnapshot snapshot = database.BeginRead();
         var beside = new BesideIncludes(request, snapshot, ids);
-        IncludeCollector? includes = includePaths.Count == 0 ? null : new IncludeCollector(includePaths, request.Server.Limits.MaxCommandsPerRequest);
+        IncludeCollector? includes = includePaths.Count == 0
+            ? null
+            : new IncludeCollector(includePaths, request.Server.Limits.MaxCommandsPerRequest);
         if (ids.Count == 1 && !request.IsEmbedded && !snapshot.TryGet(ids[0], out Document _) && !beside.HasGuardOfMissing)
         {
             request.EndEmpty(StatusCodes.Status404NotFound);
@@ -115,7 +117,8 @@ internal static class DocumentLoader
         return hash.ToString();
     }
 
-    private static async Task WriteIncludesAsync(ServerRequest request, DatabaseSnapshot snapshot, IncludeCollector includes, bool metadataOnly, bool isClusterWide)
+    private static async Task WriteIncludesAsync(
+        ServerRequest request, DatabaseSnapshot snapshot, IncludeCollector includes, bool metadataOnly, bool isClusterWide)
     {
         ResponseBody output = request.Output;
         bool first = true;

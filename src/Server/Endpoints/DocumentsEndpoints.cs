@@ -36,7 +36,8 @@ internal static class DocumentsEndpoints
         var ids = new List<string>();
         using (var document = WireJson.ParseObject(body, "{\"Ids\":[\"…\"]}"))
         {
-            if (!document.RootElement.TryGetProperty("Ids", out var array) || array.ValueKind != System.Text.Json.JsonValueKind.Array)
+            if (!document.RootElement.TryGetProperty("Ids", out var array)
+                || array.ValueKind != System.Text.Json.JsonValueKind.Array)
                 throw WireException.BadRequest("The request body lacks 'Ids', the ids of the documents to load.");
 
             foreach (var element in array.EnumerateArray())
@@ -80,7 +81,8 @@ internal static class DocumentsEndpoints
 
     private static async Task Delete(HttpServerRequest request, Database database)
     {
-        WriteBatch batch = new WriteBatch(database.Options).Delete(request.RequiredParameter("id"), request.ChangeVectorHeader("If-Match"));
+        WriteBatch batch = new WriteBatch(database.Options).Delete(
+            request.RequiredParameter("id"), request.ChangeVectorHeader("If-Match"));
         await database.WriteAsync(batch, request.Aborted).ConfigureAwait(false);
         await request.NoContentAsync().ConfigureAwait(false);
     }

@@ -53,7 +53,8 @@ internal static class ExplainEndpoints
         if (format is not ("json" or "svg"))
             throw WireException.BadRequest($"'format' is json or svg; '{format}' is given.");
 
-        using QueryCommand command = await QueryCommand.ReadAsync(request, static query => query with { WithTimings = true }).ConfigureAwait(false);
+        using QueryCommand command = await QueryCommand.ReadAsync(request, static query => query with { WithTimings = true })
+            .ConfigureAwait(false);
         using QueryResults? results = await QueriesEndpoints.RunAsync(request, database, command).ConfigureAwait(false);
         if (results is null)
             return;
@@ -62,7 +63,9 @@ internal static class ExplainEndpoints
         {
             var picture = new ArrayBufferWriter<byte>();
             if (!results.TryWritePlanPicture(picture))
-                throw WireException.BadRequest($"The query is answered by '{results.IndexName}' without looking for documents, so there is no plan to draw.");
+                throw WireException.BadRequest(
+                    $"The query is answered by '{results.IndexName}' without looking for documents, so there is no plan to "
+                        + $"draw.");
             ResponseBody body = request.BeginJsonBody();
             request.Http.Response.ContentType = "image/svg+xml; charset=utf-8";
             body.Write(picture.WrittenSpan);

@@ -5,8 +5,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Whether the process lives and whether it can serve, for who starts and balances servers. Strangers are told no more than that; the
-/// reasons are for operators.
+/// Whether the process lives and whether it can serve, for who starts and balances servers. Strangers are told no more than that;
+/// the reasons are for operators.
 /// </summary>
 internal static class HealthEndpoints
 {
@@ -14,7 +14,8 @@ internal static class HealthEndpoints
 
     public static void Map(Routes routes)
     {
-        routes.Server("GET", "/healthz", AccessLevel.Anyone, static request => WriteStatusAsync(request, "Alive", StatusCodes.Status200OK));
+        routes.Server(
+            "GET", "/healthz", AccessLevel.Anyone, static request => WriteStatusAsync(request, "Alive", StatusCodes.Status200OK));
         routes.Server("GET", "/readyz", AccessLevel.Anyone, Ready);
         routes.Server("GET", "/admin/health", AccessLevel.Operator, Report);
     }
@@ -28,23 +29,24 @@ internal static class HealthEndpoints
         return WriteStatusAsync(request, "NotReady", StatusCodes.Status503ServiceUnavailable);
     }
 
-    private static Task Report(HttpServerRequest request) => request.JsonAsync(new HealthCheck(request.Server).All(), static (json, problems) =>
-    {
-        json.WriteStartObject();
-        json.WriteString("Status", problems.Any(static one => one.IsCritical) ? "NotReady" : "Ready");
-        json.WriteStartArray("Problems");
-        foreach (HealthProblem problem in problems)
+    private static Task Report(HttpServerRequest request) =>
+        request.JsonAsync(new HealthCheck(request.Server).All(), static (json, problems) =>
         {
             json.WriteStartObject();
-            json.WriteString("Severity", problem.IsCritical ? "Critical" : "Warning");
-            json.WriteString("Database", problem.Database);
-            json.WriteString("Message", problem.Message);
-            json.WriteEndObject();
-        }
+            json.WriteString("Status", problems.Any(static one => one.IsCritical) ? "NotReady" : "Ready");
+            json.WriteStartArray("Problems");
+            foreach (HealthProblem problem in problems)
+            {
+                json.WriteStartObject();
+                json.WriteString("Severity", problem.IsCritical ? "Critical" : "Warning");
+                json.WriteString("Database", problem.Database);
+                json.WriteString("Message", problem.Message);
+                json.WriteEndObject();
+            }
 
-        json.WriteEndArray();
-        json.WriteEndObject();
-    });
+            json.WriteEndArray();
+            json.WriteEndObject();
+        });
 
     private static Task WriteStatusAsync(HttpServerRequest request, string status, int code)
     {

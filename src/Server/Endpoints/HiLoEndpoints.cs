@@ -24,7 +24,8 @@ internal static class HiLoEndpoints
         if (request.Parameter("lastRangeAt") is { Length: > 0 } time && !WireTime.TryParseTime(time, out lastRangeAt))
             throw WireException.BadRequest($"'lastRangeAt' is '{time}'; it must be a time such as 2026-01-31T12:00:00.0000000Z.");
 
-        var asked = new HiLoRequest(tag, request.Number("lastBatchSize", 0), lastRangeAt, request.Number("lastMax", 0), separator[0]);
+        var asked = new HiLoRequest(
+            tag, request.Number("lastBatchSize", 0), lastRangeAt, request.Number("lastMax", 0), separator[0]);
         HiLoRange range = await database.NextHiLoRangeAsync(asked, request.Aborted).ConfigureAwait(false);
         await request.JsonAsync(range, static (json, range) =>
         {
@@ -42,7 +43,8 @@ internal static class HiLoEndpoints
     private static async Task Return(HttpServerRequest request, Database database)
     {
         string tag = request.RequiredParameter("tag");
-        await database.ReturnHiLoRangeAsync(tag, request.Number("end", 0), request.Number("last", 0), request.Aborted).ConfigureAwait(false);
+        await database.ReturnHiLoRangeAsync(tag, request.Number("end", 0), request.Number("last", 0), request.Aborted)
+            .ConfigureAwait(false);
         await request.NoContentAsync().ConfigureAwait(false);
     }
 }

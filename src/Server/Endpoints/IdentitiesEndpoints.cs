@@ -24,7 +24,8 @@ internal static class IdentitiesEndpoints
     {
         long value = request.Number("value", 0);
         bool force = request.Flag("force");
-        long seeded = await database.SeedIdentityAsync(request.RequiredParameter("name"), value, force, request.Aborted).ConfigureAwait(false);
+        long seeded = await database.SeedIdentityAsync(request.RequiredParameter("name"), value, force, request.Aborted)
+            .ConfigureAwait(false);
         await WriteAsync(request, "NewSeedValue", seeded).ConfigureAwait(false);
     }
 
@@ -41,10 +42,11 @@ internal static class IdentitiesEndpoints
         });
     }
 
-    private static Task WriteAsync(HttpServerRequest request, string name, long value) => request.JsonAsync((name, value), static (json, state) =>
-    {
-        json.WriteStartObject();
-        json.WriteNumber(state.name, state.value);
-        json.WriteEndObject();
-    });
+    private static Task WriteAsync(HttpServerRequest request, string name, long value) =>
+        request.JsonAsync((name, value), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber(state.name, state.value);
+            json.WriteEndObject();
+        });
 }

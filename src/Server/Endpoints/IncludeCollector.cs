@@ -4,8 +4,8 @@ using Microsoft.Extensions.Primitives;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Collects the ids that documents hold at given paths, such as <c>company</c> or <c>lines[].product</c>. Arrays on the way are gone
-/// through; <c>$Keys</c> and <c>$Values</c> stand for the keys and values of an object.
+/// Collects the ids that documents hold at given paths, such as <c>company</c> or <c>lines[].product</c>. Arrays on the way are
+/// gone through; <c>$Keys</c> and <c>$Values</c> stand for the keys and values of an object.
 /// </summary>
 internal sealed class IncludeCollector
 {
@@ -101,7 +101,8 @@ internal sealed class IncludeCollector
             return;
 
         if (ids.Count == limit)
-            throw WireException.TooLarge($"The documents refer to more than {limit:N0} others to include, the limit. Load fewer at a time.");
+            throw WireException.TooLarge(
+                $"The documents refer to more than {limit:N0} others to include, the limit. Load fewer at a time.");
 
         ids.Add(id);
     }

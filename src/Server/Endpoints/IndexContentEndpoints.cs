@@ -5,7 +5,10 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>What an index holds, for people who wonder why something is found or not, or how large it is: terms of a field, what it took from one document, bytes by structure.</summary>
+/// <summary>
+/// What an index holds, for people who wonder why something is found or not, or how large it is: terms of a field, what it took
+/// from one document, bytes by structure.
+/// </summary>
 internal static class IndexContentEndpoints
 {
     private const int DefaultTerms = 1_024;
@@ -22,7 +25,8 @@ internal static class IndexContentEndpoints
         string name = request.RequiredParameter("name");
         int count = (int)Math.Min(request.Number("pageSize", DefaultTerms), IndexContent.MaxTerms);
         string? after = request.Parameter("fromValue") is { Length: > 0 } given ? given : null;
-        IReadOnlyList<string> terms = database.LookInto(name, request.Flag("neverStale")).Terms(request.RequiredParameter("field"), after, count, out long etag);
+        IReadOnlyList<string> terms = database.LookInto(name, request.Flag("neverStale"))
+            .Terms(request.RequiredParameter("field"), after, count, out long etag);
         return request.JsonAsync((terms, etag, name), static (json, state) =>
         {
             json.WriteStartObject();
@@ -63,34 +67,36 @@ internal static class IndexContentEndpoints
         string name = request.RequiredParameter("name");
         string id = request.RequiredParameter("id");
         IReadOnlyList<IndexedValues>? fields = database.LookInto(name, request.Flag("neverStale")).Entry(id);
-        return fields is null ? request.EmptyAsync(StatusCodes.Status404NotFound) : request.JsonAsync((fields, name, id), static (json, state) =>
-        {
-            json.WriteStartObject();
-            json.WriteString("IndexName", state.name);
-            json.WriteString("Id", state.id);
-            json.WriteStartObject("Fields");
-            foreach (IndexedValues field in state.fields)
+        return fields is null
+            ? request.EmptyAsync(StatusCodes.Status404NotFound)
+            : request.JsonAsync((fields, name, id), static (json, state) =>
             {
-                json.WriteStartObject(field.Field);
-                json.WriteTexts("Terms", field.Terms);
-                json.WriteStartArray("Numbers");
-                foreach (double number in field.Numbers)
+                json.WriteStartObject();
+                json.WriteString("IndexName", state.name);
+                json.WriteString("Id", state.id);
+                json.WriteStartObject("Fields");
+                foreach (IndexedValues field in state.fields)
                 {
-                    if (double.IsFinite(number))
-                        json.WriteNumberValue(number);
-                    else
-                        json.WriteStringValue(number.ToString(System.Globalization.CultureInfo.InvariantCulture));
+                    json.WriteStartObject(field.Field);
+                    json.WriteTexts("Terms", field.Terms);
+                    json.WriteStartArray("Numbers");
+                    foreach (double number in field.Numbers)
+                    {
+                        if (double.IsFinite(number))
+                            json.WriteNumberValue(number);
+                        else
+                            json.WriteStringValue(number.ToString(System.Globalization.CultureInfo.InvariantCulture));
+                    }
+
+                    json.WriteEndArray();
+                    json.WriteBoolean("HasNull", field.HasNull);
+                    WriteOthers(json, field);
+                    json.WriteEndObject();
                 }
 
-                json.WriteEndArray();
-                json.WriteBoolean("HasNull", field.HasNull);
-                WriteOthers(json, field);
                 json.WriteEndObject();
-            }
-
-            json.WriteEndObject();
-            json.WriteEndObject();
-        });
+                json.WriteEndObject();
+            });
     }
 
     /// <summary>What only fields of words, of places and of vectors have.</summary>
@@ -104,7 +110,8 @@ internal static class IndexContentEndpoints
             WriteNumbers(json, "Vectors", field.Vectors, static (json, number) => json.WriteNumberValue(number));
     }
 
-    private static void WriteNumbers<T>(Utf8JsonWriter json, string name, IReadOnlyList<IReadOnlyList<T>> rows, Action<Utf8JsonWriter, T> write)
+    private static void WriteNumbers<T>(
+        Utf8JsonWriter json, string name, IReadOnlyList<IReadOnlyList<T>> rows, Action<Utf8JsonWriter, T> write)
     {
         json.WriteStartArray(name);
         foreach (IReadOnlyList<T> row in rows)

@@ -13,10 +13,18 @@ internal static class IndexControlEndpoints
         routes.Database("GET", "/indexes/status", AccessLevel.DatabaseRead, Status);
         routes.Database("POST", "/indexes/set-lock", AccessLevel.DatabaseReadWrite, SetLock);
         routes.Database("POST", "/indexes/set-priority", AccessLevel.DatabaseReadWrite, SetPriority);
-        routes.Database("POST", "/admin/indexes/enable", AccessLevel.DatabaseAdmin, static (request, database) => SetDisabled(request, database, false));
-        routes.Database("POST", "/admin/indexes/disable", AccessLevel.DatabaseAdmin, static (request, database) => SetDisabled(request, database, true));
-        routes.Database("POST", "/admin/indexes/start", AccessLevel.DatabaseAdmin, static (request, database) => SetPaused(request, database, false));
-        routes.Database("POST", "/admin/indexes/stop", AccessLevel.DatabaseAdmin, static (request, database) => SetPaused(request, database, true));
+        routes.Database(
+            "POST", "/admin/indexes/enable", AccessLevel.DatabaseAdmin,
+            static (request, database) => SetDisabled(request, database, false));
+        routes.Database(
+            "POST", "/admin/indexes/disable", AccessLevel.DatabaseAdmin,
+            static (request, database) => SetDisabled(request, database, true));
+        routes.Database(
+            "POST", "/admin/indexes/start", AccessLevel.DatabaseAdmin,
+            static (request, database) => SetPaused(request, database, false));
+        routes.Database(
+            "POST", "/admin/indexes/stop", AccessLevel.DatabaseAdmin,
+            static (request, database) => SetPaused(request, database, true));
     }
 
     private static Task Status(HttpServerRequest request, Database database) =>
@@ -42,7 +50,8 @@ internal static class IndexControlEndpoints
         (IReadOnlyList<string> names, string? word) = await ReadAsync(request, "Mode").ConfigureAwait(false);
         IndexLockMode mode = IndexSettingsChange.Parse<IndexLockMode>("Mode", word);
         if (names.FirstOrDefault(static name => name.StartsWith("Auto/", StringComparison.OrdinalIgnoreCase)) is { } auto)
-            throw WireException.BadRequest($"The index '{auto}' was made by queries and has no definition that could be locked. Nothing was changed.");
+            throw WireException.BadRequest(
+                $"The index '{auto}' was made by queries and has no definition that could be locked. Nothing was changed.");
         Set(database, names, settings => settings with { LockMode = mode });
         await request.NoContentAsync().ConfigureAwait(false);
     }

@@ -31,7 +31,9 @@ internal readonly record struct IndexSettingsChange(IndexLockMode? LockMode, Ind
         where T : struct, Enum =>
         Text(json, name) is { } text ? Parse<T>(name, text) : null;
 
-    /// <summary>Of the states only one is of a user's making; the others, which clients send back as they got them, leave it as it is.</summary>
+    /// <summary>
+    /// Of the states only one is of a user's making; the others, which clients send back as they got them, leave it as it is.
+    /// </summary>
     private static bool? State(JsonElement json) => Text(json, "State") switch
     {
         null or "Idle" or "Error" => null,

@@ -9,7 +9,8 @@ internal static class IndexWire
 {
     public const string Documents = "Documents";
 
-    public static string TypeOf(IndexStatistics index) => (index.Definition is null ? "AutoMap" : "Map") + (index.IsMapReduce ? "Reduce" : "");
+    public static string TypeOf(IndexStatistics index) =>
+        (index.Definition is null ? "AutoMap" : "Map") + (index.IsMapReduce ? "Reduce" : "");
 
     public static string StateOf(IndexStatistics index) => index.State switch
     {
@@ -25,7 +26,10 @@ internal static class IndexWire
         _ => index.IsPaused ? "Paused" : "Running",
     };
 
-    /// <summary>The definition: RavenDB's members, and beside them those of an index defined by hand, so that what is read can be put again.</summary>
+    /// <summary>
+    /// The definition: RavenDB's members, and beside them those of an index defined by hand, so that what is read can be put
+    /// again.
+    /// </summary>
     public static void WriteDefinition(Utf8JsonWriter json, IndexStatistics index)
     {
         json.WriteStartObject();
@@ -39,7 +43,8 @@ internal static class IndexWire
         foreach (string map in index.Definition?.Maps ?? [])
             json.WriteStringValue(map);
         if (index.Definition is null)
-            json.WriteStringValue($"{index.Collections[0]}:[{string.Join(", ", index.Fields.Select(static field => $"<Name:{field}>"))}]");
+            json.WriteStringValue(
+                $"{index.Collections[0]}:[{string.Join(", ", index.Fields.Select(static field => $"<Name:{field}>"))}]");
         json.WriteEndArray();
         if (index.Definition?.Reduce is { } reduce)
             json.WriteString("Reduce", reduce);

@@ -62,11 +62,15 @@ internal static class IndexesEndpoints
     private static async Task Put(HttpServerRequest request, Database database)
     {
         using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);
-        using JsonDocument command = WireJson.ParseObject(body, "definitions such as {\"Indexes\":[{\"Name\":\"Users/ByName\",\"Collections\":[\"Users\"],\"Fields\":{\"Name\":{}}}]}");
+        using JsonDocument command = WireJson.ParseObject(
+            body,
+            "definitions such as "
+                + "{\"Indexes\":[{\"Name\":\"Users/ByName\",\"Collections\":[\"Users\"],\"Fields\":{\"Name\":{}}}]}");
         if (!command.RootElement.TryGetProperty("Indexes", out JsonElement given) || given.ValueKind != JsonValueKind.Array)
             throw WireException.BadRequest("The request body lacks 'Indexes', an array of definitions.");
         if (given.GetArrayLength() is 0 or > MaxDefinitions)
-            throw WireException.BadRequest($"The request defines {given.GetArrayLength()} indexes; 1 to {MaxDefinitions} go in one.");
+            throw WireException.BadRequest(
+                $"The request defines {given.GetArrayLength()} indexes; 1 to {MaxDefinitions} go in one.");
 
         IndexDefinition[] definitions = [.. given.EnumerateArray().Select(IndexDefinition.FromJson)];
         IndexSettingsChange[] settings = [.. given.EnumerateArray().Select(IndexSettingsChange.Read)];
@@ -130,7 +134,9 @@ internal static class IndexesEndpoints
 
     private static Task Statistics(HttpServerRequest request, Database database)
     {
-        IEnumerable<IndexStatistics> indexes = request.Parameter("name") is { Length: > 0 } name ? [Find(database, name)] : database.Indexes.List();
+        IEnumerable<IndexStatistics> indexes = request.Parameter("name") is { Length: > 0 } name
+            ? [Find(database, name)]
+            : database.Indexes.List();
         return request.JsonAsync(indexes, static (json, indexes) =>
         {
             json.WriteStartObject();
@@ -144,25 +150,27 @@ internal static class IndexesEndpoints
     }
 
     private static Task Errors(HttpServerRequest request, Database database) =>
-        request.JsonAsync(Named(request, database).Select(name => (Name: name, Errors: database.Indexes.Errors(name))).ToArray(), static (json, indexes) =>
-        {
-            json.WriteStartObject();
-            json.WriteStartArray("Results");
-            foreach ((string name, IReadOnlyList<IndexError> errors) in indexes)
+        request.JsonAsync(
+            Named(request, database).Select(name => (Name: name, Errors: database.Indexes.Errors(name))).ToArray(),
+            static (json, indexes) =>
             {
                 json.WriteStartObject();
-                json.WriteString("Name", name);
-                json.WriteStartArray("Errors");
-                foreach (IndexError error in errors)
-                    WriteError(json, error);
+                json.WriteStartArray("Results");
+                foreach ((string name, IReadOnlyList<IndexError> errors) in indexes)
+                {
+                    json.WriteStartObject();
+                    json.WriteString("Name", name);
+                    json.WriteStartArray("Errors");
+                    foreach (IndexError error in errors)
+                        WriteError(json, error);
+
+                    json.WriteEndArray();
+                    json.WriteEndObject();
+                }
 
                 json.WriteEndArray();
                 json.WriteEndObject();
-            }
-
-            json.WriteEndArray();
-            json.WriteEndObject();
-        });
+            });
 
     private static Task ClearErrors(HttpServerRequest request, Database database)
     {
@@ -175,7 +183,9 @@ internal static class IndexesEndpoints
     private static string[] Named(HttpServerRequest request, Database database)
     {
         var names = request.Parameters("name");
-        return names.Count == 0 ? [.. database.Indexes.List().Select(index => index.Name)] : [.. names.Select(name => Find(database, name ?? "").Name)];
+        return names.Count == 0
+            ? [.. database.Indexes.List().Select(index => index.Name)]
+            : [.. names.Select(name => Find(database, name ?? "").Name)];
     }
 
     private static void WriteError(Utf8JsonWriter json, IndexError error)

@@ -55,7 +55,9 @@ internal static class KindWire
 
     private static void WriteAttachmentResult(Utf8JsonWriter json, AttachmentResult result)
     {
-        bool isDelete = result.Operation == AttachmentOperation.Delete, isCopy = result.Operation == AttachmentOperation.Copy, isMove = result.Operation == AttachmentOperation.Move;
+        bool isDelete = result.Operation == AttachmentOperation.Delete,
+            isCopy = result.Operation == AttachmentOperation.Copy,
+            isMove = result.Operation == AttachmentOperation.Move;
         json.WriteString("Type", "Attachment" + result.Operation.ToString().ToUpperInvariant());
         json.WriteString(isDelete ? "@id" : "Id", isCopy ? result.Value!.DocumentId : result.DocumentId); // a copy was put
         json.WriteString("Name", isCopy ? result.Value!.Name : result.Name);
@@ -135,5 +137,6 @@ internal static class KindWire
     }
 
     /// <summary>The change vector that clients hand back as what they saw of a document.</summary>
-    private static string AtomicGuardText(CompareExchangeValue value) => $"TRXN:{value.ChangeVector.AsSpan(value.ChangeVector.IndexOf(':', StringComparison.Ordinal) + 1)}";
+    private static string AtomicGuardText(CompareExchangeValue value) =>
+        $"TRXN:{value.ChangeVector.AsSpan(value.ChangeVector.IndexOf(':', StringComparison.Ordinal) + 1)}";
 }

@@ -13,7 +13,8 @@ internal static class LifecycleEndpoints
 
     private static readonly (LifecycleTask Task, string Path, string Frequency, string Member)[] s_tasks =
     [
-        (LifecycleTask.Expiration, "expiration", "DeleteFrequencyInSec", "Expiration"), (LifecycleTask.Refresh, "refresh", "RefreshFrequencyInSec", "Refresh"),
+        (LifecycleTask.Expiration, "expiration", "DeleteFrequencyInSec", "Expiration"),
+        (LifecycleTask.Refresh, "refresh", "RefreshFrequencyInSec", "Refresh"),
         (LifecycleTask.Archival, "data-archival", "ArchiveFrequencyInSec", "DataArchival"),
     ];
 
@@ -21,9 +22,15 @@ internal static class LifecycleEndpoints
     {
         foreach ((LifecycleTask task, string path, string frequency, _) in s_tasks)
         {
-            routes.Database("GET", $"/{path}/config", AccessLevel.DatabaseRead, (request, database) => Get(request, database, task, frequency));
-            routes.Database("GET", $"/admin/{path}/config", AccessLevel.DatabaseAdmin, (request, database) => Get(request, database, task, frequency));
-            routes.Database("POST", $"/admin/{path}/config", AccessLevel.DatabaseAdmin, (request, database) => Set(request, database, task, frequency));
+            routes.Database(
+                "GET", $"/{path}/config", AccessLevel.DatabaseRead,
+                (request, database) => Get(request, database, task, frequency));
+            routes.Database(
+                "GET", $"/admin/{path}/config", AccessLevel.DatabaseAdmin,
+                (request, database) => Get(request, database, task, frequency));
+            routes.Database(
+                "POST", $"/admin/{path}/config", AccessLevel.DatabaseAdmin,
+                (request, database) => Set(request, database, task, frequency));
         }
     }
 
@@ -74,8 +81,14 @@ internal static class LifecycleEndpoints
 
     private static LifecycleSettings Read(JsonElement json, string frequency)
     {
-        var settings = new LifecycleSettings { IsDisabled = WireJson.Flag(json, "Disabled"), MaxItemsPerRun = Number(json, "MaxItemsToProcess") };
-        return Number(json, frequency) is { } seconds ? settings with { Frequency = TimeSpan.FromSeconds(Math.Clamp(seconds, 0, int.MaxValue)) } : settings;
+        var settings = new LifecycleSettings
+        {
+            IsDisabled = WireJson.Flag(json, "Disabled"),
+            MaxItemsPerRun = Number(json, "MaxItemsToProcess")
+        };
+        return Number(json, frequency) is { } seconds
+            ? settings with { Frequency = TimeSpan.FromSeconds(Math.Clamp(seconds, 0, int.MaxValue)) }
+            : settings;
     }
 
     private static long? Number(JsonElement json, string name)
@@ -84,7 +97,8 @@ internal static class LifecycleEndpoints
             return null;
         return value.ValueKind == JsonValueKind.Number && value.TryGetInt64(out long number)
             ? number
-            : throw WireException.BadRequest($"'{name}' is {value.GetRawText()}; expected is a whole number. Nothing was changed.");
+            : throw WireException.BadRequest(
+                $"'{name}' is {value.GetRawText()}; expected is a whole number. Nothing was changed.");
     }
 
     private static void Write(Utf8JsonWriter json, LifecycleSettings settings, string frequency)

@@ -5,8 +5,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Several reads in one request, as lazy loads send them. Answered one after the other into the one body, so that memory does not grow with
-/// their number.
+/// Several reads in one request, as lazy loads send them. Answered one after the other into the one body, so that memory does not
+/// grow with their number.
 /// </summary>
 internal static class MultiGetEndpoints
 {
@@ -17,7 +17,8 @@ internal static class MultiGetEndpoints
         using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);
         using (JsonDocument document = WireJson.ParseObject(body, "{\"Requests\":[…]}"))
         {
-            if (!document.RootElement.TryGetProperty("Requests", out JsonElement requests) || requests.ValueKind != JsonValueKind.Array)
+            if (!document.RootElement.TryGetProperty("Requests", out JsonElement requests)
+                || requests.ValueKind != JsonValueKind.Array)
                 throw WireException.BadRequest("The request body lacks 'Requests', an array.");
 
             if (requests.GetArrayLength() > request.Server.Limits.MaxCommandsPerRequest)
@@ -36,7 +37,8 @@ internal static class MultiGetEndpoints
 
                 first = false;
                 output.Write("{\"Result\":"u8);
-                var embedded = new EmbeddedServerRequest(request, path, query, method, HeadersOf(one), WireJson.Text(one, "Content", required: false));
+                var embedded = new EmbeddedServerRequest(
+                    request, path, query, method, HeadersOf(one), WireJson.Text(one, "Content", required: false));
                 await AnswerAsync(embedded, database).ConfigureAwait(false);
                 await request.PauseAsync().ConfigureAwait(false);
             }
@@ -51,7 +53,8 @@ internal static class MultiGetEndpoints
     private static (string Path, string Query, string Method) AddressOf(JsonElement one)
     {
         if (one.ValueKind != JsonValueKind.Object)
-            throw WireException.BadRequest($"'Requests' holds a JSON {one.ValueKind}; expected are objects with Url, Query, Method, Headers and Content.");
+            throw WireException.BadRequest(
+                $"'Requests' holds a JSON {one.ValueKind}; expected are objects with Url, Query, Method, Headers and Content.");
 
         string url = WireJson.Text(one, "Url", required: true)!; // required
         string query = WireJson.Text(one, "Query", required: false) ?? "";
@@ -108,7 +111,8 @@ internal static class MultiGetEndpoints
 
         string prefix = $"/databases/{database.Name}";
         if (!path.StartsWith(prefix, StringComparison.OrdinalIgnoreCase))
-            throw WireException.BadRequest($"A multi_get in database '{database.Name}' asks for {path}; it can only read its own database.");
+            throw WireException.BadRequest(
+                $"A multi_get in database '{database.Name}' asks for {path}; it can only read its own database.");
 
         return (request.Method.ToUpperInvariant(), path[prefix.Length..]) switch
         {

@@ -9,32 +9,49 @@ internal static class OperationsEndpoints
 {
     public static void Map(Routes routes)
     {
-        routes.Database("GET", "/operations/next-operation-id", AccessLevel.DatabaseRead, static (request, database) => NextId(request, Of(request, database)));
-        routes.Database("GET", "/operations/state", AccessLevel.DatabaseRead, static (request, database) => State(request, Of(request, database)));
-        routes.Database("POST", "/operations/kill", AccessLevel.DatabaseReadWrite, static (request, database) => Kill(request, Of(request, database), Caller.Of(request).Rights.Suffice(AccessLevel.DatabaseAdmin, database.Name) ? null : request.Client.Identity));
-        routes.Server("GET", "/operations/state", AccessLevel.Operator, static request => State(request, request.Server.Operations.OfServer));
-        routes.Server("POST", "/admin/operations/kill", AccessLevel.Operator, static request => Kill(request, request.Server.Operations.OfServer));
-        routes.Server("GET", "/admin/operations/next-operation-id", AccessLevel.Operator, static request => NextId(request, request.Server.Operations.OfServer));
+        routes.Database(
+            "GET", "/operations/next-operation-id", AccessLevel.DatabaseRead,
+            static (request, database) => NextId(request, Of(request, database)));
+        routes.Database(
+            "GET", "/operations/state", AccessLevel.DatabaseRead,
+            static (request, database) => State(request, Of(request, database)));
+        routes.Database(
+            "POST", "/operations/kill", AccessLevel.DatabaseReadWrite,
+            static (request, database) => Kill(
+                request, Of(request, database),
+                Caller.Of(request).Rights.Suffice(AccessLevel.DatabaseAdmin, database.Name) ? null : request.Client.Identity));
+        routes.Server(
+            "GET", "/operations/state", AccessLevel.Operator,
+            static request => State(request, request.Server.Operations.OfServer));
+        routes.Server(
+            "POST", "/admin/operations/kill", AccessLevel.Operator,
+            static request => Kill(request, request.Server.Operations.OfServer));
+        routes.Server(
+            "GET", "/admin/operations/next-operation-id", AccessLevel.Operator,
+            static request => NextId(request, request.Server.Operations.OfServer));
     }
 
     /// <summary>Answers that an operation has begun.</summary>
-    public static Task WriteStartedAsync(HttpServerRequest request, Operation operation) => request.JsonAsync(operation.Id, static (json, id) =>
-    {
-        json.WriteStartObject();
-        json.WriteNumber("OperationId", id);
-        json.WriteString("OperationNodeTag", TopologyEndpoints.NodeTag);
-        json.WriteEndObject();
-    });
+    public static Task WriteStartedAsync(HttpServerRequest request, Operation operation) =>
+        request.JsonAsync(operation.Id, static (json, id) =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber("OperationId", id);
+            json.WriteString("OperationNodeTag", TopologyEndpoints.NodeTag);
+            json.WriteEndObject();
+        });
 
-    private static OperationRegistry Of(HttpServerRequest request, Database database) => request.Server.Operations.Of(database.Name);
+    private static OperationRegistry Of(HttpServerRequest request, Database database) =>
+        request.Server.Operations.Of(database.Name);
 
-    private static Task NextId(HttpServerRequest request, OperationRegistry operations) => request.JsonAsync(operations.NextId(), static (json, id) =>
-    {
-        json.WriteStartObject();
-        json.WriteNumber("Id", id);
-        json.WriteString("NodeTag", TopologyEndpoints.NodeTag);
-        json.WriteEndObject();
-    });
+    private static Task NextId(HttpServerRequest request, OperationRegistry operations) =>
+        request.JsonAsync(operations.NextId(), static (json, id) =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber("Id", id);
+            json.WriteString("NodeTag", TopologyEndpoints.NodeTag);
+            json.WriteEndObject();
+        });
 
     private static Task State(HttpServerRequest request, OperationRegistry operations)
     {
@@ -44,7 +61,8 @@ internal static class OperationsEndpoints
             : request.JsonAsync(operation, static (json, operation) => operation.WriteState(json));
     }
 
-    private static Task Kill(HttpServerRequest request, OperationRegistry operations, string? by = null) => operations.Kill(request.Number("id", 0), by)
-        ? request.NoContentAsync()
-        : request.EmptyAsync(StatusCodes.Status404NotFound);
+    private static Task Kill(HttpServerRequest request, OperationRegistry operations, string? by = null) =>
+        operations.Kill(request.Number("id", 0), by)
+            ? request.NoContentAsync()
+            : request.EmptyAsync(StatusCodes.Status404NotFound);
 }

@@ -15,7 +15,8 @@ internal static class PatchEndpoints
         string id = request.RequiredParameter("id");
         bool isTest = request.Flag("test");
         using RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false);
-        using JsonDocument document = WireJson.ParseObject(body, "{\"Patch\":{\"Script\":\"…\",\"Values\":{…}},\"PatchIfMissing\":null}");
+        using JsonDocument document = WireJson.ParseObject(
+            body, "{\"Patch\":{\"Script\":\"…\",\"Values\":{…}},\"PatchIfMissing\":null}");
         var options = new PatchOptions
         {
             ExpectedChangeVector = request.ChangeVectorHeader("If-Match"),
@@ -26,7 +27,8 @@ internal static class PatchEndpoints
             throw WireException.BadRequest($"The PATCH of '{id}' lacks 'Patch', an object with 'Script'. Nothing was changed.");
         (Patch script, JsonElement values) = PatchWire.Read(patch, $"The PATCH of '{id}'", database.Options);
         options = options with { Arguments = values };
-        if (document.RootElement.TryGetProperty("PatchIfMissing", out JsonElement ifMissing) && ifMissing.ValueKind == JsonValueKind.Object)
+        if (document.RootElement.TryGetProperty("PatchIfMissing", out JsonElement ifMissing)
+            && ifMissing.ValueKind == JsonValueKind.Object)
         {
             (Patch create, JsonElement createValues) = PatchWire.Read(ifMissing, $"'PatchIfMissing' of '{id}'", database.Options);
             options = options with { IfMissing = create, IfMissingArguments = createValues };

@@ -10,7 +10,9 @@ internal static class PatchWire
     /// <summary>Adds a patch of one document to a batch.</summary>
     /// <exception cref="WireException">It lacks its script.</exception>
     /// <exception cref="ScriptException">The script is none.</exception>
-    public static void Add(WriteBatch batch, string id, ReadOnlyMemory<byte> patch, ReadOnlyMemory<byte> ifMissing, DatabaseOptions limits, PatchOptions options)
+    public static void Add(
+        WriteBatch batch, string id, ReadOnlyMemory<byte> patch, ReadOnlyMemory<byte> ifMissing, DatabaseOptions limits,
+        PatchOptions options)
     {
         (Patch script, JsonElement values) = Read(patch, $"The PATCH of '{id}'", limits);
         batch.Patch(id, script, WithMissing(options with { Arguments = values }, ifMissing, id, limits));
@@ -18,18 +20,23 @@ internal static class PatchWire
 
     /// <summary>Adds the same patch of several documents: <c>[{"Id":…,"ChangeVector":…},…]</c>.</summary>
     /// <exception cref="WireException">Script or ids are missing.</exception>
-    public static void AddAll(WriteBatch batch, ReadOnlyMemory<byte> ids, ReadOnlyMemory<byte> patch, ReadOnlyMemory<byte> ifMissing, DatabaseOptions limits, int number)
+    public static void AddAll(
+        WriteBatch batch, ReadOnlyMemory<byte> ids, ReadOnlyMemory<byte> patch, ReadOnlyMemory<byte> ifMissing,
+        DatabaseOptions limits, int number)
     {
         (Patch script, JsonElement values) = Read(patch, $"Command {number} of the batch", limits);
         PatchOptions options = WithMissing(new PatchOptions { Arguments = values }, ifMissing, $"of command {number}", limits);
         using JsonDocument? documents = ids.IsEmpty ? null : JsonDocument.Parse(ids);
         if (documents is null || documents.RootElement.ValueKind != JsonValueKind.Array)
-            throw WireException.BadRequest($"Command {number} of the batch lacks 'Ids', an array of {{\"Id\":…}}. Nothing was changed.");
+            throw WireException.BadRequest(
+                $"Command {number} of the batch lacks 'Ids', an array of {{\"Id\":…}}. Nothing was changed.");
 
         foreach (JsonElement one in documents.RootElement.EnumerateArray())
         {
             if (one.ValueKind != JsonValueKind.Object)
-                throw WireException.BadRequest($"'Ids' of command {number} holds a JSON {one.ValueKind}; expected are objects with 'Id'. Nothing was changed.");
+                throw WireException.BadRequest(
+                    $"'Ids' of command {number} holds a JSON {one.ValueKind}; expected are objects with 'Id'. Nothing was "
+                        + $"changed.");
             string id = WireJson.Text(one, "Id", required: true)!; // required
             batch.Patch(id, script, options with { ExpectedChangeVector = WireJson.Text(one, "ChangeVector", required: false) });
         }
@@ -49,9 +56,13 @@ internal static class PatchWire
     /// <summary>As above, of what is parsed already and lives as long as the batch.</summary>
     public static (Patch Script, JsonElement Values) Read(JsonElement patch, string what, DatabaseOptions limits)
     {
-        if (patch.ValueKind != JsonValueKind.Object || !patch.TryGetProperty("Script", out JsonElement script) || script.ValueKind != JsonValueKind.String)
+        if (patch.ValueKind != JsonValueKind.Object
+            || !patch.TryGetProperty("Script", out JsonElement script)
+            || script.ValueKind != JsonValueKind.String)
             throw WireException.BadRequest($"{what} lacks 'Script', the statements of the patch. Nothing was changed.");
-        JsonElement values = patch.TryGetProperty("Values", out JsonElement given) && given.ValueKind == JsonValueKind.Object ? given : default;
+        JsonElement values = patch.TryGetProperty("Values", out JsonElement given) && given.ValueKind == JsonValueKind.Object
+            ? given
+            : default;
         return (Patch.Compile(script.GetString() ?? "", limits), values);
     }
 
@@ -90,7 +101,8 @@ internal static class PatchWire
             json.WriteRawValue(document.Span, skipInputValidation: true);
     }
 
-    private static PatchOptions WithMissing(PatchOptions options, ReadOnlyMemory<byte> ifMissing, string id, DatabaseOptions limits)
+    private static PatchOptions WithMissing(
+        PatchOptions options, ReadOnlyMemory<byte> ifMissing, string id, DatabaseOptions limits)
     {
         if (ifMissing.IsEmpty)
             return options;

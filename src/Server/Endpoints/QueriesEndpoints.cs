@@ -25,9 +25,12 @@ internal static class QueriesEndpoints
     {
         string debug = request.Parameter("debug") ?? "";
         if (debug is not ("" or "entries" or "explain"))
-            throw WireException.BadRequest($"A query's 'debug' is entries (what the index has of each hit) or explain (which index answers); '{debug}' is given. How a query is run says 'include timings()'.");
+            throw WireException.BadRequest(
+                $"A query's 'debug' is entries (what the index has of each hit) or explain (which index answers); '{debug}' is "
+                    + $"given. How a query is run says 'include timings()'.");
 
-        using QueryCommand command = await QueryCommand.ReadAsync(request, query => query with { IndexEntries = debug == "entries" }).ConfigureAwait(false);
+        using QueryCommand command = await QueryCommand.ReadAsync(
+            request, query => query with { IndexEntries = debug == "entries" }).ConfigureAwait(false);
         if (debug == "explain")
         {
             await ExplainEndpoints.ChoicesAsync(request, database, command.Request).ConfigureAwait(false);
@@ -58,8 +61,8 @@ internal static class QueriesEndpoints
     }
 
     /// <summary>
-    /// Runs it; null, with the answer 404 that clients take for it, when it names an index that is not there. Clients do not read the words in it; people do. In a
-    /// <c>multi_get</c> clients would take them for an answer.
+    /// Runs it; null, with the answer 404 that clients take for it, when it names an index that is not there. Clients do not read
+    /// the words in it; people do. In a <c>multi_get</c> clients would take them for an answer.
     /// </summary>
     public static async Task<QueryResults?> RunAsync(ServerRequest request, Database database, QueryCommand command)
     {
@@ -81,7 +84,8 @@ internal static class QueriesEndpoints
     public static Task MissingIndexAsync(ServerRequest request, IndexNotFoundException missing)
     {
         if (!request.IsEmbedded)
-            return new ErrorAnswer(StatusCodes.Status404NotFound, WireTypes.IndexDoesNotExist, missing.Message).WriteAsync(request);
+            return new ErrorAnswer(StatusCodes.Status404NotFound, WireTypes.IndexDoesNotExist, missing.Message).WriteAsync(
+                request);
         request.EndEmpty(StatusCodes.Status404NotFound);
         return Task.CompletedTask;
     }
@@ -176,7 +180,8 @@ internal static class QueriesEndpoints
     private static async Task Delete(HttpServerRequest request, DatabaseLease lease)
     {
         QueryCommand command = await QueryCommand.ReadAsync(request).ConfigureAwait(false);
-        await ChangeAsync(request, lease, command, _ => (command.Request, static (batch, id) => batch.Delete(id), "deleted")).ConfigureAwait(false);
+        await ChangeAsync(request, lease, command, _ => (command.Request, static (batch, id) => batch.Delete(id), "deleted"))
+            .ConfigureAwait(false);
     }
 
     private static async Task Patch(HttpServerRequest request, DatabaseLease lease)
@@ -190,17 +195,23 @@ internal static class QueriesEndpoints
         }).ConfigureAwait(false);
     }
 
-    /// <summary>Begins to change what a query finds. The operation outlives the request, and holds the database open for itself.</summary>
+    /// <summary>
+    /// Begins to change what a query finds. The operation outlives the request, and holds the database open for itself.
+    /// </summary>
     private static async Task ChangeAsync(
-        HttpServerRequest request, DatabaseLease lease, QueryCommand command, Func<Database, (QueryRequest Query, Action<WriteBatch, string> Add, string Verb)> understand)
+        HttpServerRequest request, DatabaseLease lease, QueryCommand command,
+        Func<Database, (QueryRequest Query, Action<WriteBatch, string> Add, string Verb)> understand)
     {
         Operation? operation = null;
         try
         {
             (QueryRequest query, Action<WriteBatch, string> add, string verb) = understand(lease.Database);
             var settings = new ChangeByQuery.Settings(
-                add, verb, request.Flag("allowStale"), request.Time("staleTimeout"), request.Number("maxOpsPerSec", 0) is > 0 and var perSecond ? perSecond : null);
-            operation = await ChangeByQuery.StartAsync(request.Server, lease.Database, command, query, settings, request.Client.Identity, request.Aborted).ConfigureAwait(false);
+                add, verb, request.Flag("allowStale"), request.Time("staleTimeout"),
+                request.Number("maxOpsPerSec", 0) is > 0 and var perSecond ? perSecond : null);
+            operation = await ChangeByQuery.StartAsync(
+                request.Server, lease.Database, command, query, settings, request.Client.Identity,
+                request.Aborted).ConfigureAwait(false);
         }
         finally
         {

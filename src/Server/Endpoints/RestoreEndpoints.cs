@@ -14,8 +14,8 @@ using Treepie.Server.Smuggler;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Restoring what lies in a folder of this machine or in a bucket to a new database, and what there is to be restored. A backup that a client sends along is restored by
-/// <see cref="SmugglerEndpoints"/>.
+/// Restoring what lies in a folder of this machine or in a bucket to a new database, and what there is to be restored. A backup
+/// that a client sends along is restored by <see cref="SmugglerEndpoints"/>.
 /// </summary>
 internal static class RestoreEndpoints
 {
@@ -32,25 +32,36 @@ internal static class RestoreEndpoints
     private static async Task Restore(HttpServerRequest request)
     {
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
-        using JsonDocument json = WireJson.ParseObject(body, "a restore configuration such as {\"Type\":\"Local\",\"BackupLocation\":\"/backups/shop\",\"DatabaseName\":\"shop2\"}");
+        using JsonDocument json = WireJson.ParseObject(
+            body,
+            "a restore configuration such as "
+                + "{\"Type\":\"Local\",\"BackupLocation\":\"/backups/shop\",\"DatabaseName\":\"shop2\"}");
         JsonElement root = json.RootElement;
         string name = WireJson.Text(root, "DatabaseName", required: true) ?? "";
         if (request.Server.Databases.Names.Contains(name, StringComparer.OrdinalIgnoreCase))
-            throw new ConcurrencyException($"A database named '{name}' exists already, and a backup is restored to a new one only. Choose another name, or delete that one first.");
+            throw new ConcurrencyException(
+                $"A database named '{name}' exists already, and a backup is restored to a new one only. Choose another name, or "
+                    + $"delete that one first.");
         if (BackupTaskReader.NotEmpty(WireJson.Text(root, "DataDirectory", required: false)) is not null)
             throw WireException.NotBuilt("'DataDirectory' of a restore: databases lie below the server's own directory");
 
         PlaceQuery query = ReadQuery(root, request);
-        var options = new RestoreOptions { SkipInvalidDocuments = WireJson.Flag(root, "SkipCorruptedData"), AllowPlain = WireJson.Flag(root, "AllowPlain") };
+        var options = new RestoreOptions
+        {
+            SkipInvalidDocuments = WireJson.Flag(root, "SkipCorruptedData"),
+            AllowPlain = WireJson.Flag(root, "AllowPlain")
+        };
         BackupKey? key = ReadBackupKey(root, request);
         try
         {
             bool encrypted = TakeDatabaseKey(root, request, name);
-            Operation operation = request.Server.Backups.Start(request.Server.Operations.OfServer, "restore", async (operation, stop) =>
-            {
-                using BackupKey? opened = key;
-                return await RunAsync(request.Server, operation, name, query, encrypted, options, opened, stop).ConfigureAwait(false);
-            });
+            Operation operation = request.Server.Backups.Start(
+                request.Server.Operations.OfServer, "restore", async (operation, stop) =>
+                {
+                    using BackupKey? opened = key;
+                    return await RunAsync(request.Server, operation, name, query, encrypted, options, opened, stop)
+                        .ConfigureAwait(false);
+                });
             await OperationsEndpoints.WriteStartedAsync(request, operation).ConfigureAwait(false);
         }
         catch
@@ -61,29 +72,40 @@ internal static class RestoreEndpoints
     }
 
     private static async Task<Action<Utf8JsonWriter>> RunAsync(
-        ServerContext server, Operation operation, string name, PlaceQuery query, bool encrypted, RestoreOptions options, BackupKey? key, CancellationToken stop)
+        ServerContext server, Operation operation, string name, PlaceQuery query, bool encrypted, RestoreOptions options,
+        BackupKey? key, CancellationToken stop)
     {
         using BackupDestination place = server.Backups.Scheduler.OpenPlace(query.Place);
         BackupSelection selection = await SelectAsync(place, query, key, stop).ConfigureAwait(false);
         options = options with { StopAtCommit = selection.StopAtCommit, StopAtTime = selection.StopAtTime };
         BackupReport report = await server.Databases.RestoreAsync(
-            name, selection.Parts, encrypted, key is null ? options : options.OpenedWith(key), new OperationReporter(operation), stop).ConfigureAwait(false);
+            name, selection.Parts, encrypted, key is null ? options : options.OpenedWith(key), new OperationReporter(operation),
+            stop).ConfigureAwait(false);
         return json => WriteResult(json, report, selection.Parts);
     }
 
-    /// <summary>What leads to the moment that is wanted. A file of another name is taken as what it turns out to be: a dump of another program, for instance.</summary>
-    private static async Task<BackupSelection> SelectAsync(BackupDestination place, PlaceQuery query, BackupKey? key, CancellationToken stop)
+    /// <summary>
+    /// What leads to the moment that is wanted. A file of another name is taken as what it turns out to be: a dump of another
+    /// program, for instance.
+    /// </summary>
+    private static async Task<BackupSelection> SelectAsync(
+        BackupDestination place, PlaceQuery query, BackupKey? key, CancellationToken stop)
     {
-        BackupInventory inventory = await BackupInventory.ReadAsync(place, query.Database, OpenedWith(key), stop).ConfigureAwait(false);
-        return query.Wish.Object is { } file && inventory.Points.All(point => point.Object != file && !point.Object.EndsWith("/" + file, StringComparison.Ordinal))
-            ? new BackupSelection([], [new BackupPart(file, async cancelled => await place.OpenAsync(file, cancelled).ConfigureAwait(false))], query.Wish.Commit, query.Wish.Time)
+        BackupInventory inventory = await BackupInventory.ReadAsync(place, query.Database, OpenedWith(key), stop)
+            .ConfigureAwait(false);
+        return query.Wish.Object is { } file
+            && inventory.Points.All(point => point.Object != file && !point.Object.EndsWith("/" + file, StringComparison.Ordinal))
+            ? new BackupSelection(
+                [], [new BackupPart(file, async cancelled => await place.OpenAsync(file, cancelled).ConfigureAwait(false))],
+                query.Wish.Commit, query.Wish.Time)
             : inventory.Select(query.Wish);
     }
 
     private static async Task Verify(HttpServerRequest request)
     {
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
-        using JsonDocument json = WireJson.ParseObject(body, "what to verify, such as {\"Type\":\"Local\",\"BackupLocation\":\"/backups\",\"SourceDatabase\":\"shop\"}");
+        using JsonDocument json = WireJson.ParseObject(
+            body, "what to verify, such as {\"Type\":\"Local\",\"BackupLocation\":\"/backups\",\"SourceDatabase\":\"shop\"}");
         PlaceQuery query = ReadQuery(json.RootElement, request);
         BackupKey? key = ReadBackupKey(json.RootElement, request);
         ServerContext server = request.Server;
@@ -94,7 +116,8 @@ internal static class RestoreEndpoints
             BackupSelection selection = await SelectAsync(place, query, opened, stop).ConfigureAwait(false);
             var options = new RestoreOptions { StopAtCommit = selection.StopAtCommit, StopAtTime = selection.StopAtTime };
             BackupReport report = await server.Backups.Scheduler.VerifyAsync(
-                query.Database, selection.Parts, opened is null ? options : options.OpenedWith(opened), new OperationReporter(operation), stop).ConfigureAwait(false);
+                query.Database, selection.Parts, opened is null ? options : options.OpenedWith(opened),
+                new OperationReporter(operation), stop).ConfigureAwait(false);
             return json => WriteResult(json, report, selection.Parts);
         });
         await OperationsEndpoints.WriteStartedAsync(request, operation).ConfigureAwait(false);
@@ -103,18 +126,22 @@ internal static class RestoreEndpoints
     private static async Task List(HttpServerRequest request)
     {
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
-        using JsonDocument json = WireJson.ParseObject(body, "a place, such as {\"Type\":\"Local\",\"BackupLocation\":\"/backups\"}");
+        using JsonDocument json = WireJson.ParseObject(
+            body, "a place, such as {\"Type\":\"Local\",\"BackupLocation\":\"/backups\"}");
         PlaceQuery query = ReadQuery(json.RootElement, request);
         using BackupKey? key = ReadBackupKey(json.RootElement, request);
         using BackupDestination place = request.Server.Backups.Scheduler.OpenPlace(query.Place);
-        BackupInventory all = await BackupInventory.ReadAsync(place, query.Database, OpenedWith(key), request.Aborted).ConfigureAwait(false);
+        BackupInventory all = await BackupInventory.ReadAsync(place, query.Database, OpenedWith(key), request.Aborted)
+            .ConfigureAwait(false);
         var inventories = new List<BackupInventory>();
         if (all.Databases.Count > 1)
             foreach (string database in all.Databases)
-                inventories.Add(await BackupInventory.ReadAsync(place, database, OpenedWith(key), request.Aborted).ConfigureAwait(false));
+                inventories.Add(
+                    await BackupInventory.ReadAsync(place, database, OpenedWith(key), request.Aborted).ConfigureAwait(false));
         else if (all.Database is not null)
             inventories.Add(all);
-        await request.JsonAsync(inventories, static (json, inventories) => InventoryJson.Write(json, inventories)).ConfigureAwait(false);
+        await request.JsonAsync(inventories, static (json, inventories) => InventoryJson.Write(json, inventories))
+            .ConfigureAwait(false);
     }
 
     private static async Task Points(HttpServerRequest request)
@@ -133,7 +160,8 @@ internal static class RestoreEndpoints
         {
             json.WriteStartObject();
             json.WriteStartArray("List");
-            foreach (RestorePoint point in state.points.Where(static point => point.Kind != BackupKind.Log)) // what clients know are whole backups and increments
+            // what clients know are whole backups and increments
+            foreach (RestorePoint point in state.points.Where(static point => point.Kind != BackupKind.Log))
             {
                 json.WriteStartObject();
                 json.WriteString("DatabaseName", point.Database);
@@ -160,16 +188,25 @@ internal static class RestoreEndpoints
     {
         DestinationSettings place = ReadPlace(root);
         request.Server.Backups.Scheduler.OpenPlace(place).Dispose(); // an address that is none is said now
-        DateTime? time = WireJson.Text(root, "StopAtTime", required: false) is not { Length: > 0 } text ? null : WireTime.TryParseTime(text, out DateTime utc)
-            ? utc
-            : throw WireException.BadRequest($"'StopAtTime' is no time: '{text}'. Give one such as 2026-01-31T14:00:00Z.");
-        long? commit = root.TryGetProperty("StopAtCommit", out JsonElement number) && number.ValueKind != JsonValueKind.Null ? WireJson.Count(root, "StopAtCommit", 0) : null;
+        DateTime? time = WireJson.Text(root, "StopAtTime", required: false) is not { Length: > 0 } text
+            ? null
+            : WireTime.TryParseTime(text, out DateTime utc)
+                ? utc
+                : throw WireException.BadRequest($"'StopAtTime' is no time: '{text}'. Give one such as 2026-01-31T14:00:00Z.");
+        long? commit = root.TryGetProperty("StopAtCommit", out JsonElement number) && number.ValueKind != JsonValueKind.Null
+            ? WireJson.Count(root, "StopAtCommit", 0)
+            : null;
         if (time is not null && commit is not null)
             throw WireException.BadRequest("'StopAtCommit' and 'StopAtTime' both say where to stop; give one of them.");
         return new PlaceQuery(
             place,
             BackupTaskReader.NotEmpty(WireJson.Text(root, "SourceDatabase", required: false)),
-            new RestoreWish { Object = BackupTaskReader.NotEmpty(WireJson.Text(root, "LastFileNameToRestore", required: false)), Commit = commit, Time = time });
+            new RestoreWish
+            {
+                Object = BackupTaskReader.NotEmpty(WireJson.Text(root, "LastFileNameToRestore", required: false)),
+                Commit = commit,
+                Time = time
+            });
     }
 
     private static DestinationSettings ReadPlace(JsonElement root) => (WireJson.Text(root, "Type", required: false) switch
@@ -179,12 +216,14 @@ internal static class RestoreEndpoints
             : root.TryGetProperty("Destination", out JsonElement place) ? BackupTaskReader.ReadDestination(place) : null,
         "S3" => BackupTaskReader.ReadS3(BackupTaskReader.Part(root, "Settings")),
         var other => throw WireException.NotBuilt($"Restoring from '{other}'; there are Local and S3"),
-    }) ?? throw WireException.BadRequest("The restore configuration does not say where the backup is: 'BackupLocation' of type Local, or 'Settings' of type S3.");
+    }) ?? throw WireException.BadRequest(
+        "The restore configuration does not say where the backup is: 'BackupLocation' of type Local, or 'Settings' of type S3.");
 
     private static BackupKey? ReadBackupKey(JsonElement root, HttpServerRequest request)
     {
         JsonElement encryption = BackupTaskReader.Part(root, "BackupEncryptionSettings");
-        if (encryption.ValueKind != JsonValueKind.Object || BackupTaskReader.NotEmpty(WireJson.Text(encryption, "Key", required: false)) is not { } text)
+        if (encryption.ValueKind != JsonValueKind.Object
+            || BackupTaskReader.NotEmpty(WireJson.Text(encryption, "Key", required: false)) is not { } text)
             return null;
         SecretTransport.Require(request.Http);
         return UseBytes(text, static utf8 => BackupKey.From(utf8));

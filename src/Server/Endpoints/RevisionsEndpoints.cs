@@ -55,20 +55,26 @@ internal static class RevisionsEndpoints
         string id = request.RequiredParameter("id");
         if (request.Parameter("before") is { Length: > 0 } before)
         {
-            await WriteAsync(request, [snapshot.RevisionBefore(id, TimeOf(before), metadataOnly)], null, metadataOnly).ConfigureAwait(false);
+            await WriteAsync(request, [snapshot.RevisionBefore(id, TimeOf(before), metadataOnly)], null, metadataOnly)
+                .ConfigureAwait(false);
             return;
         }
 
         (long start, long size) = (request.Number("start", 0), request.Number("pageSize", int.MaxValue));
-        IEnumerable<Revision> page = snapshot.Revisions(id, metadataOnly).Skip((int)Math.Min(start, int.MaxValue)).Take((int)Math.Min(size, int.MaxValue));
+        IEnumerable<Revision> page = snapshot.Revisions(id, metadataOnly)
+            .Skip((int)Math.Min(start, int.MaxValue))
+            .Take((int)Math.Min(size, int.MaxValue));
         await WriteAsync(request, page, snapshot.RevisionCount(id), metadataOnly).ConfigureAwait(false);
     }
 
     /// <summary>A time as clients write it.</summary>
     public static DateTime TimeOf(string text) =>
-        DateTime.TryParse(text, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out DateTime time)
+        DateTime.TryParse(
+            text, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal,
+            out DateTime time)
             ? time
-            : throw WireException.BadRequest($"'{text}' is not a time; expected is one like 2030-01-31T12:00:00.0000000Z. Nothing was changed.");
+            : throw WireException.BadRequest(
+                $"'{text}' is not a time; expected is one like 2030-01-31T12:00:00.0000000Z. Nothing was changed.");
 
     private static Task Count(HttpServerRequest request, Database database)
     {
@@ -85,12 +91,15 @@ internal static class RevisionsEndpoints
     {
         (long start, long size) = (request.Number("start", 0), request.Number("pageSize", 1024));
         using DatabaseSnapshot snapshot = database.BeginRead();
-        await WriteAsync(request, snapshot.RevisionsBin().Skip((int)Math.Min(start, int.MaxValue)).Take((int)Math.Min(size, int.MaxValue)), null, metadataOnly: true).ConfigureAwait(false);
+        await WriteAsync(
+            request, snapshot.RevisionsBin().Skip((int)Math.Min(start, int.MaxValue)).Take((int)Math.Min(size, int.MaxValue)),
+            null, metadataOnly: true).ConfigureAwait(false);
     }
 
-    private static Task GetConfiguration(HttpServerRequest request, Database database) => database.Revisions.Configuration is { } configuration
-        ? request.JsonAsync(configuration, static (json, configuration) => configuration.WriteTo(json))
-        : request.EmptyAsync(Microsoft.AspNetCore.Http.StatusCodes.Status404NotFound);
+    private static Task GetConfiguration(HttpServerRequest request, Database database) =>
+        database.Revisions.Configuration is { } configuration
+            ? request.JsonAsync(configuration, static (json, configuration) => configuration.WriteTo(json))
+            : request.EmptyAsync(Microsoft.AspNetCore.Http.StatusCodes.Status404NotFound);
 
     private static async Task Configure(HttpServerRequest request, Database database)
     {
@@ -113,7 +122,8 @@ internal static class RevisionsEndpoints
         using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
         using (JsonDocument json = WireJson.ParseObject(body, "{\"IdToChangeVector\":{…}}"))
         {
-            if (!json.RootElement.TryGetProperty("IdToChangeVector", out JsonElement given) || given.ValueKind != JsonValueKind.Object)
+            if (!json.RootElement.TryGetProperty("IdToChangeVector", out JsonElement given)
+                || given.ValueKind != JsonValueKind.Object)
                 throw WireException.BadRequest("The request lacks 'IdToChangeVector', an object. Nothing was changed.");
             foreach (JsonProperty property in given.EnumerateObject())
                 vectors[property.Name] = WireJson.Text(property.Value, property.Name) ?? "";
@@ -134,14 +144,20 @@ internal static class RevisionsEndpoints
             ReadTexts(json.RootElement, "Collections", collections);
         }
 
-        await StartAsync(request, database, "reverting", "RevertedDocuments", (revisions, stop) => revisions.RevertToAsync(time, collections, stop)).ConfigureAwait(false);
+        await StartAsync(
+            request, database, "reverting", "RevertedDocuments",
+            (revisions, stop) => revisions.RevertToAsync(time, collections, stop)).ConfigureAwait(false);
     }
 
     private static Task Enforce(HttpServerRequest request, Database database) =>
-        StartAsync(request, database, "enforcing revisions", "RemovedRevisions", static (revisions, stop) => revisions.EnforceAsync(stop));
+        StartAsync(
+            request, database, "enforcing revisions", "RemovedRevisions",
+            static (revisions, stop) => revisions.EnforceAsync(stop));
 
     /// <summary>Begins an operation that holds the database open for itself.</summary>
-    private static Task StartAsync(HttpServerRequest request, Database database, string what, string counted, Func<DocumentRevisions, CancellationToken, Task<long>> work)
+    private static Task StartAsync(
+        HttpServerRequest request, Database database, string what, string counted,
+        Func<DocumentRevisions, CancellationToken, Task<long>> work)
     {
         DatabaseLease lease = request.Server.Databases.Enter(database.Name);
         Operation operation = request.Server.Backups.Start(request.Server.Operations.Of(database.Name), what, async (_, stop) =>
@@ -170,7 +186,8 @@ internal static class RevisionsEndpoints
         }
 
         if (ids.Count == 0 || (vectors.Count > 0 && ids.Count > 1))
-            throw WireException.BadRequest("The request needs 'DocumentIds', and exactly one of them with 'RevisionsChangeVectors'. Nothing was changed.");
+            throw WireException.BadRequest(
+                "The request needs 'DocumentIds', and exactly one of them with 'RevisionsChangeVectors'. Nothing was changed.");
         long deleted = 0;
         foreach (string id in ids)
             deleted += await database.Revisions.DeleteAsync(id, vectors, request.Aborted).ConfigureAwait(false);
@@ -187,7 +204,8 @@ internal static class RevisionsEndpoints
         if (!json.TryGetProperty(name, out JsonElement given) || given.ValueKind == JsonValueKind.Null)
             return;
         if (given.ValueKind != JsonValueKind.Array)
-            throw WireException.BadRequest($"'{name}' is a JSON {given.ValueKind}; expected is an array of texts. Nothing was changed.");
+            throw WireException.BadRequest(
+                $"'{name}' is a JSON {given.ValueKind}; expected is an array of texts. Nothing was changed.");
         texts.AddRange(given.EnumerateArray().Select(text => WireJson.Text(text, name) ?? ""));
     }
 

@@ -5,8 +5,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Puts handlers at their routes, each inside the <see cref="RequestFrame"/>. Plain delegates on endpoint routing: no reflection, no binding. Each route names the level of access it
-/// demands; there is no default.
+/// Puts handlers at their routes, each inside the <see cref="RequestFrame"/>. Plain delegates on endpoint routing: no reflection,
+/// no binding. Each route names the level of access it demands; there is no default.
 /// </summary>
 internal sealed class Routes(IEndpointRouteBuilder endpoints, RequestFrame frame)
 {
@@ -20,7 +20,8 @@ internal sealed class Routes(IEndpointRouteBuilder endpoints, RequestFrame frame
         Map(method, pattern, new RequiredAccess(level), http => frame.ServeAsync(http, handler));
 
     /// <summary>A route that is about the database which a parameter of the query string names.</summary>
-    public void ServerOf(string parameter, string method, string pattern, AccessLevel level, Func<HttpServerRequest, Task> handler) =>
+    public void ServerOf(
+        string parameter, string method, string pattern, AccessLevel level, Func<HttpServerRequest, Task> handler) =>
         Map(method, pattern, new RequiredAccess(level, parameter, InQuery: true), http => frame.ServeAsync(http, handler));
 
     /// <summary>A route below <c>/databases/{name}</c>; the database stays open until the handler is done.</summary>
@@ -28,17 +29,24 @@ internal sealed class Routes(IEndpointRouteBuilder endpoints, RequestFrame frame
         DatabaseLease(method, pattern, level, (request, lease) => handler(request, lease.Database));
 
     /// <summary>As <see cref="Database"/>, for handlers that watch the database close.</summary>
-    public void DatabaseLease(string method, string pattern, AccessLevel level, Func<HttpServerRequest, DatabaseLease, Task> handler) =>
-        Map(method, DatabasePrefix + pattern, new RequiredAccess(level, DatabaseParameter), http => frame.ServeDatabaseAsync(http, handler));
+    public void DatabaseLease(
+        string method, string pattern, AccessLevel level, Func<HttpServerRequest, DatabaseLease, Task> handler) =>
+        Map(
+            method, DatabasePrefix + pattern, new RequiredAccess(level, DatabaseParameter),
+            http => frame.ServeDatabaseAsync(http, handler));
 
     /// <summary>Every method of a path, where no other route takes it.</summary>
-    public void Rest(string pattern, AccessLevel level, Func<HttpServerRequest, Task> handler) => MapLast(pattern, level, handler, order: int.MaxValue - 1);
+    public void Rest(string pattern, AccessLevel level, Func<HttpServerRequest, Task> handler) =>
+        MapLast(pattern, level, handler, order: int.MaxValue - 1);
 
     /// <summary>Everything below a prefix that nobody knows.</summary>
     public void Unknown(string pattern) => MapLast(
-        pattern, AccessLevel.ValidUser, static request => throw WireException.RouteNotFound(request.Method, request.Http.Request.Path.Value ?? "/"), order: int.MaxValue);
+        pattern, AccessLevel.ValidUser,
+        static request => throw WireException.RouteNotFound(request.Method, request.Http.Request.Path.Value ?? "/"),
+        order: int.MaxValue);
 
-    private void Map(string method, string pattern, RequiredAccess access, RequestDelegate serve) => endpoints.MapMethods(pattern, [method], serve).WithMetadata(access);
+    private void Map(string method, string pattern, RequiredAccess access, RequestDelegate serve) =>
+        endpoints.MapMethods(pattern, [method], serve).WithMetadata(access);
 
     private void MapLast(string pattern, AccessLevel level, Func<HttpServerRequest, Task> handler, int order)
     {

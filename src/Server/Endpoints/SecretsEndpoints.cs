@@ -8,8 +8,9 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Keys of encrypted databases: making one, giving one to the server before its database is made or after a restart, changing it, and drawing new data keys. A key goes in and
-/// never comes out again; it stands in the body, not in the address, which proxies and logs keep.
+/// Keys of encrypted databases: making one, giving one to the server before its database is made or after a restart, changing it,
+/// and drawing new data keys. A key goes in and never comes out again; it stands in the body, not in the address, which proxies
+/// and logs keep.
 /// </summary>
 internal static class SecretsEndpoints
 {
@@ -23,7 +24,10 @@ internal static class SecretsEndpoints
         routes.Server("GET", "/admin/secrets/generate", AccessLevel.Operator, Generate);
         routes.Server("POST", "/admin/secrets", AccessLevel.Operator, Give);
         routes.Server("POST", "/admin/secrets/distribute", AccessLevel.Operator, Give);
-        routes.Rest("/admin/secrets", AccessLevel.Operator, static _ => throw WireException.BadRequest("The server takes keys (POST) and gives none back. Keep a copy of each key yourself."));
+        routes.Rest(
+            "/admin/secrets", AccessLevel.Operator,
+            static _ => throw WireException.BadRequest(
+                "The server takes keys (POST) and gives none back. Keep a copy of each key yourself."));
         routes.Database("POST", "/admin/encryption/key", AccessLevel.Operator, Change);
         routes.DatabaseLease("POST", "/admin/encryption/rotate", AccessLevel.Operator, Rotate);
     }
@@ -50,7 +54,9 @@ internal static class SecretsEndpoints
         SecretTransport.Require(request.Http);
         string name = request.RequiredParameter("name");
         if (request.Parameters("node").Any(static node => !string.IsNullOrEmpty(node) && node != TopologyEndpoints.NodeTag))
-            throw WireException.BadRequest($"The key is meant for other nodes too (node=); this server is one node alone, '{TopologyEndpoints.NodeTag}'. Nothing was kept.");
+            throw WireException.BadRequest(
+                $"The key is meant for other nodes too (node=); this server is one node alone, '{TopologyEndpoints.NodeTag}'. "
+                    + $"Nothing was kept.");
 
         bool keep = request.Flag("keep", otherwise: true);
         bool overwrite = request.Flag("overwrite");
@@ -95,7 +101,8 @@ internal static class SecretsEndpoints
         if (!lease.Database.IsEncrypted)
             throw NotEncrypted(lease.Database);
 
-        await OperationsEndpoints.WriteStartedAsync(request, KeyRotation.Start(request.Server, lease.Database)).ConfigureAwait(false);
+        await OperationsEndpoints.WriteStartedAsync(request, KeyRotation.Start(request.Server, lease.Database))
+            .ConfigureAwait(false);
     }
 
     private static async Task<RequestBody> ReadKeyAsync(HttpServerRequest request)
@@ -103,9 +110,12 @@ internal static class SecretsEndpoints
         RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
         return body.Length > 0
             ? body
-            : throw WireException.BadRequest($"The request has no body; expected is the key: {KeyBytes} bytes in base64, as GET /admin/secrets/generate gives one.");
+            : throw WireException.BadRequest(
+                $"The request has no body; expected is the key: {KeyBytes} bytes in base64, as GET /admin/secrets/generate gives "
+                    + $"one.");
     }
 
     private static WireException NotEncrypted(Database database) =>
-        WireException.BadRequest($"Database '{database.Name}' is not encrypted, so it has no key. Encryption is chosen when a database is made.");
+        WireException.BadRequest(
+            $"Database '{database.Name}' is not encrypted, so it has no key. Encryption is chosen when a database is made.");
 }

@@ -11,7 +11,8 @@ internal static class ServerInfoEndpoints
         routes.Server("GET", "/build/version", AccessLevel.ValidUser, BuildVersion);
         routes.Server("GET", "/configuration/client", AccessLevel.ValidUser, ClientConfiguration);
         routes.Server("GET", "/setup/alive", AccessLevel.Anyone, static request => request.NoContentAsync());
-        routes.Database("GET", "/configuration/client", AccessLevel.DatabaseRead, static (request, _) => ClientConfiguration(request));
+        routes.Database(
+            "GET", "/configuration/client", AccessLevel.DatabaseRead, static (request, _) => ClientConfiguration(request));
         routes.Database("GET", "/healthcheck", AccessLevel.DatabaseRead, static (request, _) => request.NoContentAsync());
     }
 

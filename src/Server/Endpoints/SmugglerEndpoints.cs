@@ -8,9 +8,9 @@ using Treepie.Server.Smuggler;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// <c>smuggler/export</c> and <c>smuggler/import</c>: a database out, or into another, as one stream that never stands on this server's disk; and <c>restore/upload</c>, a
-/// backup to a new database. All are operations: whoever asks for their state learns how far they are and how they ended; a connection itself can say no more than
-/// that it broke.
+/// <c>smuggler/export</c> and <c>smuggler/import</c>: a database out, or into another, as one stream that never stands on this
+/// server's disk; and <c>restore/upload</c>, a backup to a new database. All are operations: whoever asks for their state learns
+/// how far they are and how they ended; a connection itself can say no more than that it broke.
 /// </summary>
 internal static class SmugglerEndpoints
 {
@@ -28,56 +28,71 @@ internal static class SmugglerEndpoints
         if (options.Key is not null)
             SecretTransport.Require(request.Http);
 
-        await RunAsync(request, request.Server.Operations.Of(database.Name), "export", request.Server.Streams, async (operation, stop) =>
-        {
-            HttpResponse response = request.Http.Response;
-            response.ContentType = "application/octet-stream";
-            // The content is compressed, not the transfer: what arrives is written to a file as it is.
-            response.Headers.ContentDisposition = $"attachment; filename=\"{database.Name}.ravendbdump\"";
-            BackupOptions wanted = options.ForBackup();
-            response.Headers[BackupPartEndpoints.SealedHeader] = BackupPartEndpoints.IsSealed(wanted, database) ? "true" : "false";
-            await request.Server.Databases.BackupAsync(database, new AnswerStream(request.Output), wanted, new OperationReporter(operation), stop).ConfigureAwait(false);
-        }).ConfigureAwait(false);
+        await RunAsync(
+            request, request.Server.Operations.Of(database.Name), "export", request.Server.Streams, async (operation, stop) =>
+            {
+                HttpResponse response = request.Http.Response;
+                response.ContentType = "application/octet-stream";
+                // The content is compressed, not the transfer: what arrives is written to a file as it is.
+                response.Headers.ContentDisposition = $"attachment; filename=\"{database.Name}.ravendbdump\"";
+                BackupOptions wanted = options.ForBackup();
+                response.Headers[BackupPartEndpoints.SealedHeader] = BackupPartEndpoints.IsSealed(wanted, database)
+                    ? "true"
+                    : "false";
+                await request.Server.Databases
+                    .BackupAsync(database, new AnswerStream(request.Output), wanted, new OperationReporter(operation), stop)
+                    .ConfigureAwait(false);
+            }).ConfigureAwait(false);
     }
 
-    private static Task Import(HttpServerRequest request, Database database) => RunAsync(request, request.Server.Operations.Of(database.Name), "import", request.Server.BulkInserts, async (operation, stop) =>
-    {
-        await DumpForm.ReadAsync(
-            request,
-            async (options, dump) =>
+    private static Task Import(HttpServerRequest request, Database database) =>
+        RunAsync(
+            request, request.Server.Operations.Of(database.Name), "import", request.Server.BulkInserts, async (operation, stop) =>
             {
-                BackupReport report = await request.Server.Databases.ImportAsync(database, dump, options.ForImport(), new OperationReporter(operation), stop).ConfigureAwait(false);
-                operation.Complete(json => ReportJson.WriteImport(json, report));
-            },
-            stop).ConfigureAwait(false);
-        await request.NoContentAsync().ConfigureAwait(false);
-    });
+                await DumpForm.ReadAsync(
+                    request,
+                    async (options, dump) =>
+                    {
+                        BackupReport report = await request.Server.Databases
+                            .ImportAsync(database, dump, options.ForImport(), new OperationReporter(operation), stop)
+                            .ConfigureAwait(false);
+                        operation.Complete(json => ReportJson.WriteImport(json, report));
+                    },
+                    stop).ConfigureAwait(false);
+                await request.NoContentAsync().ConfigureAwait(false);
+            });
 
     private static Task Restore(HttpServerRequest request)
     {
         string name = request.RequiredParameter("name");
         bool encrypted = request.Flag("encrypted");
-        return RunAsync(request, request.Server.Operations.OfServer, "restore", request.Server.BulkInserts, (operation, stop) => DumpForm.ReadAsync(
-            request,
-            async (options, dump) =>
-            {
-                BackupReport report = await request.Server.Databases.RestoreAsync(name, dump, encrypted, options.ForRestore(), new OperationReporter(operation), stop).ConfigureAwait(false);
-                await WriteAsync(request, report).ConfigureAwait(false);
-            },
-            stop));
+        return RunAsync(
+            request, request.Server.Operations.OfServer, "restore", request.Server.BulkInserts,
+            (operation, stop) => DumpForm.ReadAsync(
+                request,
+                async (options, dump) =>
+                {
+                    BackupReport report = await request.Server.Databases
+                        .RestoreAsync(name, dump, encrypted, options.ForRestore(), new OperationReporter(operation), stop)
+                        .ConfigureAwait(false);
+                    await WriteAsync(request, report).ConfigureAwait(false);
+                },
+                stop));
     }
 
     /// <summary>
-    /// Begins an operation of <paramref name="owner"/>, under the number that the client chose with <c>operationId=</c> or one of its own, and sees
-    /// to its end. It counts among the work of <paramref name="share"/>.
+    /// Begins an operation of <paramref name="owner"/>, under the number that the client chose with <c>operationId=</c> or one of
+    /// its own, and sees to its end. It counts among the work of <paramref name="share"/>.
     /// </summary>
     public static async Task RunAsync(
-        HttpServerRequest request, OperationRegistry owner, string what, WorkShare share, Func<Operation, CancellationToken, Task> work)
+        HttpServerRequest request, OperationRegistry owner, string what, WorkShare share,
+        Func<Operation, CancellationToken, Task> work)
     {
         request.BecomeLong(share);
         long id = request.Number("operationId", 0);
         Operation operation = (id == 0 ? owner.Begin(request.Client.Identity) : owner.TryBegin(id, request.Client.Identity))
-            ?? throw WireException.BadRequest($"An operation with the number {id} has begun before. Take a new one from operations/next-operation-id.");
+            ?? throw WireException.BadRequest(
+                $"An operation with the number {id} has begun before. Take a new one from operations/next-operation-id.");
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(request.Aborted, operation.Killed);
         try
         {
@@ -105,16 +120,17 @@ internal static class SmugglerEndpoints
         }
     }
 
-    private static Task WriteAsync(HttpServerRequest request, BackupReport report) => request.JsonAsync(report, static (json, report) =>
-    {
-        json.WriteStartObject();
-        json.WriteNumber("Documents", report.Counts.Documents);
-        json.WriteNumber("Tombstones", report.Counts.Tombstones);
-        json.WriteNumber("Indexes", report.Counts.Indexes);
-        json.WriteNumber("Identities", report.Counts.Identities);
-        json.WriteNumber("LastEtag", report.LastEtag);
-        json.WriteString("ContentHash", report.ContentHash);
-        ReportJson.WriteCounts(json, report);
-        json.WriteEndObject();
-    }, StatusCodes.Status201Created);
+    private static Task WriteAsync(HttpServerRequest request, BackupReport report) =>
+        request.JsonAsync(report, static (json, report) =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber("Documents", report.Counts.Documents);
+            json.WriteNumber("Tombstones", report.Counts.Tombstones);
+            json.WriteNumber("Indexes", report.Counts.Indexes);
+            json.WriteNumber("Identities", report.Counts.Identities);
+            json.WriteNumber("LastEtag", report.LastEtag);
+            json.WriteString("ContentHash", report.ContentHash);
+            ReportJson.WriteCounts(json, report);
+            json.WriteEndObject();
+        }, StatusCodes.Status201Created);
 }

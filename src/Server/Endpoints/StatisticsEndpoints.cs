@@ -13,67 +13,84 @@ internal static class StatisticsEndpoints
 {
     public static void Map(Routes routes)
     {
-        routes.Database("GET", "/stats", AccessLevel.DatabaseRead, static (request, database) => Statistics(request, database, detailed: false));
-        routes.Database("GET", "/stats/detailed", AccessLevel.DatabaseRead, static (request, database) => Statistics(request, database, detailed: true));
-        routes.Database("GET", "/stats/essential", AccessLevel.DatabaseRead, static (request, database) => Statistics(request, database, detailed: false));
-        routes.Database("GET", "/collections/stats", AccessLevel.DatabaseRead, static (request, database) => Collections(request, database, detailed: false));
-        routes.Database("GET", "/collections/stats/detailed", AccessLevel.DatabaseRead, static (request, database) => Collections(request, database, detailed: true));
+        routes.Database(
+            "GET", "/stats", AccessLevel.DatabaseRead,
+            static (request, database) => Statistics(request, database, detailed: false));
+        routes.Database(
+            "GET", "/stats/detailed", AccessLevel.DatabaseRead,
+            static (request, database) => Statistics(request, database, detailed: true));
+        routes.Database(
+            "GET", "/stats/essential", AccessLevel.DatabaseRead,
+            static (request, database) => Statistics(request, database, detailed: false));
+        routes.Database(
+            "GET", "/collections/stats", AccessLevel.DatabaseRead,
+            static (request, database) => Collections(request, database, detailed: false));
+        routes.Database(
+            "GET", "/collections/stats/detailed", AccessLevel.DatabaseRead,
+            static (request, database) => Collections(request, database, detailed: true));
     }
 
     private static Task Statistics(HttpServerRequest request, Database database, bool detailed) =>
-        request.JsonAsync((Database: database, Statistics: database.GetStatistics(), detailed, Backups: request.Server.Backups.Scheduler.List(database.Name)), static (json, state) =>
-        {
-            DatabaseStatistics statistics = state.Statistics;
-            json.WriteStartObject();
-            json.WriteNumber("CountOfDocuments", statistics.DocumentCount);
-            json.WriteNumber("CountOfIndexes", statistics.Indexes.Count);
-            json.WriteNumber("CountOfTombstones", statistics.TombstoneCount);
-            json.WriteNumber("CountOfTimeSeriesSegments", statistics.TimeSeriesSegmentCount);
-            json.WriteNumber("CountOfRevisionDocuments", statistics.RevisionCount);
-            foreach (string none in (ReadOnlySpan<string>)["CountOfConflicts", "CountOfDocumentsConflicts", "NumberOfTransactionMergerQueueOperations"])
-                json.WriteNumber(none, 0);
-
-            json.WriteNumber("CountOfAttachments", statistics.AttachmentCount);
-            json.WriteNumber("CountOfUniqueAttachments", statistics.UniqueAttachmentCount);
-            json.WriteNumber("CountOfCounterEntries", statistics.CounterCount);
-            if (state.detailed)
+        request.JsonAsync(
+            (Database: database, Statistics: database.GetStatistics(), detailed, Backups: request.Server.Backups.Scheduler.List(
+                database.Name)),
+            static (json, state) =>
             {
-                json.WriteNumber("CountOfIdentities", statistics.IdentityCount);
-                json.WriteNumber("CountOfCompareExchange", statistics.CompareExchangeCount);
-                json.WriteNumber("CountOfCompareExchangeTombstones", statistics.CompareExchangeTombstoneCount);
-                json.WriteNumber("CountOfTimeSeriesDeletedRanges", 0);
-            }
+                DatabaseStatistics statistics = state.Statistics;
+                json.WriteStartObject();
+                json.WriteNumber("CountOfDocuments", statistics.DocumentCount);
+                json.WriteNumber("CountOfIndexes", statistics.Indexes.Count);
+                json.WriteNumber("CountOfTombstones", statistics.TombstoneCount);
+                json.WriteNumber("CountOfTimeSeriesSegments", statistics.TimeSeriesSegmentCount);
+                json.WriteNumber("CountOfRevisionDocuments", statistics.RevisionCount);
+                foreach (string none in (ReadOnlySpan<string>)
+                [
+                    "CountOfConflicts", "CountOfDocumentsConflicts", "NumberOfTransactionMergerQueueOperations"
+                ])
+                    json.WriteNumber(none, 0);
 
-            json.WriteNumber("LastDocEtag", statistics.LastEtag);
-            json.WriteNumber("LastDatabaseEtag", statistics.LastEtag);
-            json.WriteString("DatabaseChangeVector", statistics.ChangeVector);
-            json.WriteString("DatabaseId", state.Database.Id);
-            json.WriteBoolean("Is64Bit", Environment.Is64BitProcess);
-            json.WriteString("Pager", "Treepie.Storage");
-            json.WriteBoolean("IsEncrypted", statistics.IsEncrypted);
-            if (statistics.IsEncrypted)
-            {
-                WriteSize(json, "DecryptedInMemory", statistics.DecryptedBytes);
-                json.WriteBoolean("IsDecryptedMemoryLocked", statistics.IsDecryptedMemoryLocked);
-            }
+                json.WriteNumber("CountOfAttachments", statistics.AttachmentCount);
+                json.WriteNumber("CountOfUniqueAttachments", statistics.UniqueAttachmentCount);
+                json.WriteNumber("CountOfCounterEntries", statistics.CounterCount);
+                if (state.detailed)
+                {
+                    json.WriteNumber("CountOfIdentities", statistics.IdentityCount);
+                    json.WriteNumber("CountOfCompareExchange", statistics.CompareExchangeCount);
+                    json.WriteNumber("CountOfCompareExchangeTombstones", statistics.CompareExchangeTombstoneCount);
+                    json.WriteNumber("CountOfTimeSeriesDeletedRanges", 0);
+                }
 
-            if (state.Backups.Count > 0)
-                WriteBackups(json, state.Backups);
-            WriteSize(json, "SizeOnDisk", statistics.SizeOnDiskBytes);
-            WriteSize(json, "TempBuffersSizeOnDisk", 0);
-            json.WriteStartArray("Indexes");
-            foreach (IndexStatistics index in statistics.Indexes)
-                WriteIndex(json, index);
+                json.WriteNumber("LastDocEtag", statistics.LastEtag);
+                json.WriteNumber("LastDatabaseEtag", statistics.LastEtag);
+                json.WriteString("DatabaseChangeVector", statistics.ChangeVector);
+                json.WriteString("DatabaseId", state.Database.Id);
+                json.WriteBoolean("Is64Bit", Environment.Is64BitProcess);
+                json.WriteString("Pager", "Treepie.Storage");
+                json.WriteBoolean("IsEncrypted", statistics.IsEncrypted);
+                if (statistics.IsEncrypted)
+                {
+                    WriteSize(json, "DecryptedInMemory", statistics.DecryptedBytes);
+                    json.WriteBoolean("IsDecryptedMemoryLocked", statistics.IsDecryptedMemoryLocked);
+                }
 
-            json.WriteEndArray();
-            json.WriteEndObject();
-        });
+                if (state.Backups.Count > 0)
+                    WriteBackups(json, state.Backups);
+                WriteSize(json, "SizeOnDisk", statistics.SizeOnDiskBytes);
+                WriteSize(json, "TempBuffersSizeOnDisk", 0);
+                json.WriteStartArray("Indexes");
+                foreach (IndexStatistics index in statistics.Indexes)
+                    WriteIndex(json, index);
+
+                json.WriteEndArray();
+                json.WriteEndObject();
+            });
 
     /// <summary>The last moment that was shown to be restorable, and what somebody should look at.</summary>
     private static void WriteBackups(Utf8JsonWriter json, IReadOnlyList<BackupTaskInfo> tasks)
     {
         json.WritePropertyName("LastProvenBackup");
-        BackupTaskJson.WriteProven(json, tasks.Select(static info => info.State.LastProven).OfType<ProvenPoint>().MaxBy(static point => point.TakenAt));
+        BackupTaskJson.WriteProven(
+            json, tasks.Select(static info => info.State.LastProven).OfType<ProvenPoint>().MaxBy(static point => point.TakenAt));
         json.WriteStartArray("BackupAlerts");
         foreach (BackupTaskInfo info in tasks)
             if (info.Alert is not null)

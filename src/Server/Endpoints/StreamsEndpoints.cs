@@ -7,8 +7,8 @@ using Treepie.Store;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Answers without an end in sight: a document a line (<c>format=jsonl</c>), or one object with <c>Results</c> for older clients. The reader
-/// sets the pace; memory stays that of a few documents.
+/// Answers without an end in sight: a document a line (<c>format=jsonl</c>), or one object with <c>Results</c> for older clients.
+/// The reader sets the pace; memory stays that of a few documents.
 /// </summary>
 internal static class StreamsEndpoints
 {
@@ -86,7 +86,10 @@ internal static class StreamsEndpoints
         }
     }
 
-    /// <summary>The current result. Clients want metadata of all that is streamed, so facets and suggestions get some here, which have none elsewhere.</summary>
+    /// <summary>
+    /// The current result. Clients want metadata of all that is streamed, so facets and suggestions get some here, which have
+    /// none elsewhere.
+    /// </summary>
     private static void WriteItem(QueryResults results, ResponseBody output)
     {
         if (!results.IsComputed)

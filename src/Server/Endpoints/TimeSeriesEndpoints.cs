@@ -23,7 +23,9 @@ internal static class TimeSeriesEndpoints
     private static Task Get(HttpServerRequest request, Database database)
     {
         (string id, string name) = (request.RequiredParameter("docId"), request.RequiredParameter("name"));
-        Range range = RangeOf(request.Parameter("from"), request.Parameter("to"), name, request.Number("start", 0), request.Number("pageSize", int.MaxValue));
+        Range range = RangeOf(
+            request.Parameter("from"), request.Parameter("to"), name, request.Number("start", 0),
+            request.Number("pageSize", int.MaxValue));
         using DatabaseSnapshot snapshot = database.BeginRead();
         if (!snapshot.TimeSeriesOf(id).Any(series => string.Equals(series.Name, name, StringComparison.OrdinalIgnoreCase)))
         {
@@ -31,7 +33,8 @@ internal static class TimeSeriesEndpoints
             return Task.CompletedTask;
         }
 
-        return request.JsonAsync((snapshot, id, range), static (json, state) => Write(json, state.snapshot, state.id, state.range));
+        return request.JsonAsync(
+            (snapshot, id, range), static (json, state) => Write(json, state.snapshot, state.id, state.range));
     }
 
     private static Task Ranges(HttpServerRequest request, Database database)
@@ -40,14 +43,19 @@ internal static class TimeSeriesEndpoints
         StringValues names = request.Parameters("name"), from = request.Parameters("from"), to = request.Parameters("to");
         if (names.Count != from.Count || names.Count != to.Count)
             throw WireException.BadRequest("Each 'name' needs a 'from' and a 'to', which may be empty.");
-        List<Range> ranges = [.. Enumerable.Range(0, names.Count).Select(i => RangeOf(from[i], to[i], names[i] ?? "", request.Number("start", 0), request.Number("pageSize", int.MaxValue)))];
+        List<Range> ranges = [
+            .. Enumerable.Range(0, names.Count)
+                .Select(
+                    i => RangeOf(
+                        from[i], to[i], names[i] ?? "", request.Number("start", 0), request.Number("pageSize", int.MaxValue)))];
         using DatabaseSnapshot snapshot = database.BeginRead();
         return request.JsonAsync((snapshot, id, ranges), static (json, state) =>
         {
             json.WriteStartObject();
             json.WriteString("Id", state.id);
             json.WriteStartObject("Values");
-            foreach (IGrouping<string, Range> series in state.ranges.GroupBy(static range => range.Name, StringComparer.OrdinalIgnoreCase))
+            foreach (IGrouping<string, Range> series in state.ranges.GroupBy(
+                static range => range.Name, StringComparer.OrdinalIgnoreCase))
             {
                 json.WriteStartArray(series.Key);
                 foreach (Range range in series)
@@ -104,9 +112,12 @@ internal static class TimeSeriesEndpoints
     private static Range RangeOf(string? from, string? to, string name, long start, long size)
     {
         var range = new Range(
-            name, string.IsNullOrEmpty(from) ? DateTime.MinValue : RevisionsEndpoints.TimeOf(from), string.IsNullOrEmpty(to) ? DateTime.MaxValue : RevisionsEndpoints.TimeOf(to),
+            name, string.IsNullOrEmpty(from) ? DateTime.MinValue : RevisionsEndpoints.TimeOf(from),
+            string.IsNullOrEmpty(to) ? DateTime.MaxValue : RevisionsEndpoints.TimeOf(to),
             (int)Math.Clamp(start, 0, int.MaxValue), (int)Math.Clamp(size, 0, int.MaxValue));
-        return range.From <= range.To ? range : throw WireException.BadRequest($"The range of the time series '{name}' ends before it begins.");
+        return range.From <= range.To
+            ? range
+            : throw WireException.BadRequest($"The range of the time series '{name}' ends before it begins.");
     }
 
     private static void Write(Utf8JsonWriter json, DatabaseSnapshot snapshot, string id, Range range)
@@ -116,9 +127,15 @@ internal static class TimeSeriesEndpoints
         json.WriteString("From", WireTime.ToWire(range.From));
         json.WriteString("To", WireTime.ToWire(range.To));
         if (isWhole)
-            json.WriteNumber("TotalResults", snapshot.TimeSeriesOf(id).FirstOrDefault(series => string.Equals(series.Name, range.Name, StringComparison.OrdinalIgnoreCase))?.Count ?? 0);
+            json.WriteNumber(
+                "TotalResults",
+                snapshot.TimeSeriesOf(id)
+                    .FirstOrDefault(series => string.Equals(series.Name, range.Name, StringComparison.OrdinalIgnoreCase))?.Count
+                        ?? 0);
         json.WriteStartArray("Entries");
-        foreach (TimeSeriesPoint point in snapshot.TimeSeries(id, range.Name, range.From, range.To).Skip(range.Start).Take(range.Size))
+        foreach (TimeSeriesPoint point in snapshot.TimeSeries(id, range.Name, range.From, range.To)
+            .Skip(range.Start)
+            .Take(range.Size))
         {
             json.WriteStartObject();
             json.WriteString("Timestamp", WireTime.ToWire(point.Timestamp));

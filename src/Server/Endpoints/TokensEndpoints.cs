@@ -5,8 +5,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Bearer tokens, for programs that cannot come with a certificate: listing, making and deleting them. The text of a token is in the
-/// answer that makes it, and nowhere else.
+/// Bearer tokens, for programs that cannot come with a certificate: listing, making and deleting them. The text of a token is in
+/// the answer that makes it, and nowhere else.
 /// </summary>
 internal static class TokensEndpoints
 {
@@ -21,15 +21,16 @@ internal static class TokensEndpoints
         routes.Server("DELETE", "/admin/tokens", AccessLevel.Operator, Delete);
     }
 
-    private static Task List(HttpServerRequest request) => request.JsonAsync(TokensOf(AccessChanges.Require(request)).All, static (json, all) =>
-    {
-        json.WriteStartObject();
-        json.WriteStartArray("Results");
-        foreach (TokenEntry entry in all)
-            TokenJson.Write(json, entry);
-        json.WriteEndArray();
-        json.WriteEndObject();
-    });
+    private static Task List(HttpServerRequest request) =>
+        request.JsonAsync(TokensOf(AccessChanges.Require(request)).All, static (json, all) =>
+        {
+            json.WriteStartObject();
+            json.WriteStartArray("Results");
+            foreach (TokenEntry entry in all)
+                TokenJson.Write(json, entry);
+            json.WriteEndArray();
+            json.WriteEndObject();
+        });
 
     private static async Task Make(HttpServerRequest request)
     {
@@ -52,7 +53,8 @@ internal static class TokensEndpoints
         await tokens.AddAsync(entry).ConfigureAwait(false);
         request.Server.Control?.Audit.Changed(request, "made", entry);
         request.SetHeader("Cache-Control", "no-store");
-        await request.JsonAsync((entry, text), static (json, made) => TokenJson.Write(json, made.entry, made.text), StatusCodes.Status201Created)
+        await request.JsonAsync(
+            (entry, text), static (json, made) => TokenJson.Write(json, made.entry, made.text), StatusCodes.Status201Created)
             .ConfigureAwait(false);
     }
 

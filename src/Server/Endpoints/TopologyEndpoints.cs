@@ -5,8 +5,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// Where clients find the database: always here, a cluster of one. Clients send everything else to the address they read here, which is the
-/// public one if the server has been told one, and else the one they used.
+/// Where clients find the database: always here, a cluster of one. Clients send everything else to the address they read here,
+/// which is the public one if the server has been told one, and else the one they used.
 /// </summary>
 internal static class TopologyEndpoints
 {
@@ -23,7 +23,10 @@ internal static class TopologyEndpoints
         routes.Server("GET", "/cluster/node-info", AccessLevel.ValidUser, NodeInfo);
     }
 
-    /// <summary>The address that clients are to use: the public one, or that which the client used to ask for <paramref name="suffix"/>, without it.</summary>
+    /// <summary>
+    /// The address that clients are to use: the public one, or that which the client used to ask for <paramref name="suffix"/>,
+    /// without it.
+    /// </summary>
     public static string BaseUrl(HttpServerRequest request, string suffix)
     {
         if (request.Server.Options.PublicUrl is { } publicUrl)

@@ -3,42 +3,54 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// What clients can ask for and is not built: said plainly, by name, with a status of its own (501), so that nobody takes silence for success.
-/// And below it the answer to every path that nobody knows.
+/// What clients can ask for and is not built: said plainly, by name, with a status of its own (501), so that nobody takes silence
+/// for success. And below it the answer to every path that nobody knows.
 /// </summary>
 internal static class UnbuiltEndpoints
 {
-    private const string Analyzers = "Analyzers of one's own over HTTP (the program that opens the database gives them, in DatabaseOptions.Analyzers; many are there by name)";
+    private const string Analyzers =
+        "Analyzers of one's own over HTTP (the program that opens the database gives them, in DatabaseOptions.Analyzers; many "
+            + "are there by name)";
 
-    private const string Sorters = "Sorters of one's own over HTTP (the program that opens the database gives them, in DatabaseOptions.CustomOrders)";
+    private const string Sorters =
+        "Sorters of one's own over HTTP (the program that opens the database gives them, in DatabaseOptions.CustomOrders)";
 
     private static readonly (string Pattern, string Feature)[] OfDatabases =
     [
-        ("/attachments", "Attachments of revisions"), ("/attachments/{**rest}", "Other requests about attachments"), ("/admin/attachments/{**rest}", "Attachments kept elsewhere"),
+        ("/attachments", "Attachments of revisions"), ("/attachments/{**rest}", "Other requests about attachments"),
+        ("/admin/attachments/{**rest}", "Attachments kept elsewhere"),
         ("/timeseries/{**rest}", "Other requests about time series"), ("/admin/timeseries/{**rest}", "Policies of time series"),
-        ("/revisions/{**rest}", "Other requests about revisions"), ("/admin/revisions/{**rest}", "Other requests about revisions"),
+        ("/revisions/{**rest}", "Other requests about revisions"),
+        ("/admin/revisions/{**rest}", "Other requests about revisions"),
         ("/subscriptions", "Subscriptions"), ("/subscriptions/{**rest}", "Subscriptions"),
         ("/smuggler/{**rest}", "Other imports than of a dump"),
         ("/changes", "The changes API"), ("/info/tcp", "TCP connections"),
         ("/schema-validation/{**rest}", "Schema validation"),
         ("/admin/schema-validation/{**rest}", "Schema validation"),
-        ("/admin/periodic-backup/{**rest}", "Other requests about backup tasks"), ("/admin/backup/{**rest}", "Other kinds of backups"),
+        ("/admin/periodic-backup/{**rest}", "Other requests about backup tasks"),
+        ("/admin/backup/{**rest}", "Other kinds of backups"),
         ("/admin/etl", "ETL"), ("/admin/etl/{**rest}", "ETL"), ("/admin/queue-sink", "Queue sinks"),
         ("/tasks/{**rest}", "Other ongoing tasks than backups"), ("/admin/tasks/{**rest}", "Other ongoing tasks than backups"),
         ("/admin/connection-strings", "Connection strings"), ("/replication/{**rest}", "Replication"),
         ("/admin/analyzers", Analyzers), ("/analyzers", Analyzers),
         ("/admin/sorters", Sorters), ("/sorters", Sorters),
-        ("/admin/configuration/{**rest}", "Settings of a database"), ("/admin/documents-compression/{**rest}", "Compression of documents"),
-        ("/admin/transactions/{**rest}", "Recording of transactions"), ("/admin/ai/{**rest}", "AI tasks"), ("/ai/{**rest}", "AI tasks"),
+        ("/admin/configuration/{**rest}", "Settings of a database"),
+        ("/admin/documents-compression/{**rest}", "Compression of documents"),
+        ("/admin/transactions/{**rest}", "Recording of transactions"), ("/admin/ai/{**rest}", "AI tasks"),
+        ("/ai/{**rest}", "AI tasks"),
     ];
 
     private static readonly (string Pattern, string Feature)[] OfTheServer =
     [
-        ("/admin/databases/{**rest}", "Enabling, disabling, locking and moving databases"), ("/admin/compact", "Compacting on demand"),
+        ("/admin/databases/{**rest}", "Enabling, disabling, locking and moving databases"),
+        ("/admin/compact", "Compacting on demand"),
         ("/admin/configuration/{**rest}", "Settings of the server"), ("/admin/logs/{**rest}", "Settings of the log"),
-        ("/admin/certificates/{**rest}", "Other requests about certificates"), ("/certificates/{**rest}", "Other requests about certificates"),
-        ("/admin/cluster/{**rest}", "Clusters"), ("/admin/restore/{**rest}", "Other ways to restore"), ("/admin/backup-task/{**rest}", "Other requests about backup tasks"),
-        ("/admin/periodic-backup/{**rest}", "Other requests about backup tasks"), ("/periodic-backup/{**rest}", "Other requests about backup tasks"), ("/admin/replication/{**rest}", "Replication"),
+        ("/admin/certificates/{**rest}", "Other requests about certificates"),
+        ("/certificates/{**rest}", "Other requests about certificates"),
+        ("/admin/cluster/{**rest}", "Clusters"), ("/admin/restore/{**rest}", "Other ways to restore"),
+        ("/admin/backup-task/{**rest}", "Other requests about backup tasks"),
+        ("/admin/periodic-backup/{**rest}", "Other requests about backup tasks"),
+        ("/periodic-backup/{**rest}", "Other requests about backup tasks"), ("/admin/replication/{**rest}", "Replication"),
         ("/admin/analyzers", Analyzers), ("/admin/sorters", Sorters),
         ("/info/{**rest}", "TCP connections"),
     ];
@@ -46,10 +58,15 @@ internal static class UnbuiltEndpoints
     public static void Map(Routes routes)
     {
         foreach ((string pattern, string feature) in OfDatabases)
-            routes.Rest("/databases/{" + Routes.DatabaseParameter + "}" + pattern, IsAdmin(pattern) ? AccessLevel.DatabaseAdmin : AccessLevel.DatabaseRead, _ => throw WireException.NotBuilt(feature));
+            routes.Rest(
+                "/databases/{" + Routes.DatabaseParameter + "}" + pattern,
+                IsAdmin(pattern) ? AccessLevel.DatabaseAdmin : AccessLevel.DatabaseRead,
+                _ => throw WireException.NotBuilt(feature));
 
         foreach ((string pattern, string feature) in OfTheServer)
-            routes.Rest(pattern, IsAdmin(pattern) ? AccessLevel.Operator : AccessLevel.ValidUser, _ => throw WireException.NotBuilt(feature));
+            routes.Rest(
+                pattern, IsAdmin(pattern) ? AccessLevel.Operator : AccessLevel.ValidUser,
+                _ => throw WireException.NotBuilt(feature));
 
         routes.Unknown("/databases/{**rest}");
         routes.Unknown("/admin/{**rest}");

@@ -7,8 +7,8 @@ using Treepie.Server.Http;
 namespace Treepie.Server.Health;
 
 /// <summary>
-/// Front door of the room: finds what keeps the server from its work, or will. It opens no database, writes nothing, and asks what costs
-/// little, so that it can be asked every second. Thread-safe.
+/// Front door of the room: finds what keeps the server from its work, or will. It opens no database, writes nothing, and asks
+/// what costs little, so that it can be asked every second. Thread-safe.
 /// </summary>
 internal sealed class HealthCheck(ServerContext server)
 {
@@ -43,7 +43,8 @@ internal sealed class HealthCheck(ServerContext server)
             AddIndexes(problems, described.Name, lease.Database.Indexes.List());
             foreach (BackupTaskInfo task in server.Backups.Scheduler.List(described.Name))
                 if (task.Alert is { } alert)
-                    problems.Add(new HealthProblem(false, described.Name, $"Backup task '{task.Task.Name}': {ServerPaths.Hide(alert)}"));
+                    problems.Add(
+                        new HealthProblem(false, described.Name, $"Backup task '{task.Task.Name}': {ServerPaths.Hide(alert)}"));
         }
 
         return problems;
@@ -60,11 +61,16 @@ internal sealed class HealthCheck(ServerContext server)
             long free = new DriveInfo(Path.GetFullPath(server.Options.DataDirectory)).AvailableFreeSpace;
             if (free < server.Limits.LeastFreeDiskBytes)
                 problems.Add(new HealthProblem(
-                    true, null, string.Create(CultureInfo.InvariantCulture, $"The disk of the databases has {free:N0} free bytes, less than {server.Limits.LeastFreeDiskBytes:N0} (--min-free-disk-bytes). Make room.")));
+                    true, null,
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"The disk of the databases has {free:N0} free bytes, less than {server.Limits.LeastFreeDiskBytes:N0} "
+                            + $"(--min-free-disk-bytes). Make room.")));
         }
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException or ArgumentException)
         {
-            problems.Add(new HealthProblem(true, null, "The disk of the databases cannot be asked for its free space. Is it mounted?"));
+            problems.Add(
+                new HealthProblem(true, null, "The disk of the databases cannot be asked for its free space. Is it mounted?"));
         }
     }
 
@@ -73,10 +79,14 @@ internal sealed class HealthCheck(ServerContext server)
         foreach (IndexStatistics index in indexes)
         {
             if (index.State == IndexState.Error)
-                problems.Add(new HealthProblem(false, database, $"Index '{index.Name}' has stopped by an error; its errors tell more."));
+                problems.Add(
+                    new HealthProblem(false, database, $"Index '{index.Name}' has stopped by an error; its errors tell more."));
             else if (index.State == IndexState.Normal && !index.IsPaused && index.TimeBehind > _longestLag)
                 problems.Add(new HealthProblem(
-                    false, database, string.Create(CultureInfo.InvariantCulture, $"Index '{index.Name}' is {index.TimeBehind.TotalMinutes:0} minutes behind.")));
+                    false, database,
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"Index '{index.Name}' is {index.TimeBehind.TotalMinutes:0} minutes behind.")));
         }
     }
 }

@@ -6,9 +6,9 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Hosting;
 
 /// <summary>
-/// Reads <c>--option value</c> and <c>--option=value</c>. Our own options are strict: an unknown one is an error. Settings in RavenDB's form,
-/// <c>--Some.Key=value</c>, are accepted so that programs which start a server with them can start this one: what has a meaning here is done,
-/// the rest is named as ignored.
+/// Reads <c>--option value</c> and <c>--option=value</c>. Our own options are strict: an unknown one is an error. Settings in
+/// RavenDB's form, <c>--Some.Key=value</c>, are accepted so that programs which start a server with them can start this one: what
+/// has a meaning here is done, the rest is named as ignored.
 /// </summary>
 internal static class CommandLineParser
 {
@@ -38,19 +38,25 @@ internal static class CommandLineParser
                 "certificate" => options with { Certificate = NotEmpty(name, Value()) },
                 "certificate-key" => options with { CertificateKey = NotEmpty(name, Value()) },
                 "certificate-password" => options with { CertificatePassword = Password(name, Value()) },
-                "admin-certificate" => options with { AdminCertificates = [.. options.AdminCertificates, NotEmpty(name, Value())] },
+                "admin-certificate" =>
+                    options with { AdminCertificates = [.. options.AdminCertificates, NotEmpty(name, Value())] },
                 "metrics" => options with { Metrics = Switch(name, value) },
                 "otlp-endpoint" => options with { OtlpEndpoint = Endpoint(name, Value()) },
                 "slow-request-seconds" => options with { SlowRequests = TimeSpan.FromSeconds(Seconds(name, Value())) },
                 "master-key" => options with { MasterKey = Source(name, Value()) },
                 "database-key" => options with { DatabaseKeys = [.. options.DatabaseKeys, DatabaseKey(name, Value())] },
-                "backup-folder" => options with { BackupFolders = [.. options.BackupFolders, Named(name, Value(), "a folder or s3://bucket/prefix", "nightly=/backups")] },
+                "backup-folder" => options with
+                {
+                    BackupFolders =
+                        [.. options.BackupFolders, Named(name, Value(), "a folder or s3://bucket/prefix", "nightly=/backups")]
+                },
                 "s3-endpoint" => options with { S3Endpoints = [.. options.S3Endpoints, Endpoint(name, Value())] },
                 "key-source" => options with { KeySources = [.. options.KeySources, KeyName(name, Value())] },
                 "demo" => options with { Demo = Switch(name, value) },
                 "help" or "h" or "?" => options with { Help = Switch(name, value) },
                 "version" => options with { Version = Switch(name, value) },
-                _ when LimitOption.Find(name) is { } limit => options with { Limits = [.. options.Limits, (limit, limit.Parse(Value()))] },
+                _ when LimitOption.Find(name) is { } limit =>
+                    options with { Limits = [.. options.Limits, (limit, limit.Parse(Value()))] },
                 _ => Foreign(options, name, value, ignored),
             };
         }
@@ -92,16 +98,26 @@ internal static class CommandLineParser
 
             case "SECURITY.CERTIFICATE.PASSWORD":
                 throw new CommandLineException(
-                    $"The option --{name} puts a password where every account of this machine can read it. Say with --certificate-password file:PATH or env:NAME where it is.");
+                    $"The option --{name} puts a password where every account of this machine can read it. Say with "
+                        + $"--certificate-password file:PATH or env:NAME where it is.");
 
             case "SECURITY.WELLKNOWNCERTIFICATES.ADMIN":
-                return options with { AdminCertificates = [.. options.AdminCertificates, .. NotEmpty(name, value ?? "").Split(';', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)] };
+                return options with
+                {
+                    AdminCertificates =
+                    [
+                        .. options.AdminCertificates,
+                        .. NotEmpty(name, value ?? "")
+                            .Split(';', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries)
+                    ]
+                };
 
             case "TESTING.PARENTPROCESSID":
                 return options with { ParentProcessId = (int)Number(name, value ?? "", int.MaxValue) };
         }
 
-        bool isForeign = name.Contains('.', StringComparison.Ordinal) || IgnoredNames.Contains(name, StringComparer.OrdinalIgnoreCase);
+        bool isForeign = name.Contains('.', StringComparison.Ordinal)
+            || IgnoredNames.Contains(name, StringComparer.OrdinalIgnoreCase);
         if (!isForeign)
             throw new CommandLineException($"There is no option --{name}. See --help for those there are.");
 
@@ -110,24 +126,35 @@ internal static class CommandLineParser
     }
 
     private static double Seconds(string name, string value) =>
-        double.TryParse(value, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double seconds) && seconds <= MostSlowSeconds
+        double.TryParse(value, NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture, out double seconds)
+            && seconds <= MostSlowSeconds
             ? seconds
-            : throw new CommandLineException($"The option --{name} is '{value}'; it must be a number of seconds from 0 to {MostSlowSeconds}.");
+            : throw new CommandLineException(
+                $"The option --{name} is '{value}'; it must be a number of seconds from 0 to {MostSlowSeconds}.");
 
     private static string[] Addresses(string name, string value)
     {
         string[] addresses = value.Split(';', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
-        return addresses.Length > 0 ? addresses : throw new CommandLineException($"The option --{name} needs an address, for instance http://127.0.0.1:8080.");
+        return addresses.Length > 0
+            ? addresses
+            : throw new CommandLineException($"The option --{name} needs an address, for instance http://127.0.0.1:8080.");
     }
 
     private static Uri PublicUrl(string name, string value) =>
-        Uri.TryCreate(value, UriKind.Absolute, out Uri? url) && url.Scheme is "http" or "https" && url is { UserInfo.Length: 0, Query.Length: 0, Fragment.Length: 0 }
+        Uri.TryCreate(value, UriKind.Absolute, out Uri? url)
+            && url.Scheme is "http" or "https"
+            && url is { UserInfo.Length: 0, Query.Length: 0, Fragment.Length: 0 }
             ? url
-            : throw new CommandLineException($"The option --{name} is '{value}'; it must be the address by which clients reach the server, such as https://db.example.com:8443.");
+            : throw new CommandLineException(
+                $"The option --{name} is '{value}'; it must be the address by which clients reach the server, such as "
+                    + $"https://db.example.com:8443.");
 
     private static SecretPlace Password(string name, string value) => SecretPlace.TryParse(value, out SecretPlace? place)
         ? place
-        : throw new CommandLineException($"The option --{name} takes file:PATH or env:NAME, where the password is; never the password itself, which every account of this machine could read."); // and which is not quoted
+        // and which is not quoted
+        : throw new CommandLineException(
+            $"The option --{name} takes file:PATH or env:NAME, where the password is; never the password itself, which every "
+                + $"account of this machine could read.");
 
     private static KeySource Source(string name, string value)
     {
@@ -146,7 +173,9 @@ internal static class CommandLineParser
         int equals = value.IndexOf('=', StringComparison.Ordinal);
         return equals > 0
             ? (value[..equals], Source(name, value[(equals + 1)..]))
-            : throw new CommandLineException($"The option --{name} needs the name of a database, '=', and where its key is, for instance --{name} shop=file:/keys/shop.key.");
+            : throw new CommandLineException(
+                $"The option --{name} needs the name of a database, '=', and where its key is, for instance --{name} "
+                    + $"shop=file:/keys/shop.key.");
     }
 
     private static (string Name, KeySource Source) KeyName(string name, string value)
@@ -159,7 +188,8 @@ internal static class CommandLineParser
     {
         int equals = value.IndexOf('=', StringComparison.Ordinal);
         if (equals <= 0 || equals == value.Length - 1)
-            throw new CommandLineException($"The option --{name} needs a name, '=', and {what}, for instance --{name} {example}.");
+            throw new CommandLineException(
+                $"The option --{name} needs a name, '=', and {what}, for instance --{name} {example}.");
         try
         {
             AllowedPlaces.CheckName(value[..equals]);
@@ -173,15 +203,20 @@ internal static class CommandLineParser
     }
 
     private static Uri Endpoint(string name, string value) =>
-        Uri.TryCreate(value, UriKind.Absolute, out Uri? endpoint) && endpoint.Scheme is "http" or "https" && endpoint.UserInfo.Length == 0
+        Uri.TryCreate(value, UriKind.Absolute, out Uri? endpoint)
+            && endpoint.Scheme is "http" or "https"
+            && endpoint.UserInfo.Length == 0
             ? endpoint
-            : throw new CommandLineException($"The option --{name} is '{value}'; it must be an address such as https://minio.example:9000.");
+            : throw new CommandLineException(
+                $"The option --{name} is '{value}'; it must be an address such as https://minio.example:9000.");
 
     private static string NotEmpty(string name, string value) =>
         string.IsNullOrWhiteSpace(value) ? throw new CommandLineException($"The option --{name} needs a value.") : value;
 
     private static bool Switch(string name, string? value) => value is null
-        || (bool.TryParse(value, out bool on) ? on : throw new CommandLineException($"The option --{name} is '{value}'; it can be true or false."));
+        || (bool.TryParse(value, out bool on)
+            ? on
+            : throw new CommandLineException($"The option --{name} is '{value}'; it can be true or false."));
 
     private static long Number(string name, string value, long most) =>
         long.TryParse(value, NumberStyles.None, CultureInfo.InvariantCulture, out long number) && number > 0 && number <= most

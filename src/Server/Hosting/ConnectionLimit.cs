@@ -6,7 +6,9 @@ internal static class ConnectionLimit
     /// <summary>Most connections by default, whatever the process may open.</summary>
     private const int MostByDefault = 100_000;
 
-    /// <summary>Files that remain for others where the limit is low: the runtime has some 180 open, and a database a few.</summary>
+    /// <summary>
+    /// Files that remain for others where the limit is low: the runtime has some 180 open, and a database a few.
+    /// </summary>
     private const int ReservedFiles = 384;
 
     /// <summary>

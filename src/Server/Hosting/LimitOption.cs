@@ -3,8 +3,8 @@ using System.Globalization;
 namespace Treepie.Server.Hosting;
 
 /// <summary>
-/// A limit that can be given on the command line: one line of the table <see cref="All"/>, from which the parser, the help with its defaults
-/// and the settings of the server are made.
+/// A limit that can be given on the command line: one line of the table <see cref="All"/>, from which the parser, the help with
+/// its defaults and the settings of the server are made.
 /// </summary>
 /// <param name="Name">Name without the dashes.</param>
 /// <param name="Meaning">What it limits, for the help.</param>
@@ -97,12 +97,19 @@ internal sealed record LimitOption(
         Server(
             "min-free-disk-bytes", "Free bytes below which it is not ready",
             MostBytes, static l => l.LeastFreeDiskBytes, static (l, n) => l with { LeastFreeDiskBytes = n }),
-        Database("max-document-bytes", "Largest document", DatabaseOptions.MostDocumentBytes, static d => d.MaxDocumentBytes, static (d, n) => d with { MaxDocumentBytes = n }) with { Least = DatabaseOptions.LeastDocumentBytes },
+        Database(
+            "max-document-bytes", "Largest document", DatabaseOptions.MostDocumentBytes, static d => d.MaxDocumentBytes,
+            static (d, n) => d with { MaxDocumentBytes = n }) with { Least = DatabaseOptions.LeastDocumentBytes },
         new(
             "max-attachment-bytes", "Largest content of an attachment",
-            MostBytes, static o => o.Database.MaxAttachmentBytes, static (o, n) => o.Database = o.Database with { MaxAttachmentBytes = (long)n }),
-        Database("max-document-depth", "Deepest nesting of a document", DatabaseOptions.MostDocumentDepth, static d => d.MaxDocumentDepth, static (d, n) => d with { MaxDocumentDepth = n }),
-        Database("max-id-bytes", "Longest id", DatabaseOptions.MostIdBytes, static d => d.MaxIdBytes, static (d, n) => d with { MaxIdBytes = n }),
+            MostBytes, static o => o.Database.MaxAttachmentBytes,
+            static (o, n) => o.Database = o.Database with { MaxAttachmentBytes = (long)n }),
+        Database(
+            "max-document-depth", "Deepest nesting of a document", DatabaseOptions.MostDocumentDepth,
+            static d => d.MaxDocumentDepth, static (d, n) => d with { MaxDocumentDepth = n }),
+        Database(
+            "max-id-bytes", "Longest id", DatabaseOptions.MostIdBytes, static d => d.MaxIdBytes,
+            static (d, n) => d with { MaxIdBytes = n }),
         Database(
             "max-shape-corners", "Corners of a query's shapes",
             int.MaxValue, static d => d.MaxShapeCorners, static (d, n) => d with { MaxShapeCorners = n }),
@@ -130,7 +137,8 @@ internal sealed record LimitOption(
     {
         var defaults = new TreepieServerOptions();
         return string.Join(Environment.NewLine, All.Select(limit => string.Create(
-            CultureInfo.InvariantCulture, $"  --{limit.Name + " <n>",-32}{limit.Meaning}. Default: {limit.Get(defaults):0.###}")));
+            CultureInfo.InvariantCulture,
+            $"  --{limit.Name + " <n>",-32}{limit.Meaning}. Default: {limit.Get(defaults):0.###}")));
     }
 
     /// <summary>Reads a value: a whole number, or seconds with a fraction.</summary>
@@ -142,22 +150,34 @@ internal sealed record LimitOption(
             return number;
 
         string kind = IsTime ? "a number of seconds" : "a whole number";
-        throw new CommandLineException(string.Create(CultureInfo.InvariantCulture, $"The option --{Name} is '{value}'; it must be {kind} from {Least} to {Most}."));
+        throw new CommandLineException(
+            string.Create(
+                CultureInfo.InvariantCulture, $"The option --{Name} is '{value}'; it must be {kind} from {Least} to {Most}."));
     }
 
-    private static LimitOption Server(string name, string meaning, decimal most, Func<ServerLimits, long> get, Func<ServerLimits, long, ServerLimits> with) =>
+    private static LimitOption Server(
+        string name, string meaning, decimal most, Func<ServerLimits, long> get, Func<ServerLimits, long, ServerLimits> with) =>
         new(name, meaning, most, o => get(o.Limits), (o, n) => o.Limits = with(o.Limits, (long)n));
 
     private static LimitOption Database(
-        string name, string meaning, int most, Func<DatabaseOptions, int> get, Func<DatabaseOptions, int, DatabaseOptions> with) =>
+        string name, string meaning, int most, Func<DatabaseOptions, int> get,
+        Func<DatabaseOptions, int, DatabaseOptions> with) =>
         new(name, meaning, most, o => get(o.Database), (o, n) => o.Database = with(o.Database, (int)n));
 
-    private static LimitOption Seconds(string name, string meaning, Func<ServerLimits, TimeSpan> get, Func<ServerLimits, TimeSpan, ServerLimits> with) =>
-        new(name, meaning, MostSeconds, o => SecondsOf(get(o.Limits)), (o, n) => o.Limits = with(o.Limits, TimeOf(n))) { Least = ShortestSeconds };
+    private static LimitOption Seconds(
+        string name, string meaning, Func<ServerLimits, TimeSpan> get, Func<ServerLimits, TimeSpan, ServerLimits> with) =>
+        new(name, meaning, MostSeconds, o => SecondsOf(get(o.Limits)), (o, n) => o.Limits = with(o.Limits, TimeOf(n)))
+        {
+            Least = ShortestSeconds
+        };
 
     private static LimitOption OfDatabase(
-        string name, string meaning, Func<DatabaseOptions, TimeSpan> get, Func<DatabaseOptions, TimeSpan, DatabaseOptions> with) =>
-        new(name, meaning, MostSeconds, o => SecondsOf(get(o.Database)), (o, n) => o.Database = with(o.Database, TimeOf(n))) { Least = ShortestSeconds };
+        string name, string meaning, Func<DatabaseOptions, TimeSpan> get,
+        Func<DatabaseOptions, TimeSpan, DatabaseOptions> with) =>
+        new(name, meaning, MostSeconds, o => SecondsOf(get(o.Database)), (o, n) => o.Database = with(o.Database, TimeOf(n)))
+        {
+            Least = ShortestSeconds
+        };
 
     private static decimal SecondsOf(TimeSpan time) => (decimal)time.TotalSeconds;
 

@@ -5,17 +5,21 @@ using Microsoft.AspNetCore.Connections;
 namespace Treepie.Server.Hosting;
 
 /// <summary>
-/// Accepts connections no faster than those beyond the limit are closed: each is an open file, and the runtime ends a process that cannot open one. Kestrel closes what is over its limit
-/// after it was accepted; a burst is accepted faster than that.
+/// Accepts connections no faster than those beyond the limit are closed: each is an open file, and the runtime ends a process
+/// that cannot open one. Kestrel closes what is over its limit after it was accepted; a burst is accepted faster than that.
 /// </summary>
 /// <param name="inner">Listens.</param>
-/// <param name="most">Connections that may be open at a time, those that are about to be closed among them; the next waits in the system's queue.</param>
-[SuppressMessage("Design", "CA1001", Justification = "It holds no handle, and connections give places back after the server has ended.")]
-internal sealed class PacedListeners(IConnectionListenerFactory inner, int most) : IConnectionListenerFactory, IConnectionListenerFactorySelector
+/// <param name="most">Connections that may be open at a time, those that are about to be closed among them; the next waits in the
+/// system's queue.</param>
+[SuppressMessage(
+    "Design", "CA1001", Justification = "It holds no handle, and connections give places back after the server has ended.")]
+internal sealed class PacedListeners(IConnectionListenerFactory inner, int most)
+    : IConnectionListenerFactory, IConnectionListenerFactorySelector
 {
     private readonly SemaphoreSlim _places = new(most);
 
-    public bool CanBind(EndPoint endpoint) => inner is not IConnectionListenerFactorySelector selector || selector.CanBind(endpoint);
+    public bool CanBind(EndPoint endpoint) =>
+        inner is not IConnectionListenerFactorySelector selector || selector.CanBind(endpoint);
 
     public async ValueTask<IConnectionListener> BindAsync(EndPoint endpoint, CancellationToken cancellationToken = default) =>
         new Listener(await inner.BindAsync(endpoint, cancellationToken).ConfigureAwait(false), _places);

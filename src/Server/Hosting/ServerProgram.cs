@@ -4,7 +4,10 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Hosting;
 
-/// <summary>The program from its command line to its exit code: refuses what is unsafe before anything is created, listens, waits, ends cleanly.</summary>
+/// <summary>
+/// The program from its command line to its exit code: refuses what is unsafe before anything is created, listens, waits, ends
+/// cleanly.
+/// </summary>
 /// <param name="input">Where commands come from.</param>
 /// <param name="output">What programs read.</param>
 /// <param name="error">What people read.</param>
@@ -23,7 +26,9 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
         try
         {
             options = CommandLineParser.Parse(arguments);
-            addresses = (options.Urls ?? [options.Certificate is null ? DefaultUrl : DefaultSecureUrl]).Select(BindAddress.Parse).ToList();
+            addresses = (options.Urls ?? [options.Certificate is null ? DefaultUrl : DefaultSecureUrl])
+                .Select(BindAddress.Parse)
+                .ToList();
             ServerSecurity.Check(options, addresses);
         }
         catch (CommandLineException exception)
@@ -39,13 +44,16 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
         }
 
         if (options.Ignored.Count > 0)
-            await output.WriteLineAsync($"Ignored, without a meaning here: {string.Join(", ", options.Ignored)}").ConfigureAwait(false);
+            await output.WriteLineAsync($"Ignored, without a meaning here: {string.Join(", ", options.Ignored)}")
+                .ConfigureAwait(false);
 
         using var temporary = options.DataDirectory is null ? new TemporaryDataDirectory() : null;
-        return await ServeAsync(options, temporary?.Path ?? options.DataDirectory!, addresses, cancellationToken).ConfigureAwait(false);
+        return await ServeAsync(options, temporary?.Path ?? options.DataDirectory!, addresses, cancellationToken)
+            .ConfigureAwait(false);
     }
 
-    private async Task<int> ServeAsync(ProgramOptions options, string directory, List<BindAddress> addresses, CancellationToken cancellationToken)
+    private async Task<int> ServeAsync(
+        ProgramOptions options, string directory, List<BindAddress> addresses, CancellationToken cancellationToken)
     {
         WebApplication app;
         try
@@ -61,7 +69,8 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
         {
             try
             {
-                app.Services.GetRequiredService<DatabaseCatalog>(); // a directory that cannot be used is told now, not at the first request
+                // a directory that cannot be used is told now, not at the first request
+                app.Services.GetRequiredService<DatabaseCatalog>();
                 WebServer.Map(app, options);
                 await app.StartAsync(cancellationToken).ConfigureAwait(false);
             }
@@ -88,7 +97,8 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
         return ExitCodes.CannotStart;
     }
 
-    private async Task RunUntilStoppedAsync(WebApplication app, ProgramOptions options, string url, CancellationToken cancellationToken)
+    private async Task RunUntilStoppedAsync(
+        WebApplication app, ProgramOptions options, string url, CancellationToken cancellationToken)
     {
         IHostApplicationLifetime lifetime = app.Lifetime;
         using CancellationTokenRegistration registration = cancellationToken.Register(lifetime.StopApplication);
@@ -109,7 +119,8 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
     {
         try
         {
-            await DemoData.LoadAsync(app.Services.GetRequiredService<DatabaseCatalog>(), output, url, stopping).ConfigureAwait(false);
+            await DemoData.LoadAsync(app.Services.GetRequiredService<DatabaseCatalog>(), output, url, stopping)
+                .ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (stopping.IsCancellationRequested)
         {
@@ -141,5 +152,6 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
     }
 
     // Errors of the rooms below have types that this project does not name.
-    private static bool IsOurs(Exception exception) => exception.GetType().Namespace?.StartsWith("Treepie", StringComparison.Ordinal) == true;
+    private static bool IsOurs(Exception exception) =>
+        exception.GetType().Namespace?.StartsWith("Treepie", StringComparison.Ordinal) == true;
 }

@@ -10,7 +10,9 @@ internal sealed class ServerSecurity : IDisposable
 {
     private readonly AccessStore? _store;
 
-    private ServerSecurity(ServerCertificate? certificate, AccessStore? store, CertificateRegistry? clients, TokenRegistry? tokens, Uri? publicUrl, AuditLog audit)
+    private ServerSecurity(
+        ServerCertificate? certificate, AccessStore? store, CertificateRegistry? clients, TokenRegistry? tokens, Uri? publicUrl,
+        AuditLog audit)
     {
         _store = store;
         Certificate = certificate;

@@ -1,6 +1,8 @@
 namespace Treepie.Server.Hosting;
 
-/// <summary>Reads commands from standard input. A closed or absent input means nothing: only a line that says so ends the server.</summary>
+/// <summary>
+/// Reads commands from standard input. A closed or absent input means nothing: only a line that says so ends the server.
+/// </summary>
 internal static class StandardInput
 {
     private static readonly string[] StopLines = ["q", "shutdown no-confirmation"];

@@ -1,6 +1,9 @@
 namespace Treepie.Server.Hosting;
 
-/// <summary>A directory that lives as long as the server. Its name says whose it is: servers of one machine share the directory it is in, and one that was killed leaves its own.</summary>
+/// <summary>
+/// A directory that lives as long as the server. Its name says whose it is: servers of one machine share the directory it is in,
+/// and one that was killed leaves its own.
+/// </summary>
 internal sealed class TemporaryDataDirectory : IDisposable
 {
     public string Path { get; } = Directory.CreateTempSubdirectory($"treepie-memory-{Environment.ProcessId}-").FullName;

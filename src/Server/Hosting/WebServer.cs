@@ -16,27 +16,34 @@ internal static class WebServer
     /// <summary>Connections over the limit that may be open until they are closed.</summary>
     private const int MostAboutToClose = 16;
 
-    public static WebApplication Build(ProgramOptions options, string directory, IReadOnlyList<BindAddress> addresses, ILoggerProvider? log = null)
+    public static WebApplication Build(
+        ProgramOptions options, string directory, IReadOnlyList<BindAddress> addresses, ILoggerProvider? log = null)
     {
-        WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(new WebApplicationOptions { ApplicationName = "Treepie.Server" });
+        WebApplicationBuilder builder = WebApplication.CreateEmptyBuilder(
+            new WebApplicationOptions { ApplicationName = "Treepie.Server" });
         builder.Logging.SetMinimumLevel(LogLevel.Warning);
         builder.Logging.AddFilter(AuditLog.Category, LogLevel.Information);
-        // Kestrel warns of each connection beyond the limit, so that who opens many would fill the disk with the log; their number is among the metrics.
+        // Kestrel warns of each connection beyond the limit, so that who opens many would fill the disk with the log; their
+        // number is among the metrics.
         builder.Logging.AddFilter("Microsoft.AspNetCore.Server.Kestrel.Connections", LogLevel.Error);
         if (log is null)
             builder.Logging.AddSimpleConsole(static console => console.SingleLine = true);
         else
             builder.Logging.AddProvider(log);
         builder.Services.Configure<Microsoft.Extensions.Logging.Console.ConsoleLoggerOptions>(
-            static console => console.LogToStandardErrorThreshold = LogLevel.Trace); // what it prints on standard output is for programs to read
+            // what it prints on standard output is for programs to read
+            static console => console.LogToStandardErrorThreshold = LogLevel.Trace);
         var settings = new TreepieServerOptions();
         foreach ((LimitOption limit, decimal value) in options.Limits)
             limit.Set(settings, value);
         KeepThreads(settings.Limits);
-        builder.Services.AddSingleton(provider => ServerSecurity.Open(options, directory, settings.Database.TimeProvider, provider.GetRequiredService<ILoggerFactory>()));
+        builder.Services.AddSingleton(
+            provider => ServerSecurity.Open(
+                options, directory, settings.Database.TimeProvider, provider.GetRequiredService<ILoggerFactory>()));
         builder.WebHost.UseKestrelCore().ConfigureKestrel(kestrel => Configure(kestrel, addresses, settings.Limits));
         builder.Services.Replace(ServiceDescriptor.Singleton<IConnectionListenerFactory>(services => new PacedListeners(
-            new SocketTransportFactory(services.GetRequiredService<IOptions<SocketTransportOptions>>(), services.GetRequiredService<ILoggerFactory>()),
+            new SocketTransportFactory(
+                services.GetRequiredService<IOptions<SocketTransportOptions>>(), services.GetRequiredService<ILoggerFactory>()),
             MostConnections(settings.Limits) + MostAboutToClose)));
         builder.Services.AddTreepie(treepie =>
         {
@@ -46,7 +53,9 @@ internal static class WebServer
             treepie.Keys = new DatabaseKeySources
             {
                 MasterKey = options.MasterKey,
-                OfDatabases = options.DatabaseKeys.Reverse().DistinctBy(key => key.Database, StringComparer.OrdinalIgnoreCase).ToDictionary(key => key.Database, key => key.Source),
+                OfDatabases = options.DatabaseKeys.Reverse()
+                    .DistinctBy(key => key.Database, StringComparer.OrdinalIgnoreCase)
+                    .ToDictionary(key => key.Database, key => key.Source),
             };
             foreach ((string name, string place) in options.BackupFolders)
                 treepie.BackupFolders[name] = place;
@@ -89,7 +98,8 @@ internal static class WebServer
 
     private static void Configure(KestrelServerOptions kestrel, IReadOnlyList<BindAddress> addresses, ServerLimits limits)
     {
-        const int RequestBufferBytes = 128 * 1024; // what a connection may send before it is read; a thousand of them must not matter
+        // what a connection may send before it is read; a thousand of them must not matter
+        const int RequestBufferBytes = 128 * 1024;
         kestrel.AddServerHeader = false;
         kestrel.Limits.MaxConcurrentConnections = MostConnections(limits);
         kestrel.Limits.KeepAliveTimeout = limits.ConnectionIdleTimeout;
@@ -111,7 +121,8 @@ internal static class WebServer
         if (address.Address is not null)
             kestrel.Listen(address.Address, address.Port, Configure);
         else if (address.Port == 0)
-            kestrel.Listen(System.Net.IPAddress.Loopback, 0, Configure); // one free port is hardly free on both loopback addresses
+            // one free port is hardly free on both loopback addresses
+            kestrel.Listen(System.Net.IPAddress.Loopback, 0, Configure);
         else
             kestrel.ListenLocalhost(address.Port, Configure);
     }

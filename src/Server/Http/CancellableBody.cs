@@ -3,7 +3,10 @@ using System.IO.Pipelines;
 
 namespace Treepie.Server.Http;
 
-/// <summary>The body of a request as a stream whose reads can be given up (see <see cref="PipeReaderExtensions.ReadOrCancelAsync"/>). Asynchronous only.</summary>
+/// <summary>
+/// The body of a request as a stream whose reads can be given up (see <see cref="PipeReaderExtensions.ReadOrCancelAsync"/>).
+/// Asynchronous only.
+/// </summary>
 internal sealed class CancellableBody(PipeReader reader) : Stream
 {
     public override bool CanRead => true;
@@ -33,7 +36,8 @@ internal sealed class CancellableBody(PipeReader reader) : Stream
         return given;
     }
 
-    public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException("The body of a request is read asynchronously.");
+    public override int Read(byte[] buffer, int offset, int count) =>
+        throw new NotSupportedException("The body of a request is read asynchronously.");
 
     public override void Flush()
     {

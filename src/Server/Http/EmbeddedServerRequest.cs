@@ -6,9 +6,13 @@ using Treepie.Server.Limits;
 
 namespace Treepie.Server.Http;
 
-/// <summary>A request inside a <c>multi_get</c>: it shares the outer answer's body and keeps its own status and ETag, which follow the body.</summary>
+/// <summary>
+/// A request inside a <c>multi_get</c>: it shares the outer answer's body and keeps its own status and ETag, which follow the
+/// body.
+/// </summary>
 internal sealed class EmbeddedServerRequest(
-    HttpServerRequest outer, string path, string query, string method, IReadOnlyDictionary<string, string> headers, string? content) : ServerRequest
+    HttpServerRequest outer, string path, string query, string method, IReadOnlyDictionary<string, string> headers,
+    string? content) : ServerRequest
 {
     private readonly long outputStart = outer.Output.WrittenBytes;
 

@@ -6,17 +6,23 @@ using Treepie.Kinds;
 
 namespace Treepie.Server.Http;
 
-/// <summary>An exception as clients see it: status, name on the wire, words. What is ours to say is said; what is not stays in the log.</summary>
+/// <summary>
+/// An exception as clients see it: status, name on the wire, words. What is ours to say is said; what is not stays in the log.
+/// </summary>
 internal sealed record ErrorAnswer(int StatusCode, string WireType, string Message)
 {
-    /// <summary>Most characters of a message: what it quotes of a request (a name, a path, a value) may be megabytes, and is sent twice.</summary>
+    /// <summary>
+    /// Most characters of a message: what it quotes of a request (a name, a path, a value) may be megabytes, and is sent twice.
+    /// </summary>
     private const int MostCharacters = 4_096;
 
     /// <summary>After how long to try again what lacked files or room on the disk.</summary>
     private const int TransientRetrySeconds = 10;
 
     /// <summary>What is wrong. Of a long one the beginning and the end, where places are told.</summary>
-    public string Message { get; } = Message.Length <= MostCharacters ? Message : $"{Message[..(MostCharacters / 2)]}…{Message[^((MostCharacters / 2) - 1)..]}";
+    public string Message { get; } = Message.Length <= MostCharacters
+        ? Message
+        : $"{Message[..(MostCharacters / 2)]}…{Message[^((MostCharacters / 2) - 1)..]}";
 
     /// <summary>Whether it is a failure of the server itself and belongs into the log.</summary>
     public bool IsUnexpected { get; private init; }
@@ -36,27 +42,51 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
 
     public static ErrorAnswer For(Exception exception, ServerRequest? request) => exception switch
     {
-        WireException wire => new(wire.StatusCode, wire.WireType, wire.Message) { MissingDatabase = wire.MissingDatabase, RetryAfterSeconds = wire.RetryAfterSeconds },
+        WireException wire => new(wire.StatusCode, wire.WireType, wire.Message)
+        {
+            MissingDatabase = wire.MissingDatabase,
+            RetryAfterSeconds = wire.RetryAfterSeconds
+        },
         ConcurrencyException => new(StatusCodes.Status409Conflict, WireTypes.Concurrency, exception.Message),
-        ClusterTransactionConcurrencyException cluster => new(StatusCodes.Status409Conflict, WireTypes.ClusterTransactionConcurrency, cluster.Message) { Conflicts = cluster.Conflicts },
+        ClusterTransactionConcurrencyException cluster => new(
+            StatusCodes.Status409Conflict, WireTypes.ClusterTransactionConcurrency,
+            cluster.Message)
+        { Conflicts = cluster.Conflicts },
         DocumentNotFoundException => new(StatusCodes.Status400BadRequest, WireTypes.DocumentDoesNotExist, exception.Message),
         AttachmentNotFoundException => new(StatusCodes.Status400BadRequest, WireTypes.AttachmentDoesNotExist, exception.Message),
         CounterOverflowException => new(StatusCodes.Status400BadRequest, WireTypes.CounterOverflow, exception.Message),
-        ScriptException script => new(StatusCodes.Status400BadRequest, script.IsSyntax ? WireTypes.ScriptSyntax : WireTypes.Script, script.Message) { Place = (script.Line, script.Column) },
-        InvalidQueryException query => new(StatusCodes.Status400BadRequest, WireTypes.InvalidQuery, query.Message) { Place = (query.Line, query.Column) },
-        DestinationException or BackupTaskException or BackupException or KeySourceException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, ServerPaths.Hide(exception.Message)),
+        ScriptException script => new(
+            StatusCodes.Status400BadRequest, script.IsSyntax ? WireTypes.ScriptSyntax : WireTypes.Script,
+            script.Message)
+        { Place = (script.Line, script.Column) },
+        InvalidQueryException query =>
+            new(StatusCodes.Status400BadRequest, WireTypes.InvalidQuery, query.Message) { Place = (query.Line, query.Column) },
+        DestinationException or BackupTaskException or BackupException or KeySourceException =>
+            new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, ServerPaths.Hide(exception.Message)),
         InvalidDocumentException => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, exception.Message),
-        InvalidIndexDefinitionException definition => new(StatusCodes.Status400BadRequest, WireTypes.IndexCompilation, definition.Message) { DefinitionProperty = definition.Property },
+        InvalidIndexDefinitionException definition => new(
+            StatusCodes.Status400BadRequest, WireTypes.IndexCompilation,
+            definition.Message)
+        { DefinitionProperty = definition.Property },
         IndexNotFoundException => new(StatusCodes.Status500InternalServerError, WireTypes.IndexDoesNotExist, exception.Message),
-        DatabaseLockedException or AmbiguousDatabaseException => new(StatusCodes.Status503ServiceUnavailable, WireTypes.DatabaseLoadFailure, ServerPaths.Hide(exception.Message)),
-        JsonException json => new(StatusCodes.Status400BadRequest, WireTypes.BadRequest, $"The request body is not valid JSON: {WireJson.Explain(json)}"),
+        DatabaseLockedException or AmbiguousDatabaseException =>
+            new(StatusCodes.Status503ServiceUnavailable, WireTypes.DatabaseLoadFailure, ServerPaths.Hide(exception.Message)),
+        JsonException json => new(
+            StatusCodes.Status400BadRequest, WireTypes.BadRequest,
+            $"The request body is not valid JSON: {WireJson.Explain(json)}"),
         BadHttpRequestException bad => new(bad.StatusCode, WireTypes.BadRequest, bad.Message),
         InvalidOperationException { InnerException: DecoderFallbackException } => new(
             StatusCodes.Status400BadRequest, WireTypes.BadRequest, "The request body is not valid UTF-8."),
         TimeoutException => new(StatusCodes.Status408RequestTimeout, WireTypes.Timeout, exception.Message),
         OperationCanceledException => ForCancelled(request),
-        TreepieException { IsTransient: true } => new(StatusCodes.Status503ServiceUnavailable, WireTypes.Raven, ServerPaths.Hide(exception.Message)) { RetryAfterSeconds = TransientRetrySeconds, IsUnexpected = true },
-        _ when IsOurs(exception) => new(StatusCodes.Status500InternalServerError, WireTypes.Raven, ServerPaths.Hide(exception.Message)) { IsUnexpected = true },
+        TreepieException { IsTransient: true } => new(
+            StatusCodes.Status503ServiceUnavailable, WireTypes.Raven,
+            ServerPaths.Hide(exception.Message))
+        { RetryAfterSeconds = TransientRetrySeconds, IsUnexpected = true },
+        _ when IsOurs(exception) => new(
+            StatusCodes.Status500InternalServerError, WireTypes.Raven,
+            ServerPaths.Hide(exception.Message))
+        { IsUnexpected = true },
         _ => new(StatusCodes.Status500InternalServerError, WireTypes.Raven, Unexpected(request)) { IsUnexpected = true },
     };
 
@@ -68,7 +98,8 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
         if (RetryAfterSeconds is { } seconds)
             request.SetHeader("Retry-After", seconds.ToString(CultureInfo.InvariantCulture));
 
-        return request.JsonAsync((Answer: this, request.Url), static (json, state) => state.Answer.WriteBody(json, state.Url), StatusCode);
+        return request.JsonAsync(
+            (Answer: this, request.Url), static (json, state) => state.Answer.WriteBody(json, state.Url), StatusCode);
     }
 
     /// <summary>The result of an operation that failed.</summary>
@@ -123,17 +154,21 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
     private static ErrorAnswer ForCancelled(ServerRequest? request) => request switch
     {
         HttpServerRequest { IsDatabaseClosing: true } => new(
-            StatusCodes.Status503ServiceUnavailable, WireTypes.DatabaseDoesNotExist, "The database was deleted while this request was at work."),
+            StatusCodes.Status503ServiceUnavailable, WireTypes.DatabaseDoesNotExist,
+            "The database was deleted while this request was at work."),
         HttpServerRequest { IsOverdue: true } overdue => new(
             StatusCodes.Status408RequestTimeout, WireTypes.Timeout,
-            $"The request took longer than the {overdue.Server.Limits.RequestTimeout.TotalSeconds:N0} seconds allowed and was cancelled."),
+            $"The request took longer than the {overdue.Server.Limits.RequestTimeout.TotalSeconds:N0} seconds allowed and was "
+                + $"cancelled."),
         _ => new(StatusCodes.Status503ServiceUnavailable, WireTypes.Raven, "The request was cancelled: the server is stopping."),
     };
 
     private static bool IsOurs(Exception exception) =>
-        exception.GetType().Namespace is { } space && (space == "Treepie" || space.StartsWith("Treepie.", StringComparison.Ordinal));
+        exception.GetType().Namespace is { } space
+            && (space == "Treepie" || space.StartsWith("Treepie.", StringComparison.Ordinal));
 
     private static string Unexpected(ServerRequest? request) => request is HttpServerRequest http
-        ? $"Something went wrong inside the server that should not have. Its log tells more, under request id {http.Http.TraceIdentifier}."
+        ? $"Something went wrong inside the server that should not have. Its log tells more, under request id "
+            + $"{http.Http.TraceIdentifier}."
         : "Something went wrong inside the server that should not have. Its log tells more.";
 }

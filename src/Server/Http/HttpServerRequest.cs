@@ -42,7 +42,10 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     public override string Method => Http.Request.Method;
 
     /// <summary>Whether the time for this request is what cancelled it.</summary>
-    public bool IsOverdue => deadline is { IsCancellationRequested: true } && !Http.RequestAborted.IsCancellationRequested && !closing.IsCancellationRequested;
+    public bool IsOverdue =>
+        deadline is { IsCancellationRequested: true }
+            && !Http.RequestAborted.IsCancellationRequested
+            && !closing.IsCancellationRequested;
 
     public override CancellationToken Aborted
     {
@@ -91,7 +94,8 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     /// <summary>Also ends this request when the database closes. To be called before <see cref="Aborted"/> is read.</summary>
     public void EndWith(CancellationToken databaseClosing) => closing = databaseClosing;
 
-    public override string? Header(string name) => Http.Request.Headers.TryGetValue(name, out var values) ? values.ToString() : null;
+    public override string? Header(string name) =>
+        Http.Request.Headers.TryGetValue(name, out var values) ? values.ToString() : null;
 
     public override void SetHeader(string name, string value) => Http.Response.Headers[name] = value;
 
@@ -181,7 +185,8 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
                 }
                 finally
                 {
-                    reader.AdvanceTo(read.Buffer.End); // also when it is refused: what is open cannot be read away after the answer
+                    // also when it is refused: what is open cannot be read away after the answer
+                    reader.AdvanceTo(read.Buffer.End);
                 }
 
                 complete = read.IsCompleted;

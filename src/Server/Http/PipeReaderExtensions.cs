@@ -6,8 +6,8 @@ namespace Treepie.Server.Http;
 internal static class PipeReaderExtensions
 {
     /// <summary>
-    /// Reads; at the token's cancellation gives up the read, not the reader. A token handed to <see cref="PipeReader.ReadAsync"/> itself would
-    /// leave the read open for ever, and Kestrel could not read the rest of the request away after the answer.
+    /// Reads; at the token's cancellation gives up the read, not the reader. A token handed to <see cref="PipeReader.ReadAsync"/>
+    /// itself would leave the read open for ever, and Kestrel could not read the rest of the request away after the answer.
     /// </summary>
     /// <exception cref="OperationCanceledException">The token was cancelled.</exception>
     /// <exception cref="WireException">What arrives is no body, or ends before its end.</exception>

@@ -22,16 +22,20 @@ internal sealed class QueryCommand : IDisposable
     /// <param name="request">The request.</param>
     /// <param name="change">What the endpoint wants otherwise; null: as it came.</param>
     /// <param name="isWithin">The member of the body that is the query; null: the body is.</param>
-    public static async Task<QueryCommand> ReadAsync(ServerRequest request, Func<QueryRequest, QueryRequest>? change = null, string? isWithin = null)
+    public static async Task<QueryCommand> ReadAsync(
+        ServerRequest request, Func<QueryRequest, QueryRequest>? change = null, string? isWithin = null)
     {
-        RequestBody body = await request.ReadBodyAsync(Math.Min(request.Server.Limits.MaxQueryBytes, request.Server.Limits.MaxRequestBytes)).ConfigureAwait(false);
+        RequestBody body = await request.ReadBodyAsync(
+            Math.Min(request.Server.Limits.MaxQueryBytes, request.Server.Limits.MaxRequestBytes)).ConfigureAwait(false);
         JsonDocument? document = null;
         try
         {
             document = WireJson.ParseObject(body, "a query such as {\"Query\":\"from Users\"}");
             JsonElement command = document.RootElement;
-            if (isWithin is not null && !(command.TryGetProperty(isWithin, out command) && command.ValueKind == JsonValueKind.Object))
-                throw WireException.BadRequest($"The request body lacks '{isWithin}', a query such as {{\"Query\":\"from Users\"}}.");
+            if (isWithin is not null
+                && !(command.TryGetProperty(isWithin, out command) && command.ValueKind == JsonValueKind.Object))
+                throw WireException.BadRequest(
+                    $"The request body lacks '{isWithin}', a query such as {{\"Query\":\"from Users\"}}.");
             QueryRequest query = WithBudget(Read(request, command), command);
             query = query with { Admission = request.Turn, WithPlan = request.Server.SlowLog is not null };
             return new QueryCommand(change is null ? query : change(query), document, body);
@@ -56,7 +60,8 @@ internal sealed class QueryCommand : IDisposable
         if (command.TryGetProperty("QueryParameters", out JsonElement given) && given.ValueKind != JsonValueKind.Null)
             parameters = given.ValueKind == JsonValueKind.Object
                 ? given
-                : throw WireException.BadRequest($"'QueryParameters' holds a JSON {given.ValueKind}; expected is an object of parameters by name.");
+                : throw WireException.BadRequest(
+                    $"'QueryParameters' holds a JSON {given.ValueKind}; expected is an object of parameters by name.");
 
         return new QueryRequest
         {
@@ -75,20 +80,25 @@ internal sealed class QueryCommand : IDisposable
         };
     }
 
-    private static ProjectionBehavior Behavior(JsonElement command) => WireJson.Text(command, "ProjectionBehavior", required: false) switch
-    {
-        null => ProjectionBehavior.Default,
-        { } text when Enum.TryParse(text, out ProjectionBehavior behavior) && Enum.IsDefined(behavior) => behavior,
-        { } text => throw WireException.BadRequest($"'ProjectionBehavior' is one of {string.Join(", ", Enum.GetNames<ProjectionBehavior>())}; '{text}' is given."),
-    };
+    private static ProjectionBehavior Behavior(JsonElement command) =>
+        WireJson.Text(command, "ProjectionBehavior", required: false) switch
+        {
+            null => ProjectionBehavior.Default,
+            { } text when Enum.TryParse(text, out ProjectionBehavior behavior) && Enum.IsDefined(behavior) => behavior,
+            { } text => throw WireException.BadRequest(
+                $"'ProjectionBehavior' is one of {string.Join(", ", Enum.GetNames<ProjectionBehavior>())}; '{text}' is given."),
+        };
 
-    /// <summary>What the query may spend: <c>"Budget":{"Pages":1000,"Entries":100000,"Milliseconds":50}</c>, each of them or none.</summary>
+    /// <summary>
+    /// What the query may spend: <c>"Budget":{"Pages":1000,"Entries":100000,"Milliseconds":50}</c>, each of them or none.
+    /// </summary>
     private static QueryRequest WithBudget(QueryRequest query, JsonElement command)
     {
         if (!command.TryGetProperty("Budget", out JsonElement budget) || budget.ValueKind == JsonValueKind.Null)
             return query;
         if (budget.ValueKind != JsonValueKind.Object)
-            throw WireException.BadRequest($"'Budget' holds a JSON {budget.ValueKind}; expected is an object such as {{\"Pages\":1000}}.");
+            throw WireException.BadRequest(
+                $"'Budget' holds a JSON {budget.ValueKind}; expected is an object such as {{\"Pages\":1000}}.");
 
         foreach (JsonProperty limit in budget.EnumerateObject())
         {
@@ -100,7 +110,8 @@ internal sealed class QueryCommand : IDisposable
                 "Pages" => query with { MaxPages = most },
                 "Entries" => query with { MaxEntries = most },
                 "Milliseconds" => query with { MaxTime = TimeSpan.FromMilliseconds(Math.Min(most, int.MaxValue)) },
-                _ => throw WireException.BadRequest($"'Budget' has no limit '{limit.Name}'. There are: Pages, Entries, Milliseconds."),
+                _ => throw WireException.BadRequest(
+                    $"'Budget' has no limit '{limit.Name}'. There are: Pages, Entries, Milliseconds."),
             };
         }
 

@@ -23,7 +23,9 @@ internal sealed class ReaderWatch(ServerLimits limits, TimeProvider clock, Actio
     {
         long began = clock.GetTimestamp();
         if (stalled is null)
-            stalled = clock.CreateTimer(static state => ((ReaderWatch)state!).CutOff(), this, limits.StalledReaderTimeout, Timeout.InfiniteTimeSpan); // this is the state
+            // this is the state
+            stalled = clock.CreateTimer(
+                static state => ((ReaderWatch)state!).CutOff(), this, limits.StalledReaderTimeout, Timeout.InfiniteTimeSpan);
         else
             stalled.Change(limits.StalledReaderTimeout, Timeout.InfiniteTimeSpan);
         try
@@ -42,7 +44,8 @@ internal sealed class ReaderWatch(ServerLimits limits, TimeProvider clock, Actio
 
     /// <summary>Cuts the connection off after this time.</summary>
     public void EndAfter(TimeSpan age) =>
-        old ??= clock.CreateTimer(static state => ((ReaderWatch)state!).CutOff(), this, age, Timeout.InfiniteTimeSpan); // this is the state
+        // this is the state
+        old ??= clock.CreateTimer(static state => ((ReaderWatch)state!).CutOff(), this, age, Timeout.InfiniteTimeSpan);
 
     public void Dispose()
     {

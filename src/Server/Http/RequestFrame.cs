@@ -3,7 +3,8 @@ using Treepie.Server.Databases;
 namespace Treepie.Server.Http;
 
 /// <summary>
-/// What goes around every endpoint: headers, the limit of requests at work, entry into the database, and the answer to whatever goes wrong.
+/// What goes around every endpoint: headers, the limit of requests at work, entry into the database, and the answer to whatever
+/// goes wrong.
 /// </summary>
 /// <param name="server">What endpoints share.</param>
 /// <param name="before">Refuses a request by an exception; null: none is refused here.</param>
@@ -62,7 +63,9 @@ internal sealed class RequestFrame(ServerContext server, Action<HttpContext>? be
             server.Telemetry.RequestFailed();
 
         if (answer.IsUnexpected)
-            server.Logger.LogError(exception, "Request {RequestId} {Method} {Path} failed", http.TraceIdentifier, request.Method, http.Request.Path.Value);
+            server.Logger.LogError(
+                exception, "Request {RequestId} {Method} {Path} failed", http.TraceIdentifier, request.Method,
+                http.Request.Path.Value);
 
         if (http.Response.HasStarted || request.Output.WrittenBytes > 0)
         {

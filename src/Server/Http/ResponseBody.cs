@@ -8,14 +8,16 @@ using System.Text.Json;
 namespace Treepie.Server.Http;
 
 /// <summary>
-/// The body of an answer, written straight into the connection's buffers. Knows whether anything was written, because after the first byte
-/// an error can only end the connection; and flushes in pieces, so that a slow reader slows the writer and memory stays
-/// bounded. A reader that stands
-/// still or is too slow is cut off (<see cref="ReaderWatch"/>).
+/// The body of an answer, written straight into the connection's buffers. Knows whether anything was written, because after the
+/// first byte an error can only end the connection; and flushes in pieces, so that a slow reader slows the writer and memory
+/// stays bounded. A reader that stands still or is too slow is cut off (<see cref="ReaderWatch"/>).
 /// </summary>
-internal sealed class ResponseBody(PipeWriter pipe, ServerLimits limits, TimeProvider clock, Action cutOff) : IBufferWriter<byte>, IDisposable
+internal sealed class ResponseBody(PipeWriter pipe, ServerLimits limits, TimeProvider clock, Action cutOff)
+    : IBufferWriter<byte>, IDisposable
 {
-    /// <summary>Bytes written before they are handed to the connection: some network packets, far from the limits of its buffer.</summary>
+    /// <summary>
+    /// Bytes written before they are handed to the connection: some network packets, far from the limits of its buffer.
+    /// </summary>
     private const int FlushAfterBytes = 32 * 1024;
 
     private readonly ReaderWatch watch = new(limits, clock, cutOff);
@@ -64,7 +66,9 @@ internal sealed class ResponseBody(PipeWriter pipe, ServerLimits limits, TimePro
         Advance(value.Length + 2);
     }
 
-    /// <summary>Hands what was written to the connection if it is enough to be worth it; waits while the reader is behind.</summary>
+    /// <summary>
+    /// Hands what was written to the connection if it is enough to be worth it; waits while the reader is behind.
+    /// </summary>
     public ValueTask<FlushResult> FlushIfNeededAsync(CancellationToken cancellationToken)
     {
         if (WrittenBytes - flushedBytes < FlushAfterBytes)

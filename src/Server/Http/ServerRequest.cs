@@ -39,7 +39,9 @@ internal abstract class ServerRequest
     /// <summary>Status of the answer; 200 unless set, before the first byte.</summary>
     public abstract int StatusCode { get; set; }
 
-    /// <summary>Whether this is a part of a <c>multi_get</c>, whose answer must have a body where another would just say 404.</summary>
+    /// <summary>
+    /// Whether this is a part of a <c>multi_get</c>, whose answer must have a body where another would just say 404.
+    /// </summary>
     public virtual bool IsEmbedded => false;
 
     protected abstract IQueryCollection Query { get; }
@@ -62,7 +64,8 @@ internal abstract class ServerRequest
 
     protected abstract void BeginJson(int statusCode);
 
-    public string? Parameter(string name) => Query.TryGetValue(name, out StringValues values) && values.Count > 0 ? values[0] : null;
+    public string? Parameter(string name) =>
+        Query.TryGetValue(name, out StringValues values) && values.Count > 0 ? values[0] : null;
 
     public StringValues Parameters(string name) => Query.TryGetValue(name, out StringValues values) ? values : StringValues.Empty;
 
@@ -103,7 +106,8 @@ internal abstract class ServerRequest
 
         return WireTime.TryParseSpan(value, out TimeSpan span)
             ? span
-            : throw WireException.BadRequest($"The query string has '{name}={value}', which must be a time such as 00:00:15, or milliseconds.");
+            : throw WireException.BadRequest(
+                $"The query string has '{name}={value}', which must be a time such as 00:00:15, or milliseconds.");
     }
 
     /// <summary>The change vector of a header, without quotes; null if absent.</summary>
@@ -119,7 +123,8 @@ internal abstract class ServerRequest
     }
 
     /// <summary>Answers with a small JSON value.</summary>
-    [SuppressMessage("Reliability", "CA2000", Justification = "The writer is disposed here; the analyzer does not follow the using.")]
+    [SuppressMessage(
+        "Reliability", "CA2000", Justification = "The writer is disposed here; the analyzer does not follow the using.")]
     public Task JsonAsync(Action<Utf8JsonWriter> write, int statusCode = StatusCodes.Status200OK)
     {
         BeginJson(statusCode);

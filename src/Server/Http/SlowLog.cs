@@ -1,8 +1,8 @@
 namespace Treepie.Server.Http;
 
 /// <summary>
-/// A line in the log category <c>Treepie.Slow</c> for each request that took long, with the text and the plan of its query. Who switches
-/// it on wants these texts, which hold what people search for; parameters are not in it. Thread-safe.
+/// A line in the log category <c>Treepie.Slow</c> for each request that took long, with the text and the plan of its query. Who
+/// switches it on wants these texts, which hold what people search for; parameters are not in it. Thread-safe.
 /// </summary>
 internal sealed class SlowLog(ILogger logger, TimeSpan threshold, TimeProvider clock)
 {
@@ -22,8 +22,11 @@ internal sealed class SlowLog(ILogger logger, TimeSpan threshold, TimeProvider c
 
         logger.LogWarning(
             "{Elapsed:0} ms {Method} {Path} → {Status}, {Bytes} bytes{Query} Slow requests before it that are not told: {Untold}",
-            elapsed.TotalMilliseconds, Plain(request.Method), Plain(request.Http.Request.Path.Value ?? ""), request.StatusCode, request.Output.WrittenBytes,
-            string.Concat(request.Queries.Select(static query => $" Query: {Plain(query.Text)} Plan: {query.Results?.DescribePlan() ?? "none"}.")), untold);
+            elapsed.TotalMilliseconds, Plain(request.Method), Plain(request.Http.Request.Path.Value ?? ""), request.StatusCode,
+            request.Output.WrittenBytes,
+            string.Concat(
+                request.Queries.Select(
+                    static query => $" Query: {Plain(query.Text)} Plan: {query.Results?.DescribePlan() ?? "none"}.")), untold);
     }
 
     /// <summary>On one line, and not too long.</summary>

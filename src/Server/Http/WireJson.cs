@@ -56,7 +56,10 @@ internal static class WireJson
             }
             catch (InvalidOperationException exception)
             {
-                throw WireException.BadRequest($"The text at byte {reader.TokenStartIndex + 1} of the request body escapes half of a surrogate pair, which is no character. Write both halves, or the character itself in UTF-8.", exception);
+                throw WireException.BadRequest(
+                    $"The text at byte {reader.TokenStartIndex + 1} of the request body escapes half of a surrogate pair, which "
+                        + $"is no character. Write both halves, or the character itself in UTF-8.",
+                    exception);
             }
         }
     }
@@ -130,7 +133,9 @@ internal static class WireJson
             JsonValueKind.String => WireTime.TryParseSpan(element.GetString()!, out span), // a String element has text
             _ => false,
         };
-        return valid ? span : throw WireException.BadRequest($"'{name}' must be a time such as \"00:00:15\", or a number of milliseconds.");
+        return valid
+            ? span
+            : throw WireException.BadRequest($"'{name}' must be a time such as \"00:00:15\", or a number of milliseconds.");
     }
 
     /// <summary>What is wrong with some JSON, and where.</summary>
@@ -139,6 +144,8 @@ internal static class WireJson
         // The reader appends the place to its message in words of its own.
         int place = json.Message.IndexOf(" LineNumber:", StringComparison.Ordinal);
         string message = place < 0 ? json.Message : json.Message[..place];
-        return json.LineNumber is { } line && json.BytePositionInLine is { } position ? $"line {line + 1}, byte {position + 1}: {message}" : message;
+        return json.LineNumber is { } line && json.BytePositionInLine is { } position
+            ? $"line {line + 1}, byte {position + 1}: {message}"
+            : message;
     }
 }

@@ -11,7 +11,8 @@ internal static class WireTime
     public static string ToWire(DateTime utc) => utc.ToString(Format, CultureInfo.InvariantCulture);
 
     public static bool TryParseTime(string text, out DateTime utc) =>
-        DateTime.TryParse(text, CultureInfo.InvariantCulture, DateTimeStyles.AdjustToUniversal | DateTimeStyles.AssumeUniversal, out utc);
+        DateTime.TryParse(
+            text, CultureInfo.InvariantCulture, DateTimeStyles.AdjustToUniversal | DateTimeStyles.AssumeUniversal, out utc);
 
     /// <summary>Reads <c>[d.]hh:mm:ss[.fffffff]</c>, or a number of milliseconds.</summary>
     public static bool TryParseSpan(string text, out TimeSpan span)

@@ -19,7 +19,8 @@ internal sealed class BufferBudget(long most)
 
         Interlocked.Add(ref held, -bytes);
         throw WireException.Busy(
-            $"The server holds {now - bytes:N0} bytes of requests and may hold {most:N0}; this request needs {bytes:N0} more. Nothing was changed. Try again later, or send less at a time.");
+            $"The server holds {now - bytes:N0} bytes of requests and may hold {most:N0}; this request needs {bytes:N0} more. "
+                + $"Nothing was changed. Try again later, or send less at a time.");
     }
 
     internal void Return(long bytes) => Interlocked.Add(ref held, -bytes);

@@ -22,7 +22,9 @@ internal readonly record struct ClientKey(string Identity, UInt128 Address)
 
         Span<byte> bytes = stackalloc byte[16];
         bytes.Clear();
-        bool isNetwork = address.AddressFamily == AddressFamily.InterNetworkV6 && !address.IsIPv4MappedToIPv6 && !IPAddress.IsLoopback(address);
+        bool isNetwork = address.AddressFamily == AddressFamily.InterNetworkV6
+            && !address.IsIPv4MappedToIPv6
+            && !IPAddress.IsLoopback(address);
         address.TryWriteBytes(bytes, out int _);
         UInt128 number = BinaryPrimitives.ReadUInt128BigEndian(bytes);
         return isNetwork ? number >> 64 << 64 : number;

@@ -74,10 +74,12 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
         {
             if (queued >= limits.MaxQueuedQueries)
                 throw WireException.Busy(
-                    $"{limits.MaxQueries:N0} queries are at work and {queued:N0} wait, the limits of this server. Try again later.");
+                    $"{limits.MaxQueries:N0} queries are at work and {queued:N0} wait, the limits of this server. Try again "
+                        + $"later.");
             if (own is not null && own.Count >= mostOfClient)
                 throw WireException.TooMany(
-                    $"{own.Count:N0} queries of this client wait for their turn, the limit for one client. Try again when some have ended.");
+                    $"{own.Count:N0} queries of this client wait for their turn, the limit for one client. Try again when some "
+                        + $"have ended.");
             queued++;
         }
 
@@ -134,7 +136,8 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
             GiveUp(waiter);
             if (exception is TimeoutException)
                 throw WireException.Busy(
-                    $"The query waited {longest.TotalSeconds:0.#} seconds for its turn, the limit. Queries of others are at work. Try again later.");
+                    $"The query waited {longest.TotalSeconds:0.#} seconds for its turn, the limit. Queries of others are at "
+                        + $"work. Try again later.");
             throw;
         }
     }

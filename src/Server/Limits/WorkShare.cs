@@ -37,7 +37,8 @@ internal sealed class WorkShare(string what, int most, int mostPerClient)
             ref int own = ref CollectionsMarshal.GetValueRefOrAddDefault(byClient, client, out _);
             if (own >= mostPerClient)
                 throw WireException.TooMany(
-                    $"This client has {mostPerClient:N0} {what} at work, the limit for one client. Try again when one has ended.");
+                    $"This client has {mostPerClient:N0} {what} at work, the limit for one client. Try again when one has "
+                        + $"ended.");
 
             own++;
             taken++;

@@ -6,8 +6,8 @@ using Treepie.Writes;
 namespace Treepie.Server.Operations;
 
 /// <summary>
-/// Deletes or patches what a query finds, batch by batch, over the snapshot the query saw: what is added meanwhile stays. Each batch is durable when it
-/// counts as progress; killed half way, what is done stays done.
+/// Deletes or patches what a query finds, batch by batch, over the snapshot the query saw: what is added meanwhile stays. Each
+/// batch is durable when it counts as progress; killed half way, what is done stays done.
 /// </summary>
 internal sealed class ChangeByQuery
 {
@@ -22,7 +22,9 @@ internal sealed class ChangeByQuery
     private long changed;
     private long batches;
 
-    private ChangeByQuery(ServerContext server, Operation operation, DatabaseLease lease, QueryCommand command, QueryResults results, Settings settings)
+    private ChangeByQuery(
+        ServerContext server, Operation operation, DatabaseLease lease, QueryCommand command, QueryResults results,
+        Settings settings)
     {
         this.server = server;
         this.operation = operation;
@@ -38,11 +40,15 @@ internal sealed class ChangeByQuery
     /// <param name="AllowStale">Go on although the index has not seen every document.</param>
     /// <param name="StaleTimeout">Longest wait for the index otherwise.</param>
     /// <param name="MaxPerSecond">Documents a second at most; null: as fast as it goes.</param>
-    public sealed record Settings(Action<WriteBatch, string> Add, string Verb, bool AllowStale, TimeSpan? StaleTimeout, long? MaxPerSecond);
+    public sealed record Settings(
+        Action<WriteBatch, string> Add, string Verb, bool AllowStale, TimeSpan? StaleTimeout, long? MaxPerSecond);
 
-    /// <summary>Runs the query and begins to change in the background; owns <paramref name="command"/> from its return on.</summary>
+    /// <summary>
+    /// Runs the query and begins to change in the background; owns <paramref name="command"/> from its return on.
+    /// </summary>
     public static async Task<Operation> StartAsync(
-        ServerContext server, Database database, QueryCommand command, QueryRequest request, Settings settings, string startedBy, CancellationToken cancellationToken)
+        ServerContext server, Database database, QueryCommand command, QueryRequest request, Settings settings, string startedBy,
+        CancellationToken cancellationToken)
     {
         QueryRequest query = request with
         {
@@ -55,7 +61,8 @@ internal sealed class ChangeByQuery
         {
             if (results.IsStale && !settings.AllowStale)
                 throw WireException.BadRequest(
-                    $"Index '{results.IndexName}' has not seen every document yet, so some could be missed. Allow stale results, or wait longer (staleTimeout). Nothing was {settings.Verb}.");
+                    $"Index '{results.IndexName}' has not seen every document yet, so some could be missed. Allow stale results, "
+                        + $"or wait longer (staleTimeout). Nothing was {settings.Verb}.");
 
             lease = server.Databases.Enter(database.Name);
             Operation operation = server.Operations.Of(database.Name).Begin(startedBy);
@@ -92,7 +99,8 @@ internal sealed class ChangeByQuery
         catch (Exception exception)
         {
             operation.Fail(ErrorAnswer.ForOperation(exception));
-            server.Logger.LogWarning(exception, "Change by query, operation {OperationId}, failed after {Changed} documents", operation.Id, changed);
+            server.Logger.LogWarning(
+                exception, "Change by query, operation {OperationId}, failed after {Changed} documents", operation.Id, changed);
         }
     }
 
@@ -103,7 +111,8 @@ internal sealed class ChangeByQuery
         while (batch.Count < size && results.MoveNext())
         {
             if (results.IsProjection)
-                throw WireException.BadRequest("The query selects fields; what is to be changed are whole documents. Leave 'select' out.");
+                throw WireException.BadRequest(
+                    "The query selects fields; what is to be changed are whole documents. Leave 'select' out.");
 
             settings.Add(batch, System.Text.Encoding.UTF8.GetString(results.Current.Id));
         }

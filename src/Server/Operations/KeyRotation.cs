@@ -4,13 +4,16 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Operations;
 
-/// <summary>Encrypts a database anew with data keys drawn now, in the background. Killed half way, the database is as readable as before.</summary>
+/// <summary>
+/// Encrypts a database anew with data keys drawn now, in the background. Killed half way, the database is as readable as before.
+/// </summary>
 internal sealed class KeyRotation(ServerContext server, Operation operation, DatabaseLease lease) : IProgress<EncryptionProgress>
 {
     /// <summary>Begins it.</summary>
     public static Operation Start(ServerContext server, Database database)
     {
-        DatabaseLease lease = server.Databases.Enter(database.Name); // the operation outlives the request, and holds the database open for itself
+        // the operation outlives the request, and holds the database open for itself
+        DatabaseLease lease = server.Databases.Enter(database.Name);
         Operation operation = server.Operations.Of(database.Name).Begin();
         var rotation = new KeyRotation(server, operation, lease);
         _ = Task.Run(rotation.Run, CancellationToken.None);
@@ -18,11 +21,13 @@ internal sealed class KeyRotation(ServerContext server, Operation operation, Dat
     }
 
     /// <inheritdoc/>
-    public void Report(EncryptionProgress value) => operation.Report(new OperationProgress(value.PagesDone, value.PagesTotal, 0, value.Store));
+    public void Report(EncryptionProgress value) =>
+        operation.Report(new OperationProgress(value.PagesDone, value.PagesTotal, 0, value.Store));
 
     private static WireException StillHeld(EncryptionReport report) => new(
         StatusCodes.Status409Conflict, WireTypes.Concurrency,
-        $"Everything was encrypted anew, but an old data key is still needed. Run it again when it is not: {string.Join("; ", report.Holders)}");
+        $"Everything was encrypted anew, but an old data key is still needed. Run it again when it is not: "
+            + $"{string.Join("; ", report.Holders)}");
 
     private void Run()
     {
@@ -43,7 +48,9 @@ internal sealed class KeyRotation(ServerContext server, Operation operation, Dat
         catch (Exception exception)
         {
             operation.Fail(ErrorAnswer.ForOperation(exception));
-            server.Logger.LogWarning(exception, "Rotation of the data keys of {Database}, operation {OperationId}, failed", lease.Database.Name, operation.Id);
+            server.Logger.LogWarning(
+                exception, "Rotation of the data keys of {Database}, operation {OperationId}, failed", lease.Database.Name,
+                operation.Id);
         }
     }
 }

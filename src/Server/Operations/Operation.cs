@@ -4,7 +4,9 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Operations;
 
-/// <summary>Work that outlives its request: how far it is, how it ended, and the way to end it before time. Thread-safe.</summary>
+/// <summary>
+/// Work that outlives its request: how far it is, how it ended, and the way to end it before time. Thread-safe.
+/// </summary>
 [SuppressMessage("Design", "CA1001", Justification = "The source has neither timer nor links, so there is nothing to dispose.")]
 internal sealed class Operation
 {

@@ -3,8 +3,8 @@ using Treepie.Server.Http;
 namespace Treepie.Server.Operations;
 
 /// <summary>
-/// The operations of one database, or of the server as a whole: all at work, and the last that ended, for those who ask how. Each registry counts for itself, so that nobody sees, ends or
-/// guesses an operation of another database. Thread-safe; bounded.
+/// The operations of one database, or of the server as a whole: all at work, and the last that ended, for those who ask how. Each
+/// registry counts for itself, so that nobody sees, ends or guesses an operation of another database. Thread-safe; bounded.
 /// </summary>
 internal sealed class OperationRegistry(int maxRemembered)
 {
@@ -41,8 +41,8 @@ internal sealed class OperationRegistry(int maxRemembered)
     }
 
     /// <summary>
-    /// Begins an operation under a number of <see cref="NextId"/>, or one that its client chose; null if one of that number has begun before. One whose number was killed
-    /// already begins killed.
+    /// Begins an operation under a number of <see cref="NextId"/>, or one that its client chose; null if one of that number has
+    /// begun before. One whose number was killed already begins killed.
     /// </summary>
     public Operation? TryBegin(long id, string? startedBy = null)
     {
@@ -62,8 +62,8 @@ internal sealed class OperationRegistry(int maxRemembered)
     }
 
     /// <summary>
-    /// Ends the operation of that number as soon as it looks, also if it has yet to begin: the request to kill it may overtake the request
-    /// that begins it. False if no operation was ever given the number.
+    /// Ends the operation of that number as soon as it looks, also if it has yet to begin: the request to kill it may overtake
+    /// the request that begins it. False if no operation was ever given the number.
     /// </summary>
     /// <param name="id">The number.</param>
     /// <param name="by">Who asks, and can end his own operations only; null: who administers the database.</param>
@@ -77,7 +77,9 @@ internal sealed class OperationRegistry(int maxRemembered)
                 if (!operation.IsKilledBy(by))
                 {
                     throw new WireException(
-                        StatusCodes.Status403Forbidden, WireTypes.Authorization, $"Operation {id} was started by somebody else: only who administers the database can end it. Nothing was changed.");
+                        StatusCodes.Status403Forbidden, WireTypes.Authorization,
+                        $"Operation {id} was started by somebody else: only who administers the database can end it. Nothing was "
+                            + $"changed.");
                 }
 
                 operation.Kill();

@@ -2,7 +2,9 @@ using System.Collections.Concurrent;
 
 namespace Treepie.Server.Operations;
 
-/// <summary>The operations of a server: those of each database, and those that belong to none, such as restores. Thread-safe.</summary>
+/// <summary>
+/// The operations of a server: those of each database, and those that belong to none, such as restores. Thread-safe.
+/// </summary>
 internal sealed class ServerOperations(int maxRemembered)
 {
     private readonly ConcurrentDictionary<string, OperationRegistry> ofDatabases = new(StringComparer.OrdinalIgnoreCase);

@@ -56,7 +56,8 @@ internal sealed class AccessGuard(RequestDelegate next, AccessControl control)
         }
 
         if (http.Features.Get<PresentedCertificate>() is not { } presented)
-            return (null, "This server requires a client certificate or a token for authentication, and the client provided none.");
+            return (
+                null, "This server requires a client certificate or a token for authentication, and the client provided none.");
 
         (CertificateEntry? entry, string? complaint) = await certificates.IdentifyAsync(presented).ConfigureAwait(false);
         return (entry is null ? null : Caller.With(entry), complaint);

@@ -1,6 +1,8 @@
 namespace Treepie.Server.Security;
 
-/// <summary>What a caller must be allowed to do to use an endpoint, from nothing upwards. The names are those of RavenDB's rights.</summary>
+/// <summary>
+/// What a caller must be allowed to do to use an endpoint, from nothing upwards. The names are those of RavenDB's rights.
+/// </summary>
 internal enum AccessLevel
 {
     /// <summary>Nobody is asked who he is: the answer tells nothing about data or server.</summary>

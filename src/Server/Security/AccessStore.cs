@@ -5,9 +5,9 @@ using Treepie.Writes;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// Where the server keeps the certificates and tokens it knows: documents in a database of its own, <c>system</c> beside the folder
-/// of the others, which no request reaches. So they are durable and checked as all else is. There are no secrets among them:
-/// certificates are public, their keys are with their holders, and of tokens hashes are kept.
+/// Where the server keeps the certificates and tokens it knows: documents in a database of its own, <c>system</c> beside the
+/// folder of the others, which no request reaches. So they are durable and checked as all else is. There are no secrets among
+/// them: certificates are public, their keys are with their holders, and of tokens hashes are kept.
 /// </summary>
 internal sealed class AccessStore : IDisposable
 {

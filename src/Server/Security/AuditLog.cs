@@ -21,7 +21,8 @@ internal sealed class AuditLog(ILogger logger, TimeProvider clock)
         if (logger.IsEnabled(LogLevel.Information) && _refusals.TryTake(out int left))
             logger.LogInformation(
                 "Refused {Method} {Path} from {Address} by {Thumbprint}: {Why} Refusals before it that are not told: {Left}",
-                Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, MarkOf(identity), Plain(why), left);
+                Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, MarkOf(identity),
+                Plain(why), left);
     }
 
     /// <summary>A request passed. Those that administer are written down, whether or not they will succeed.</summary>
@@ -33,7 +34,8 @@ internal sealed class AuditLog(ILogger logger, TimeProvider clock)
 
         logger.LogInformation(
             "Passed {Method} {Path} from {Address} by {Thumbprint} on {Database}",
-            Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, MarkOf(caller.Identity), Plain(access.DatabaseOf(http) ?? "the server"));
+            Plain(http.Request.Method), Plain(http.Request.Path.Value), http.Connection.RemoteIpAddress, MarkOf(caller.Identity),
+            Plain(access.DatabaseOf(http) ?? "the server"));
     }
 
     /// <summary>A certificate was registered, changed or deleted, or a token made or deleted.</summary>
@@ -46,7 +48,8 @@ internal sealed class AuditLog(ILogger logger, TimeProvider clock)
                 request.Http.Connection.RemoteIpAddress, MarkOf(Caller.Of(request).Identity));
     }
 
-    private static string MarkOf(AccessIdentity? identity) => identity is null ? "nobody" : identity is TokenEntry ? $"token {identity.Mark}" : identity.Mark;
+    private static string MarkOf(AccessIdentity? identity) =>
+        identity is null ? "nobody" : identity is TokenEntry ? $"token {identity.Mark}" : identity.Mark;
 
     // A name or path of a stranger's choice must not begin a line of its own.
     private static string Plain(string? text)

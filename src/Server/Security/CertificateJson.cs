@@ -69,7 +69,9 @@ internal static class CertificateJson
     {
         json.WriteString("SecurityClearance", rights.Clearance.ToString());
         json.WriteStartObject("Permissions");
-        foreach ((string database, DatabaseAccess access) in rights.Databases.OrderBy(static one => one.Key, StringComparer.OrdinalIgnoreCase))
+        foreach ((
+            string database,
+            DatabaseAccess access) in rights.Databases.OrderBy(static one => one.Key, StringComparer.OrdinalIgnoreCase))
             json.WriteString(database, access.ToString());
         json.WriteEndObject();
     }

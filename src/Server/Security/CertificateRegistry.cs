@@ -32,7 +32,8 @@ internal sealed class CertificateRegistry : IDisposable
         _administrators = [.. administrators];
         _authorities = authorities;
         _clock = clock;
-        _entries = store.Certificates().Concat(wellKnown.Select(static entry => entry with { IsWellKnown = true, Rights = Rights.All }))
+        _entries = store.Certificates()
+            .Concat(wellKnown.Select(static entry => entry with { IsWellKnown = true, Rights = Rights.All }))
             .Aggregate(ImmutableDictionary<string, CertificateEntry>.Empty, static (all, entry) =>
             all.SetItem(entry.Fingerprint, entry));
     }
@@ -151,7 +152,8 @@ internal sealed class CertificateRegistry : IDisposable
             static entry => entry.NotAfter);
         if (renewed is null || presented.NotAfter <= renewed.NotAfter || !IsIssuedFor(renewed, presented))
             return (null,
-                $"The client certificate {presented.Description} is unknown to this server. Ask an administrator to register it.");
+                $"The client certificate {presented.Description} is unknown to this server. Ask an administrator to register "
+                    + $"it.");
 
         CertificateEntry entry = CertificateEntry.For(presented.Certificate, [], renewed.Name, renewed.Rights)
             with

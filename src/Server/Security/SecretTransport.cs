@@ -3,7 +3,9 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Security;
 
-/// <summary>Keys travel over TLS or inside one machine, and nowhere else: what goes plain through a network is no secret any more.</summary>
+/// <summary>
+/// Keys travel over TLS or inside one machine, and nowhere else: what goes plain through a network is no secret any more.
+/// </summary>
 internal static class SecretTransport
 {
     /// <exception cref="WireException">The request came over neither.</exception>
@@ -16,6 +18,7 @@ internal static class SecretTransport
 
         throw new WireException(
             StatusCodes.Status403Forbidden, WireTypes.Authorization,
-            "Keys of databases are given and made only over TLS (https://) or from the server's own machine: this request came over neither. Nothing was changed; if it carried a key, make another one.");
+            "Keys of databases are given and made only over TLS (https://) or from the server's own machine: this request came "
+                + "over neither. Nothing was changed; if it carried a key, make another one.");
     }
 }

@@ -55,5 +55,6 @@ internal static class TokenJson
     };
 
     private static DateTime Time(JsonElement stored, string name) => DateTime.Parse(
-        stored.GetProperty(name).GetString() ?? "", CultureInfo.InvariantCulture, DateTimeStyles.AdjustToUniversal | DateTimeStyles.AssumeUniversal);
+        stored.GetProperty(name).GetString() ?? "", CultureInfo.InvariantCulture,
+        DateTimeStyles.AdjustToUniversal | DateTimeStyles.AssumeUniversal);
 }

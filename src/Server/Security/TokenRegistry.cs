@@ -3,8 +3,8 @@ using System.Collections.Immutable;
 namespace Treepie.Server.Security;
 
 /// <summary>
-/// The tokens that the server knows, in memory and kept by an <see cref="AccessStore"/>. Reading takes no lock: every request asks.
-/// Changes come one after the other and are durable before they count. Thread-safe.
+/// The tokens that the server knows, in memory and kept by an <see cref="AccessStore"/>. Reading takes no lock: every request
+/// asks. Changes come one after the other and are durable before they count. Thread-safe.
 /// </summary>
 internal sealed class TokenRegistry(AccessStore store, TimeProvider clock) : IDisposable
 {
@@ -25,7 +25,8 @@ internal sealed class TokenRegistry(AccessStore store, TimeProvider clock) : IDi
 
     /// <summary>The token of an id; null if there is none.</summary>
     public TokenEntry? Find(string id) =>
-        Volatile.Read(ref _entries).Values.FirstOrDefault(entry => string.Equals(entry.Id, id, StringComparison.OrdinalIgnoreCase));
+        Volatile.Read(ref _entries).Values
+            .FirstOrDefault(entry => string.Equals(entry.Id, id, StringComparison.OrdinalIgnoreCase));
 
     /// <summary>Whose token a text is, and if nobody's, why not.</summary>
     public (TokenEntry? Entry, string? Complaint) Identify(string text)
@@ -47,7 +48,8 @@ internal sealed class TokenRegistry(AccessStore store, TimeProvider clock) : IDi
         return entries.Count - expired.Length < MostTokens
             ? ([entry], expired)
             : throw WireException.BadRequest(
-                $"The server knows {MostTokens:N0} tokens, which is the most. Delete those that nobody uses any more. Nothing was changed.");
+                $"The server knows {MostTokens:N0} tokens, which is the most. Delete those that nobody uses any more. Nothing "
+                    + $"was changed.");
     });
 
     /// <summary>Forgets a token; its holder is refused from the next request on.</summary>
@@ -64,7 +66,8 @@ internal sealed class TokenRegistry(AccessStore store, TimeProvider clock) : IDi
             await store.SaveAsync(put, removed).ConfigureAwait(false);
             Volatile.Write(
                 ref _entries,
-                _entries.RemoveRange(removed.Select(static entry => entry.Hash)).SetItems(put.Select(static entry => KeyValuePair.Create(entry.Hash, entry))));
+                _entries.RemoveRange(removed.Select(static entry => entry.Hash))
+                    .SetItems(put.Select(static entry => KeyValuePair.Create(entry.Hash, entry))));
         }
         finally
         {

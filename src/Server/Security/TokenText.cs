@@ -4,7 +4,9 @@ using System.Text;
 
 namespace Treepie.Server.Security;
 
-/// <summary>The text of a token: <c>treepie_</c> and 256 random bits in base64url. The prefix lets scanners of leaked secrets find it.</summary>
+/// <summary>
+/// The text of a token: <c>treepie_</c> and 256 random bits in base64url. The prefix lets scanners of leaked secrets find it.
+/// </summary>
 internal static class TokenText
 {
     public const string Prefix = "treepie_";

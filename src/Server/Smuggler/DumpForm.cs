@@ -8,8 +8,8 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Smuggler;
 
 /// <summary>
-/// A form as clients send a dump in: the field <c>importOptions</c>, then the dump as a file, which is read as it comes and never kept. Without limits of length or pace:
-/// what is in the dump is limited piece by piece.
+/// A form as clients send a dump in: the field <c>importOptions</c>, then the dump as a file, which is read as it comes and never
+/// kept. Without limits of length or pace: what is in the dump is limited piece by piece.
 /// </summary>
 internal static class DumpForm
 {
@@ -19,7 +19,8 @@ internal static class DumpForm
 
     /// <summary>Reads the form and hands options and dump to <paramref name="take"/>, once.</summary>
     /// <exception cref="WireException">It is no such form.</exception>
-    public static async Task ReadAsync(HttpServerRequest request, Func<SmugglerOptions, Stream, Task> take, CancellationToken stop)
+    public static async Task ReadAsync(
+        HttpServerRequest request, Func<SmugglerOptions, Stream, Task> take, CancellationToken stop)
     {
         var form = new MultipartReader(BoundaryOf(request.Http.Request), Open(request.Http));
         SmugglerOptions options = SmugglerOptions.Default;
@@ -57,20 +58,25 @@ internal static class DumpForm
 
     private static string BoundaryOf(HttpRequest request)
     {
-        string? boundary = MediaTypeHeaderValue.TryParse(request.ContentType, out MediaTypeHeaderValue? type) && type.MediaType.Equals("multipart/form-data", StringComparison.OrdinalIgnoreCase)
+        string? boundary = MediaTypeHeaderValue.TryParse(request.ContentType, out MediaTypeHeaderValue? type)
+            && type.MediaType.Equals("multipart/form-data", StringComparison.OrdinalIgnoreCase)
             ? HeaderUtilities.RemoveQuotes(type.Boundary).Value
             : null;
         return string.IsNullOrEmpty(boundary)
-            ? throw WireException.BadRequest($"Expected is a form (multipart/form-data) with the field '{OptionsField}' and the dump as a file. Nothing was imported.")
+            ? throw WireException.BadRequest(
+                $"Expected is a form (multipart/form-data) with the field '{OptionsField}' and the dump as a file. Nothing was "
+                    + $"imported.")
             : boundary;
     }
 
     /// <summary>Whether an error is one of the form, and not of the connection.</summary>
-    public static bool IsBroken(Exception exception) => exception is InvalidDataException or (IOException and not BadHttpRequestException);
+    public static bool IsBroken(Exception exception) =>
+        exception is InvalidDataException or (IOException and not BadHttpRequestException);
 
     /// <summary>What a client is told of it.</summary>
     public static WireException Broken(Exception exception) =>
-        WireException.BadRequest($"The form is broken ({exception.Message}). Nothing was imported of what comes behind that.", exception);
+        WireException.BadRequest(
+            $"The form is broken ({exception.Message}). Nothing was imported of what comes behind that.", exception);
 
     private static async Task<MultipartSection?> NextAsync(MultipartReader form, CancellationToken stop)
     {
@@ -85,12 +91,16 @@ internal static class DumpForm
     }
 
     private static string NameOf(MultipartSection section) =>
-        ContentDispositionHeaderValue.TryParse(section.ContentDisposition, out ContentDispositionHeaderValue? disposition) ? HeaderUtilities.RemoveQuotes(disposition.Name).ToString() : "";
+        ContentDispositionHeaderValue.TryParse(section.ContentDisposition, out ContentDispositionHeaderValue? disposition)
+            ? HeaderUtilities.RemoveQuotes(disposition.Name).ToString()
+            : "";
 
     private static async Task<SmugglerOptions> ReadOptionsAsync(MultipartSection section, CancellationToken stop)
     {
         byte[] buffer = new byte[MaxOptionsBytes];
-        int length = await new SectionBody(section.Body).ReadAtLeastAsync(buffer, buffer.Length, throwOnEndOfStream: false, stop).ConfigureAwait(false);
+        int length = await new SectionBody(section.Body)
+            .ReadAtLeastAsync(buffer, buffer.Length, throwOnEndOfStream: false, stop)
+            .ConfigureAwait(false);
         if (length == buffer.Length)
             throw WireException.TooLarge($"'{OptionsField}' is longer than {MaxOptionsBytes:N0} bytes.");
 

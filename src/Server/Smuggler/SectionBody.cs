@@ -1,7 +1,9 @@
 
 namespace Treepie.Server.Smuggler;
 
-/// <summary>A part of a form as it comes. Where the form ends before its part does, that is the client's mistake and said as such.</summary>
+/// <summary>
+/// A part of a form as it comes. Where the form ends before its part does, that is the client's mistake and said as such.
+/// </summary>
 internal sealed class SectionBody(Stream inner) : Stream
 {
     public override bool CanRead => true;
@@ -34,7 +36,8 @@ internal sealed class SectionBody(Stream inner) : Stream
         }
     }
 
-    public override int Read(byte[] buffer, int offset, int count) => throw new NotSupportedException("It is read without blocking.");
+    public override int Read(byte[] buffer, int offset, int count) =>
+        throw new NotSupportedException("It is read without blocking.");
 
     public override void Flush()
     {

@@ -7,10 +7,15 @@ using Treepie.Server.Http;
 
 namespace Treepie.Server.Smuggler;
 
-/// <summary>What clients say of an export or import. Kinds of things that this server has not are passed over: nothing of them is there to be moved.</summary>
+/// <summary>
+/// What clients say of an export or import. Kinds of things that this server has not are passed over: nothing of them is there to
+/// be moved.
+/// </summary>
 internal sealed class SmugglerOptions : IDisposable
 {
-    private SmugglerOptions(BackupContent content, IReadOnlyList<string>? collections, BackupKey? key, BackupCompression compression, bool allowPlain, bool skipInvalid, int percentWhileWriting)
+    private SmugglerOptions(
+        BackupContent content, IReadOnlyList<string>? collections, BackupKey? key, BackupCompression compression, bool allowPlain,
+        bool skipInvalid, int percentWhileWriting)
     {
         Content = content;
         Collections = collections;
@@ -38,10 +43,14 @@ internal sealed class SmugglerOptions : IDisposable
     /// <summary><c>SkipCorruptedData</c>: documents that are none are left out.</summary>
     public bool SkipInvalid { get; }
 
-    /// <summary>Own member <c>PercentWhileWriting</c>: how much of its time an export works while documents are written.</summary>
+    /// <summary>
+    /// Own member <c>PercentWhileWriting</c>: how much of its time an export works while documents are written.
+    /// </summary>
     public int PercentWhileWriting { get; }
 
-    public static SmugglerOptions Default { get; } = new(BackupContent.All, null, null, BackupCompression.GzipOptimal, allowPlain: false, skipInvalid: false, new BackupOptions().PercentWhileWriting);
+    public static SmugglerOptions Default { get; } = new(
+        BackupContent.All, null, null, BackupCompression.GzipOptimal, allowPlain: false, skipInvalid: false,
+        new BackupOptions().PercentWhileWriting);
 
     /// <summary>Reads them; nothing at all stands for the defaults.</summary>
     /// <exception cref="WireException">Says what is wrong with them.</exception>
@@ -55,13 +64,22 @@ internal sealed class SmugglerOptions : IDisposable
         if (!string.IsNullOrWhiteSpace(WireJson.Text(root, "TransformScript", required: false)))
             throw WireException.NotBuilt("'TransformScript' of an export or import");
 
-        return new SmugglerOptions(ReadContent(root), ReadCollections(root), ReadKey(root), ReadCompression(root), WireJson.Flag(root, "AllowPlain"), WireJson.Flag(root, "SkipCorruptedData"), ReadPercent(root));
+        return new SmugglerOptions(
+            ReadContent(root), ReadCollections(root), ReadKey(root), ReadCompression(root), WireJson.Flag(root, "AllowPlain"),
+            WireJson.Flag(root, "SkipCorruptedData"), ReadPercent(root));
     }
 
     /// <summary>For an export.</summary>
     public BackupOptions ForBackup()
     {
-        var options = new BackupOptions { Compression = Compression, Content = Content, Collections = Collections, AllowPlain = AllowPlain, PercentWhileWriting = PercentWhileWriting };
+        var options = new BackupOptions
+        {
+            Compression = Compression,
+            Content = Content,
+            Collections = Collections,
+            AllowPlain = AllowPlain,
+            PercentWhileWriting = PercentWhileWriting
+        };
         return Key is null ? options : options.SealedWith(Key);
     }
 
@@ -104,7 +122,10 @@ internal sealed class SmugglerOptions : IDisposable
         if (collections.ValueKind != JsonValueKind.Array)
             throw WireException.BadRequest("'Collections' must be an array of names.");
 
-        List<string> names = [.. collections.EnumerateArray().Select(name => WireJson.Text(name, "Collections") ?? throw WireException.BadRequest("'Collections' holds a null."))];
+        List<string> names = [
+            .. collections.EnumerateArray()
+                .Select(
+                    name => WireJson.Text(name, "Collections") ?? throw WireException.BadRequest("'Collections' holds a null."))];
         return names.Count == 0 ? null : names;
     }
 
@@ -128,15 +149,18 @@ internal sealed class SmugglerOptions : IDisposable
         }
     }
 
-    private static int ReadPercent(JsonElement root) => (int)Math.Min(int.MaxValue, WireJson.Count(root, "PercentWhileWriting", new BackupOptions().PercentWhileWriting));
+    private static int ReadPercent(JsonElement root) =>
+        (int)Math.Min(int.MaxValue, WireJson.Count(root, "PercentWhileWriting", new BackupOptions().PercentWhileWriting));
 
-    private static BackupCompression ReadCompression(JsonElement root) => WireJson.Text(root, "CompressionAlgorithm", required: false) switch
-    {
-        null or "" or "Gzip" or "GzipOptimal" => BackupCompression.GzipOptimal,
-        "GzipFastest" => BackupCompression.GzipFastest,
-        "Zstd" or "ZstdFastest" => BackupCompression.ZstdFastest,
-        "ZstdOptimal" => BackupCompression.ZstdOptimal,
-        "None" => BackupCompression.None,
-        var other => throw WireException.BadRequest($"There is no compression '{other}'; there are Gzip, GzipFastest, Zstd, ZstdOptimal and None."),
-    };
+    private static BackupCompression ReadCompression(JsonElement root) =>
+        WireJson.Text(root, "CompressionAlgorithm", required: false) switch
+        {
+            null or "" or "Gzip" or "GzipOptimal" => BackupCompression.GzipOptimal,
+            "GzipFastest" => BackupCompression.GzipFastest,
+            "Zstd" or "ZstdFastest" => BackupCompression.ZstdFastest,
+            "ZstdOptimal" => BackupCompression.ZstdOptimal,
+            "None" => BackupCompression.None,
+            var other => throw WireException.BadRequest(
+                $"There is no compression '{other}'; there are Gzip, GzipFastest, Zstd, ZstdOptimal and None."),
+        };
 }

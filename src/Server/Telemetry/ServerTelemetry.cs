@@ -16,13 +16,16 @@ internal sealed class ServerTelemetry : IDisposable
     public ServerTelemetry()
     {
         requests = meter.CreateCounter<long>("treepie.server.requests", "{request}", "Requests begun.");
-        failures = meter.CreateCounter<long>("treepie.server.failures", "{request}", "Requests answered with an error of the server (5xx).");
+        failures = meter.CreateCounter<long>(
+            "treepie.server.failures", "{request}", "Requests answered with an error of the server (5xx).");
         running = meter.CreateUpDownCounter<long>("treepie.server.running", "{request}", "Requests at work.");
-        bulkInserted = meter.CreateCounter<long>("treepie.server.bulk_inserted", "{document}", "Documents stored by bulk inserts.");
+        bulkInserted = meter.CreateCounter<long>(
+            "treepie.server.bulk_inserted", "{document}", "Documents stored by bulk inserts.");
     }
 
     /// <summary>Shows a number of one mapping of the API whenever somebody asks.</summary>
-    public void Show(string name, string unit, string description, Func<long> observe) => meter.CreateObservableGauge(name, observe, unit, description);
+    public void Show(string name, string unit, string description, Func<long> observe) =>
+        meter.CreateObservableGauge(name, observe, unit, description);
 
     public void RequestBegun()
     {

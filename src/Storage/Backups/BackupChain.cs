@@ -1,8 +1,9 @@
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Front door of the room for reading: a snapshot, the increments to it and the log that follows, restored to one of their commits or only proven. The newest part is
-/// read first, so that each page is written once; the log last. What is restored is checked before it counts.
+/// Front door of the room for reading: a snapshot, the increments to it and the log that follows, restored to one of their
+/// commits or only proven. The newest part is read first, so that each page is written once; the log last. What is restored is
+/// checked before it counts.
 /// </summary>
 public sealed class BackupChain : IDisposable
 {
@@ -13,7 +14,9 @@ public sealed class BackupChain : IDisposable
     private byte[] _manifest = [];
     private BackupPartHeader? _lastLog;
 
-    private BackupChain(IReadOnlyList<BackupChainPart> parts, BackupChainOptions options, ChainPlan plan, BackupPartHeader newest, BackupPartReader? only)
+    private BackupChain(
+        IReadOnlyList<BackupChainPart> parts, BackupChainOptions options, ChainPlan plan, BackupPartHeader newest,
+        BackupPartReader? only)
     {
         _parts = parts;
         _options = options;
@@ -29,8 +32,10 @@ public sealed class BackupChain : IDisposable
     /// <param name="parts">In the order they were taken, the snapshot first.</param>
     /// <param name="options">Up to where; null: to the end.</param>
     /// <param name="cancellationToken">Ends it.</param>
-    /// <exception cref="BackupPartException">They are no chain, or do not hold the point to stop at; the message says what is missing, foreign, or in another order.</exception>
-    public static async Task<BackupChain> OpenAsync(IReadOnlyList<BackupChainPart> parts, BackupChainOptions? options = null, CancellationToken cancellationToken = default)
+    /// <exception cref="BackupPartException">They are no chain, or do not hold the point to stop at; the message says what is
+    /// missing, foreign, or in another order.</exception>
+    public static async Task<BackupChain> OpenAsync(
+        IReadOnlyList<BackupChainPart> parts, BackupChainOptions? options = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(parts);
         if (parts.Count == 0)
@@ -50,7 +55,8 @@ public sealed class BackupChain : IDisposable
             }
 
             var plan = ChainPlan.Make(headers, options);
-            BackupPartReader? only = parts.Count == 1 ? reader : null; // a stream that cannot be opened twice is enough, where it is all
+            // a stream that cannot be opened twice is enough, where it is all
+            BackupPartReader? only = parts.Count == 1 ? reader : null;
             reader = parts.Count == 1 ? null : reader;
             return new BackupChain(parts, options, plan, headers[plan.Pages[^1]].Header, only);
         }
@@ -61,17 +67,20 @@ public sealed class BackupChain : IDisposable
     }
 
     /// <summary>
-    /// Reads all of it: every checksum, every page's place, kind and births, that all that is referred to is there and nothing else, counts of keys, the order of commits; and writes it to
-    /// the targets, which are then walked as a check walks an environment. The log is made again on the first store only.
+    /// Reads all of it: every checksum, every page's place, kind and births, that all that is referred to is there and nothing
+    /// else, counts of keys, the order of commits; and writes it to the targets, which are then walked as a check walks an
+    /// environment. The log is made again on the first store only.
     /// </summary>
-    /// <param name="target">Gives, for the name of a store, where it is restored to, or null where it is only proven. Null: nothing is restored.</param>
+    /// <param name="target">Gives, for the name of a store, where it is restored to, or null where it is only proven. Null:
+    /// nothing is restored.</param>
     /// <param name="progress">Told after each frame, on the thread that works, or null.</param>
     /// <param name="cancellationToken">Ends it between two frames.</param>
     /// <exception cref="BackupPartException">A part is not whole, or they do not belong together.</exception>
     /// <exception cref="DiskFullException">There is no room.</exception>
     /// <exception cref="StorageException">A target cannot be written.</exception>
     public async Task<BackupChainReport> ReadAsync(
-        Func<string, EnvironmentRestore?>? target = null, IProgress<BackupPartProgress>? progress = null, CancellationToken cancellationToken = default)
+        Func<string, EnvironmentRestore?>? target = null, IProgress<BackupPartProgress>? progress = null,
+        CancellationToken cancellationToken = default)
     {
         var stores = new List<StoreAssembly>();
         try
@@ -80,7 +89,9 @@ public sealed class BackupChain : IDisposable
             long pages = stores.Sum(store => store.PagesSeen);
             StoreRecord first = stores[0].Record;
             PageBits inUse = stores[0].InUse();
-            using var log = new LogReplay(new RestoredState(first.Commit, first.CommitMs, first.Catalogue, first.System, first.NextTreeId, first.PageCount), stores[0].Target, inUse)
+            using var log = new LogReplay(
+                new RestoredState(first.Commit, first.CommitMs, first.Catalogue, first.System, first.NextTreeId, first.PageCount),
+                stores[0].Target, inUse)
             {
                 StopAtCommit = _options.StopAtCommit ?? long.MaxValue,
                 StopAtMs = _options.StopAtMs,
@@ -89,7 +100,8 @@ public sealed class BackupChain : IDisposable
                 await ReadLogAsync(log, part, progress, cancellationToken).ConfigureAwait(false);
             Complete(stores, log.State, inUse, progress, cancellationToken);
             DateTimeOffset? at = log.State.CommitMs == 0 ? null : DateTimeOffset.FromUnixTimeMilliseconds(log.State.CommitMs);
-            return new BackupChainReport(log.State.Commit, at, hash, _plan.Pages.Count + _plan.Logs.Count, stores.Count, pages, log.Commits)
+            return new BackupChainReport(
+                log.State.Commit, at, hash, _plan.Pages.Count + _plan.Logs.Count, stores.Count, pages, log.Commits)
             {
                 Manifest = _manifest,
                 LogDescription = _lastLog is { } last && last.Commit == log.State.Commit ? last.Description : default,
@@ -106,16 +118,20 @@ public sealed class BackupChain : IDisposable
     }
 
     /// <summary>
-    /// Reads a log by itself to its end: every checksum, and that each commit of it follows the one before and can be followed. Whether it goes on from another part, its header and that part's tell.
+    /// Reads a log by itself to its end: every checksum, and that each commit of it follows the one before and can be followed.
+    /// Whether it goes on from another part, its header and that part's tell.
     /// </summary>
     /// <exception cref="BackupPartException">It is not whole, or no log.</exception>
-    public static async Task<BackupChainReport> ProveLogAsync(BackupChainPart part, IProgress<BackupPartProgress>? progress = null, CancellationToken cancellationToken = default)
+    public static async Task<BackupChainReport> ProveLogAsync(
+        BackupChainPart part, IProgress<BackupPartProgress>? progress = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(part);
         using BackupPartReader reader = await OpenAsync(part, cancellationToken).ConfigureAwait(false);
         BackupPartHeader header = reader.Header;
         if (header.Kind != BackupPartKind.Log)
-            throw new BackupPartException(BackupPartFault.NotAPart, $"'{part.Name}' is no log, but a part of kind {header.Kind}: it is proven with the parts before it.");
+            throw new BackupPartException(
+                BackupPartFault.NotAPart,
+                $"'{part.Name}' is no log, but a part of kind {header.Kind}: it is proven with the parts before it.");
 
         using var log = new LogReplay(new RestoredState(header.Since, 0, default, default, 0, 0), null, null);
         await ReadLogAsync(log, reader, progress, cancellationToken).ConfigureAwait(false);
@@ -126,7 +142,8 @@ public sealed class BackupChain : IDisposable
     public void Dispose() => _only?.Dispose();
 
     private static async Task<BackupPartReader> OpenAsync(BackupChainPart part, CancellationToken cancellationToken) =>
-        await BackupPartReader.OpenAsync(await part.OpenAsync(cancellationToken).ConfigureAwait(false), part.Name, cancellationToken).ConfigureAwait(false);
+        await BackupPartReader.OpenAsync(
+            await part.OpenAsync(cancellationToken).ConfigureAwait(false), part.Name, cancellationToken).ConfigureAwait(false);
 
     private async Task<BackupPartReader> OpenAsync(int part, CancellationToken cancellationToken)
     {
@@ -136,15 +153,22 @@ public sealed class BackupChain : IDisposable
     }
 
     /// <summary>From the newest part to the snapshot; returns the hash of the newest.</summary>
-    private async Task<string> ReadPagesAsync(List<StoreAssembly> stores, Func<string, EnvironmentRestore?>? target, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
+    private async Task<string> ReadPagesAsync(
+        List<StoreAssembly> stores, Func<string, EnvironmentRestore?>? target, IProgress<BackupPartProgress>? progress,
+        CancellationToken cancellationToken)
     {
         string newest = "", expected = "", after = "";
         for (int i = _plan.Pages.Count - 1; i >= 0; i--)
         {
             using BackupPartReader part = await OpenAsync(_plan.Pages[i], cancellationToken).ConfigureAwait(false);
-            await ReadPartAsync(part, stores, after.Length == 0 ? target : null, isNewest: after.Length == 0, progress, cancellationToken).ConfigureAwait(false);
+            await ReadPartAsync(
+                part, stores, after.Length == 0 ? target : null, isNewest: after.Length == 0, progress,
+                cancellationToken).ConfigureAwait(false);
             if (after.Length > 0 && part.Hash != expected)
-                throw new BackupPartException(BackupPartFault.Foreign, $"'{after}' goes on from another part than '{part.Name}', of the same commit: their hashes differ. Give the parts of one chain.");
+                throw new BackupPartException(
+                    BackupPartFault.Foreign,
+                    $"'{after}' goes on from another part than '{part.Name}', of the same commit: their hashes differ. Give the "
+                        + $"parts of one chain.");
             if (after.Length == 0)
                 newest = part.Hash;
             (expected, after) = (part.Header.PreviousHash, part.Name);
@@ -153,15 +177,21 @@ public sealed class BackupChain : IDisposable
         foreach (StoreAssembly store in stores)
         {
             if (store.Missing >= 0)
-                throw new BackupPartException(BackupPartFault.LinkMissing, $"The pages of '{store.Record.Name}' up to commit {store.Missing} are in none of the parts: '{after}' does not hold that store. Give the parts of one chain.");
+                throw new BackupPartException(
+                    BackupPartFault.LinkMissing,
+                    $"The pages of '{store.Record.Name}' up to commit {store.Missing} are in none of the parts: '{after}' does "
+                        + $"not hold that store. Give the parts of one chain.");
             store.Prove();
         }
 
-        return stores.Count > 0 ? newest : throw new BackupPartException(BackupPartFault.Inconsistent, $"'{after}' holds no store. Take another backup.");
+        return stores.Count > 0
+            ? newest
+            : throw new BackupPartException(BackupPartFault.Inconsistent, $"'{after}' holds no store. Take another backup.");
     }
 
     private async Task ReadPartAsync(
-        BackupPartReader part, List<StoreAssembly> stores, Func<string, EnvironmentRestore?>? target, bool isNewest, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
+        BackupPartReader part, List<StoreAssembly> stores, Func<string, EnvironmentRestore?>? target, bool isNewest,
+        IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
     {
         StoreAssembly? store = null;
         bool isWithin = false, isAny = false;
@@ -208,12 +238,15 @@ public sealed class BackupChain : IDisposable
     }
 
     /// <summary>The store whose pages follow; null where they are not needed any more.</summary>
-    private static StoreAssembly? Begin(BackupPartReader part, List<StoreAssembly> stores, Func<string, EnvironmentRestore?>? target, bool isNewest, bool isAny)
+    private static StoreAssembly? Begin(
+        BackupPartReader part, List<StoreAssembly> stores, Func<string, EnvironmentRestore?>? target, bool isNewest, bool isAny)
     {
         StoreRecord record = StoreRecord.TryRead(part.Content) ?? throw part.Inconsistent("a store in it cannot be one");
         BackupPartHeader header = part.Header;
         if (!isAny && (record.StoreId != header.StoreId || record.Commit != header.Commit || record.Since != header.Since))
-            throw part.Inconsistent($"its header speaks of the commits {header.Since} to {header.Commit}, its first store of {record.Since} to {record.Commit}");
+            throw part.Inconsistent(
+                $"its header speaks of the commits {header.Since} to {header.Commit}, its first store of {record.Since} to "
+                    + $"{record.Commit}");
 
         StoreAssembly? known = stores.Find(store => store.Record.Name == record.Name);
         if (isNewest)
@@ -254,14 +287,16 @@ public sealed class BackupChain : IDisposable
         store.Dispose();
     }
 
-    private async Task ReadLogAsync(LogReplay log, int index, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
+    private async Task ReadLogAsync(
+        LogReplay log, int index, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
     {
         using BackupPartReader part = await OpenAsync(index, cancellationToken).ConfigureAwait(false);
         await ReadLogAsync(log, part, progress, cancellationToken).ConfigureAwait(false);
         _lastLog = part.Header;
     }
 
-    private static async Task ReadLogAsync(LogReplay log, BackupPartReader part, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
+    private static async Task ReadLogAsync(
+        LogReplay log, BackupPartReader part, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
     {
         for (PartFrameKind kind; (kind = await part.ReadAsync(cancellationToken).ConfigureAwait(false)) != PartFrameKind.End;)
         {
@@ -277,7 +312,9 @@ public sealed class BackupChain : IDisposable
     }
 
     /// <summary>Makes stores of what was written, and walks them.</summary>
-    private static void Complete(List<StoreAssembly> stores, RestoredState reached, PageBits inUse, IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
+    private static void Complete(
+        List<StoreAssembly> stores, RestoredState reached, PageBits inUse, IProgress<BackupPartProgress>? progress,
+        CancellationToken cancellationToken)
     {
         for (int i = 0; i < stores.Count; i++)
         {
@@ -285,7 +322,10 @@ public sealed class BackupChain : IDisposable
                 continue;
 
             StoreRecord record = stores[i].Record;
-            RestoredState state = i == 0 ? reached : new RestoredState(record.Commit, record.CommitMs, record.Catalogue, record.System, record.NextTreeId, record.PageCount);
+            RestoredState state = i == 0
+                ? reached
+                : new RestoredState(
+                    record.Commit, record.CommitMs, record.Catalogue, record.System, record.NextTreeId, record.PageCount);
             target.Complete(state, i == 0 ? inUse : stores[i].InUse());
             target.Dispose();
             target.Check(progress, cancellationToken);

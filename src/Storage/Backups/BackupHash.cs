@@ -4,8 +4,9 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// The hash of a part of a backup, or of the content of a database: BLAKE3, which costs less than half of what SHA-256 does where there are wide vectors (<c>docs/decisions/0018-backups-are-hashed-with-blake3.md</c>). What was hashed with SHA-256 before can still
-/// be compared. One caller at a time.
+/// The hash of a part of a backup, or of the content of a database: BLAKE3, which costs less than half of what SHA-256 does where
+/// there are wide vectors (<c>docs/decisions/0018-backups-are-hashed-with-blake3.md</c>). What was hashed with SHA-256 before can
+/// still be compared. One caller at a time.
 /// </summary>
 public sealed class BackupHash : IDisposable
 {

@@ -40,7 +40,8 @@ public sealed record BackupPartHeader
 
     /// <summary>Reads it from the beginning of a part, which is not sealed and not compressed, and closes the source.</summary>
     /// <exception cref="BackupPartException">It is no part, of a newer program, damaged or cut off.</exception>
-    public static async Task<BackupPartHeader> ReadAsync(Stream source, string name, CancellationToken cancellationToken = default)
+    public static async Task<BackupPartHeader> ReadAsync(
+        Stream source, string name, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(source);
         using BackupPartReader reader = await BackupPartReader.OpenAsync(source, name, cancellationToken).ConfigureAwait(false);
@@ -51,7 +52,9 @@ public sealed record BackupPartHeader
     internal byte[] Write(out uint mark)
     {
         if (Description.Length > PartFormat.MaxDescriptionBytes)
-            throw new StorageException($"The description of a backup has {Description.Length:N0} bytes; {PartFormat.MaxDescriptionBytes:N0} is the most.");
+            throw new StorageException(
+                $"The description of a backup has {Description.Length:N0} bytes; {PartFormat.MaxDescriptionBytes:N0} is the "
+                    + $"most.");
 
         var bytes = new byte[PartFormat.HeadBytes + Description.Length + PartFormat.MarkBytes];
         PartFormat.Magic.CopyTo(bytes);
@@ -71,14 +74,21 @@ public sealed record BackupPartHeader
         return bytes;
     }
 
-    /// <summary>Bytes of the description, as the first bytes of a part say; refuses what is no part, or of a newer program.</summary>
+    /// <summary>
+    /// Bytes of the description, as the first bytes of a part say; refuses what is no part, or of a newer program.
+    /// </summary>
     internal static int ReadLength(ReadOnlySpan<byte> head, string name)
     {
         if (!head.StartsWith(PartFormat.Magic))
-            throw new BackupPartException(BackupPartFault.NotAPart, $"'{name}' is no snapshot, increment or log: it begins with other bytes. Give the right file.");
+            throw new BackupPartException(
+                BackupPartFault.NotAPart,
+                $"'{name}' is no snapshot, increment or log: it begins with other bytes. Give the right file.");
         int version = BinaryPrimitives.ReadUInt16LittleEndian(head[8..]);
         if (version > PartFormat.Version)
-            throw new BackupPartException(BackupPartFault.Newer, $"'{name}' has format {version}, this program knows formats up to {PartFormat.Version}. Restore it with the version that wrote it, or a newer one.");
+            throw new BackupPartException(
+                BackupPartFault.Newer,
+                $"'{name}' has format {version}, this program knows formats up to {PartFormat.Version}. Restore it with the "
+                    + $"version that wrote it, or a newer one.");
         int length = BinaryPrimitives.ReadInt32LittleEndian(head[12..]);
         if (length is < 0 or > PartFormat.MaxDescriptionBytes)
             throw Damaged(name, $"its description is said to have {length} bytes");
@@ -87,7 +97,9 @@ public sealed record BackupPartHeader
 
     /// <summary>How a part is hashed, as its first bytes say.</summary>
     internal static BackupHashKind HashOf(ReadOnlySpan<byte> head) =>
-        BinaryPrimitives.ReadUInt16LittleEndian(head[8..]) >= PartFormat.Blake3Version ? BackupHashKind.Blake3 : BackupHashKind.Sha256;
+        BinaryPrimitives.ReadUInt16LittleEndian(head[8..]) >= PartFormat.Blake3Version
+            ? BackupHashKind.Blake3
+            : BackupHashKind.Sha256;
 
     /// <summary>Reads it.</summary>
     internal static BackupPartHeader Read(ReadOnlySpan<byte> bytes, string name, out uint mark)
@@ -98,16 +110,26 @@ public sealed record BackupPartHeader
             throw Damaged(name, "its header is not the one that was written");
 
         var kind = (BackupPartKind)BinaryPrimitives.ReadUInt16LittleEndian(bytes[10..]);
-        long takenMs = BinaryPrimitives.ReadInt64LittleEndian(bytes[64..]), commit = BinaryPrimitives.ReadInt64LittleEndian(bytes[72..]);
-        long commitMs = BinaryPrimitives.ReadInt64LittleEndian(bytes[80..]), since = BinaryPrimitives.ReadInt64LittleEndian(bytes[88..]);
-        if (!Enum.IsDefined(kind) || takenMs is < 0 or > MaxMs || commitMs is < 0 or > MaxMs || commit < 0 || since < -1 || since > commit || (since < 0) != (kind == BackupPartKind.Snapshot))
+        long takenMs = BinaryPrimitives.ReadInt64LittleEndian(bytes[64..]),
+            commit = BinaryPrimitives.ReadInt64LittleEndian(bytes[72..]);
+        long commitMs = BinaryPrimitives.ReadInt64LittleEndian(bytes[80..]),
+            since = BinaryPrimitives.ReadInt64LittleEndian(bytes[88..]);
+        if (!Enum.IsDefined(kind)
+            || takenMs is < 0 or > MaxMs
+            || commitMs is < 0 or > MaxMs
+            || commit < 0
+            || since < -1
+            || since > commit
+            || (since < 0) != (kind == BackupPartKind.Snapshot))
             throw Damaged(name, $"a part of kind {(int)kind} with the commits {since} to {commit} cannot be");
 
         return new BackupPartHeader
         {
             Kind = kind,
             StoreId = new Guid(bytes.Slice(16, 16)),
-            PreviousHash = kind == BackupPartKind.Increment ? Convert.ToHexStringLower(bytes.Slice(32, PartFormat.HashBytes)) : "",
+            PreviousHash = kind == BackupPartKind.Increment
+                ? Convert.ToHexStringLower(bytes.Slice(32, PartFormat.HashBytes))
+                : "",
             TakenAt = DateTimeOffset.FromUnixTimeMilliseconds(takenMs),
             Commit = commit,
             CommittedAt = commitMs == 0 ? null : DateTimeOffset.FromUnixTimeMilliseconds(commitMs),
@@ -118,5 +140,6 @@ public sealed record BackupPartHeader
 
     private static uint MarkOf(ReadOnlySpan<byte> bytes) => ~Crc32C.Append(uint.MaxValue, bytes);
 
-    private static BackupPartException Damaged(string name, string what) => new(BackupPartFault.Damaged, $"'{name}' is damaged: {what}. Take another copy.");
+    private static BackupPartException Damaged(string name, string what) =>
+        new(BackupPartFault.Damaged, $"'{name}' is damaged: {what}. Take another copy.");
 }

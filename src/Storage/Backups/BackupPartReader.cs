@@ -4,14 +4,15 @@ using System.Security.Cryptography;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Reads a part of a backup, front to back, in the memory of one frame. Hands out a frame only when its checksum fits and it is the next one of this part; the end
-/// only when nothing is missing and nothing follows. One caller at a time.
+/// Reads a part of a backup, front to back, in the memory of one frame. Hands out a frame only when its checksum fits and it is
+/// the next one of this part; the end only when nothing is missing and nothing follows. One caller at a time.
 /// </summary>
 internal sealed class BackupPartReader : IDisposable
 {
     private readonly Stream _source;
     private readonly string _name;
-    private readonly byte[] _frame = GC.AllocateUninitializedArray<byte>(PartFormat.FrameHeadBytes + PartFormat.MaxContentBytes, pinned: true);
+    private readonly byte[] _frame = GC.AllocateUninitializedArray<byte>(
+        PartFormat.FrameHeadBytes + PartFormat.MaxContentBytes, pinned: true);
     private BackupHash? _hash;
     private uint _mark;
     private long _frames;
@@ -74,7 +75,8 @@ internal sealed class BackupPartReader : IDisposable
         {
             CheckEnd(before);
             if (await FillAsync(0, 1, cancellationToken).ConfigureAwait(false) > 0)
-                throw new BackupPartException(BackupPartFault.Appended, $"Something follows the end of '{_name}': it was added to. Take another copy.");
+                throw new BackupPartException(
+                    BackupPartFault.Appended, $"Something follows the end of '{_name}': it was added to. Take another copy.");
             return kind;
         }
 
@@ -86,7 +88,8 @@ internal sealed class BackupPartReader : IDisposable
     }
 
     /// <summary>Of a part that says what cannot be.</summary>
-    public BackupPartException Inconsistent(string what) => new(BackupPartFault.Inconsistent, $"'{_name}' is inconsistent: {what}. Take another copy, or another backup.");
+    public BackupPartException Inconsistent(string what) =>
+        new(BackupPartFault.Inconsistent, $"'{_name}' is inconsistent: {what}. Take another copy, or another backup.");
 
     public void Dispose()
     {
@@ -98,13 +101,16 @@ internal sealed class BackupPartReader : IDisposable
     private async Task ReadHeaderAsync(CancellationToken cancellationToken)
     {
         int read = await FillAsync(0, PartFormat.HeadBytes, cancellationToken).ConfigureAwait(false);
-        if (read < PartFormat.HeadBytes && (read == 0 || PartFormat.Magic.StartsWith(_frame.AsSpan(0, Math.Min(read, PartFormat.Magic.Length)))))
+        if (read < PartFormat.HeadBytes
+            && (read == 0 || PartFormat.Magic.StartsWith(_frame.AsSpan(0, Math.Min(read, PartFormat.Magic.Length)))))
             throw CutOff();
 
         int length = BackupPartHeader.ReadLength(_frame.AsSpan(0, read), _name) + PartFormat.MarkBytes;
         byte[] header = new byte[PartFormat.HeadBytes + length];
         _frame.AsSpan(0, PartFormat.HeadBytes).CopyTo(header);
-        if (await _source.ReadAtLeastAsync(header.AsMemory(PartFormat.HeadBytes), length, throwOnEndOfStream: false, cancellationToken).ConfigureAwait(false) < length)
+        if (await _source.ReadAtLeastAsync(
+            header.AsMemory(PartFormat.HeadBytes), length, throwOnEndOfStream: false,
+            cancellationToken).ConfigureAwait(false) < length)
             throw CutOff();
 
         Header = BackupPartHeader.Read(header, _name, out _mark);
@@ -119,7 +125,9 @@ internal sealed class BackupPartReader : IDisposable
         _contentBytes = frame.ContentBytes;
         if (_contentBytes is < 0 or > PartFormat.MaxContentBytes)
             throw Damaged($"frame {_frames} is said to have {_contentBytes} bytes");
-        return frame.Kind == PartFrameKind.End && _contentBytes != PartFormat.EndBytes ? throw Damaged($"its end has {_contentBytes} bytes") : frame.Kind;
+        return frame.Kind == PartFrameKind.End && _contentBytes != PartFormat.EndBytes
+            ? throw Damaged($"its end has {_contentBytes} bytes")
+            : frame.Kind;
     }
 
     private void CheckFrame()
@@ -128,14 +136,20 @@ internal sealed class BackupPartReader : IDisposable
         if (frame.ComputeChecksum() != frame.Checksum)
             throw Damaged($"frame {_frames} has another checksum than its content");
         if (frame.Mark != _mark)
-            throw new BackupPartException(BackupPartFault.FrameForeign, $"Frame {_frames} of '{_name}' is of another part: it was put together from several. Take another copy.");
+            throw new BackupPartException(
+                BackupPartFault.FrameForeign,
+                $"Frame {_frames} of '{_name}' is of another part: it was put together from several. Take another copy.");
         if (frame.Number != _frames)
-            throw new BackupPartException(BackupPartFault.FrameMisplaced, $"Frame {_frames} of '{_name}' is missing: frame {frame.Number} stands in its place. It was reordered, or a piece is left out. Take another copy.");
+            throw new BackupPartException(
+                BackupPartFault.FrameMisplaced,
+                $"Frame {_frames} of '{_name}' is missing: frame {frame.Number} stands in its place. It was reordered, or a "
+                    + $"piece is left out. Take another copy.");
     }
 
     private void CheckEnd(byte[] hash)
     {
-        if (BinaryPrimitives.ReadInt64LittleEndian(Content) != _frames || BinaryPrimitives.ReadInt64LittleEndian(Content[8..]) != _bytes)
+        if (BinaryPrimitives.ReadInt64LittleEndian(Content) != _frames
+            || BinaryPrimitives.ReadInt64LittleEndian(Content[8..]) != _bytes)
             throw Damaged("its end speaks of other frames than there are");
         if (!Content.Slice(16, PartFormat.HashBytes).SequenceEqual(hash))
             throw Damaged("its hash is not that of what it holds");
@@ -143,11 +157,15 @@ internal sealed class BackupPartReader : IDisposable
     }
 
     private async ValueTask<int> FillAsync(int from, int count, CancellationToken cancellationToken) =>
-        count == 0 ? 0 : await _source.ReadAtLeastAsync(_frame.AsMemory(from, count), count, throwOnEndOfStream: false, cancellationToken).ConfigureAwait(false);
+        count == 0
+            ? 0
+            : await _source.ReadAtLeastAsync(_frame.AsMemory(from, count), count, throwOnEndOfStream: false, cancellationToken)
+                .ConfigureAwait(false);
 
     private BackupPartException CutOff() => new(BackupPartFault.CutOff, _mark == 0 && _frames == 0
         ? $"'{_name}' is cut off within its header. Take another copy."
         : $"'{_name}' is cut off within frame {_frames}, and has no end. Take another copy.");
 
-    private BackupPartException Damaged(string what) => new(BackupPartFault.Damaged, $"'{_name}' is damaged: {what}. Take another copy.");
+    private BackupPartException Damaged(string what) =>
+        new(BackupPartFault.Damaged, $"'{_name}' is damaged: {what}. Take another copy.");
 }

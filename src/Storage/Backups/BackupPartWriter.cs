@@ -4,14 +4,17 @@ using System.Security.Cryptography;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Writes a part of a backup to any stream, front to back, in the memory of one frame (1 MiB). Only <see cref="CompleteAsync"/> gives it an end: one that is left without it reads as broken off. Nothing in it is encrypted: what is written of an encrypted environment goes through a <see cref="Encryption.SealedWriteStream"/>. One caller at a time.
+/// Writes a part of a backup to any stream, front to back, in the memory of one frame (1 MiB). Only <see cref="CompleteAsync"/>
+/// gives it an end: one that is left without it reads as broken off. Nothing in it is encrypted: what is written of an encrypted
+/// environment goes through a <see cref="Encryption.SealedWriteStream"/>. One caller at a time.
 /// </summary>
 public sealed class BackupPartWriter : IDisposable
 {
     private readonly Stream _destination;
     private readonly BackupPartHeader _header;
     private readonly BackupHash _hash = new();
-    private readonly byte[] _frame = GC.AllocateUninitializedArray<byte>(PartFormat.FrameHeadBytes + PartFormat.MaxContentBytes, pinned: true);
+    private readonly byte[] _frame = GC.AllocateUninitializedArray<byte>(
+        PartFormat.FrameHeadBytes + PartFormat.MaxContentBytes, pinned: true);
     private uint _mark;
     private long _frames;
     private bool _isBegun;

@@ -1,7 +1,8 @@
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Which parts lead to a point: a snapshot, the increments from it to the newest that is not beyond the point, and the log from there on. Refuses parts that are no chain, each fault by its name.
+/// Which parts lead to a point: a snapshot, the increments from it to the newest that is not beyond the point, and the log from
+/// there on. Refuses parts that are no chain, each fault by its name.
 /// </summary>
 internal sealed class ChainPlan
 {
@@ -40,11 +41,19 @@ internal sealed class ChainPlan
         foreach ((string name, BackupPartHeader header) in parts)
         {
             if (header.StoreId != parts[0].Header.StoreId)
-                throw new BackupPartException(BackupPartFault.Foreign, $"'{name}' is of another store ({header.StoreId}) than '{parts[0].Name}' ({parts[0].Header.StoreId}). Give the parts of one chain.");
+                throw new BackupPartException(
+                    BackupPartFault.Foreign,
+                    $"'{name}' is of another store ({header.StoreId}) than '{parts[0].Name}' ({parts[0].Header.StoreId}). Give "
+                        + $"the parts of one chain.");
 
             (string Name, BackupPartHeader Header)? before = header.Kind == BackupPartKind.Log ? log : pages;
-            if (before is { } earlier && (header.Commit < earlier.Header.Commit || (header.Kind == BackupPartKind.Log && header.Since < earlier.Header.Since)))
-                throw new BackupPartException(BackupPartFault.OutOfOrder, $"'{name}' (up to commit {header.Commit}) stands behind '{earlier.Name}' (up to commit {earlier.Header.Commit}), which was taken later. Give the parts in the order they were taken.");
+            if (before is { } earlier
+                && (header.Commit < earlier.Header.Commit
+                    || (header.Kind == BackupPartKind.Log && header.Since < earlier.Header.Since)))
+                throw new BackupPartException(
+                    BackupPartFault.OutOfOrder,
+                    $"'{name}' (up to commit {header.Commit}) stands behind '{earlier.Name}' (up to commit "
+                        + $"{earlier.Header.Commit}), which was taken later. Give the parts in the order they were taken.");
             if (header.Kind == BackupPartKind.Log)
                 log = (name, header);
             else
@@ -63,7 +72,8 @@ internal sealed class ChainPlan
                 continue;
 
             isAny = true;
-            if (header.Commit <= (options.StopAtCommit ?? long.MaxValue) && (header.CommittedAt ?? header.TakenAt).ToUnixTimeMilliseconds() <= options.StopAtMs)
+            if (header.Commit <= (options.StopAtCommit ?? long.MaxValue)
+                && (header.CommittedAt ?? header.TakenAt).ToUnixTimeMilliseconds() <= options.StopAtMs)
                 newest = i;
         }
 
@@ -71,8 +81,14 @@ internal sealed class ChainPlan
             return newest;
         (string name, BackupPartHeader first) = parts[0];
         throw isAny
-            ? new BackupPartException(BackupPartFault.NoSuchPoint, $"The point to stop at lies before all that is there: the earliest part, '{name}', is of commit {first.Commit}. Give an earlier snapshot.")
-            : new BackupPartException(BackupPartFault.LinkMissing, $"'{name}' is a log that goes on from commit {first.Since}, and no snapshot is among the parts. Give the snapshot before it, and the increments to that.");
+            ? new BackupPartException(
+                BackupPartFault.NoSuchPoint,
+                $"The point to stop at lies before all that is there: the earliest part, '{name}', is of commit {first.Commit}. "
+                    + $"Give an earlier snapshot.")
+            : new BackupPartException(
+                BackupPartFault.LinkMissing,
+                $"'{name}' is a log that goes on from commit {first.Since}, and no snapshot is among the parts. Give the "
+                    + $"snapshot before it, and the increments to that.");
     }
 
     /// <summary>The part that an increment goes on from.</summary>
@@ -83,17 +99,28 @@ internal sealed class ChainPlan
         while (before >= 0 && parts[before].Header.Kind == BackupPartKind.Log)
             before--;
         if (before < 0)
-            throw new BackupPartException(BackupPartFault.LinkMissing, $"'{name}' holds what came since commit {header.Since}, and no part before it is there. Give the snapshot it began from, and all increments between.");
+            throw new BackupPartException(
+                BackupPartFault.LinkMissing,
+                $"'{name}' holds what came since commit {header.Since}, and no part before it is there. Give the snapshot it "
+                    + $"began from, and all increments between.");
 
         (string other, BackupPartHeader earlier) = parts[before];
         if (earlier.Commit < header.Since)
-            throw new BackupPartException(BackupPartFault.LinkMissing, $"'{name}' holds what came since commit {header.Since}, and the part before it, '{other}', ends with commit {earlier.Commit}: one between them is missing.");
+            throw new BackupPartException(
+                BackupPartFault.LinkMissing,
+                $"'{name}' holds what came since commit {header.Since}, and the part before it, '{other}', ends with commit "
+                    + $"{earlier.Commit}: one between them is missing.");
         if (earlier.Commit > header.Since)
-            throw new BackupPartException(BackupPartFault.OutOfOrder, $"'{name}' holds what came since commit {header.Since}, and the part before it, '{other}', is later already (commit {earlier.Commit}): it goes on from another part. Give the parts of one chain, in the order they were taken.");
+            throw new BackupPartException(
+                BackupPartFault.OutOfOrder,
+                $"'{name}' holds what came since commit {header.Since}, and the part before it, '{other}', is later already "
+                    + $"(commit {earlier.Commit}): it goes on from another part. Give the parts of one chain, in the order they "
+                    + $"were taken.");
         return before;
     }
 
-    private static List<int> FindLogs(IReadOnlyList<(string Name, BackupPartHeader Header)> parts, BackupPartHeader from, BackupChainOptions options)
+    private static List<int> FindLogs(
+        IReadOnlyList<(string Name, BackupPartHeader Header)> parts, BackupPartHeader from, BackupChainOptions options)
     {
         var logs = new List<int>();
         long reached = from.Commit, wanted = options.StopAtCommit ?? long.MaxValue;
@@ -106,7 +133,9 @@ internal sealed class ChainPlan
             if (header.Since > reached)
             {
                 throw new BackupPartException(
-                    BackupPartFault.LinkMissing, $"'{name}' goes on from commit {header.Since}, and what is there before it ({last}) ends with commit {reached}: the log between is missing. Give it, or stop at commit {reached}.");
+                    BackupPartFault.LinkMissing,
+                    $"'{name}' goes on from commit {header.Since}, and what is there before it ({last}) ends with commit "
+                        + $"{reached}: the log between is missing. Give it, or stop at commit {reached}.");
             }
 
             logs.Add(i);
@@ -117,7 +146,10 @@ internal sealed class ChainPlan
         }
 
         if (options.StopAtCommit is { } stop && reached < stop)
-            throw new BackupPartException(BackupPartFault.NoSuchPoint, $"Commit {stop} is in none of the parts: they end with commit {reached}. Give the log that follows, or stop there.");
+            throw new BackupPartException(
+                BackupPartFault.NoSuchPoint,
+                $"Commit {stop} is in none of the parts: they end with commit {reached}. Give the log that follows, or stop "
+                    + $"there.");
         return logs;
     }
 }

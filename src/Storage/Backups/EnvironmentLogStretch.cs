@@ -4,8 +4,9 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// The commits of an environment between one that is archived and the last one of now, to be written to a part. Who has archived them says so (<see cref="EnvironmentLog.ReleaseLog"/>): files of
-/// the journal that hold nothing else are used again. Writers never wait for it.
+/// The commits of an environment between one that is archived and the last one of now, to be written to a part. Who has archived
+/// them says so (<see cref="EnvironmentLog.ReleaseLog"/>): files of the journal that hold nothing else are used again. Writers
+/// never wait for it.
 /// </summary>
 public sealed class EnvironmentLogStretch : IDisposable
 {
@@ -29,7 +30,10 @@ public sealed class EnvironmentLogStretch : IDisposable
     /// <summary>The last commit in it; the same where there is none.</summary>
     public long Commit { get; }
 
-    /// <summary>A read of the state that its last commit left. Ends with this at the latest; who needs it no longer ends it before, for it holds pages that writers could use again.</summary>
+    /// <summary>
+    /// A read of the state that its last commit left. Ends with this at the latest; who needs it no longer ends it before, for it
+    /// holds pages that writers could use again.
+    /// </summary>
     public ReadTransaction Read { get; }
 
     /// <summary>When that was made, as far as is known.</summary>
@@ -38,22 +42,31 @@ public sealed class EnvironmentLogStretch : IDisposable
     /// <summary>Looks whether all commits after one are kept.</summary>
     /// <param name="environment">One that keeps its log (<see cref="EnvironmentLog.KeepLog"/>).</param>
     /// <param name="after">The last commit that is archived.</param>
-    /// <exception cref="BackupPartException"><see cref="BackupPartFault.LogGap"/>: they are not, or no longer; an increment closes the gap, and the log goes on from its commit. <see cref="BackupPartFault.Foreign"/>: that commit is none of this environment.</exception>
+    /// <exception cref="BackupPartException"><see cref="BackupPartFault.LogGap"/>: they are not, or no longer; an increment
+    /// closes the gap, and the log goes on from its commit. <see cref="BackupPartFault.Foreign"/>: that commit is none of this
+    /// environment.</exception>
     public static EnvironmentLogStretch Begin(StorageEnvironment environment, long after)
     {
         ArgumentNullException.ThrowIfNull(environment);
         EnvironmentState state = environment.State;
         if (!environment.JournalFiles.IsLogKept || environment.Journal is null)
-            throw new BackupPartException(BackupPartFault.LogGap, $"The log of '{state.Store.Path}' is not kept: its commits cannot be archived one by one. Let it be kept, take a snapshot or an increment, and go on from its commit.");
+            throw new BackupPartException(
+                BackupPartFault.LogGap,
+                $"The log of '{state.Store.Path}' is not kept: its commits cannot be archived one by one. Let it be kept, take a "
+                    + $"snapshot or an increment, and go on from its commit.");
 
         ReadTransaction? read = null;
         long commitMs = 0;
-        environment.Lane.RunExclusive(() => (read, commitMs) = (environment.BeginRead("backup of the log"), environment.Journal.LastTimeMs));
+        environment.Lane.RunExclusive(
+            () => (read, commitMs) = (environment.BeginRead("backup of the log"), environment.Journal.LastTimeMs));
         var stretch = new EnvironmentLogStretch(environment, after, read!, commitMs); // RunExclusive ran the action
         try
         {
             if (after > stretch.Commit)
-                throw new BackupPartException(BackupPartFault.Foreign, $"A log up to commit {after} cannot be gone on from: '{state.Store.Path}' is at commit {stretch.Commit}. It was put back to an earlier state; begin with a snapshot.");
+                throw new BackupPartException(
+                    BackupPartFault.Foreign,
+                    $"A log up to commit {after} cannot be gone on from: '{state.Store.Path}' is at commit {stretch.Commit}. It "
+                        + $"was put back to an earlier state; begin with a snapshot.");
             stretch.CheckBegin();
             return stretch;
         }
@@ -66,8 +79,10 @@ public sealed class EnvironmentLogStretch : IDisposable
 
     /// <summary>Writes the commits.</summary>
     /// <returns>How many there are (merged batches).</returns>
-    /// <exception cref="BackupPartException"><see cref="BackupPartFault.LogGap"/>: a file was used again meanwhile, because more waited than may.</exception>
-    public async Task<long> WriteAsync(BackupPartWriter writer, IProgress<BackupPartProgress>? progress = null, CancellationToken cancellationToken = default)
+    /// <exception cref="BackupPartException"><see cref="BackupPartFault.LogGap"/>: a file was used again meanwhile, because more
+    /// waited than may.</exception>
+    public async Task<long> WriteAsync(
+        BackupPartWriter writer, IProgress<BackupPartProgress>? progress = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(writer);
         long commits = 0, reached = After;
@@ -76,7 +91,8 @@ public sealed class EnvironmentLogStretch : IDisposable
             for (int offset = 0; offset < frame.PayloadBytes || offset == 0;)
             {
                 int length = Fill(writer, frame, offset);
-                await writer.WriteAsync(PartFrameKind.Commit, LogRecord.HeadBytes + length, cancellationToken).ConfigureAwait(false);
+                await writer.WriteAsync(PartFrameKind.Commit, LogRecord.HeadBytes + length, cancellationToken)
+                    .ConfigureAwait(false);
                 offset += Math.Max(length, 1);
             }
 
@@ -108,12 +124,15 @@ public sealed class EnvironmentLogStretch : IDisposable
     private int Fill(BackupPartWriter writer, in FrameHeader frame, int offset)
     {
         int length = Math.Min(frame.PayloadBytes - offset, PartFormat.MaxContentBytes - LogRecord.HeadBytes);
-        new LogRecord(frame.FirstTransaction, frame.LastTransaction, frame.TimeMs, frame.PayloadBytes, offset).Write(writer.Content);
+        new LogRecord(frame.FirstTransaction, frame.LastTransaction, frame.TimeMs, frame.PayloadBytes, offset).Write(
+            writer.Content);
         _frames.Payload.Span.Slice(offset, length).CopyTo(writer.Content[LogRecord.HeadBytes..]);
         return length;
     }
 
     private BackupPartException Gap(long reached) => new(
         BackupPartFault.LogGap,
-        $"The log of '{_environment.State.Store.Path}' does not go on from commit {reached}: what followed it is not kept any more, because more waited than may, the key was changed, or it was not kept then. Take an increment, which closes the gap, and go on from its commit.");
+        $"The log of '{_environment.State.Store.Path}' does not go on from commit {reached}: what followed it is not kept any "
+            + $"more, because more waited than may, the key was changed, or it was not kept then. Take an increment, which "
+            + $"closes the gap, and go on from its commit.");
 }

@@ -8,10 +8,14 @@ using Treepie.Storage.FreeSpace;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// A store that is being made of the pages of a backup, in a directory that nobody uses yet: encrypted or not, whatever the source was. It has an id of its own, so that what is committed
-/// to it later is never taken for a commit of the source. Until <see cref="Complete"/> there is no store; killed before, it can be begun anew in the same place. One thread at a time.
+/// A store that is being made of the pages of a backup, in a directory that nobody uses yet: encrypted or not, whatever the
+/// source was. It has an id of its own, so that what is committed to it later is never taken for a commit of the source. Until
+/// <see cref="Complete"/> there is no store; killed before, it can be begun anew in the same place. One thread at a time.
 /// </summary>
-/// <remarks>Pages are written in place, each once for the snapshot and once for each commit of the log that made it: nothing has to survive a crash before all is done.</remarks>
+/// <remarks>
+/// Pages are written in place, each once for the snapshot and once for each commit of the log that made it: nothing has to
+/// survive a crash before all is done.
+/// </remarks>
 public sealed class EnvironmentRestore : IDisposable
 {
     /// <summary>The file grows by so many pages (64 MiB) at most beyond what it needs.</summary>
@@ -65,12 +69,16 @@ public sealed class EnvironmentRestore : IDisposable
         return Create(World.OfDisk(directory), key, maxDataFileBytes);
     }
 
-    /// <summary>A key for something that will belong to the store and lie beside it: as <see cref="EnvironmentKeys.DeriveKey"/> of the store gives it later.</summary>
+    /// <summary>
+    /// A key for something that will belong to the store and lie beside it: as <see cref="EnvironmentKeys.DeriveKey"/> of the
+    /// store gives it later.
+    /// </summary>
     /// <exception cref="InvalidOperationException">It is not encrypted.</exception>
     public EncryptionKey DeriveKey(string purpose)
     {
         ArgumentException.ThrowIfNullOrEmpty(purpose);
-        return _cipher?.DeriveKey(purpose) ?? throw new InvalidOperationException("The store that is being restored is not encrypted: it has no keys.");
+        return _cipher?.DeriveKey(purpose)
+            ?? throw new InvalidOperationException("The store that is being restored is not encrypted: it has no keys.");
     }
 
     /// <summary>Gives the file back and deletes it, unless it is complete.</summary>
@@ -104,7 +112,9 @@ public sealed class EnvironmentRestore : IDisposable
         world.Files.CreateDirectory();
         foreach (string name in world.Files.List())
             if (name is not (FormatLimits.NewDataFileName or FormatLimits.LockFileName))
-                throw new StorageException($"'{world.Files.Path}' is not empty ('{name}' is there): a backup is restored to a directory of its own. Nothing was changed.");
+                throw new StorageException(
+                    $"'{world.Files.Path}' is not empty ('{name}' is there): a backup is restored to a directory of its own. "
+                        + $"Nothing was changed.");
 
         IDisposable fileLock = world.Files.Lock(FormatLimits.LockFileName, shared: false);
         try
@@ -122,7 +132,10 @@ public sealed class EnvironmentRestore : IDisposable
     internal void Grow(long pages)
     {
         if (pages > _limitPages)
-            throw new StorageException($"The backup needs {pages * PageLayout.SizeBytes:N0} bytes in '{_world.Files.Path}', and {_limitPages * PageLayout.SizeBytes:N0} is the most that is allowed (MaxDataFileBytes). Nothing was kept.");
+            throw new StorageException(
+                $"The backup needs {pages * PageLayout.SizeBytes:N0} bytes in '{_world.Files.Path}', and "
+                    + $"{_limitPages * PageLayout.SizeBytes:N0} is the most that is allowed (MaxDataFileBytes). Nothing was "
+                    + $"kept.");
         if (pages <= _filePages)
             return;
 
@@ -157,7 +170,9 @@ public sealed class EnvironmentRestore : IDisposable
             return _file.Read(page, number * PageLayout.SizeBytes) == page.Length && new Page(page).Number == number;
 
         Span<byte> stored = stackalloc byte[PageLayout.SizeBytes];
-        return _file.Read(stored, number * PageLayout.SizeBytes) == stored.Length && new Page(stored).Number == number && _pages.TryOpen(stored, page);
+        return _file.Read(stored, number * PageLayout.SizeBytes) == stored.Length
+            && new Page(stored).Number == number
+            && _pages.TryOpen(stored, page);
     }
 
     /// <summary>Writes bitmap and meta page, durable, and makes it a store.</summary>
@@ -199,15 +214,26 @@ public sealed class EnvironmentRestore : IDisposable
         _isComplete = true;
     }
 
-    /// <summary>Walks the store, once it is complete and this is disposed: every page, checksum, key, count and bit of the bitmap.</summary>
+    /// <summary>
+    /// Walks the store, once it is complete and this is disposed: every page, checksum, key, count and bit of the bitmap.
+    /// </summary>
     /// <exception cref="CorruptionException">Something is wrong; the message says what was found first.</exception>
     internal void Check(IProgress<BackupPartProgress>? progress, CancellationToken cancellationToken)
     {
-        using StorageEnvironment environment = StorageEnvironment.Open(_world, new StorageOptions { ReadOnly = true, EncryptionKey = _key, MaxDataFileBytes = Math.Max(_limitPages * PageLayout.SizeBytes, 1 << 20) });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            _world,
+            new StorageOptions
+            {
+                ReadOnly = true,
+                EncryptionKey = _key,
+                MaxDataFileBytes = Math.Max(_limitPages * PageLayout.SizeBytes, 1 << 20)
+            });
         IProgress<CheckProgress>? inner = progress is null ? null : new ToPartProgress(progress);
         CheckReport report = environment.Check(inner, cancellationToken);
         if (!report.IsClean)
-            throw new CorruptionException($"What was restored to '{_world.Files.Path}' has {report.ProblemCount:N0} faults, the first: {report.Problems[0].What} Nothing was kept. Check the disk, and report this.");
+            throw new CorruptionException(
+                $"What was restored to '{_world.Files.Path}' has {report.ProblemCount:N0} faults, the first: "
+                    + $"{report.Problems[0].What} Nothing was kept. Check the disk, and report this.");
     }
 
     private void WriteBitmap(PageRun run, long commit, PageBits inUse)
@@ -218,7 +244,8 @@ public sealed class EnvironmentRestore : IDisposable
             bytes.AsSpan().Clear();
             int first = group * PageGroup.Words;
             if (first < inUse.Words.Length)
-                MemoryMarshal.AsBytes(inUse.Words.Slice(first, Math.Min(PageGroup.Words, inUse.Words.Length - first))).CopyTo(bytes.AsSpan(PageLayout.HeaderBytes));
+                MemoryMarshal.AsBytes(inUse.Words.Slice(first, Math.Min(PageGroup.Words, inUse.Words.Length - first)))
+                    .CopyTo(bytes.AsSpan(PageLayout.HeaderBytes));
             var page = new Page(bytes)
             {
                 Number = run.First + group,
@@ -234,6 +261,7 @@ public sealed class EnvironmentRestore : IDisposable
 
     private sealed class ToPartProgress(IProgress<BackupPartProgress> progress) : IProgress<CheckProgress>
     {
-        public void Report(CheckProgress value) => progress.Report(new BackupPartProgress("check", value.PagesDone, value.PagesTotal));
+        public void Report(CheckProgress value) =>
+            progress.Report(new BackupPartProgress("check", value.PagesDone, value.PagesTotal));
     }
 }

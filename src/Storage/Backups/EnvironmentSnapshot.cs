@@ -8,8 +8,9 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// One committed state of an environment, held to be backed up: its pages, those of its named snapshots included, can be written in page order while writers go on. Costs them what a read
-/// transaction costs: at most one version of each page stays occupied until it is disposed.
+/// One committed state of an environment, held to be backed up: its pages, those of its named snapshots included, can be written
+/// in page order while writers go on. Costs them what a read transaction costs: at most one version of each page stays occupied
+/// until it is disposed.
 /// </summary>
 public sealed class EnvironmentSnapshot : IDisposable
 {
@@ -25,7 +26,9 @@ public sealed class EnvironmentSnapshot : IDisposable
     private readonly long _commitMs;
     private bool _isBegun;
 
-    private EnvironmentSnapshot(StorageEnvironment environment, ReadTransaction read, List<ReadTransaction> named, PageBits pages, long pageCount, long commitMs, MetaPage durable)
+    private EnvironmentSnapshot(
+        StorageEnvironment environment, ReadTransaction read, List<ReadTransaction> named, PageBits pages, long pageCount,
+        long commitMs, MetaPage durable)
     {
         _environment = environment;
         _read = read;
@@ -44,7 +47,9 @@ public sealed class EnvironmentSnapshot : IDisposable
     /// <summary>The commit whose state it is.</summary>
     public long Commit => _read.TransactionId;
 
-    /// <summary>When that was made, as far as is known: in an environment that was not written to since it was opened, the time of now.</summary>
+    /// <summary>
+    /// When that was made, as far as is known: in an environment that was not written to since it was opened, the time of now.
+    /// </summary>
     public DateTimeOffset CommittedAt => DateTimeOffset.FromUnixTimeMilliseconds(_commitMs);
 
     /// <summary>Pages of the state.</summary>
@@ -69,7 +74,8 @@ public sealed class EnvironmentSnapshot : IDisposable
             environment.Lane.RunExclusive(() =>
             {
                 read = environment.BeginRead("backup");
-                named.AddRange(read.Snapshot.Named.All.Select(snapshot => environment.OpenSnapshot(snapshot.Name))); // so that dropping one disturbs nothing
+                // so that dropping one disturbs nothing
+                named.AddRange(read.Snapshot.Named.All.Select(snapshot => environment.OpenSnapshot(snapshot.Name)));
                 pageCount = state.Space.PageCount;
                 commitMs = environment.Journal?.LastTimeMs ?? 0;
                 durable = state.Durable;
@@ -78,7 +84,8 @@ public sealed class EnvironmentSnapshot : IDisposable
             Array.Resize(ref live, (int)((pageCount + 63) / 64)); // the bitmap speaks of pages beyond the end too
             if (commitMs == 0)
                 commitMs = state.Clock.GetUtcNow().ToUnixTimeMilliseconds();
-            return new EnvironmentSnapshot(environment, read!, named, PageBits.Of(live), pageCount, commitMs, durable!); // RunExclusive ran the action
+            // RunExclusive ran the action
+            return new EnvironmentSnapshot(environment, read!, named, PageBits.Of(live), pageCount, commitMs, durable!);
         }
         catch
         {
@@ -89,8 +96,8 @@ public sealed class EnvironmentSnapshot : IDisposable
     }
 
     /// <summary>
-    /// Writes the state into a part, or what came since a commit. Pages are copied, checksums proven, in the memory of a frame and of a bit for each page; of an encrypted environment they
-    /// are decrypted, so that the part has to go through a seal.
+    /// Writes the state into a part, or what came since a commit. Pages are copied, checksums proven, in the memory of a frame
+    /// and of a bit for each page; of an encrypted environment they are decrypted, so that the part has to go through a seal.
     /// </summary>
     /// <param name="writer">The part.</param>
     /// <param name="name">What the store is called in it; at most 1,000 characters.</param>
@@ -100,12 +107,16 @@ public sealed class EnvironmentSnapshot : IDisposable
     /// <returns>Pages written.</returns>
     /// <exception cref="CorruptionException">A page is damaged; the message names it.</exception>
     public async Task<long> WriteAsync(
-        BackupPartWriter writer, string name, long since = -1, IProgress<BackupPartProgress>? progress = null, CancellationToken cancellationToken = default)
+        BackupPartWriter writer, string name, long since = -1, IProgress<BackupPartProgress>? progress = null,
+        CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(writer);
         ArgumentNullException.ThrowIfNull(name);
         if (since > Commit)
-            throw new BackupPartException(BackupPartFault.Foreign, $"A backup up to commit {since} cannot be gone on from: '{_environment.State.Store.Path}' is at commit {Commit}. It was put back to an earlier state; begin with a snapshot.");
+            throw new BackupPartException(
+                BackupPartFault.Foreign,
+                $"A backup up to commit {since} cannot be gone on from: '{_environment.State.Store.Path}' is at commit {Commit}. "
+                    + $"It was put back to an earlier state; begin with a snapshot.");
 
         PageBits pages = since < 0 ? _pages : FindBornAfter(since, cancellationToken);
         Snapshot state = _read.Snapshot;
@@ -128,7 +139,9 @@ public sealed class EnvironmentSnapshot : IDisposable
         _isBegun = true;
         await WriteLiveAsync(writer, cancellationToken).ConfigureAwait(false);
         await WriteReservedAsync(writer, cancellationToken).ConfigureAwait(false);
-        await WritePagesAsync(writer, pages, done => progress?.Report(new BackupPartProgress(name, done, pages.Count)), cancellationToken).ConfigureAwait(false);
+        await WritePagesAsync(
+            writer, pages, done => progress?.Report(new BackupPartProgress(name, done, pages.Count)),
+            cancellationToken).ConfigureAwait(false);
 
         // What is not durable yet could be lost, and other commits get its number: the next increment would take them for these.
         if (_environment is { Journal: null, IsReadOnly: false })
@@ -138,7 +151,10 @@ public sealed class EnvironmentSnapshot : IDisposable
         return pages.Count;
     }
 
-    /// <summary>Says in a part that <see cref="WriteAsync"/> failed on a damaged page and nothing of this store counts, so that the part is good for the other stores in it. Not for the first one.</summary>
+    /// <summary>
+    /// Says in a part that <see cref="WriteAsync"/> failed on a damaged page and nothing of this store counts, so that the part
+    /// is good for the other stores in it. Not for the first one.
+    /// </summary>
     public async Task GiveUpAsync(BackupPartWriter writer, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(writer);
@@ -154,7 +170,10 @@ public sealed class EnvironmentSnapshot : IDisposable
         _read.Dispose();
     }
 
-    /// <summary>Pages that were kept for snapshots that are gone by now: in use until they have been looked at, but seen by nobody, so that they may be used again under our hands.</summary>
+    /// <summary>
+    /// Pages that were kept for snapshots that are gone by now: in use until they have been looked at, but seen by nobody, so
+    /// that they may be used again under our hands.
+    /// </summary>
     private void LeaveOutOrphans()
     {
         NamedSnapshots named = _read.Snapshot.Named;
@@ -213,7 +232,8 @@ public sealed class EnvironmentSnapshot : IDisposable
 
         int Fill(int first)
         {
-            ReadOnlySpan<byte> bits = MemoryMarshal.AsBytes(_pages.Words.Slice(first, Math.Min(WordsPerFrame, _pages.Words.Length - first)));
+            ReadOnlySpan<byte> bits = MemoryMarshal.AsBytes(
+                _pages.Words.Slice(first, Math.Min(WordsPerFrame, _pages.Words.Length - first)));
             BinaryPrimitives.WriteInt64LittleEndian(writer.Content, first * 64L);
             bits.CopyTo(writer.Content[sizeof(long)..]);
             return bits.Length;
@@ -229,14 +249,16 @@ public sealed class EnvironmentSnapshot : IDisposable
             for (int i = 0; i < count; i++)
             {
                 BinaryPrimitives.WriteInt64LittleEndian(writer.Content[(i * RunBytes)..], _reserved[first + i].First);
-                BinaryPrimitives.WriteInt32LittleEndian(writer.Content[((i * RunBytes) + sizeof(long))..], _reserved[first + i].Pages);
+                BinaryPrimitives.WriteInt32LittleEndian(
+                    writer.Content[((i * RunBytes) + sizeof(long))..], _reserved[first + i].Pages);
             }
 
             await writer.WriteAsync(PartFrameKind.Reserved, count * RunBytes, cancellationToken).ConfigureAwait(false);
         }
     }
 
-    private async Task WritePagesAsync(BackupPartWriter writer, PageBits pages, Action<long> report, CancellationToken cancellationToken)
+    private async Task WritePagesAsync(
+        BackupPartWriter writer, PageBits pages, Action<long> report, CancellationToken cancellationToken)
     {
         using var source = new PlainPages(_environment.State.Store, _environment.Cipher);
         var frame = new StretchWriter(writer);

@@ -6,8 +6,8 @@ using Treepie.Storage.Journal;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Walks frames of the journal that are kept for the log, from one transaction on, over files and uses, decrypted; while commits go on behind the end that was noted. A file that is used
-/// again meanwhile shows as a gap, by the hash of its frames.
+/// Walks frames of the journal that are kept for the log, from one transaction on, over files and uses, decrypted; while commits
+/// go on behind the end that was noted. A file that is used again meanwhile shows as a gap, by the hash of its frames.
 /// </summary>
 internal sealed class KeptFrames : IDisposable
 {
@@ -20,7 +20,8 @@ internal sealed class KeptFrames : IDisposable
     {
         _cipher = cipher;
         _files = new JournalFiles(files);
-        _uses = [.. _files.OpenAll(storeId, writable: false).Where(file => file.Header is not null).OrderBy(file => file.Header?.Use)];
+        _uses = [
+            .. _files.OpenAll(storeId, writable: false).Where(file => file.Header is not null).OrderBy(file => file.Header?.Use)];
     }
 
     /// <summary>The use that the frame was in which was found last.</summary>
@@ -29,7 +30,10 @@ internal sealed class KeptFrames : IDisposable
     /// <summary>Payload of the frame that was found last, until the next.</summary>
     public ReadOnlyMemory<byte> Payload { get; private set; }
 
-    /// <summary>The frames from transaction <paramref name="from"/> up to <paramref name="end"/>, in order. Ends early where one is missing.</summary>
+    /// <summary>
+    /// The frames from transaction <paramref name="from"/> up to <paramref name="end"/>, in order. Ends early where one is
+    /// missing.
+    /// </summary>
     public IEnumerable<FrameHeader> From(long from, long end)
     {
         for (int i = First(from); i < _uses.Count && from <= end; i++)
@@ -65,14 +69,18 @@ internal sealed class KeptFrames : IDisposable
         _files.Dispose();
     }
 
-    /// <summary>The use to begin with: the last of those that begin with a frame up to a transaction, so that what somebody else still waits for is not read.</summary>
+    /// <summary>
+    /// The use to begin with: the last of those that begin with a frame up to a transaction, so that what somebody else still
+    /// waits for is not read.
+    /// </summary>
     private int First(long from)
     {
         Span<byte> head = stackalloc byte[FrameHeader.SizeBytes];
         for (int i = _uses.Count - 1; i > 0; i--)
         {
             JournalFile file = _uses[i];
-            if (file.File.Read(head, JournalFileHeader.BlockBytes) == head.Length & FrameHeader.TryRead(head, out FrameHeader frame)
+            if (file.File.Read(head, JournalFileHeader.BlockBytes) == head.Length
+                & FrameHeader.TryRead(head, out FrameHeader frame)
                 && frame.Salt == file.Header?.Salt && frame.Frame == file.Header?.FirstFrame && frame.FirstTransaction <= from)
                 return i;
         }
@@ -80,13 +88,20 @@ internal sealed class KeptFrames : IDisposable
         return 0;
     }
 
-    /// <summary>The frame at a place, of which only the head is looked at where it is before what is wanted. A session that recovered goes on in a use that says from which frame; what stands behind that here never counted.</summary>
-    private bool TryRead(JournalFile file, long offset, long number, long from, int index, out FrameHeader frame, out bool isWanted)
+    /// <summary>
+    /// The frame at a place, of which only the head is looked at where it is before what is wanted. A session that recovered goes
+    /// on in a use that says from which frame; what stands behind that here never counted.
+    /// </summary>
+    private bool TryRead(
+        JournalFile file, long offset, long number, long from, int index, out FrameHeader frame, out bool isWanted)
     {
         isWanted = false;
         Span<byte> head = stackalloc byte[FrameHeader.SizeBytes];
         bool isThere = file.File.Read(head, offset) == head.Length & FrameHeader.TryRead(head, out frame);
-        if (!isThere || frame.Salt != file.Header?.Salt || frame.Frame != number || (index + 1 < _uses.Count && number > _uses[index + 1].Header?.FirstFrame))
+        if (!isThere
+            || frame.Salt != file.Header?.Salt
+            || frame.Frame != number
+            || (index + 1 < _uses.Count && number > _uses[index + 1].Header?.FirstFrame))
             return false;
         if (frame.LastTransaction < from)
             return true;

@@ -39,7 +39,11 @@ internal readonly record struct LogRecord(long First, long Last, long TimeMs, in
             BinaryPrimitives.ReadInt64LittleEndian(source[16..]),
             BinaryPrimitives.ReadInt32LittleEndian(source[24..]),
             BinaryPrimitives.ReadInt32LittleEndian(source[28..]));
-        return record.First < 1 || record.Last < record.First || record.TimeMs is < 0 or > 253_402_300_799_999 || record.PayloadBytes < 0 || record.Offset < 0
+        return record.First < 1
+            || record.Last < record.First
+            || record.TimeMs is < 0 or > 253_402_300_799_999
+            || record.PayloadBytes < 0
+            || record.Offset < 0
             || record.PayloadBytes - (long)record.Offset < source.Length - HeadBytes ? null : record;
     }
 }

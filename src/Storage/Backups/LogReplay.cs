@@ -4,8 +4,8 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Makes commits of a log again, one after the other, on the state that the snapshot left; or, without a target, proves that each follows the one before and can be
-/// followed. Memory: the largest commit.
+/// Makes commits of a log again, one after the other, on the state that the snapshot left; or, without a target, proves that each
+/// follows the one before and can be followed. Memory: the largest commit.
 /// </summary>
 internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target, PageBits? inUse) : IDisposable
 {
@@ -45,7 +45,10 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
             throw part.Inconsistent($"a piece of the commit {record.Last} stands where another belongs");
         _pending = record with { Offset = 0 };
         if (_payload.Length < _filled + piece.Length)
-            Array.Resize(ref _payload, (int)Math.Min(Math.Max(Math.Max(_filled + (long)piece.Length, 2L * _payload.Length), FirstPayloadBytes), Array.MaxLength));
+            Array.Resize(
+                ref _payload,
+                (int)Math.Min(
+                    Math.Max(Math.Max(_filled + (long)piece.Length, 2L * _payload.Length), FirstPayloadBytes), Array.MaxLength));
         piece.CopyTo(_payload.AsSpan(_filled));
         _filled += piece.Length;
         if (_filled < record.PayloadBytes)
@@ -74,7 +77,10 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
         if (record.Last <= State.Commit)
             return; // the snapshot has it
         if (record.First != State.Commit + 1)
-            throw new BackupPartException(BackupPartFault.LinkMissing, $"'{part.Name}' goes on with transaction {record.First} after {State.Commit}: what lies between is missing. Give the log in between, or stop before.");
+            throw new BackupPartException(
+                BackupPartFault.LinkMissing,
+                $"'{part.Name}' goes on with transaction {record.First} after {State.Commit}: what lies between is missing. Give "
+                    + $"the log in between, or stop before.");
         if (record.Last > StopAtCommit || record.TimeMs > StopAtMs)
         {
             IsOver = true;
@@ -82,7 +88,8 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
         }
 
         if (JournalPayload.FindFault(payload) is { } fault)
-            throw part.Inconsistent($"the commit of the transactions {record.First} to {record.Last} cannot be followed: {fault}");
+            throw part.Inconsistent(
+                $"the commit of the transactions {record.First} to {record.Last} cannot be followed: {fault}");
         Apply(record, payload, part);
         Commits++;
     }
@@ -110,7 +117,8 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
         PageRun run = changed.Run;
         Span<byte> unit = run.Pages == 1 ? _page : Run(run.Pages);
         unit.Clear();
-        if (changed.From != 0 && (!target!.TryRead(changed.From, unit) || new Page(unit).Birth != changed.FromBirth)) // Apply looked
+        // Apply looked
+        if (changed.From != 0 && (!target!.TryRead(changed.From, unit) || new Page(unit).Birth != changed.FromBirth))
             throw part.Inconsistent($"transaction {birth} copies page {changed.From}, which the parts before it left otherwise");
 
         int length = JournalPayload.Apply(source, unit);
@@ -120,7 +128,8 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
         if (changed.FindFault(unit, birth) is { } fault)
             throw part.Inconsistent($"transaction {birth} makes page {run.First} what it cannot be: {fault}");
 
-        page.Checksum = Page.ComputeChecksum(page.Type == PageType.Overflow ? unit[..(PageLayout.HeaderBytes + page.ValueLength)] : unit);
+        page.Checksum = Page.ComputeChecksum(
+            page.Type == PageType.Overflow ? unit[..(PageLayout.HeaderBytes + page.ValueLength)] : unit);
         target!.Write(run.First, unit);
         inUse!.Add(run);
         return length;

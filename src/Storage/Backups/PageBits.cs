@@ -4,7 +4,9 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Backups;
 
-/// <summary>A set of page numbers: a bit for each page (128 KiB for each 8 GiB of file), which grows with the pages there are.</summary>
+/// <summary>
+/// A set of page numbers: a bit for each page (128 KiB for each 8 GiB of file), which grows with the pages there are.
+/// </summary>
 internal sealed class PageBits(long pages)
 {
     private const int BitsPerWord = 64;

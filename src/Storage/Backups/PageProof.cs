@@ -6,12 +6,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Proves of pages that come in any order, and are not kept, that they are the state they are said to be: each is referred to as what it is, all that is referred to is there, and there are
-/// as many keys as the records of the trees say. Memory: a bit for each page.
+/// Proves of pages that come in any order, and are not kept, that they are the state they are said to be: each is referred to as
+/// what it is, all that is referred to is there, and there are as many keys as the records of the trees say. Memory: a bit for
+/// each page.
 /// </summary>
 /// <remarks>
-/// Each page has a fingerprint of number, birth, kind, level, tree and length; a reference to it says the same of it. The sum of the fingerprints of all pages and of all that is
-/// referred to, each page once, are equal where both are the same pages, and hardly otherwise. Since levels fall from parent to child, what is referred to can be reached from the roots.
+/// Each page has a fingerprint of number, birth, kind, level, tree and length; a reference to it says the same of it. The sum of
+/// the fingerprints of all pages and of all that is referred to, each page once, are equal where both are the same pages, and
+/// hardly otherwise. Since levels fall from parent to child, what is referred to can be reached from the roots.
 /// </remarks>
 internal sealed class PageProof(long pageCount, bool countsKeys)
 {
@@ -29,7 +31,9 @@ internal sealed class PageProof(long pageCount, bool countsKeys)
         if (tree.Id >= TreeRecord.FirstId)
             _keysSaid += tree.Count;
         if (tree.Levels > 0)
-            Refer(tree.Root, tree.Kind == TreeKind.Map ? PageType.MapDirectory : TypeOf(tree.Levels - 1), tree.Levels - 1, tree.Id, 1);
+            Refer(
+                tree.Root, tree.Kind == TreeKind.Map ? PageType.MapDirectory : TypeOf(tree.Levels - 1), tree.Levels - 1, tree.Id,
+                1);
     }
 
     /// <summary>A page, or a whole run, that is part of it. Its checksum and shape have been looked at.</summary>
@@ -51,7 +55,9 @@ internal sealed class PageProof(long pageCount, bool countsKeys)
             case PageType.MapDirectory:
                 for (int i = 0; i < MapLayout.Fanout; i++)
                     if (MapLayout.Entry(unit, i) is { IsNone: false } child)
-                        Refer(child, page.Level > 0 ? PageType.MapDirectory : PageType.MapBucket, Math.Max(page.Level - 1, 0), page.TreeId, 1);
+                        Refer(
+                            child, page.Level > 0 ? PageType.MapDirectory : PageType.MapBucket, Math.Max(page.Level - 1, 0),
+                            page.TreeId, 1);
                 break;
             case PageType.MapBucket:
                 Bucket(unit, page);
@@ -68,7 +74,9 @@ internal sealed class PageProof(long pageCount, bool countsKeys)
             return FormattableString.Invariant($"{_referred.Count:N0} pages are referred to, and {_seen:N0} are there");
         if (_seenSum != _referredSum)
             return "other pages are referred to than are there";
-        return countsKeys && _keys != _keysSaid ? FormattableString.Invariant($"its trees are said to have {_keysSaid:N0} keys, and have {_keys:N0}") : null;
+        return countsKeys && _keys != _keysSaid
+            ? FormattableString.Invariant($"its trees are said to have {_keysSaid:N0} keys, and have {_keys:N0}")
+            : null;
     }
 
     private static PageType TypeOf(int level) => level == 0 ? PageType.Leaf : PageType.Branch;
@@ -90,7 +98,8 @@ internal sealed class PageProof(long pageCount, bool countsKeys)
     private void Refer(PageReference reference, PageType type, int level, uint tree, int pages)
     {
         if (reference.Number < FormatLimits.FirstDataPage || pages < 1 || reference.Number > pageCount - pages)
-            _fault ??= FormattableString.Invariant($"{pages} pages from {reference.Number} on are referred to, and there are {pageCount:N0}");
+            _fault ??= FormattableString.Invariant(
+                $"{pages} pages from {reference.Number} on are referred to, and there are {pageCount:N0}");
         else if (_referred.Add(reference.Number)) // named snapshots share pages
             _referredSum += Fingerprint(reference.Number, reference.Birth, type, level, tree, pages);
     }
@@ -113,7 +122,9 @@ internal sealed class PageProof(long pageCount, bool countsKeys)
                 ReferRun(value, tree);
             else if (tree == TreeRecord.CatalogueId)
                 Named(value);
-            else if (tree == TreeRecord.SystemId && SnapshotRecord.TryRead(value) is { } snapshot && FirstOfKey(leaf, i) == SystemKey.Name)
+            else if (tree == TreeRecord.SystemId
+                && SnapshotRecord.TryRead(value) is { } snapshot
+                && FirstOfKey(leaf, i) == SystemKey.Name)
                 Root(snapshot.Catalogue);
         }
     }

@@ -26,7 +26,8 @@ namespace Treepie.Storage.Backups;
 ///     20    4 mark of the part
 ///     24      content
 /// </code>
-/// The last frame has the number of frames before it (8), the bytes before it (8) and the BLAKE3 of them: the hash of the part. Nothing follows.
+/// The last frame has the number of frames before it (8), the bytes before it (8) and the BLAKE3 of them: the hash of the part.
+/// Nothing follows.
 /// </summary>
 internal static class PartFormat
 {

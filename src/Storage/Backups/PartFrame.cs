@@ -23,7 +23,9 @@ internal readonly ref struct PartFrame(Span<byte> frame)
     public uint Mark => BinaryPrimitives.ReadUInt32LittleEndian(_frame[20..]);
 
     /// <summary>The checksum it should have; its length has been looked at.</summary>
-    public uint ComputeChecksum() => ~Crc32C.Append(Crc32C.Append(uint.MaxValue, _frame[..ChecksumOffset]), _frame.Slice(PartFormat.FrameHeadBytes, ContentBytes));
+    public uint ComputeChecksum() =>
+        ~Crc32C.Append(
+            Crc32C.Append(uint.MaxValue, _frame[..ChecksumOffset]), _frame.Slice(PartFormat.FrameHeadBytes, ContentBytes));
 
     /// <summary>Writes the head of a frame whose content is there.</summary>
     public void WriteHead(PartFrameKind kind, int contentBytes, long number, uint mark)

@@ -9,7 +9,9 @@ internal enum PartFrameKind
     /// <summary>A store begins: see <see cref="StoreRecord"/>.</summary>
     Store = 1,
 
-    /// <summary>Which pages its state has: 8 bytes first page, a multiple of 8, then a bit for each page from there on, lowest first.</summary>
+    /// <summary>
+    /// Which pages its state has: 8 bytes first page, a multiple of 8, then a bit for each page from there on, lowest first.
+    /// </summary>
     Live = 2,
 
     /// <summary>Pages that are in use and whose content is of no matter: runs of 8 first page, 4 pages.</summary>

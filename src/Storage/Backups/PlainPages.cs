@@ -6,8 +6,9 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Reads pages as a plain store has them, tag and incarnation 0 and the checksum right, wherever they are: in memory, in the file, encrypted there. What comes from the file is
-/// proven anew. Nothing that is decrypted for it stays. For one thread at a time, within one read transaction.
+/// Reads pages as a plain store has them, tag and incarnation 0 and the checksum right, wherever they are: in memory, in the
+/// file, encrypted there. What comes from the file is proven anew. Nothing that is decrypted for it stays. For one thread at a
+/// time, within one read transaction.
 /// </summary>
 internal sealed class PlainPages(PageStore store, StoreCipher? cipher) : IDisposable
 {

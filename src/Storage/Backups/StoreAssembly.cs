@@ -5,8 +5,9 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Backups;
 
 /// <summary>
-/// Puts the state of one store together of the parts of a chain, the newest first: of each page that the state has, the first one that comes is the right one. So each is looked at, and
-/// written, once. Without a target nothing is written and all is proven the same. Memory: a frame, three bits for each page, and the longest value.
+/// Puts the state of one store together of the parts of a chain, the newest first: of each page that the state has, the first one
+/// that comes is the right one. So each is looked at, and written, once. Without a target nothing is written and all is proven
+/// the same. Memory: a frame, three bits for each page, and the longest value.
 /// </summary>
 internal sealed class StoreAssembly : IDisposable
 {
@@ -63,9 +64,15 @@ internal sealed class StoreAssembly : IDisposable
     public void Continue(StoreRecord record, BackupPartReader part)
     {
         if (record.StoreId != _newest.StoreId)
-            throw new BackupPartException(BackupPartFault.Foreign, $"'{part.Name}' holds another store named '{record.Name}' ({record.StoreId}) than '{_part}' ({_newest.StoreId}). Give the parts of one chain.");
+            throw new BackupPartException(
+                BackupPartFault.Foreign,
+                $"'{part.Name}' holds another store named '{record.Name}' ({record.StoreId}) than '{_part}' ({_newest.StoreId}). "
+                    + $"Give the parts of one chain.");
         if (record.Commit != _record.Since)
-            throw new BackupPartException(BackupPartFault.LinkMissing, $"'{_part}' goes on from commit {_record.Since} of '{record.Name}', and '{part.Name}', which comes before it, is of commit {record.Commit}. A part between them is missing.");
+            throw new BackupPartException(
+                BackupPartFault.LinkMissing,
+                $"'{_part}' goes on from commit {_record.Since} of '{record.Name}', and '{part.Name}', which comes before it, is "
+                    + $"of commit {record.Commit}. A part between them is missing.");
         _record = record;
         _isFirst = false;
     }
@@ -74,7 +81,9 @@ internal sealed class StoreAssembly : IDisposable
     public void Live(BackupPartReader part)
     {
         ReadOnlySpan<byte> content = part.Content;
-        if (_isFirst && (content.Length < sizeof(long) || !_live.TryLoad(BinaryPrimitives.ReadInt64LittleEndian(content), content[sizeof(long)..])))
+        if (_isFirst
+            && (content.Length < sizeof(long)
+                || !_live.TryLoad(BinaryPrimitives.ReadInt64LittleEndian(content), content[sizeof(long)..])))
             throw part.Inconsistent($"the pages of '{_newest.Name}' lie beyond its end");
     }
 
@@ -99,7 +108,10 @@ internal sealed class StoreAssembly : IDisposable
         {
             long first = rest.Length < PartFormat.StretchBytes ? -1 : BinaryPrimitives.ReadInt64LittleEndian(rest);
             int pages = first < 0 ? 0 : BinaryPrimitives.ReadInt32LittleEndian(rest[sizeof(long)..]);
-            if (first < FormatLimits.FirstDataPage || pages < 1 || first > _record.PageCount - pages || (long)pages * PageLayout.SizeBytes > rest.Length - PartFormat.StretchBytes)
+            if (first < FormatLimits.FirstDataPage
+                || pages < 1
+                || first > _record.PageCount - pages
+                || (long)pages * PageLayout.SizeBytes > rest.Length - PartFormat.StretchBytes)
                 throw part.Inconsistent($"{pages} pages from {first} on are in a frame of '{_record.Name}'");
 
             rest = rest[PartFormat.StretchBytes..];
@@ -113,8 +125,11 @@ internal sealed class StoreAssembly : IDisposable
     {
         if (_runFilled < _runPages)
             throw part.Inconsistent($"it ends within the value at page {_runFirst} of '{_record.Name}'");
-        if (_pagesHere != _record.PagesHere || part.Content.Length != sizeof(long) || BinaryPrimitives.ReadInt64LittleEndian(part.Content) != _pagesHere)
-            throw part.Inconsistent($"it is said to hold {_record.PagesHere:N0} pages of '{_record.Name}', and holds {_pagesHere:N0}");
+        if (_pagesHere != _record.PagesHere
+            || part.Content.Length != sizeof(long)
+            || BinaryPrimitives.ReadInt64LittleEndian(part.Content) != _pagesHere)
+            throw part.Inconsistent(
+                $"it is said to hold {_record.PagesHere:N0} pages of '{_record.Name}', and holds {_pagesHere:N0}");
         _pagesHere = 0;
     }
 
@@ -122,10 +137,13 @@ internal sealed class StoreAssembly : IDisposable
     public void Prove()
     {
         string? fault = _live.Count != _newest.LivePages || _seen.Count != _live.Count
-            ? FormattableString.Invariant($"'{_newest.Name}' has {_newest.LivePages:N0} pages, and {_seen.Count:N0} of {_live.Count:N0} are there")
+            ? FormattableString.Invariant(
+                $"'{_newest.Name}' has {_newest.LivePages:N0} pages, and {_seen.Count:N0} of {_live.Count:N0} are there")
             : _proof.FindFault() is { } what ? $"of '{_newest.Name}', {what}" : null;
         if (fault is not null)
-            throw new BackupPartException(BackupPartFault.Inconsistent, $"'{_part}', with the parts before it, is inconsistent: {fault}. Take another backup.");
+            throw new BackupPartException(
+                BackupPartFault.Inconsistent,
+                $"'{_part}', with the parts before it, is inconsistent: {fault}. Take another backup.");
     }
 
     public void Dispose() => CryptographicOperations.ZeroMemory(_run);
@@ -169,7 +187,8 @@ internal sealed class StoreAssembly : IDisposable
         long needed = (_runFilled + 1L) * PageLayout.SizeBytes;
         if (_run.Length < needed)
         {
-            var larger = new byte[(int)Math.Min(Math.Max(needed, 2L * _run.Length), Math.Min((long)_runPages * PageLayout.SizeBytes, Array.MaxLength))];
+            var larger = new byte[(int)Math.Min(
+                Math.Max(needed, 2L * _run.Length), Math.Min((long)_runPages * PageLayout.SizeBytes, Array.MaxLength))];
             _run.AsSpan(0, _runFilled * PageLayout.SizeBytes).CopyTo(larger);
             CryptographicOperations.ZeroMemory(_run);
             _run = larger;
@@ -188,7 +207,9 @@ internal sealed class StoreAssembly : IDisposable
         if (page.Checksum != Format.Page.ComputeChecksum(covered))
             throw part.Inconsistent($"page {number} of '{_record.Name}' has another checksum than its content");
         if (page.Birth > _record.Commit || page.Birth <= _record.Since || PageShape.FindFault(unit) is not null)
-            throw part.Inconsistent($"page {number} of '{_record.Name}', born in transaction {page.Birth}, cannot be a page of what came between the commits {_record.Since} and {_record.Commit}");
+            throw part.Inconsistent(
+                $"page {number} of '{_record.Name}', born in transaction {page.Birth}, cannot be a page of what came between the "
+                    + $"commits {_record.Since} and {_record.Commit}");
 
         if (!_live.Contains(number) || _seen.Contains(number))
             return;

@@ -66,9 +66,12 @@ internal sealed record StoreRecord
     /// <summary>Reads it; null where the bytes cannot be one.</summary>
     public static StoreRecord? TryRead(ReadOnlySpan<byte> source)
     {
-        if (source.Length < HeadBytes || BinaryPrimitives.ReadInt32LittleEndian(source[136..]) != source.Length - HeadBytes || source.Length > HeadBytes + MaxNameBytes
+        if (source.Length < HeadBytes
+            || BinaryPrimitives.ReadInt32LittleEndian(source[136..]) != source.Length - HeadBytes
+            || source.Length > HeadBytes + MaxNameBytes
             || BinaryPrimitives.ReadInt32LittleEndian(source[132..]) != PageLayout.SizeBytes
-            || TreeRecord.FindFault(source.Slice(64, TreeRecord.SizeBytes)) is not null || TreeRecord.FindFault(source.Slice(96, TreeRecord.SizeBytes)) is not null)
+            || TreeRecord.FindFault(source.Slice(64, TreeRecord.SizeBytes)) is not null
+            || TreeRecord.FindFault(source.Slice(96, TreeRecord.SizeBytes)) is not null)
             return null;
 
         var record = new StoreRecord
@@ -86,7 +89,11 @@ internal sealed record StoreRecord
             NamedSnapshots = BinaryPrimitives.ReadInt32LittleEndian(source[140..]),
             Name = Encoding.UTF8.GetString(source[HeadBytes..]),
         };
-        return record.Commit < 0 || record.Since < -1 || record.Since > record.Commit || record.PageCount < FormatLimits.FirstDataPage || record.LivePages < 0
+        return record.Commit < 0
+            || record.Since < -1
+            || record.Since > record.Commit
+            || record.PageCount < FormatLimits.FirstDataPage
+            || record.LivePages < 0
             || record.LivePages > record.PageCount || record.PagesHere < 0 || record.PagesHere > record.LivePages ? null : record;
     }
 }

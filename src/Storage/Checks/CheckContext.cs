@@ -4,10 +4,11 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// What every part of a check shares: where pages are read, which were seen, what was found, how far it is. One thread; its memory is a bit for
-/// each page and a bounded list.
+/// What every part of a check shares: where pages are read, which were seen, what was found, how far it is. One thread; its
+/// memory is a bit for each page and a bounded list.
 /// </summary>
-internal sealed class CheckContext(PageStore store, long pageCount, IProgress<CheckProgress>? progress, CancellationToken cancellationToken)
+internal sealed class CheckContext(
+    PageStore store, long pageCount, IProgress<CheckProgress>? progress, CancellationToken cancellationToken)
 {
     private const int MaxProblems = 1000;
     private const int PagesPerReport = 256;
@@ -73,7 +74,10 @@ internal sealed class CheckContext(PageStore store, long pageCount, IProgress<Ch
         return true;
     }
 
-    /// <summary>Called at each page of a walk, where no caller goes on with bytes that it has read before: so that what is decrypted for a check does not add up.</summary>
+    /// <summary>
+    /// Called at each page of a walk, where no caller goes on with bytes that it has read before: so that what is decrypted for a
+    /// check does not add up.
+    /// </summary>
     public void Rest()
     {
         if (--_untilRelease > 0)
@@ -83,7 +87,9 @@ internal sealed class CheckContext(PageStore store, long pageCount, IProgress<Ch
         Release?.Invoke();
     }
 
-    /// <summary>Reads a page of the file again, whatever was found on first touch; false, with a report, if it is damaged.</summary>
+    /// <summary>
+    /// Reads a page of the file again, whatever was found on first touch; false, with a report, if it is damaged.
+    /// </summary>
     public bool Verify(long page, string owner)
     {
         if (store.FindFault(page) is not { } fault)
@@ -93,7 +99,9 @@ internal sealed class CheckContext(PageStore store, long pageCount, IProgress<Ch
         return false;
     }
 
-    /// <summary>Looks at the long value that a cell of a page refers to; false, with a report, if it is not there or not sound.</summary>
+    /// <summary>
+    /// Looks at the long value that a cell of a page refers to; false, with a report, if it is not there or not sound.
+    /// </summary>
     public bool CheckRun(OverflowReference value, string tree, long page)
     {
         if (!value.IsPossible)

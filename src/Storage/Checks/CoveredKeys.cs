@@ -1,9 +1,13 @@
 namespace Treepie.Storage.Checks;
 
-/// <summary>Ranges of keys, ends included, that leaves have spoken for. They never overlap: of two that do only the rest of the later one is added.</summary>
+/// <summary>
+/// Ranges of keys, ends included, that leaves have spoken for. They never overlap: of two that do only the rest of the later one
+/// is added.
+/// </summary>
 internal sealed class CoveredKeys
 {
-    private readonly SortedList<byte[], byte[]> _lastByFirst = new(Comparer<byte[]>.Create(static (a, b) => a.AsSpan().SequenceCompareTo(b)));
+    private readonly SortedList<byte[], byte[]> _lastByFirst = new(
+        Comparer<byte[]>.Create(static (a, b) => a.AsSpan().SequenceCompareTo(b)));
 
     /// <summary>First and last key of each, in order.</summary>
     public IEnumerable<(byte[] First, byte[] Last)> All => _lastByFirst.Select(static range => (range.Key, range.Value));

@@ -4,7 +4,9 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Checks;
 
-/// <summary>Checks a directory that is too damaged to be opened: what it cannot be opened for, and all else that is wrong.</summary>
+/// <summary>
+/// Checks a directory that is too damaged to be opened: what it cannot be opened for, and all else that is wrong.
+/// </summary>
 internal sealed class DamagedCheck(World world, EncryptionKey? key)
 {
     private readonly IFileSystem files = world.Files;
@@ -13,7 +15,10 @@ internal sealed class DamagedCheck(World world, EncryptionKey? key)
     {
         var found = new List<CheckProblem>();
         using RecoveredState state = RecoveredState.Open(world, key, found.Add);
-        var context = new CheckContext(state.Store, state.PageCount, progress, cancellationToken) { PagesTotal = state.PageCount };
+        var context = new CheckContext(state.Store, state.PageCount, progress, cancellationToken)
+        {
+            PagesTotal = state.PageCount
+        };
         context.Report($"The environment cannot be opened: {reason.Message}", file: files.Path);
         foreach (CheckProblem problem in found)
             context.Report(problem.What, problem.Tree, problem.Page, problem.File);
@@ -25,8 +30,9 @@ internal sealed class DamagedCheck(World world, EncryptionKey? key)
     }
 
     /// <summary>
-    /// Adds to a report what is wrong with copies of meta pages that are not in force: whether the older page can be read, which an environment can do without (after a crash in the middle of
-    /// a checkpoint it cannot, and the next checkpoint writes it anew), and whether someone changed a copy without the key.
+    /// Adds to a report what is wrong with copies of meta pages that are not in force: whether the older page can be read, which
+    /// an environment can do without (after a crash in the middle of a checkpoint it cannot, and the next checkpoint writes it
+    /// anew), and whether someone changed a copy without the key.
     /// </summary>
     public CheckReport AddOlderMeta(CheckReport report, StoreCipher? cipher)
     {
@@ -40,13 +46,19 @@ internal sealed class DamagedCheck(World world, EncryptionKey? key)
             if (file.Read(bytes, (long)slot * PageLayout.SizeBytes) == bytes.Length)
                 copies[slot] = MetaPage.ReadCopies(bytes, slot, path);
             if (cipher is not null && copies[slot].Any(copy => copy.Keys is null || cipher.TagOf(copy) != copy.Tag))
-                problems.Add(new CheckProblem(path, slot, null, "It is a meta page, and a copy in it was changed by someone without the key. It is not in force; the next checkpoints write it anew."));
+                problems.Add(
+                    new CheckProblem(
+                        path, slot, null,
+                        "It is a meta page, and a copy in it was changed by someone without the key. It is not in force; the "
+                            + "next checkpoints write it anew."));
         }
 
         int damaged = Array.FindIndex(copies, found => found.Count == 0);
         if (damaged >= 0 && copies[1 - damaged].MaxBy(copy => copy.Checkpoint) is { Checkpoint: > 0 } other)
             problems.Add(new CheckProblem(path, damaged, null,
-                $"It is a meta page and cannot be read; the other one, of transaction {other.LastTransaction}, is in force. A crash during a checkpoint leaves it so: then opening the environment and closing it mends it. If there was none, the newer of the two may be lost."));
+                $"It is a meta page and cannot be read; the other one, of transaction {other.LastTransaction}, is in force. A "
+                    + $"crash during a checkpoint leaves it so: then opening the environment and closing it mends it. If there "
+                    + $"was none, the newer of the two may be lost."));
         return report with { Problems = problems, ProblemCount = report.ProblemCount + problems.Count - report.Problems.Count };
     }
 }

@@ -23,7 +23,8 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLan
         lane.RunExclusive(() =>
         {
             transaction = environment.BeginRead();
-            named.AddRange(transaction.Snapshot.Named.All.Select(snapshot => environment.OpenSnapshot(snapshot.Name))); // so that dropping one disturbs nothing
+            // so that dropping one disturbs nothing
+            named.AddRange(transaction.Snapshot.Named.All.Select(snapshot => environment.OpenSnapshot(snapshot.Name)));
             pageCount = state.Space.PageCount;
             freePages = state.Space.FreeCount;
             meta = state.Durable;
@@ -94,7 +95,10 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLan
         }
     }
 
-    /// <summary>The bitmap in force, as it lies in the file. A checkpoint may write it while it is read, so a fault counts when it is still in force afterwards.</summary>
+    /// <summary>
+    /// The bitmap in force, as it lies in the file. A checkpoint may write it while it is read, so a fault counts when it is
+    /// still in force afterwards.
+    /// </summary>
     private static void CheckBitmap(CheckContext context, EnvironmentState state)
     {
         MetaPage meta = state.Durable;

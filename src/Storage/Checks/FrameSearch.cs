@@ -5,15 +5,19 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Finds the frames that led to the newest state where no meta page says where they begin. Every block of every journal file is looked at; of the whole frames
-/// the one with the highest number is the newest, and each names the hash of the one before it, back to the first that is left. Headers of files are not
-/// needed for that, and what is left of earlier uses of a file can only lengthen the chain.
+/// Finds the frames that led to the newest state where no meta page says where they begin. Every block of every journal file is
+/// looked at; of the whole frames the one with the highest number is the newest, and each names the hash of the one before it,
+/// back to the first that is left. Headers of files are not needed for that, and what is left of earlier uses of a file can only
+/// lengthen the chain.
 /// </summary>
 internal sealed class FrameSearch(IFileSystem files, Action<string, string> report)
 {
     private const int ScanBytes = 1 << 20;
 
-    /// <summary>So many times the length of a file is read for frames that turn out not to be whole; blocks that claim long ones could make it the square.</summary>
+    /// <summary>
+    /// So many times the length of a file is read for frames that turn out not to be whole; blocks that claim long ones could
+    /// make it the square.
+    /// </summary>
     private const int MaxWaste = 64;
 
     private readonly Dictionary<(long Frame, ulong Hash), FoundFrame> _whole = [];
@@ -40,12 +44,17 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
 
         if (_stores.Count > 1)
         {
-            report(FormatLimits.JournalPrefix + "*" + FormatLimits.JournalSuffix, $"They belong to {_stores.Count} stores, and nothing says which of them is this one: none is read. Take the foreign ones out and salvage again.");
+            report(
+                FormatLimits.JournalPrefix + "*" + FormatLimits.JournalSuffix,
+                $"They belong to {_stores.Count} stores, and nothing says which of them is this one: none is read. Take the "
+                    + $"foreign ones out and salvage again.");
             return [];
         }
 
         var chain = new List<FoundFrame>();
-        for (FoundFrame? frame = _newest is { } newest && IsReadable(newest) ? newest : null; frame is not null; frame = Before(frame))
+        for (FoundFrame? frame = _newest is { } newest && IsReadable(newest) ? newest : null;
+             frame is not null;
+             frame = Before(frame))
             chain.Add(frame);
         chain.Reverse();
         return chain;
@@ -53,9 +62,14 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
 
     /// <summary>The store the newest frame is of, and its wrapped keys; null where it is plain, or nothing was found.</summary>
     public (Guid StoreId, KeyBlock Keys)? FindKeys() =>
-        _newest is { } newest && _headers.TryGetValue(newest.File, out JournalFileHeader header) && header.Keys is { } keys ? (header.StoreId, keys) : null;
+        _newest is { } newest && _headers.TryGetValue(newest.File, out JournalFileHeader header) && header.Keys is { } keys
+            ? (header.StoreId, keys)
+            : null;
 
-    /// <summary>The use that followed the newest frame's, if its file says that there was one: then its frames were acknowledged, and none is left.</summary>
+    /// <summary>
+    /// The use that followed the newest frame's, if its file says that there was one: then its frames were acknowledged, and none
+    /// is left.
+    /// </summary>
     public long? FindLostUse()
     {
         if (_newest is not { } newest)
@@ -74,7 +88,8 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
         using IFile file = files.Open(frame.File, create: false, writable: false);
         return TryReadWhole(file, frame.Offset, frame.Header, out _) && TryDecrypt(frame, cipher)
             ? _frame.AsSpan(FrameHeader.SizeBytes, frame.Header.PayloadBytes)
-            : throw new CorruptionException($"Frame {frame.Header.Frame} of '{Path.Combine(files.Path, frame.File)}' was whole and is no longer.");
+            : throw new CorruptionException(
+                $"Frame {frame.Header.Frame} of '{Path.Combine(files.Path, frame.File)}' was whole and is no longer.");
     }
 
     private bool TryDecrypt(FoundFrame frame, StoreCipher? cipher)
@@ -88,20 +103,25 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
 
     /// <summary>What an earlier use of a file left has lost its header, and an encrypted frame its key with it.</summary>
     private bool IsReadable(FoundFrame frame) =>
-        !frame.Header.IsEncrypted || (_headers.TryGetValue(frame.File, out JournalFileHeader header) && header.Salt == frame.Header.Salt);
+        !frame.Header.IsEncrypted
+            || (_headers.TryGetValue(frame.File, out JournalFileHeader header) && header.Salt == frame.Header.Salt);
 
     private static bool IsJournal(string name) =>
-        name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal) && name.EndsWith(FormatLimits.JournalSuffix, StringComparison.Ordinal);
+        name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal)
+            && name.EndsWith(FormatLimits.JournalSuffix, StringComparison.Ordinal);
 
     private FoundFrame? Before(FoundFrame frame) =>
-        _whole.TryGetValue((frame.Header.Frame - 1, frame.Header.PreviousHash), out FoundFrame? before) && before.Header.LastTransaction + 1 == frame.Header.FirstTransaction && IsReadable(before) ? before : null;
+        _whole.TryGetValue((frame.Header.Frame - 1, frame.Header.PreviousHash), out FoundFrame? before)
+            && before.Header.LastTransaction + 1 == frame.Header.FirstTransaction
+            && IsReadable(before) ? before : null;
 
     private void Scan(IFile file)
     {
         var chunk = new byte[ScanBytes];
         ulong salt = 0;
         if (file.Read(chunk.AsSpan(0, JournalFileHeader.BlockBytes), 0) == JournalFileHeader.BlockBytes
-            && JournalFileHeader.TryRead(chunk.AsSpan(0, JournalFileHeader.BlockBytes), Path.Combine(files.Path, file.Name), out JournalFileHeader use))
+            && JournalFileHeader.TryRead(
+                chunk.AsSpan(0, JournalFileHeader.BlockBytes), Path.Combine(files.Path, file.Name), out JournalFileHeader use))
         {
             _stores.Add(use.StoreId);
             _headers[file.Name] = use;
@@ -115,7 +135,9 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
             for (int at = 0; at + FrameHeader.SizeBytes <= read; at += FrameHeader.AlignmentBytes)
             {
                 long offset = start + at;
-                if (offset < end || !FrameHeader.TryRead(chunk.AsSpan(at), out FrameHeader header) || header.PayloadBytes > Math.Min(length - offset, waste) - FrameHeader.SizeBytes)
+                if (offset < end
+                    || !FrameHeader.TryRead(chunk.AsSpan(at), out FrameHeader header)
+                    || header.PayloadBytes > Math.Min(length - offset, waste) - FrameHeader.SizeBytes)
                     continue;
                 if (!TryReadWhole(file, offset, header, out ulong hash) || header.LastTransaction < header.FirstTransaction)
                 {
@@ -129,11 +151,16 @@ internal sealed class FrameSearch(IFileSystem files, Action<string, string> repo
         }
     }
 
-    /// <summary>A session that recovered repeats the last frame it found: of two with one number either will do, and that of the file's own use is the later one.</summary>
+    /// <summary>
+    /// A session that recovered repeats the last frame it found: of two with one number either will do, and that of the file's
+    /// own use is the later one.
+    /// </summary>
     private void Add(FoundFrame frame, ulong hash, bool isCurrent)
     {
         _whole[(frame.Header.Frame, hash)] = frame;
-        if (_newest is null || frame.Header.Frame > _newest.Header.Frame || (frame.Header.Frame == _newest.Header.Frame && isCurrent))
+        if (_newest is null
+            || frame.Header.Frame > _newest.Header.Frame
+            || (frame.Header.Frame == _newest.Header.Frame && isCurrent))
             _newest = frame;
     }
 

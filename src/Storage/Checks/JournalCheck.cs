@@ -7,10 +7,12 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Reads the frames after the last checkpoint again from the files: each hash, the chain from frame to frame and from use to use, and that nothing acknowledged
-/// is missing behind them. Commits go on meanwhile; where a checkpoint takes files away under its hands it begins again after that.
+/// Reads the frames after the last checkpoint again from the files: each hash, the chain from frame to frame and from use to use,
+/// and that nothing acknowledged is missing behind them. Commits go on meanwhile; where a checkpoint takes files away under its
+/// hands it begins again after that.
 /// </summary>
-internal sealed class JournalCheck(IFileSystem files, Guid storeId, StoreCipher? cipher, EnvironmentState state, CheckContext context)
+internal sealed class JournalCheck(
+    IFileSystem files, Guid storeId, StoreCipher? cipher, EnvironmentState state, CheckContext context)
 {
     private const int MaxTries = 5;
 
@@ -26,7 +28,8 @@ internal sealed class JournalCheck(IFileSystem files, Guid storeId, StoreCipher?
             if (fault is null && last < published && frames > 0)
                 fault = $"Its frames end with transaction {last}, but {published} is published.";
 
-            // Beyond what was published before the files were listed, commits are at work: uses begin that the list does not have yet.
+            // Beyond what was published before the files were listed, commits are at work: uses begin that the list does not have
+            // yet.
             if (fault is null || last >= published)
             {
                 if (warning is not null)

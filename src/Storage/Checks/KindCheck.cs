@@ -13,7 +13,10 @@ internal sealed class KindCheck(CheckContext context)
     {
         _trees.Run("(catalogue)", catalogue);
         var named = new List<(string Name, TreeRecord? Record)>();
-        NamedTrees.Read(context.Store, catalogue, new PageSet(context.Seen.Bound), (name, record) => named.Add((name, record)), static _ => { }, context.Cancellation); // the walk before has told what is lost
+        // the walk before has told what is lost
+        NamedTrees.Read(
+            context.Store, catalogue, new PageSet(context.Seen.Bound), (name, record) => named.Add((name, record)),
+            static _ => { }, context.Cancellation);
         foreach ((string name, TreeRecord? record) in named)
             Run(name, record);
         _trees.Run("(system)", system);
@@ -23,7 +26,11 @@ internal sealed class KindCheck(CheckContext context)
     {
         ITreeCheck? check = record?.Kind switch { TreeKind.Tree => _trees, TreeKind.Map => _maps, _ => null };
         if (check is null || record is null)
-            context.Report(record is { Kind: var kind } ? $"It is of kind {(int)kind}, which this program does not know." : "Its record in the catalogue cannot be one.", name);
+            context.Report(
+                record is { Kind: var kind }
+                    ? $"It is of kind {(int)kind}, which this program does not know."
+                    : "Its record in the catalogue cannot be one.",
+                name);
         else
             check.Run(name, record.Value);
     }

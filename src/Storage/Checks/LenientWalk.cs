@@ -27,7 +27,8 @@ internal sealed class LenientWalk(PageStore store, PageSet reached, Cancellation
         return key;
     }
 
-    private void Walk(uint tree, PageReference reference, int level, byte[]? low, byte[]? high, LeafAction onLeaf, Action<LostRange> onLost)
+    private void Walk(
+        uint tree, PageReference reference, int level, byte[]? low, byte[]? high, LeafAction onLeaf, Action<LostRange> onLost)
     {
         cancellationToken.ThrowIfCancellationRequested();
         SlottedPage page;
@@ -53,6 +54,8 @@ internal sealed class LenientWalk(PageStore store, PageSet reached, Cancellation
         }
 
         for (int i = 0; i < page.Count; i++)
-            Walk(tree, page.Child(i), level - 1, i == 0 ? low : KeyOf(page, i), i + 1 < page.Count ? KeyOf(page, i + 1) : high, onLeaf, onLost);
+            Walk(
+                tree, page.Child(i), level - 1, i == 0 ? low : KeyOf(page, i), i + 1 < page.Count ? KeyOf(page, i + 1) : high,
+                onLeaf, onLost);
     }
 }

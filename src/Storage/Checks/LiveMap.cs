@@ -5,8 +5,8 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Which pages the newest state uses, as far as that can be known: bitmap pages that are damaged leave their pages unknown, but for those that
-/// frames of the journal speak of.
+/// Which pages the newest state uses, as far as that can be known: bitmap pages that are damaged leave their pages unknown, but
+/// for those that frames of the journal speak of.
 /// </summary>
 internal sealed class LiveMap
 {
@@ -24,7 +24,10 @@ internal sealed class LiveMap
         for (int group = 0; group < groups; group++)
         {
             long number = meta.Bitmap.First + group;
-            if (group < meta.Bitmap.Pages && store.TryRead(number, out Span<byte> bytes) && new Page(bytes).Type == PageType.Bitmap && new Page(bytes).Birth <= meta.LastTransaction)
+            if (group < meta.Bitmap.Pages
+                && store.TryRead(number, out Span<byte> bytes)
+                && new Page(bytes).Type == PageType.Bitmap
+                && new Page(bytes).Birth <= meta.LastTransaction)
             {
                 map._groups.Add(MemoryMarshal.Cast<byte, ulong>(bytes[PageLayout.HeaderBytes..]).ToArray());
                 continue;

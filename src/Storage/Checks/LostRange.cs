@@ -6,7 +6,8 @@ namespace Treepie.Storage.Checks;
 /// <param name="Low">Its keys are not below this; null: the first of the tree.</param>
 /// <param name="High">Its keys are below this; null: the last of the tree.</param>
 /// <param name="Page">Where it was, and when it was born: nothing below it is younger.</param>
-/// <param name="Level">0 for a leaf: with it its keys are gone. Above, leaves may be left that nothing refers to any more.</param>
+/// <param name="Level">0 for a leaf: with it its keys are gone. Above, leaves may be left that nothing refers to any
+/// more.</param>
 /// <param name="Why">What is wrong with it.</param>
 internal sealed record LostRange(byte[]? Low, byte[]? High, PageReference Page, int Level, string Why)
 {

@@ -5,8 +5,8 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Walks one hash map: each bucket where its number says, each record in the bucket and group that its hash names, no key twice, figures of
-/// pages and header right. Maps whose keys bring a hash of their own are walked without looking at places.
+/// Walks one hash map: each bucket where its number says, each record in the bucket and group that its hash names, no key twice,
+/// figures of pages and header right. Maps whose keys bring a hash of their own are walked without looking at places.
 /// </summary>
 internal sealed class MapCheck(CheckContext context) : ITreeCheck
 {
@@ -58,7 +58,8 @@ internal sealed class MapCheck(CheckContext context) : ITreeCheck
         int entries = 0;
         for (int i = 0; i < MapLayout.Fanout; i++)
         {
-            PageReference child = MapLayout.Entry(_store.Read(reference), i); // read again: it may have gone while the walk was below
+            // read again: it may have gone while the walk was below
+            PageReference child = MapLayout.Entry(_store.Read(reference), i);
             if (child.IsNone)
                 continue;
 
@@ -121,15 +122,19 @@ internal sealed class MapCheck(CheckContext context) : ITreeCheck
 
             ulong hash = MapHash.Compute(key, _header.Seed);
             if (MapLayout.BucketOf(hash, _header.Buckets) != bucket)
-                context.Report($"The record in slot {slot} belongs to bucket {MapLayout.BucketOf(hash, _header.Buckets)}, not {bucket}.", _name, number);
+                context.Report(
+                    $"The record in slot {slot} belongs to bucket {MapLayout.BucketOf(hash, _header.Buckets)}, not {bucket}.",
+                    _name, number);
             else if (!page.IsReachable(slot, hash))
                 context.Report($"The record in slot {slot} is not found by a search.", _name, number);
         }
     }
 
-    private static string? FindOtherLayout(BucketPage page, BucketLayout layout) => page.Header.ReadUInt16(MapLayout.RecordOffset) == layout.Code
-        ? null
-        : $"its records are of the kind {page.Header.ReadUInt16(MapLayout.RecordOffset)}, the map's are of the kind {layout.Code}";
+    private static string? FindOtherLayout(BucketPage page, BucketLayout layout) =>
+        page.Header.ReadUInt16(MapLayout.RecordOffset) == layout.Code
+            ? null
+            : $"its records are of the kind {page.Header.ReadUInt16(MapLayout.RecordOffset)}, the map's are of the kind "
+                + $"{layout.Code}";
 
     private bool TryRead(PageReference reference, PageType type, int level, out Span<byte> bytes)
     {
@@ -151,7 +156,10 @@ internal sealed class MapCheck(CheckContext context) : ITreeCheck
         if (page.Type == type && page.Level == level && page.TreeId == _record.Id)
             return true;
 
-        context.Report($"{type} of level {level} and tree {_record.Id} expected, {page.Type} of level {page.Level} and tree {page.TreeId} found.", _name, reference.Number);
+        context.Report(
+            $"{type} of level {level} and tree {_record.Id} expected, {page.Type} of level {page.Level} and tree {page.TreeId} "
+                + $"found.",
+            _name, reference.Number);
         return false;
     }
 

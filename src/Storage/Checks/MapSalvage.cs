@@ -5,8 +5,8 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Copies one hash map, record by record as bytes: what its directory leads to. The record of a lost page cannot be told from one that was never there, so
-/// the count says how many are missing, and no range can.
+/// Copies one hash map, record by record as bytes: what its directory leads to. The record of a lost page cannot be told from one
+/// that was never there, so the count says how many are missing, and no range can.
 /// </summary>
 internal sealed class MapSalvage(PageStore source, StorageEnvironment target, string name, CancellationToken cancellationToken)
 {
@@ -169,7 +169,9 @@ internal sealed class MapSalvage(PageStore source, StorageEnvironment target, st
         target.Write(transaction =>
         {
             TreeRecord map = transaction.Batch.FindTree(name)
-                ?? MapWriter.Create(transaction.Batch.Pages, transaction.Batch.NextTreeId++, _header with { Buckets = 1, UsedBytes = 0 }, _keyDescription, _valueDescription);
+                ?? MapWriter.Create(
+                    transaction.Batch.Pages, transaction.Batch.NextTreeId++, _header with { Buckets = 1, UsedBytes = 0 },
+                    _keyDescription, _valueDescription);
             var writer = new MapWriter(transaction.Batch.Pages.Store, transaction.Batch.Pages, map, _layout);
             var hashing = new StandardKeyHash(_header.Seed);
             foreach ((byte[] key, byte[]? value, OverflowReference run) in _records)

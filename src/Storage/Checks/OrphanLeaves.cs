@@ -5,9 +5,10 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Leaves that no walk reached, found by looking at every page of the file. Where the bitmap says that a page is in use, and nothing that can be read refers
-/// to it, then a lost page did: such a leaf is as certain as any. Where nothing says so it may be of an older state, whose pages stay as they
-/// were until they are used again: such a leaf is doubtful. Where the bitmap says it is free it is of an older state, and not taken.
+/// Leaves that no walk reached, found by looking at every page of the file. Where the bitmap says that a page is in use, and
+/// nothing that can be read refers to it, then a lost page did: such a leaf is as certain as any. Where nothing says so it may be
+/// of an older state, whose pages stay as they were until they are used again: such a leaf is doubtful. Where the bitmap says it
+/// is free it is of an older state, and not taken.
 /// </summary>
 internal sealed class OrphanLeaves
 {
@@ -18,14 +19,19 @@ internal sealed class OrphanLeaves
     /// <summary>Ids of trees that have such leaves.</summary>
     public IEnumerable<uint> Trees => _byTree.Keys;
 
-    /// <summary>Pages of hash maps that are in use and that nothing refers to, by id: they cannot be put together without what refers to them.</summary>
+    /// <summary>
+    /// Pages of hash maps that are in use and that nothing refers to, by id: they cannot be put together without what refers to
+    /// them.
+    /// </summary>
     public Dictionary<uint, long> MapPages { get; } = [];
 
     /// <summary>Pages in use that cannot be read.</summary>
     public long Unreadable { get; private set; }
 
     /// <summary>Looks at all pages but those that were reached.</summary>
-    public void Scan(RecoveredState state, PageSet reached, bool isBitmapOfOneState, IProgress<CheckProgress>? progress, CancellationToken cancellationToken)
+    public void Scan(
+        RecoveredState state, PageSet reached, bool isBitmapOfOneState, IProgress<CheckProgress>? progress,
+        CancellationToken cancellationToken)
     {
         for (long page = FormatLimits.FirstDataPage; page < state.PageCount; page++)
         {

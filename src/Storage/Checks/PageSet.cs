@@ -2,7 +2,10 @@ using System.Numerics;
 
 namespace Treepie.Storage.Checks;
 
-/// <summary>A set of page numbers: a bit for each page up to a bound, so that its memory is known beforehand (128 KiB for each 8 GiB of file).</summary>
+/// <summary>
+/// A set of page numbers: a bit for each page up to a bound, so that its memory is known beforehand (128 KiB for each 8 GiB of
+/// file).
+/// </summary>
 internal sealed class PageSet(long pages)
 {
     private const int BitsPerWord = 64;

@@ -8,8 +8,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// The newest state that can still be read from a directory that may be damaged anywhere: what recovery does, but where recovery must refuse
-/// this notes a problem and goes on with what is left. Writes nothing. A page that cannot be had reads as damaged.
+/// The newest state that can still be read from a directory that may be damaged anywhere: what recovery does, but where recovery
+/// must refuse this notes a problem and goes on with what is left. Writes nothing. A page that cannot be had reads as damaged.
 /// </summary>
 internal sealed class RecoveredState : IDisposable
 {
@@ -35,7 +35,10 @@ internal sealed class RecoveredState : IDisposable
         _cipher = Meta is { } meta ? StoreCipher.Open(world, meta, key) : FindFrames(world, key);
         try
         {
-            Store = new PageStore(files, data, new StorageOptions { MaxDataFileBytes = ReserveBytes(files), MemoryBudgetBytes = long.MaxValue, ReadOnly = true }, _cipher);
+            Store = new PageStore(
+                files, data,
+                new StorageOptions { MaxDataFileBytes = ReserveBytes(files), MemoryBudgetBytes = long.MaxValue, ReadOnly = true },
+                _cipher);
         }
         catch
         {
@@ -53,19 +56,27 @@ internal sealed class RecoveredState : IDisposable
     /// <summary>The meta page the state begins from, or null where neither can be read.</summary>
     public MetaPage? Meta { get; private set; }
 
-    /// <summary>The state: of the journal's last frame that can be read, else of the checkpoint; null where no root is known.</summary>
+    /// <summary>
+    /// The state: of the journal's last frame that can be read, else of the checkpoint; null where no root is known.
+    /// </summary>
     public Snapshot? State { get; private set; }
 
     /// <summary>Which pages it uses.</summary>
     public LiveMap Live { get; private set; }
 
-    /// <summary>Whether a page of the journal could not be put together: then which leaves the state uses is less certain than the bitmap says.</summary>
+    /// <summary>
+    /// Whether a page of the journal could not be put together: then which leaves the state uses is less certain than the bitmap
+    /// says.
+    /// </summary>
     public bool HasBrokenPages { get; private set; }
 
     /// <summary>Pages to look at: those of the file, and those only frames have.</summary>
     public long PageCount { get; private set; }
 
-    /// <summary>Most that is believed of the length of a directory's data file: the file's own, and what a damaged meta page may say in any case.</summary>
+    /// <summary>
+    /// Most that is believed of the length of a directory's data file: the file's own, and what a damaged meta page may say in
+    /// any case.
+    /// </summary>
     public static long ReserveBytes(IFileSystem files)
     {
         const long usual = 256L << 30;
@@ -127,19 +138,24 @@ internal sealed class RecoveredState : IDisposable
         }
 
         if (_data.Length / PageLayout.SizeBytes < meta.PageCount)
-            Report(null, $"The file is cut short: it has {_data.Length} bytes, not the {meta.PageCount} pages of {PageLayout.SizeBytes} that it should have.");
+            Report(
+                null,
+                $"The file is cut short: it has {_data.Length} bytes, not the {meta.PageCount} pages of {PageLayout.SizeBytes} "
+                    + $"that it should have.");
         State = new Snapshot(meta.LastTransaction, meta.Catalogue, meta.NextTreeId, meta.PageCount) { System = meta.System };
         PageCount = Math.Max(PageCount, Math.Min(meta.PageCount, Store.LimitPages));
         Store.GrowTable(PageCount);
         Live = LiveMap.Read(Store, meta);
         foreach (long page in Live.Damaged)
-            Report(page, "It is a page of the bitmap and cannot be read: which of the pages it speaks of are in use is not known.");
+            Report(
+                page, "It is a page of the bitmap and cannot be read: which of the pages it speaks of are in use is not known.");
         ReadJournal(meta);
     }
 
     /// <summary>
-    /// The newest state is that of the newest frame that is left, unless the data file has a root born after it, as one that goes on without a journal has. Which frames the data
-    /// file contains already nobody says, but each page does: number and birth name one content.
+    /// The newest state is that of the newest frame that is left, unless the data file has a root born after it, as one that goes
+    /// on without a journal has. Which frames the data file contains already nobody says, but each page does: number and birth
+    /// name one content.
     /// </summary>
     private void RecoverWithoutMeta()
     {
@@ -149,7 +165,9 @@ internal sealed class RecoveredState : IDisposable
         {
             Report(null, State is null
                 ? "No meta page and no root of the catalogue can be read: what is found has no names."
-                : $"No meta page can be read. The newest root of the catalogue that is left is of transaction {State.TransactionId}, and no journal goes beyond it; whether there were later transactions is not known.");
+                : $"No meta page can be read. The newest root of the catalogue that is left is of transaction "
+                    + $"{State.TransactionId}, and no journal goes beyond it; whether there were later transactions is not "
+                    + $"known.");
             return;
         }
 
@@ -157,22 +175,34 @@ internal sealed class RecoveredState : IDisposable
             Apply(frame.Header, _search!.ReadPayload(frame, _cipher)); // there are none without it
         HasBrokenPages = _unmade.Count > 0;
         Report(null,
-            $"No meta page can be read. What is found is the state after transaction {frames[^1].Header.LastTransaction}, the last in the journal: its frames from transaction {frames[0].Header.FirstTransaction} on are there, each proven by the next.");
+            $"No meta page can be read. What is found is the state after transaction {frames[^1].Header.LastTransaction}, the "
+                + $"last in the journal: its frames from transaction {frames[0].Header.FirstTransaction} on are there, each "
+                + $"proven by the next.");
         if (_unmade.Count > 0)
-            Report(_unmade.Min(), $"It and {_unmade.Count - 1} other pages that the journal changed cannot be put together: what they were copied from is neither in the file nor in a frame that is left.");
+            Report(
+                _unmade.Min(),
+                $"It and {_unmade.Count - 1} other pages that the journal changed cannot be put together: what they were copied "
+                    + $"from is neither in the file nor in a frame that is left.");
         if (_search?.FindLostUse() is { } lost)
-            Report(null, $"The journal went on in use {lost}, of which no frame is left: later transactions were acknowledged and are lost.");
+            Report(
+                null,
+                $"The journal went on in use {lost}, of which no frame is left: later transactions were acknowledged and are "
+                    + $"lost.");
     }
 
     /// <summary>Without a meta page, what the journal has: frames, and in the headers of its files the wrapped keys.</summary>
     private StoreCipher? FindFrames(World world, EncryptionKey? key)
     {
-        _search = new FrameSearch(_files, (file, what) => _report(new CheckProblem(Path.Combine(_files.Path, file), null, null, what)));
+        _search = new FrameSearch(
+            _files, (file, what) => _report(new CheckProblem(Path.Combine(_files.Path, file), null, null, what)));
         _frames = _search.Run();
         if (_search.FindKeys() is { } found)
             return StoreCipher.Open(world, found.StoreId, found.Keys, key);
         if (key is not null)
-            Report(null, "No meta page can be read, and no journal file that has a copy of the wrapped keys: nothing that is encrypted can be read without one of them.");
+            Report(
+                null,
+                "No meta page can be read, and no journal file that has a copy of the wrapped keys: nothing that is encrypted "
+                    + "can be read without one of them.");
         return null;
     }
 
@@ -196,7 +226,12 @@ internal sealed class RecoveredState : IDisposable
 
         foreach (int slot in damaged)
             if (Meta is null || Meta.Checkpoint > 0)
-                Report(slot, Meta is null ? "It is a meta page and cannot be read." : "It is a meta page and cannot be read. If it was the newer of the two, what is found is the state of the checkpoint before, and of the journal as far as that is still there.");
+                Report(
+                    slot,
+                    Meta is null
+                        ? "It is a meta page and cannot be read."
+                        : "It is a meta page and cannot be read. If it was the newer of the two, what is found is the state of "
+                            + "the checkpoint before, and of the journal as far as that is still there.");
     }
 
     private void ReadJournal(MetaPage meta)
@@ -209,8 +244,10 @@ internal sealed class RecoveredState : IDisposable
         }
         catch (Exception error) when (error is StorageException or IOException)
         {
-            _report(new CheckProblem(Path.Combine(_files.Path, FormatLimits.JournalPrefix + "*" + FormatLimits.JournalSuffix), null, null,
-                $"It is read up to transaction {State!.TransactionId}; what came later is lost. {error.Message}")); // set before the journal is read
+            _report(new CheckProblem(
+                Path.Combine(_files.Path, FormatLimits.JournalPrefix + "*" + FormatLimits.JournalSuffix), null, null,
+                    // set before the journal is read
+                    $"It is read up to transaction {State!.TransactionId}; what came later is lost. {error.Message}"));
         }
     }
 
@@ -234,7 +271,10 @@ internal sealed class RecoveredState : IDisposable
                 _unmade.Remove(page);
         }
 
-        State = new Snapshot(header.LastTransaction, content.Catalogue, content.NextTreeId, PageCount) { System = content.System };
+        State = new Snapshot(header.LastTransaction, content.Catalogue, content.NextTreeId, PageCount)
+        {
+            System = content.System
+        };
     }
 
     private int ApplyPage(long birth, ReadOnlySpan<byte> source)
@@ -266,7 +306,10 @@ internal sealed class RecoveredState : IDisposable
             }
 
             HasBrokenPages = true;
-            Report(number, $"Transaction {birth} changed it, and what it was copied from, page {changed.From}, is damaged: it cannot be put together.");
+            Report(
+                number,
+                $"Transaction {birth} changed it, and what it was copied from, page {changed.From}, is damaged: it cannot be put "
+                    + $"together.");
         }
 
         return length;

@@ -5,20 +5,25 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Finds the newest root of the catalogue where no meta page names it. Every commit that changes a tree copies the catalogue's path up to its root,
-/// so the newest root is the page of the catalogue that was born last, and among those of one batch the highest.
+/// Finds the newest root of the catalogue where no meta page names it. Every commit that changes a tree copies the catalogue's
+/// path up to its root, so the newest root is the page of the catalogue that was born last, and among those of one batch the
+/// highest.
 /// </summary>
 internal sealed class RootSearch(PageStore store, long pageCount)
 {
     private const int MaxCandidates = 256;
 
-    /// <summary>The newest root below which every page of the catalogue is there, else the newest at all; null where there is none.</summary>
+    /// <summary>
+    /// The newest root below which every page of the catalogue is there, else the newest at all; null where there is none.
+    /// </summary>
     public Snapshot? Run()
     {
         var newest = new PriorityQueue<(PageReference Page, int Level), (long, int)>();
         for (long number = FormatLimits.FirstDataPage; number < pageCount; number++)
         {
-            if (!store.TryRead(number, out Span<byte> bytes) || new Page(bytes) is var page && (page.TreeId != TreeRecord.CatalogueId || page.Type is not (PageType.Leaf or PageType.Branch)))
+            if (!store.TryRead(number, out Span<byte> bytes)
+                || new Page(bytes) is var page
+                    && (page.TreeId != TreeRecord.CatalogueId || page.Type is not (PageType.Leaf or PageType.Branch)))
                 continue;
 
             newest.Enqueue((new PageReference(number, page.Birth), page.Level), (page.Birth, page.Level));
@@ -45,7 +50,8 @@ internal sealed class RootSearch(PageStore store, long pageCount)
         long keys = 0;
         bool isWhole = true;
         var walk = new LenientWalk(store, new PageSet(pageCount), CancellationToken.None);
-        walk.Run(new TreeRecord(TreeRecord.CatalogueId, root, level + 1, 0), (leaf, _) => keys += leaf.Count, _ => isWhole = false);
+        walk.Run(
+            new TreeRecord(TreeRecord.CatalogueId, root, level + 1, 0), (leaf, _) => keys += leaf.Count, _ => isWhole = false);
         return isWhole ? keys : null;
     }
 }

@@ -8,11 +8,12 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// One salvage: walks all that roots lead to and notes what is lost on the way; if anything is, looks for leaves that only lost pages referred to;
-/// then copies, tree by tree.
+/// One salvage: walks all that roots lead to and notes what is lost on the way; if anything is, looks for leaves that only lost
+/// pages referred to; then copies, tree by tree.
 /// </summary>
 internal sealed class SalvageRun(
-    RecoveredState state, StorageEnvironment target, List<CheckProblem> problems, IProgress<CheckProgress>? progress, CancellationToken cancellationToken)
+    RecoveredState state, StorageEnvironment target, List<CheckProblem> problems, IProgress<CheckProgress>? progress,
+    CancellationToken cancellationToken)
 {
     private const int MaxProblems = 1000;
     private const int PagesPerReport = 256;
@@ -48,7 +49,13 @@ internal sealed class SalvageRun(
         if (_isSomethingLost || snapshot is null)
             FindOrphans(snapshot, lostNames);
         Copy();
-        return new SalvageReport { TransactionId = snapshot?.TransactionId ?? -1, Trees = _trees, Problems = problems, ProblemCount = _problemCount };
+        return new SalvageReport
+        {
+            TransactionId = snapshot?.TransactionId ?? -1,
+            Trees = _trees,
+            Problems = problems,
+            ProblemCount = _problemCount
+        };
     }
 
     /// <summary>The pages of both bitmaps, which no tree has.</summary>
@@ -62,7 +69,9 @@ internal sealed class SalvageRun(
                 _reached.Add(page);
     }
 
-    /// <summary>The system tree, and the pages it keeps for named snapshots: they are in use, but not by the newest state.</summary>
+    /// <summary>
+    /// The system tree, and the pages it keeps for named snapshots: they are in use, but not by the newest state.
+    /// </summary>
     private void MarkSystem(TreeRecord system)
     {
         long snapshots = 0;
@@ -76,7 +85,9 @@ internal sealed class SalvageRun(
                     ReadOnlySpan<byte> value = leaf.Value(i, out bool isOverflow);
                     if (key.Length > 0 && key[0] == SystemKey.Name)
                         snapshots++;
-                    for (; !isOverflow && SystemKey.IsPinned(key) && value.Length >= SystemKey.RunBytes; value = value[SystemKey.RunBytes..])
+                    for (;
+                         !isOverflow && SystemKey.IsPinned(key) && value.Length >= SystemKey.RunBytes;
+                         value = value[SystemKey.RunBytes..])
                     {
                         PageRun run = PinnedRun.Read(value, 0).Run;
                         for (long page = run.First; page < run.First + run.Pages && page < state.PageCount; page++)
@@ -90,7 +101,10 @@ internal sealed class SalvageRun(
                 Report(lost, "(system)");
             });
         if (snapshots > 0 || _isSystemLost)
-            Report(new CheckProblem(_store.Path, null, "(system)", $"{snapshots} named snapshots are not carried over: a salvage brings back the newest state."));
+            Report(
+                new CheckProblem(
+                    _store.Path, null, "(system)",
+                    $"{snapshots} named snapshots are not carried over: a salvage brings back the newest state."));
     }
 
     /// <summary>Everything the known names lead to.</summary>
@@ -137,7 +151,10 @@ internal sealed class SalvageRun(
         }
     }
 
-    /// <summary>Looks at all other pages; names that only lost pages of the catalogue had may be among them, and then their trees are walked too.</summary>
+    /// <summary>
+    /// Looks at all other pages; names that only lost pages of the catalogue had may be among them, and then their trees are
+    /// walked too.
+    /// </summary>
     private void FindOrphans(Snapshot? snapshot, List<LostRange> lostNames)
     {
         _orphans.Scan(state, _reached, !_isSystemLost && !state.HasBrokenPages, progress, cancellationToken);
@@ -174,11 +191,19 @@ internal sealed class SalvageRun(
         if (!_isCatalogueLost)
             return; // every tree has its name, so what else is found belongs to none that is still there
 
-        HashSet<uint> ids = [.. _names.Values.Where(record => record is not null).Select(record => record!.Value.Id), TreeRecord.CatalogueId, TreeRecord.SystemId]; // not null: see the filter
+        // not null: see the filter
+        HashSet<uint> ids =
+        [
+            .. _names.Values.Where(record => record is not null).Select(record => record!.Value.Id), TreeRecord.CatalogueId,
+            TreeRecord.SystemId
+        ];
         foreach (uint id in _orphans.Trees.Where(id => !ids.Contains(id)).Order().ToArray())
             _trees.Add(Salvage(LostName(id)).RunLost(id));
         foreach ((uint id, long pages) in _orphans.MapPages.Where(map => !ids.Contains(map.Key)).OrderBy(map => map.Key))
-            _trees.Add(Failed(LostName(id), $"It is a hash map whose record in the catalogue is lost; {pages} pages of it are left.", null));
+            _trees.Add(
+                Failed(
+                    LostName(id), $"It is a hash map whose record in the catalogue is lost; {pages} pages of it are left.",
+                    null));
     }
 
     private TreeSalvage Salvage(string name) => new(_store, state.PageCount, _orphans, target, name, cancellationToken);

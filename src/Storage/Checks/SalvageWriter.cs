@@ -4,7 +4,9 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Storage.Checks;
 
-/// <summary>Writes entries to one tree of the target, many in a transaction, with bounded memory: long values go from page to page.</summary>
+/// <summary>
+/// Writes entries to one tree of the target, many in a transaction, with bounded memory: long values go from page to page.
+/// </summary>
 internal sealed class SalvageWriter(StorageEnvironment target, PageStore source, string tree)
 {
     private const int MaxBatchBytes = 1 << 20;

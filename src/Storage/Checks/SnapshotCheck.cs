@@ -4,7 +4,8 @@ using Treepie.Storage.Snapshots;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// What only named snapshots see: each of their pages belongs to the newest state or is pinned, and what is pinned some snapshot sees.
+/// What only named snapshots see: each of their pages belongs to the newest state or is pinned, and what is pinned some snapshot
+/// sees.
 /// </summary>
 internal sealed class SnapshotCheck(CheckContext context, NamedSnapshots named, TreeRecord system)
 {
@@ -20,7 +21,8 @@ internal sealed class SnapshotCheck(CheckContext context, NamedSnapshots named, 
                 if (context.Seen.Contains(page) || !_pinned.Add(page))
                     context.Report("It is kept for snapshots, and referred to otherwise or kept twice.", "(system)", page);
         if (_pinned.Count != named.PinnedPages)
-            context.Report($"{named.PinnedPages} pages are said to be kept for snapshots, {_pinned.Count} were found.", "(system)");
+            context.Report(
+                $"{named.PinnedPages} pages are said to be kept for snapshots, {_pinned.Count} were found.", "(system)");
 
         var walk = new RootWalk(context.Store, Visit, context.Cancellation);
         foreach (NamedSnapshot snapshot in named.All)

@@ -5,8 +5,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Checks;
 
 /// <summary>
-/// Walks a B+tree: each page sound, of its tree and level, born when its parent says and never after it; keys in order, between the separators above them
-/// and found by a search; values in overflow runs whole; as many keys as the record says.
+/// Walks a B+tree: each page sound, of its tree and level, born when its parent says and never after it; keys in order, between
+/// the separators above them and found by a search; values in overflow runs whole; as many keys as the record says.
 /// </summary>
 internal sealed class TreeCheck(CheckContext context) : ITreeCheck
 {
@@ -59,7 +59,9 @@ internal sealed class TreeCheck(CheckContext context) : ITreeCheck
         {
             PageReference child = page.Child(i);
             if (child.Birth > reference.Birth)
-                context.Report($"Its child {child.Number} was born in transaction {child.Birth}, after it ({reference.Birth}).", _name, number);
+                context.Report(
+                    $"Its child {child.Number} was born in transaction {child.Birth}, after it ({reference.Birth}).", _name,
+                    number);
             Walk(child, level - 1, i == 0 ? low : KeyOf(page, i), i + 1 < page.Count ? KeyOf(page, i + 1) : high);
             page = new SlottedPage(_store.Read(reference)); // it may have gone while the walk was below
         }
@@ -85,7 +87,8 @@ internal sealed class TreeCheck(CheckContext context) : ITreeCheck
             byte[] key = KeyOf(page, i);
             if (previous is not null && previous.AsSpan().SequenceCompareTo(key) >= 0)
                 context.Report($"Key {i} is not above the one before it.", _name, reference.Number);
-            if ((low is not null && key.AsSpan().SequenceCompareTo(low) < 0) || (high is not null && key.AsSpan().SequenceCompareTo(high) >= 0))
+            if ((low is not null && key.AsSpan().SequenceCompareTo(low) < 0)
+                || (high is not null && key.AsSpan().SequenceCompareTo(high) >= 0))
                 context.Report($"Key {i} lies outside the separators of its parent.", _name, reference.Number);
             if (page.LowerBound(key, level == 0 ? 0 : 1, out bool isExact) != i || !isExact)
                 context.Report($"Key {i} is not found by a search.", _name, reference.Number);
@@ -101,7 +104,9 @@ internal sealed class TreeCheck(CheckContext context) : ITreeCheck
 
         PageReference reference = value.First;
         if (reference.Birth > leaf.Birth)
-            context.Report($"Its value at page {reference.Number} was born in transaction {reference.Birth}, after it ({leaf.Birth}).", _name, leaf.Number);
+            context.Report(
+                $"Its value at page {reference.Number} was born in transaction {reference.Birth}, after it ({leaf.Birth}).",
+                _name, leaf.Number);
         uint owner = new Page(_store.Read(reference)).TreeId;
         if (owner != _id)
             context.Report($"It is a value of tree {owner}, the catalogue says {_id}.", _name, reference.Number);

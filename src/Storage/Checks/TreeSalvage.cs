@@ -7,11 +7,14 @@ namespace Treepie.Storage.Checks;
 /// <summary>
 /// Copies one tree: what its root leads to, and, for each page that is lost on the way, the leaves that may have been below it.
 /// </summary>
-internal sealed class TreeSalvage(PageStore source, long pageCount, OrphanLeaves orphans, StorageEnvironment target, string name, CancellationToken cancellationToken)
+internal sealed class TreeSalvage(
+    PageStore source, long pageCount, OrphanLeaves orphans, StorageEnvironment target, string name,
+    CancellationToken cancellationToken)
 {
     private const int MaxRanges = 100;
 
-    private static readonly Comparer<byte[]?> _byBytes = Comparer<byte[]?>.Create(static (a, b) => a.AsSpan().SequenceCompareTo(b));
+    private static readonly Comparer<byte[]?> _byBytes = Comparer<byte[]?>.Create(
+        static (a, b) => a.AsSpan().SequenceCompareTo(b));
 
     private readonly SalvageWriter _writer = new(target, source, name);
     private readonly List<KeyRange> _missing = [];
@@ -123,18 +126,34 @@ internal sealed class TreeSalvage(PageStore source, long pageCount, OrphanLeaves
         DoubtfulKeys = _doubtfulKeys,
         LostValues = _lostValues,
         DamagedPages = _damagedPages,
-        MissingRanges = expected == _keys + _lostValues && _doubtfulKeys == 0 ? Join(_valuesMissing) : Join([.. _missing, .. _valuesMissing]),
+        MissingRanges = expected == _keys + _lostValues && _doubtfulKeys == 0
+            ? Join(_valuesMissing)
+            : Join([.. _missing, .. _valuesMissing]),
         DoubtfulRanges = Join(_doubtful),
     };
 
     /// <summary>The first key after one.</summary>
     private static byte[] After(byte[] key) => [.. key, 0];
 
-    /// <summary>In key order, and no more than are of use to a person: neighbours are joined, so that what is named is more than there is, never less.</summary>
+    /// <summary>
+    /// In key order, and no more than are of use to a person: neighbours are joined, so that what is named is more than there is,
+    /// never less.
+    /// </summary>
     private static List<KeyRange> Join(List<KeyRange> ranges)
     {
-        ranges.Sort(static (a, b) => a.From is null || b.From is null ? (a.From is null ? 0 : 1) - (b.From is null ? 0 : 1) : a.From.AsSpan().SequenceCompareTo(b.From));
+        ranges.Sort(
+            static (a, b) => a.From is null || b.From is null
+                ? (a.From is null ? 0 : 1) - (b.From is null ? 0 : 1)
+                : a.From.AsSpan().SequenceCompareTo(b.From));
         int step = ((ranges.Count - 1) / MaxRanges) + 1;
-        return [.. ranges.Chunk(step).Select(static part => new KeyRange(part[0].From, Array.Exists(part, range => range.To is null) ? null : part.MaxBy(static range => range.To, _byBytes)!.To))]; // a part has a range
+        // a part has a range
+        return [
+            .. ranges.Chunk(step)
+                .Select(
+                    static part => new KeyRange(
+                        part[0].From,
+                        Array.Exists(part, range => range.To is null)
+                            ? null
+                            : part.MaxBy(static range => range.To, _byBytes)!.To))];
     }
 }

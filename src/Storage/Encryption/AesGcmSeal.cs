@@ -4,7 +4,8 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// AES-256-GCM (NIST SP 800-38D) under one key. The one place in the engine where anything is encrypted, so that whoever watches sees every nonce. For one thread at a time.
+/// AES-256-GCM (NIST SP 800-38D) under one key. The one place in the engine where anything is encrypted, so that whoever watches
+/// sees every nonce. For one thread at a time.
 /// </summary>
 internal sealed class AesGcmSeal : IDisposable
 {
@@ -24,14 +25,17 @@ internal sealed class AesGcmSeal : IDisposable
     }
 
     /// <summary>Encrypts; <paramref name="plain"/> and <paramref name="cipher"/> may be the same.</summary>
-    public void Seal(ReadOnlySpan<byte> nonce, ReadOnlySpan<byte> associated, ReadOnlySpan<byte> plain, Span<byte> cipher, Span<byte> tag)
+    public void Seal(
+        ReadOnlySpan<byte> nonce, ReadOnlySpan<byte> associated, ReadOnlySpan<byte> plain, Span<byte> cipher, Span<byte> tag)
     {
         _observer?.Invoke(_observedKey, nonce, associated, plain);
         _aes.Encrypt(nonce, plain, cipher, tag, associated);
     }
 
     /// <summary>Decrypts; false, with zeros in <paramref name="plain"/>, where it is not what was sealed.</summary>
-    public bool TryOpen(ReadOnlySpan<byte> nonce, ReadOnlySpan<byte> associated, ReadOnlySpan<byte> cipher, ReadOnlySpan<byte> tag, Span<byte> plain)
+    public bool TryOpen(
+        ReadOnlySpan<byte> nonce, ReadOnlySpan<byte> associated, ReadOnlySpan<byte> cipher, ReadOnlySpan<byte> tag,
+        Span<byte> plain)
     {
         try
         {

@@ -7,8 +7,9 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// The random keys of one store: a data key, while it is being rotated the one before too, and a root key for what outlives them. Everything is encrypted or authenticated with keys
-/// derived from these by HKDF-SHA-256 (RFC 5869), the store id as salt, a purpose as info. Thread-safe, but for <see cref="Dispose"/>.
+/// The random keys of one store: a data key, while it is being rotated the one before too, and a root key for what outlives them.
+/// Everything is encrypted or authenticated with keys derived from these by HKDF-SHA-256 (RFC 5869), the store id as salt, a
+/// purpose as info. Thread-safe, but for <see cref="Dispose"/>.
 /// </summary>
 internal sealed class DataKeys : IDisposable
 {
@@ -50,7 +51,8 @@ internal sealed class DataKeys : IDisposable
         using var wrapping = new SecretBytes(AesGcmSeal.KeyBytes);
         key.DeriveWrappingKey(block.Derivation, wrapping.Span);
         using var seal = new AesGcmSeal(wrapping.Span, null);
-        if (seal.TryOpen(stackalloc byte[AesGcmSeal.NonceBytes], Associated(storeId, block.Head), block.Sealed, block.Tag, keys._secrets.Span))
+        if (seal.TryOpen(
+            stackalloc byte[AesGcmSeal.NonceBytes], Associated(storeId, block.Head), block.Sealed, block.Tag, keys._secrets.Span))
             return keys;
 
         keys.Dispose();
@@ -95,10 +97,12 @@ internal sealed class DataKeys : IDisposable
     public bool Has(ulong incarnation) => (_flags & ((incarnation & 1) == 1 ? KeyBlock.FlagHasOdd : KeyBlock.FlagHasEven)) != 0;
 
     /// <summary>A key for a purpose within an incarnation.</summary>
-    public void Derive(ulong incarnation, ReadOnlySpan<byte> purpose, Span<byte> key) => Derive(Key((int)(incarnation & 1)), purpose, incarnation, key);
+    public void Derive(ulong incarnation, ReadOnlySpan<byte> purpose, Span<byte> key) =>
+        Derive(Key((int)(incarnation & 1)), purpose, incarnation, key);
 
     /// <summary>A key for a purpose that outlives data keys.</summary>
-    public void DeriveFromRoot(ReadOnlySpan<byte> purpose, Span<byte> key) => Derive(_secrets.Span[RootOffset..], purpose, 0, key);
+    public void DeriveFromRoot(ReadOnlySpan<byte> purpose, Span<byte> key) =>
+        Derive(_secrets.Span[RootOffset..], purpose, 0, key);
 
     public void Dispose() => _secrets.Dispose();
 
@@ -112,7 +116,8 @@ internal sealed class DataKeys : IDisposable
     private void Derive(ReadOnlySpan<byte> from, ReadOnlySpan<byte> purpose, ulong incarnation, Span<byte> key)
     {
         if (purpose.Length > MaxInfoBytes)
-            throw new ArgumentException($"A purpose has {MaxInfoBytes} bytes at most; this one has {purpose.Length}.", nameof(purpose));
+            throw new ArgumentException(
+                $"A purpose has {MaxInfoBytes} bytes at most; this one has {purpose.Length}.", nameof(purpose));
 
         Span<byte> salt = stackalloc byte[16];
         _storeId.TryWriteBytes(salt);
@@ -124,5 +129,6 @@ internal sealed class DataKeys : IDisposable
 
     private Span<byte> Key(int parity) => _secrets.Span.Slice(parity * AesGcmSeal.KeyBytes, AesGcmSeal.KeyBytes);
 
-    private static byte[] Associated(Guid storeId, ReadOnlySpan<byte> head) => [.. "TPKEYS01"u8, .. storeId.ToByteArray(), .. head];
+    private static byte[] Associated(Guid storeId, ReadOnlySpan<byte> head) =>
+        [.. "TPKEYS01"u8, .. storeId.ToByteArray(), .. head];
 }

@@ -3,7 +3,8 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// Seals and opens the frames of one use of a journal file, in place. The header, tag and hash taken as 0, is the associated data; the nonce is the number of the frame. For one thread at a time.
+/// Seals and opens the frames of one use of a journal file, in place. The header, tag and hash taken as 0, is the associated
+/// data; the nonce is the number of the frame. For one thread at a time.
 /// </summary>
 internal sealed class FrameCipher(AesGcmSeal seal) : IDisposable
 {
@@ -18,7 +19,9 @@ internal sealed class FrameCipher(AesGcmSeal seal) : IDisposable
         tag.CopyTo(frame[FrameHeader.TagOffset..]);
     }
 
-    /// <summary>Decrypts the payload of a frame whose hash was right and is taken as 0 now; false where it is not what was sealed.</summary>
+    /// <summary>
+    /// Decrypts the payload of a frame whose hash was right and is taken as 0 now; false where it is not what was sealed.
+    /// </summary>
     public bool TryOpen(Span<byte> frame)
     {
         Span<byte> tag = stackalloc byte[AesGcmSeal.TagBytes];

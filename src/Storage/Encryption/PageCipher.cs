@@ -4,8 +4,9 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// Seals pages and opens them. The header stays readable and is the associated data, tag and checksum taken as 0; all behind it is encrypted, of an overflow run the whole run at
-/// once. Nonce: birth and number, 6 bytes each, so that a page found elsewhere does not open. For one thread at a time.
+/// Seals pages and opens them. The header stays readable and is the associated data, tag and checksum taken as 0; all behind it
+/// is encrypted, of an overflow run the whole run at once. Nonce: birth and number, 6 bytes each, so that a page found elsewhere
+/// does not open. For one thread at a time.
 /// </summary>
 internal sealed class PageCipher(StoreCipher store) : IDisposable
 {
@@ -14,7 +15,9 @@ internal sealed class PageCipher(StoreCipher store) : IDisposable
 
     private readonly (ulong Incarnation, AesGcmSeal? Seal)[] _seals = new (ulong, AesGcmSeal?)[KeptKeys];
 
-    /// <summary>Seals a page, or a run from its first page on, for the current incarnation; sets all of its header but the checksum.</summary>
+    /// <summary>
+    /// Seals a page, or a run from its first page on, for the current incarnation; sets all of its header but the checksum.
+    /// </summary>
     /// <param name="plain">A multiple of the page size.</param>
     /// <param name="sealedPages">As long; not the same.</param>
     public void Seal(ReadOnlySpan<byte> plain, Span<byte> sealedPages)
@@ -54,7 +57,8 @@ internal sealed class PageCipher(StoreCipher store) : IDisposable
 
         Span<byte> nonce = stackalloc byte[AesGcmSeal.NonceBytes];
         WriteNonce(page, nonce);
-        return SealOf(page.Incarnation).TryOpen(nonce, head, sealedPages[PageLayout.HeaderBytes..], tag, plain[PageLayout.HeaderBytes..]);
+        return SealOf(page.Incarnation)
+            .TryOpen(nonce, head, sealedPages[PageLayout.HeaderBytes..], tag, plain[PageLayout.HeaderBytes..]);
     }
 
     public void Dispose()

@@ -5,8 +5,9 @@ using System.Security.Cryptography;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// The key of one sealed stream and what is done with it: the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár 2015) over AES-256-GCM. Each chunk is sealed under
-/// its number and whether it is the last, so none can be left out, repeated, moved, or taken from another stream, and no stream can end early, without a tag that fails.
+/// The key of one sealed stream and what is done with it: the STREAM construction (Hoang, Reyhanitabar, Rogaway, Vizár 2015) over
+/// AES-256-GCM. Each chunk is sealed under its number and whether it is the last, so none can be left out, repeated, moved, or
+/// taken from another stream, and no stream can end early, without a tag that fails.
 /// <code>
 /// OFFSET SIZE MEANING of a chunk (little-endian)
 ///      0    4 bytes of content (L); bit 31: this is the last chunk
@@ -15,8 +16,9 @@ namespace Treepie.Storage.Encryption;
 ///     16    L content, sealed
 ///   16+L   16 tag
 /// </code>
-/// Associated data: the chunk's first 16 bytes. Nonce: number (8 bytes, big-endian), three zeros, 1 for the last chunk and 0 for others; all ones for the tag of the
-/// header. The key is drawn anew for each stream (its salt has 256 random bits), so no nonce is used twice with it.
+/// Associated data: the chunk's first 16 bytes. Nonce: number (8 bytes, big-endian), three zeros, 1 for the last chunk and 0 for
+/// others; all ones for the tag of the header. The key is drawn anew for each stream (its salt has 256 random bits), so no nonce
+/// is used twice with it.
 /// </summary>
 internal sealed class SealedCipher : IDisposable
 {
@@ -49,7 +51,8 @@ internal sealed class SealedCipher : IDisposable
         Span<byte> check = stackalloc byte[SealedHeader.CheckBytes];
         SealedCipher cipher = Derive(header, key, check);
         header.Write(destination, check);
-        cipher._aes.Encrypt(HeaderNonce, default, default, SealedHeader.TagOf(destination), destination[..SealedHeader.TaggedBytes]);
+        cipher._aes.Encrypt(
+            HeaderNonce, default, default, SealedHeader.TagOf(destination), destination[..SealedHeader.TaggedBytes]);
         SealedHeader.Finish(destination);
         return cipher;
     }
@@ -63,7 +66,9 @@ internal sealed class SealedCipher : IDisposable
         if (header.Derivation.Kind != key.Kind)
         {
             throw new EncryptionKeyException(
-                $"The stream was sealed with {(key.IsPassphrase ? $"a key of {EncryptionKey.SizeBytes} bytes, and a passphrase" : $"a passphrase, and a key of {EncryptionKey.SizeBytes} bytes")} was given. Give the key it was sealed with.");
+                $"The stream was sealed with "
+                    + $"{(key.IsPassphrase ? $"a key of {EncryptionKey.SizeBytes} bytes, and a passphrase" : $"a passphrase, and "
+                        + $"a key of {EncryptionKey.SizeBytes} bytes")} was given. Give the key it was sealed with.");
         }
 
         Span<byte> check = stackalloc byte[SealedHeader.CheckBytes];
@@ -71,7 +76,9 @@ internal sealed class SealedCipher : IDisposable
         try
         {
             if (!CryptographicOperations.FixedTimeEquals(check, SealedHeader.CheckOf(bytes)))
-                throw new EncryptionKeyException("The stream was sealed with another key than the one given; it is not damaged as far as its header goes. Give the key it was sealed with.");
+                throw new EncryptionKeyException(
+                    "The stream was sealed with another key than the one given; it is not damaged as far as its header goes. "
+                        + "Give the key it was sealed with.");
 
             cipher._aes.Decrypt(HeaderNonce, default, SealedHeader.TagOf(bytes), default, bytes[..SealedHeader.TaggedBytes]);
             return cipher;
@@ -79,7 +86,9 @@ internal sealed class SealedCipher : IDisposable
         catch (AuthenticationTagMismatchException error)
         {
             cipher.Dispose();
-            throw new SealedStreamException(SealedFault.HeaderForged, "The header of the sealed stream was changed, though its checksum and its key fit. Take another copy.", error);
+            throw new SealedStreamException(
+                SealedFault.HeaderForged,
+                "The header of the sealed stream was changed, though its checksum and its key fit. Take another copy.", error);
         }
         catch
         {
@@ -109,11 +118,18 @@ internal sealed class SealedCipher : IDisposable
         isLast = (length & LastFlag) != 0;
         length &= ~LastFlag;
         if (BinaryPrimitives.ReadUInt32LittleEndian(head[4..]) != _streamMark)
-            throw new SealedStreamException(SealedFault.ChunkForeign, $"Chunk {number} of the sealed stream belongs to another stream, or its first bytes are damaged. Take another copy.");
+            throw new SealedStreamException(
+                SealedFault.ChunkForeign,
+                $"Chunk {number} of the sealed stream belongs to another stream, or its first bytes are damaged. Take another "
+                    + $"copy.");
 
         long found = BinaryPrimitives.ReadInt64LittleEndian(head[8..]);
         if (found != number)
-            throw new SealedStreamException(SealedFault.ChunkMisplaced, $"Chunk {found} of the sealed stream stands where chunk {number} belongs: chunks were {(found > number ? "left out or reordered" : "repeated or reordered")}, or its first bytes are damaged. Take another copy.");
+            throw new SealedStreamException(
+                SealedFault.ChunkMisplaced,
+                $"Chunk {found} of the sealed stream stands where chunk {number} belongs: chunks were "
+                    + $"{(found > number ? "left out or reordered" : "repeated or reordered")}, or its first bytes are damaged. "
+                    + $"Take another copy.");
         if (length > chunkBytes || (!isLast && length != chunkBytes))
             throw Damaged(number, null);
         return (int)length;
@@ -140,7 +156,10 @@ internal sealed class SealedCipher : IDisposable
     private static ReadOnlySpan<byte> HeaderNonce => [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF];
 
     private static SealedStreamException Damaged(long number, Exception? inner) => new(
-        SealedFault.ChunkDamaged, $"Chunk {number} of the sealed stream is damaged or forged: its tag does not fit. What comes before it was whole. Take another copy.", inner);
+        SealedFault.ChunkDamaged,
+        $"Chunk {number} of the sealed stream is damaged or forged: its tag does not fit. What comes before it was whole. Take "
+            + $"another copy.",
+        inner);
 
     private static void WriteNonce(Span<byte> nonce, long number, bool isLast)
     {
@@ -151,7 +170,9 @@ internal sealed class SealedCipher : IDisposable
 
     private static SealedCipher Derive(in SealedHeader header, EncryptionKey key, Span<byte> check)
     {
-        Span<byte> wrapping = stackalloc byte[EncryptionKey.SizeBytes], streamKey = stackalloc byte[EncryptionKey.SizeBytes], salt = stackalloc byte[SealedHeader.SaltBytes];
+        Span<byte> wrapping = stackalloc byte[EncryptionKey.SizeBytes],
+            streamKey = stackalloc byte[EncryptionKey.SizeBytes],
+            salt = stackalloc byte[SealedHeader.SaltBytes];
         try
         {
             key.DeriveWrappingKey(header.Derivation, wrapping);

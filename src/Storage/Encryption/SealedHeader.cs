@@ -63,7 +63,8 @@ internal readonly record struct SealedHeader(int ChunkBytes, KeyDerivation Deriv
     }
 
     /// <summary>Writes the checksum, when the tag stands.</summary>
-    public static void Finish(Span<byte> header) => BinaryPrimitives.WriteUInt32LittleEndian(header[CrcAt..], Checksum(header[..CrcAt]));
+    public static void Finish(Span<byte> header) =>
+        BinaryPrimitives.WriteUInt32LittleEndian(header[CrcAt..], Checksum(header[..CrcAt]));
 
     public static Span<byte> TagOf(Span<byte> header) => header.Slice(TagAt, SealedCipher.TagBytes);
 
@@ -76,22 +77,38 @@ internal readonly record struct SealedHeader(int ChunkBytes, KeyDerivation Deriv
     public static SealedHeader Read(ReadOnlySpan<byte> source)
     {
         if (!source.StartsWith(Magic))
-            throw new SealedStreamException(SealedFault.NotSealed, "This is no sealed stream: it does not begin as one does. Read it without a key.");
+            throw new SealedStreamException(
+                SealedFault.NotSealed, "This is no sealed stream: it does not begin as one does. Read it without a key.");
         if (source.Length < SizeBytes)
-            throw new SealedStreamException(SealedFault.CutOff, $"The sealed stream is cut off within its header: {source.Length} of {SizeBytes} bytes are there. Take another copy.");
+            throw new SealedStreamException(
+                SealedFault.CutOff,
+                $"The sealed stream is cut off within its header: {source.Length} of {SizeBytes} bytes are there. Take another "
+                    + $"copy.");
         if (BinaryPrimitives.ReadUInt32LittleEndian(source[CrcAt..]) != Checksum(source[..CrcAt]))
-            throw new SealedStreamException(SealedFault.HeaderDamaged, "The header of the sealed stream is damaged: its checksum does not fit. Take another copy.");
+            throw new SealedStreamException(
+                SealedFault.HeaderDamaged,
+                "The header of the sealed stream is damaged: its checksum does not fit. Take another copy.");
 
-        (ushort version, ushort suite) = (BinaryPrimitives.ReadUInt16LittleEndian(source[8..]), BinaryPrimitives.ReadUInt16LittleEndian(source[10..]));
+        (ushort version, ushort suite) =
+            (BinaryPrimitives.ReadUInt16LittleEndian(source[8..]), BinaryPrimitives.ReadUInt16LittleEndian(source[10..]));
         if (version != Version || suite != Suite)
-            throw new SealedStreamException(SealedFault.Newer, $"The sealed stream has version {version} and suite {suite}; this program knows version {Version}, suite {Suite}. Read it with the version that wrote it, or a newer one.");
+            throw new SealedStreamException(
+                SealedFault.Newer,
+                $"The sealed stream has version {version} and suite {suite}; this program knows version {Version}, suite "
+                    + $"{Suite}. Read it with the version that wrote it, or a newer one.");
 
         int chunkBytes = BinaryPrimitives.ReadInt32LittleEndian(source[12..]);
-        if (chunkBytes is < MinChunkBytes or > MaxChunkBytes || !KeyDerivation.TryRead(source.Slice(DerivationAt, KeyDerivation.SizeBytes), out KeyDerivation derivation))
-            throw new SealedStreamException(SealedFault.HeaderForged, "The header of the sealed stream says what none was ever written with, and has a checksum that fits: somebody changed it. Take another copy.");
+        if (chunkBytes is < MinChunkBytes or > MaxChunkBytes
+            || !KeyDerivation.TryRead(source.Slice(DerivationAt, KeyDerivation.SizeBytes), out KeyDerivation derivation))
+            throw new SealedStreamException(
+                SealedFault.HeaderForged,
+                "The header of the sealed stream says what none was ever written with, and has a checksum that fits: somebody "
+                    + "changed it. Take another copy.");
 
         ReadOnlySpan<byte> salt = source.Slice(SaltAt, SaltBytes);
-        return new SealedHeader(chunkBytes, derivation, BinaryPrimitives.ReadUInt128LittleEndian(salt), BinaryPrimitives.ReadUInt128LittleEndian(salt[16..]));
+        return new SealedHeader(
+            chunkBytes, derivation, BinaryPrimitives.ReadUInt128LittleEndian(salt),
+            BinaryPrimitives.ReadUInt128LittleEndian(salt[16..]));
     }
 
     private static uint Checksum(ReadOnlySpan<byte> bytes) => ~Crc32C.Append(uint.MaxValue, bytes);

@@ -4,8 +4,9 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// Reads a sealed stream, front to back, in the memory of two chunks. Hands out a chunk only when its tag fits; a stream that was cut off, reordered, mixed with
-/// another or added to ends in an error that says so, never as if it were whole. One caller at a time.
+/// Reads a sealed stream, front to back, in the memory of two chunks. Hands out a chunk only when its tag fits; a stream that was
+/// cut off, reordered, mixed with another or added to ends in an error that says so, never as if it were whole. One caller at a
+/// time.
 /// </summary>
 public sealed class SealedReadStream : ForwardStream
 {
@@ -113,7 +114,9 @@ public sealed class SealedReadStream : ForwardStream
 
             cipher.Open(_chunks, isLast, _frame.AsSpan(0, length + SealedCipher.AddedBytes), _content.AsSpan(0, length));
             if (isLast && await FillAsync(0, 1, isAsync, cancellationToken).ConfigureAwait(false) > 0)
-                throw new SealedStreamException(SealedFault.Appended, $"Something follows the last chunk ({_chunks}) of the sealed stream: it was added to. Take another copy.");
+                throw new SealedStreamException(
+                    SealedFault.Appended,
+                    $"Something follows the last chunk ({_chunks}) of the sealed stream: it was added to. Take another copy.");
 
             _chunks++;
             _ended = isLast;
@@ -143,7 +146,8 @@ public sealed class SealedReadStream : ForwardStream
     private SealedStreamException CutOff(int there) => new(
         SealedFault.CutOff,
         there == 0
-            ? $"The sealed stream is cut off: it ends before chunk {_chunks}, and the one before was not the last. Take another copy."
+            ? $"The sealed stream is cut off: it ends before chunk {_chunks}, and the one before was not the last. Take another "
+                + $"copy."
             : $"The sealed stream is cut off within chunk {_chunks}. Take another copy.");
 
     private async Task<int> FillAsync(int from, int count, bool isAsync, CancellationToken cancellationToken)

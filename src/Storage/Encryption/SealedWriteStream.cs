@@ -6,12 +6,15 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// Seals what is written to it, front to back, in the memory of two chunks. <see cref="CompleteAsync"/> writes the end; a stream that is disposed without it stays
-/// without an end, so that who reads it learns that it was broken off. One caller at a time. The format is in <c>docs/internals/backup-format.md</c>.
+/// Seals what is written to it, front to back, in the memory of two chunks. <see cref="CompleteAsync"/> writes the end; a stream
+/// that is disposed without it stays without an end, so that who reads it learns that it was broken off. One caller at a time.
+/// The format is in <c>docs/internals/backup-format.md</c>.
 /// </summary>
 public sealed class SealedWriteStream : ForwardStream
 {
-    /// <summary>Bytes of a chunk: large enough that a chunk's tag and call cost nothing, small enough to stay in the processor's cache.</summary>
+    /// <summary>
+    /// Bytes of a chunk: large enough that a chunk's tag and call cost nothing, small enough to stay in the processor's cache.
+    /// </summary>
     public const int DefaultChunkBytes = 64 * 1024;
 
     private readonly Stream _destination;
@@ -25,7 +28,10 @@ public sealed class SealedWriteStream : ForwardStream
     private bool _completed;
     private bool _disposed;
 
-    /// <summary>Seals with a key of the stream's own, derived from <paramref name="key"/>, which may be disposed afterwards. Writes nothing yet.</summary>
+    /// <summary>
+    /// Seals with a key of the stream's own, derived from <paramref name="key"/>, which may be disposed afterwards. Writes
+    /// nothing yet.
+    /// </summary>
     public SealedWriteStream(Stream destination, EncryptionKey key, bool leaveOpen = false)
         : this(destination, key, DrawSalts(), DefaultChunkBytes, leaveOpen)
     {
@@ -39,7 +45,8 @@ public sealed class SealedWriteStream : ForwardStream
         _leaveOpen = leaveOpen;
         ReadOnlySpan<byte> own = salts[KeyDerivation.SaltBytes..];
         var header = new SealedHeader(
-            chunkBytes, KeyDerivation.New(key.Kind, salts), BinaryPrimitives.ReadUInt128LittleEndian(own), BinaryPrimitives.ReadUInt128LittleEndian(own[16..]));
+            chunkBytes, KeyDerivation.New(key.Kind, salts), BinaryPrimitives.ReadUInt128LittleEndian(own),
+            BinaryPrimitives.ReadUInt128LittleEndian(own[16..]));
         _content = new byte[chunkBytes];
         _frame = new byte[Math.Max(chunkBytes + SealedCipher.AddedBytes, SealedHeader.SizeBytes)];
         _cipher = SealedCipher.Create(header, key, _frame.AsSpan(0, SealedHeader.SizeBytes));
@@ -125,7 +132,8 @@ public sealed class SealedWriteStream : ForwardStream
     private ReadOnlyMemory<byte> SealChunk(bool isLast)
     {
         if (_chunks == SealedCipher.MaxChunks)
-            throw new InvalidOperationException($"A sealed stream has {SealedCipher.MaxChunks:N0} chunks at most. Write several.");
+            throw new InvalidOperationException(
+                $"A sealed stream has {SealedCipher.MaxChunks:N0} chunks at most. Write several.");
 
         Memory<byte> frame = _frame.AsMemory(0, _filled + SealedCipher.AddedBytes);
         _cipher.Seal(_chunks++, isLast, _content.AsSpan(0, _filled), frame.Span);

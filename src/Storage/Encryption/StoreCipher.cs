@@ -7,14 +7,17 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Encryption;
 
 /// <summary>
-/// The front door of encryption: what turns the pages and frames of one store into what lies on the disk, and back. Plain stores have none.
+/// The front door of encryption: what turns the pages and frames of one store into what lies on the disk, and back. Plain stores
+/// have none.
 /// </summary>
 /// <remarks>
-/// It promises that no nonce is used twice under a key for different things. Every opening for writing draws a random incarnation, and every key that seals is
-/// derived from it: page keys from the incarnation alone, with birth transaction and page number as nonce, since a page number is given one content by one transaction; journal keys from incarnation,
-/// use and salt, with the frame's number. So two copies of a directory that go different ways share no key. Pages and blocks that hold none of the user's bytes (meta pages, bitmaps)
-/// are written again with the same numbers: they are authenticated by HMAC-SHA-256, which has no nonce, and not encrypted.
-/// It costs about 4 µs for a page of 8 KiB each way. Thread-safe; the ciphers it makes are for one thread at a time.
+/// It promises that no nonce is used twice under a key for different things. Every opening for writing draws a random
+/// incarnation, and every key that seals is derived from it: page keys from the incarnation alone, with birth transaction and
+/// page number as nonce, since a page number is given one content by one transaction; journal keys from incarnation, use and
+/// salt, with the frame's number. So two copies of a directory that go different ways share no key. Pages and blocks that hold
+/// none of the user's bytes (meta pages, bitmaps) are written again with the same numbers: they are authenticated by
+/// HMAC-SHA-256, which has no nonce, and not encrypted. It costs about 4 µs for a page of 8 KiB each way. Thread-safe; the
+/// ciphers it makes are for one thread at a time.
 /// </remarks>
 internal sealed class StoreCipher : IDisposable
 {
@@ -58,8 +61,8 @@ internal sealed class StoreCipher : IDisposable
     }
 
     /// <summary>
-    /// For the store of a meta page; null where it is plain. Throws <see cref="EncryptionKeyException"/> where the key does not fit, and
-    /// <see cref="CorruptionException"/> for a meta page that was changed by someone without the key.
+    /// For the store of a meta page; null where it is plain. Throws <see cref="EncryptionKeyException"/> where the key does not
+    /// fit, and <see cref="CorruptionException"/> for a meta page that was changed by someone without the key.
     /// </summary>
     public static StoreCipher? Open(World world, MetaPage meta, EncryptionKey? key)
     {
@@ -72,21 +75,32 @@ internal sealed class StoreCipher : IDisposable
             return cipher;
 
         cipher.Dispose();
-        throw new CorruptionException($"Meta page {meta.Slot} of '{Path.Combine(path, FormatLimits.DataFileName)}' was changed by someone who does not have the key. Nothing was written. Restore a backup.");
+        throw new CorruptionException(
+            $"Meta page {meta.Slot} of '{Path.Combine(path, FormatLimits.DataFileName)}' was changed by someone who does not "
+                + $"have the key. Nothing was written. Restore a backup.");
     }
 
-    /// <summary>For a store of which the wrapped keys were found. Throws <see cref="EncryptionKeyException"/> where the key does not fit.</summary>
+    /// <summary>
+    /// For a store of which the wrapped keys were found. Throws <see cref="EncryptionKeyException"/> where the key does not fit.
+    /// </summary>
     public static StoreCipher Open(World world, Guid storeId, KeyBlock? block, EncryptionKey? key)
     {
         string path = world.Files.Path;
         if (block is null)
-            throw new EncryptionKeyException($"'{path}' is not encrypted, but a key was given for it. Open it without one; to encrypt it, restore a backup of it into a new, encrypted one. Nothing was written.");
+            throw new EncryptionKeyException(
+                $"'{path}' is not encrypted, but a key was given for it. Open it without one; to encrypt it, restore a backup of "
+                    + $"it into a new, encrypted one. Nothing was written.");
         if (key is null)
-            throw new EncryptionKeyException($"'{path}' is encrypted: it needs its {Name(block.Derivation.Kind)}, and none was given. Nothing was written.");
+            throw new EncryptionKeyException(
+                $"'{path}' is encrypted: it needs its {Name(block.Derivation.Kind)}, and none was given. Nothing was written.");
         if (key.Kind != block.Derivation.Kind)
-            throw new EncryptionKeyException($"'{path}' is encrypted with a {Name(block.Derivation.Kind)}; a {Name(key.Kind)} was given. Nothing was written.");
+            throw new EncryptionKeyException(
+                $"'{path}' is encrypted with a {Name(block.Derivation.Kind)}; a {Name(key.Kind)} was given. Nothing was "
+                    + $"written.");
         if (DataKeys.TryUnwrap(block, storeId, key) is not { } keys)
-            throw new EncryptionKeyException($"'{path}' cannot be opened with the {Name(key.Kind)} that was given: it is the one of another environment, or was replaced by a newer one. Nothing was written.");
+            throw new EncryptionKeyException(
+                $"'{path}' cannot be opened with the {Name(key.Kind)} that was given: it is the one of another environment, or "
+                    + $"was replaced by a newer one. Nothing was written.");
 
         return new StoreCipher(world, storeId, keys, block);
     }
@@ -142,10 +156,14 @@ internal sealed class StoreCipher : IDisposable
         return derived;
     }
 
-    /// <summary>Takes other keys in use, wrapped in <paramref name="block"/>; what is sealed from now on is sealed with their current data key.</summary>
+    /// <summary>
+    /// Takes other keys in use, wrapped in <paramref name="block"/>; what is sealed from now on is sealed with their current data
+    /// key.
+    /// </summary>
     public void Use(DataKeys keys, KeyBlock block)
     {
-        // What was sealed with the ones before is opened with copies of them in the new ones; those who derive at this moment still hold the old ones.
+        // What was sealed with the ones before is opened with copies of them in the new ones; those who derive at this moment
+        // still hold the old ones.
         _retired.Add(Keys);
         Volatile.Write(ref _keys, keys);
         Block = block;
@@ -203,5 +221,6 @@ internal sealed class StoreCipher : IDisposable
         return drawn;
     }
 
-    private static string Name(KeyDerivationKind kind) => kind == KeyDerivationKind.Passphrase ? "passphrase" : $"key of {EncryptionKey.SizeBytes} bytes";
+    private static string Name(KeyDerivationKind kind) =>
+        kind == KeyDerivationKind.Passphrase ? "passphrase" : $"key of {EncryptionKey.SizeBytes} bytes";
 }

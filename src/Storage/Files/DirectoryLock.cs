@@ -4,13 +4,15 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// The lock of a directory, on Unix: the system's own on open files, so it ends with the process, however that ends, and cannot be stale. It is proven when it is
-/// taken, by a second descriptor that must be refused: some mounts have no locks, or say yes to everybody.
+/// The lock of a directory, on Unix: the system's own on open files, so it ends with the process, however that ends, and cannot
+/// be stale. It is proven when it is taken, by a second descriptor that must be refused: some mounts have no locks, or say yes to
+/// everybody.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. A writer holds the lock of the lock file alone, and, on Linux, that of a byte far behind the end of the data file. 2. A reader holds both shared; where there is no lock file
-/// (a copy, a read-only medium) it must hold that of the data file. So a reader and a writer always meet, though somebody deletes the lock file beside them. 3. A lock of a file that has been deleted is
-/// none: who took one tries again. So a lock file may be deleted by who holds it, and by nobody else.
+/// Invariants. 1. A writer holds the lock of the lock file alone, and, on Linux, that of a byte far behind the end of the data
+/// file. 2. A reader holds both shared; where there is no lock file (a copy, a read-only medium) it must hold that of the data
+/// file. So a reader and a writer always meet, though somebody deletes the lock file beside them. 3. A lock of a file that has
+/// been deleted is none: who took one tries again. So a lock file may be deleted by who holds it, and by nobody else.
 /// </remarks>
 internal sealed class DirectoryLock : IDisposable
 {
@@ -45,8 +47,8 @@ internal sealed class DirectoryLock : IDisposable
     public SafeFileHandle? File => _file;
 
     /// <summary>
-    /// The data file, as it was opened for its lock, for who has the lock and needs one descriptor of it and not two; null where there is none, or no longer one
-    /// under that name.
+    /// The data file, as it was opened for its lock, for who has the lock and needs one descriptor of it and not two; null where
+    /// there is none, or no longer one under that name.
     /// </summary>
     public SafeFileHandle? FindData(string dataFile, bool writable, SystemCalls calls)
     {
@@ -101,7 +103,9 @@ internal sealed class DirectoryLock : IDisposable
         {
             bool isFree = held.TryTakeData(dataFile, calls, out bool isProven);
             if (isFree && (isProven || mayBeUnproven || taken is not null))
-                return taken is null && !isProven ? new DirectoryLock(calls, null, held._data, isShared: true, isProven: false) : held;
+                return taken is null && !isProven
+                    ? new DirectoryLock(calls, null, held._data, isShared: true, isProven: false)
+                    : held;
             if (isFree)
                 throw Refuse(dataFile, 0);
         }
@@ -115,7 +119,9 @@ internal sealed class DirectoryLock : IDisposable
         return null;
     }
 
-    /// <summary>Takes the lock of the data file, unless it is held or there is no such file yet; false where somebody else has it.</summary>
+    /// <summary>
+    /// Takes the lock of the data file, unless it is held or there is no such file yet; false where somebody else has it.
+    /// </summary>
     public bool TryTakeData(string dataFile, SystemCalls calls, out bool isProven)
     {
         isProven = false;
@@ -141,8 +147,10 @@ internal sealed class DirectoryLock : IDisposable
         if (_isDisposed)
             return;
 
-        // A lock belongs to the open file, and a process that is just being started has a copy of each descriptor until its own program
-        // begins: closing this one alone would leave the directory locked for that moment. Errors are those of systems without locks.
+        // A lock belongs to the open file, and a process that is just being started has a copy of each descriptor until its own
+        // program
+        // begins: closing this one alone would leave the directory locked for that moment. Errors are those of systems without
+        // locks.
         _isDisposed = true;
         if (_data is { IsClosed: false })
             _ = _calls.UnlockByte(_data, FarByte);
@@ -154,7 +162,8 @@ internal sealed class DirectoryLock : IDisposable
 
     private static bool IsConflict(int error) => error is WouldBlock or NoAccess;
 
-    private static (SafeFileHandle File, bool IsProven)? TryTake(string path, bool create, bool shared, SystemCalls calls, bool mayBeUnproven)
+    private static (SafeFileHandle File, bool IsProven)? TryTake(
+        string path, bool create, bool shared, SystemCalls calls, bool mayBeUnproven)
     {
         for (int attempt = 0; attempt < Attempts; attempt++)
         {
@@ -185,7 +194,10 @@ internal sealed class DirectoryLock : IDisposable
         return null;
     }
 
-    /// <summary>Whether another descriptor of the same file is refused. A network file system may want it open for writing for that, and says so: then it knows locks.</summary>
+    /// <summary>
+    /// Whether another descriptor of the same file is refused. A network file system may want it open for writing for that, and
+    /// says so: then it knows locks.
+    /// </summary>
     private static bool IsRefusedTwice(string path, bool shared, bool writable, SystemCalls calls)
     {
         using SafeFileHandle second = UnixFileCalls.OpenPlain(path, writable, create: false);
@@ -195,9 +207,12 @@ internal sealed class DirectoryLock : IDisposable
 
     private static StorageException Refuse(string path, int error)
     {
-        string found = error == 0 ? "a second lock of the same file was granted" : $"error {error}: {System.Runtime.InteropServices.Marshal.GetPInvokeErrorMessage(error)}";
+        string found = error == 0
+            ? "a second lock of the same file was granted"
+            : $"error {error}: {System.Runtime.InteropServices.Marshal.GetPInvokeErrorMessage(error)}";
         return new StorageException(
-            $"The file system of '{path}' has no file locks ({found}), so two processes could write to the directory and destroy it. Nothing was written. "
+            $"The file system of '{path}' has no file locks ({found}), so two processes could write to the directory and destroy "
+            + $"it. Nothing was written. "
             + "Put the directory on another file system, or mount this one with locks; "
             + $"if nothing else can open it, set {nameof(StorageOptions)}.{nameof(StorageOptions.AllowMissingLocks)}.");
     }

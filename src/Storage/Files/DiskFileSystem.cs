@@ -12,7 +12,10 @@ namespace Treepie.Storage.Files;
 /// <param name="calls">The system; null for this machine's.</param>
 internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false, SystemCalls? calls = null) : IFileSystem
 {
-    /// <summary>Bytes of the lock's text, filled up with blanks: a block of the file system, which need not be read to be written as a whole.</summary>
+    /// <summary>
+    /// Bytes of the lock's text, filled up with blanks: a block of the file system, which need not be read to be written as a
+    /// whole.
+    /// </summary>
     private const int HolderBytes = 4_096;
 
     private DirectoryLock? _lock;
@@ -80,7 +83,9 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
 
     public void SyncDirectory() => DurableDirectory.Sync(Path);
 
-    /// <summary>What the lock file says is only for the error message of the second opener. See <see cref="DirectoryLock"/>.</summary>
+    /// <summary>
+    /// What the lock file says is only for the error message of the second opener. See <see cref="DirectoryLock"/>.
+    /// </summary>
     public IDisposable Lock(string name, bool shared)
     {
         string file = Full(name), data = Full(FormatLimits.DataFileName);
@@ -96,19 +101,22 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
         }
         catch (FileNotFoundException error)
         {
-            throw new StorageException($"There is no store in '{Path}': neither '{name}' nor '{FormatLimits.DataFileName}' is there.", error);
+            throw new StorageException(
+                $"There is no store in '{Path}': neither '{name}' nor '{FormatLimits.DataFileName}' is there.", error);
         }
         catch (UnauthorizedAccessException error)
         {
             throw new StorageException(
-                $"The directory '{Path}' cannot be written: {error.Message} Give the process the right to write, or open with StorageOptions.ReadOnly.", error);
+                $"The directory '{Path}' cannot be written: {error.Message} Give the process the right to write, or open with "
+                    + $"StorageOptions.ReadOnly.", error);
         }
         catch (IOException error) when (error is not DirectoryNotFoundException)
         {
             if (FileErrors.IsDiskFull(error))
                 throw FileErrors.Translate(error, file, "The lock file cannot be written");
             if (FileErrors.IsReadOnly(error))
-                throw new StorageException($"The directory '{Path}' is on read-only media; open with StorageOptions.ReadOnly.", error);
+                throw new StorageException(
+                    $"The directory '{Path}' is on read-only media; open with StorageOptions.ReadOnly.", error);
             if (OperatingSystem.IsWindows())
                 throw Locked(file, error);
 
@@ -180,16 +188,23 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
 
     private string Full(string name) => System.IO.Path.Combine(Path, name);
 
-    /// <summary>The moment is that of opening: when a process began the system says in a file for each of its threads, and reading those takes longer than everything else in opening.</summary>
+    /// <summary>
+    /// The moment is that of opening: when a process began the system says in a file for each of its threads, and reading those
+    /// takes longer than everything else in opening.
+    /// </summary>
     private static void WriteHolder(SafeFileHandle file, DateTimeOffset now)
     {
         string program = System.IO.Path.GetFileNameWithoutExtension(Environment.ProcessPath) ?? "unknown";
-        string holder = string.Create(CultureInfo.InvariantCulture, $"process {Environment.ProcessId} ({program}) on {Environment.MachineName}, since {now.UtcDateTime:yyyy-MM-dd HH:mm:ss}Z");
+        string holder = string.Create(
+            CultureInfo.InvariantCulture,
+            $"process {Environment.ProcessId} ({program}) on {Environment.MachineName}, since "
+                + $"{now.UtcDateTime:yyyy-MM-dd HH:mm:ss}Z");
         byte[] text = new byte[HolderBytes];
         text.AsSpan().Fill((byte)' ');
         Encoding.UTF8.TryGetBytes(holder, text, out _);
 
-        // A file that is cut waits for the file system's journal, some milliseconds where others write: it is written over instead.
+        // A file that is cut waits for the file system's journal, some milliseconds where others write: it is written over
+        // instead.
         if (RandomAccess.GetLength(file) > text.Length)
             RandomAccess.SetLength(file, text.Length);
         RandomAccess.Write(file, text, 0);
@@ -216,7 +231,10 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
     }
 
     private EnvironmentLockedException Locked(string file, Exception? error) =>
-        new($"The directory '{Path}' is open elsewhere: {ReadHolder(file)}. Close it there first; one process at a time may have it open.", error);
+        new(
+            $"The directory '{Path}' is open elsewhere: {ReadHolder(file)}. Close it there first; one process at a time may have "
+                + $"it open.",
+            error);
 
     private static string ReadHolder(string file)
     {

@@ -2,10 +2,14 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Files;
 
-/// <summary>Directories whose names survive a loss of power: a name is durable only after the directory that holds it was synced.</summary>
+/// <summary>
+/// Directories whose names survive a loss of power: a name is durable only after the directory that holds it was synced.
+/// </summary>
 internal static class DurableDirectory
 {
-    /// <summary>Creates a directory with those above it that are absent, for their owner alone, and makes the name of each one durable.</summary>
+    /// <summary>
+    /// Creates a directory with those above it that are absent, for their owner alone, and makes the name of each one durable.
+    /// </summary>
     public static void Create(string path)
     {
         var holders = new Stack<string>();

@@ -98,7 +98,8 @@ public sealed class DurableFile : IAsyncDisposable, IDisposable
         ArgumentException.ThrowIfNullOrEmpty(unfinishedPath);
         try
         {
-            using (new FileStream(unfinishedPath, FileMode.Open, FileAccess.ReadWrite, FileShare.None, 1, FileOptions.DeleteOnClose))
+            using (new FileStream(
+                unfinishedPath, FileMode.Open, FileAccess.ReadWrite, FileShare.None, 1, FileOptions.DeleteOnClose))
                 return true;
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)

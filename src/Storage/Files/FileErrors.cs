@@ -6,7 +6,9 @@ namespace Treepie.Storage.Files;
 internal static class FileErrors
 {
     private const string RoomIsNeeded = "Nothing of this write was kept; reads and deletes go on. Free some room and try again.";
-    private const string LimitIsNeeded = "the process, or the machine, has as many files open as it may. Nothing of this was kept. Close other environments, or raise the limit (ulimit -n).";
+    private const string LimitIsNeeded =
+        "the process, or the machine, has as many files open as it may. Nothing of this was kept. Close other environments, or "
+            + "raise the limit (ulimit -n).";
     private const int MachineFileLimit = 23;
     private const int ProcessFileLimit = 24;
     private const int NoSpace = 28;
@@ -32,17 +34,21 @@ internal static class FileErrors
         string message = $"{what}: '{file}' (error {number}: {Marshal.GetPInvokeErrorMessage(number)}).";
         if (IsFileLimit(number))
             return new OpenFileLimitException($"{what}: '{file}': {LimitIsNeeded}", new IOException(message, number));
-        return IsDiskFull(number) ? new DiskFullException($"{message} {RoomIsNeeded}") : new StorageException(message, new IOException(message, number));
+        return IsDiskFull(number)
+            ? new DiskFullException($"{message} {RoomIsNeeded}")
+            : new StorageException(message, new IOException(message, number));
     }
 
     /// <summary>
-    /// An error of the system as one that names the file: <see cref="DiskFullException"/>, <see cref="OpenFileLimitException"/>, or else
-    /// <see cref="StorageException"/>.
+    /// An error of the system as one that names the file: <see cref="DiskFullException"/>, <see cref="OpenFileLimitException"/>,
+    /// or else <see cref="StorageException"/>.
     /// </summary>
     public static StorageException Translate(Exception error, string file, string what) => error switch
     {
-        IOException io when IsDiskFull(io) => new DiskFullException($"{what}: the disk of '{file}' is full. {RoomIsNeeded}", error),
-        IOException io when !OperatingSystem.IsWindows() && IsFileLimit(io.HResult) => new OpenFileLimitException($"{what}: '{file}': {LimitIsNeeded}", error),
+        IOException io when IsDiskFull(io) =>
+            new DiskFullException($"{what}: the disk of '{file}' is full. {RoomIsNeeded}", error),
+        IOException io when !OperatingSystem.IsWindows() && IsFileLimit(io.HResult) =>
+            new OpenFileLimitException($"{what}: '{file}': {LimitIsNeeded}", error),
         _ => new StorageException($"{what}: '{file}': {error.Message}", error),
     };
 

@@ -1,13 +1,15 @@
 namespace Treepie.Storage.Files;
 
-/// <summary>Makes files longer, with blocks of their own, on file systems that can give blocks ahead and on those that cannot.</summary>
+/// <summary>
+/// Makes files longer, with blocks of their own, on file systems that can give blocks ahead and on those that cannot.
+/// </summary>
 internal static class FileGrowth
 {
     private const int ZeroBytes = 1 << 20;
 
     /// <summary>
-    /// Grows a file to a length with real blocks; never shrinks it, and never touches what it has already: others may be writing there. Throws
-    /// <see cref="DiskFullException"/> with the file as long as it was.
+    /// Grows a file to a length with real blocks; never shrinks it, and never touches what it has already: others may be writing
+    /// there. Throws <see cref="DiskFullException"/> with the file as long as it was.
     /// </summary>
     public static void Allocate(this IFile file, long lengthBytes)
     {

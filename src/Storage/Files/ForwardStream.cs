@@ -1,9 +1,10 @@
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// A stream that goes one way, front to back, and has no length or position: what all such streams have in common. One that is read overrides <see cref="CanRead"/> and the two readings
-/// of memory, one that is written <see cref="CanWrite"/> and the two writings; one without operations that wait leaves the asynchronous ones as they are, which do all at once.
-/// One caller at a time.
+/// A stream that goes one way, front to back, and has no length or position: what all such streams have in common. One that is
+/// read overrides <see cref="CanRead"/> and the two readings of memory, one that is written <see cref="CanWrite"/> and the two
+/// writings; one without operations that wait leaves the asynchronous ones as they are, which do all at once. One caller at a
+/// time.
 /// </summary>
 public abstract class ForwardStream : Stream
 {
@@ -30,7 +31,8 @@ public abstract class ForwardStream : Stream
     public override int Read(Span<byte> buffer) => throw new NotSupportedException();
 
     /// <inheritdoc/>
-    public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) => ValueTask.FromResult(Read(buffer.Span));
+    public override ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default) =>
+        ValueTask.FromResult(Read(buffer.Span));
 
     /// <inheritdoc/>
     public override void Write(ReadOnlySpan<byte> buffer) => throw new NotSupportedException();
@@ -42,7 +44,9 @@ public abstract class ForwardStream : Stream
         return ValueTask.CompletedTask;
     }
 
-    /// <summary>Does nothing: what is inside goes on when there is enough of it, and who owns the stream below flushes that.</summary>
+    /// <summary>
+    /// Does nothing: what is inside goes on when there is enough of it, and who owns the stream below flushes that.
+    /// </summary>
     public override void Flush()
     {
     }
@@ -58,13 +62,15 @@ public abstract class ForwardStream : Stream
     public sealed override int Read(byte[] buffer, int offset, int count) => Read(buffer.AsSpan(offset, count));
 
     /// <inheritdoc/>
-    public sealed override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) => ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+    public sealed override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
+        ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
     /// <inheritdoc/>
     public sealed override void Write(byte[] buffer, int offset, int count) => Write(buffer.AsSpan(offset, count));
 
     /// <inheritdoc/>
-    public sealed override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) => WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
+    public sealed override Task WriteAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
+        WriteAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
     /// <inheritdoc/>
     public sealed override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();

@@ -21,7 +21,9 @@ internal interface IFile : IDisposable
     /// <summary>Whether <see cref="ReadPastCache"/> went past the cache the last time.</summary>
     bool ReadsPastCache => false;
 
-    /// <summary>Says that a part is going to be read soon, and nothing around it. Waits for nothing, and may do nothing.</summary>
+    /// <summary>
+    /// Says that a part is going to be read soon, and nothing around it. Waits for nothing, and may do nothing.
+    /// </summary>
     void Announce(long offset, long lengthBytes)
     {
     }
@@ -33,8 +35,8 @@ internal interface IFile : IDisposable
     void Sync();
 
     /// <summary>
-    /// Writes all bytes and makes them durable, at once where the system has a way for that. After <see cref="TryWriteDirectly"/> offset, length and
-    /// address must be multiples of 4 KiB.
+    /// Writes all bytes and makes them durable, at once where the system has a way for that. After <see cref="TryWriteDirectly"/>
+    /// offset, length and address must be multiples of 4 KiB.
     /// </summary>
     void WriteDurable(ReadOnlySpan<byte> source, long offset)
     {
@@ -43,14 +45,14 @@ internal interface IFile : IDisposable
     }
 
     /// <summary>
-    /// Chooses whether <see cref="WriteDurable"/> goes past the system's cache (O_DIRECT|O_DSYNC) or through it; false, nothing changed, where the
-    /// file system refuses.
+    /// Chooses whether <see cref="WriteDurable"/> goes past the system's cache (O_DIRECT|O_DSYNC) or through it; false, nothing
+    /// changed, where the file system refuses.
     /// </summary>
     bool TryWriteDirectly(bool isDirect) => !isDirect;
 
     /// <summary>
-    /// Makes the file longer by a part behind its end, with real blocks; false, nothing changed, where the file system cannot give blocks ahead.
-    /// For <see cref="FileGrowth.Allocate"/>.
+    /// Makes the file longer by a part behind its end, with real blocks; false, nothing changed, where the file system cannot
+    /// give blocks ahead. For <see cref="FileGrowth.Allocate"/>.
     /// </summary>
     bool TryAllocate(long offset, long lengthBytes);
 

@@ -8,13 +8,17 @@ internal interface IFileMap : IDisposable
     /// <summary>The addresses: offset in the file = offset in the range.</summary>
     AddressRange Range { get; }
 
-    /// <summary>Whether bytes written to the file show in the range by themselves; otherwise they show after <see cref="Load"/>.</summary>
+    /// <summary>
+    /// Whether bytes written to the file show in the range by themselves; otherwise they show after <see cref="Load"/>.
+    /// </summary>
     bool SeesWrites { get; }
 
     /// <summary>Makes addresses usable up to a length, which the file has by now.</summary>
     void Grow(long lengthBytes);
 
-    /// <summary>Says that a part, which the file has by now, is going to be read soon. Waits for nothing, and may do nothing.</summary>
+    /// <summary>
+    /// Says that a part, which the file has by now, is going to be read soon. Waits for nothing, and may do nothing.
+    /// </summary>
     void Announce(long offset, long lengthBytes)
     {
     }

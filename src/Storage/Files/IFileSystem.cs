@@ -5,7 +5,8 @@ namespace Treepie.Storage.Files;
 /// <summary>
 /// The seam to the world: everything the store does to files goes through here, so that a simulated disk can stand in.
 /// Names are without a directory: one file system is one environment's directory. Methods raise typed errors:
-/// <see cref="DiskFullException"/> where there is no room, otherwise a <see cref="StorageException"/> that names the file (a simulated disk: <see cref="IOException"/>).
+/// <see cref="DiskFullException"/> where there is no room, otherwise a <see cref="StorageException"/> that names the file (a
+/// simulated disk: <see cref="IOException"/>).
 /// </summary>
 internal interface IFileSystem
 {
@@ -43,7 +44,10 @@ internal interface IFileSystem
     /// </summary>
     IDisposable Lock(string name, bool shared);
 
-    /// <summary>Writes into a lock taken for writing who holds it since when, for the error message of a second opener. Done last in opening, so that a directory which is refused stays as it was.</summary>
+    /// <summary>
+    /// Writes into a lock taken for writing who holds it since when, for the error message of a second opener. Done last in
+    /// opening, so that a directory which is refused stays as it was.
+    /// </summary>
     void NameHolder(IDisposable fileLock, DateTimeOffset now)
     {
     }
@@ -51,12 +55,14 @@ internal interface IFileSystem
     /// <summary>Whether there can be a file behind memory; see <see cref="CreateSpill"/>.</summary>
     bool CanSpill => false;
 
-    /// <summary>Creates a file without a name, for memory beyond a budget, in parts of this size; null where there is none.</summary>
+    /// <summary>
+    /// Creates a file without a name, for memory beyond a budget, in parts of this size; null where there is none.
+    /// </summary>
     SpillFile? CreateSpill(long partBytes) => null;
 
     /// <summary>
-    /// Deletes a lock file that this opening made and that is still held, so that a directory which is refused stays as it was. Where a second opener could not
-    /// tell that its lock is of a deleted file, the file stays.
+    /// Deletes a lock file that this opening made and that is still held, so that a directory which is refused stays as it was.
+    /// Where a second opener could not tell that its lock is of a deleted file, the file stays.
     /// </summary>
     void Unmake(IDisposable fileLock, string name) => Delete(name);
 

@@ -1,8 +1,8 @@
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// The seam to other threads: work that runs beside its caller, and waiting for it. A simulated one does both on a single thread, in an
-/// order that follows from a seed.
+/// The seam to other threads: work that runs beside its caller, and waiting for it. A simulated one does both on a single thread,
+/// in an order that follows from a seed.
 /// </summary>
 internal interface IScheduler
 {
@@ -10,8 +10,8 @@ internal interface IScheduler
     void Queue(Action work);
 
     /// <summary>
-    /// Waits until <paramref name="monitor"/>, whose lock the caller holds, is pulsed. May return without that: the caller looks at its
-    /// condition again. (Simulated: runs a piece of queued work, holding the lock, which the one thread may enter again.)
+    /// Waits until <paramref name="monitor"/>, whose lock the caller holds, is pulsed. May return without that: the caller looks
+    /// at its condition again. (Simulated: runs a piece of queued work, holding the lock, which the one thread may enter again.)
     /// </summary>
     void Wait(object monitor);
 

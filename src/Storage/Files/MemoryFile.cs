@@ -69,7 +69,8 @@ internal sealed class MemoryFile(string name) : IFile
     private void Grow(long length)
     {
         if (length > Array.MaxLength)
-            throw new DiskFullException($"The file '{Name}' in memory would have {length:N0} bytes; {Array.MaxLength:N0} is the most.");
+            throw new DiskFullException(
+                $"The file '{Name}' in memory would have {length:N0} bytes; {Array.MaxLength:N0} is the most.");
         if (length > _bytes.Length)
             Array.Resize(ref _bytes, (int)Math.Min(Array.MaxLength, Math.Max(length, _bytes.Length * 2L)));
         _length = Math.Max(_length, (int)length);

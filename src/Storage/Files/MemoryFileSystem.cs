@@ -1,7 +1,8 @@
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// Files that lie in memory alone and go with it: for an environment that lives as long as one question. Nothing is durable, and nothing has to be. Thread-safe.
+/// Files that lie in memory alone and go with it: for an environment that lives as long as one question. Nothing is durable, and
+/// nothing has to be. Thread-safe.
 /// </summary>
 internal sealed class MemoryFileSystem : IFileSystem
 {

@@ -1,8 +1,8 @@
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// A directory that is made under another name, beside the one it is to have, and takes that in one step when all is in it. One that was left by a killed process is
-/// deleted and made anew.
+/// A directory that is made under another name, beside the one it is to have, and takes that in one step when all is in it. One
+/// that was left by a killed process is deleted and made anew.
 /// </summary>
 internal sealed class NewDirectory : IDisposable
 {
@@ -80,6 +80,8 @@ internal sealed class NewDirectory : IDisposable
     private static void Refuse(string target)
     {
         if (File.Exists(target) || (Directory.Exists(target) && Directory.EnumerateFileSystemEntries(target).Any()))
-            throw new StorageException($"'{target}' is there already, and not empty. Give the name of a directory that is not there. Nothing was changed.");
+            throw new StorageException(
+                $"'{target}' is there already, and not empty. Give the name of a directory that is not there. Nothing was "
+                    + $"changed.");
     }
 }

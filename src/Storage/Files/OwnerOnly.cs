@@ -1,13 +1,16 @@
 namespace Treepie.Storage.Files;
 
-/// <summary>Files and directories that other accounts of the machine cannot read, whatever the umask of the process allows.</summary>
+/// <summary>
+/// Files and directories that other accounts of the machine cannot read, whatever the umask of the process allows.
+/// </summary>
 internal static class OwnerOnly
 {
     private const UnixFileMode FileMode600 = UnixFileMode.UserRead | UnixFileMode.UserWrite;
     private const UnixFileMode DirectoryMode700 = FileMode600 | UnixFileMode.UserExecute;
 
     /// <summary>Opens or creates a file for writing; one that it creates has mode 600 from its first moment.</summary>
-    public static FileStream OpenFile(string path, FileMode mode, FileAccess access, FileShare share, FileOptions options = FileOptions.None)
+    public static FileStream OpenFile(
+        string path, FileMode mode, FileAccess access, FileShare share, FileOptions options = FileOptions.None)
     {
         var settings = new FileStreamOptions { Mode = mode, Access = access, Share = share, Options = options, BufferSize = 0 };
         if (!OperatingSystem.IsWindows())
@@ -32,7 +35,9 @@ internal static class OwnerOnly
             Directory.CreateDirectory(directory, DirectoryMode700);
     }
 
-    /// <summary>Takes the rights of other accounts away from a directory that is there. A directory of somebody else stays as it is.</summary>
+    /// <summary>
+    /// Takes the rights of other accounts away from a directory that is there. A directory of somebody else stays as it is.
+    /// </summary>
     public static void Close(string directory)
     {
         if (OperatingSystem.IsWindows())

@@ -2,7 +2,10 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Files;
 
-/// <summary>As the thread pool's, but what is queued runs on a quiet thread of its own: for environments whose checkpoints must not take a processor from those who answer.</summary>
+/// <summary>
+/// As the thread pool's, but what is queued runs on a quiet thread of its own: for environments whose checkpoints must not take a
+/// processor from those who answer.
+/// </summary>
 internal sealed class QuietScheduler : IScheduler
 {
     private readonly ThreadPoolScheduler _ordinary = new();

@@ -1,10 +1,12 @@
 namespace Treepie.Storage.Files;
 
 /// <summary>
-/// How much of a mapped file is read around a page that is looked at for the first time. Left to itself the system reads as much as its settings say, which may be
-/// megabytes, for every page of a tree. Here the first page of each mebibyte comes alone, the next with its neighbour, then four and so on: a look-up reads little more than it
-/// needs, and who reads everything soon reads by quarters of a mebibyte. Who has said which pages he is going to read has asked for just these: nothing is read around them. Memory: 17 bytes for
-/// each mebibyte of the file. Any thread; what two of them do at once may be forgotten, which costs a request too many.
+/// How much of a mapped file is read around a page that is looked at for the first time. Left to itself the system reads as much
+/// as its settings say, which may be megabytes, for every page of a tree. Here the first page of each mebibyte comes alone, the
+/// next with its neighbour, then four and so on: a look-up reads little more than it needs, and who reads everything soon reads
+/// by quarters of a mebibyte. Who has said which pages he is going to read has asked for just these: nothing is read around them.
+/// Memory: 17 bytes for each mebibyte of the file. Any thread; what two of them do at once may be forgotten, which costs a
+/// request too many.
 /// </summary>
 internal sealed class ReadAhead
 {
@@ -19,7 +21,9 @@ internal sealed class ReadAhead
     /// <summary>Requests of a region after which it is read by whole blocks: from 8 KiB doubled to 128 KiB.</summary>
     private const int Doublings = BlockBits - FirstBits;
 
-    /// <summary>By region: how many requests were made (3 bits), and which of its four blocks were asked for as a whole (4 bits).</summary>
+    /// <summary>
+    /// By region: how many requests were made (3 bits), and which of its four blocks were asked for as a whole (4 bits).
+    /// </summary>
     private byte[] _regions = [];
 
     /// <summary>A bit for each page that was asked for by itself.</summary>
@@ -44,7 +48,9 @@ internal sealed class ReadAhead
             asked[page >> WordBits] |= 1UL << (int)(page & WordMask);
     }
 
-    /// <summary>What is to be read where a page is looked at for the first time; nothing where that was asked for already.</summary>
+    /// <summary>
+    /// What is to be read where a page is looked at for the first time; nothing where that was asked for already.
+    /// </summary>
     public (long Offset, long LengthBytes) Next(long offset)
     {
         ulong[] asked = Volatile.Read(ref _asked);

@@ -3,7 +3,9 @@ namespace Treepie.Storage.Files;
 /// <summary>What all schedulers can do.</summary>
 internal static class SchedulerExtensions
 {
-    /// <summary>Runs work on another thread, or on the calling one where none can be started; the task ends as the work does.</summary>
+    /// <summary>
+    /// Runs work on another thread, or on the calling one where none can be started; the task ends as the work does.
+    /// </summary>
     public static Task RunAsync(this IScheduler scheduler, Action work)
     {
         var done = new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);

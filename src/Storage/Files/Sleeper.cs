@@ -2,7 +2,10 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Files;
 
-/// <summary>Where one thread at a time sleeps until another wakes it. Both may happen too often: who sleeps looks at its condition before and after.</summary>
+/// <summary>
+/// Where one thread at a time sleeps until another wakes it. Both may happen too often: who sleeps looks at its condition before
+/// and after.
+/// </summary>
 internal abstract class Sleeper
 {
     /// <summary>Sleeps until woken since the last time, or for no reason less long.</summary>

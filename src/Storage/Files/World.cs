@@ -6,7 +6,8 @@ namespace Treepie.Storage.Files;
 /// <param name="Files">The directory.</param>
 /// <param name="Clock">Time.</param>
 /// <param name="Random">Numbers for ids and salts; used under a lock of its own.</param>
-/// <param name="IsBackgroundAllowed">False: no work on other threads; checkpoints then run in line. For runs that a seed repeats.</param>
+/// <param name="IsBackgroundAllowed">False: no work on other threads; checkpoints then run in line. For runs that a seed
+/// repeats.</param>
 internal sealed record World(IFileSystem Files, TimeProvider Clock, Random Random, bool IsBackgroundAllowed)
 {
     /// <summary>Other threads.</summary>
@@ -16,8 +17,8 @@ internal sealed record World(IFileSystem Files, TimeProvider Clock, Random Rando
     public CoarseClock Ages { get; init; } = new();
 
     /// <summary>
-    /// Pages that one bitmap page covers, a multiple of 64. Tests make it small, so that a second bitmap page is common; the format has
-    /// <see cref="FormatLimits.PagesPerBitmap"/>, and every opening of a directory must use the same number.
+    /// Pages that one bitmap page covers, a multiple of 64. Tests make it small, so that a second bitmap page is common; the
+    /// format has <see cref="FormatLimits.PagesPerBitmap"/>, and every opening of a directory must use the same number.
     /// </summary>
     public int PagesPerBitmap { get; init; } = FormatLimits.PagesPerBitmap;
 

@@ -5,19 +5,24 @@ using Treepie.Storage.Kernels;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// BLAKE3, 256 bits without a key, of a stream of any length: chunks of 1 KiB are the leaves of a binary tree whose left subtrees are full, so that many of them are hashed at once by the lanes of a vector. With
-/// AVX-512 it takes less than half of the time of SHA-256 by the instructions that processors have for that, with AVX2 as much. Memory: 8 KiB for what is short, else 128 KiB. One caller at a time.
+/// BLAKE3, 256 bits without a key, of a stream of any length: chunks of 1 KiB are the leaves of a binary tree whose left subtrees
+/// are full, so that many of them are hashed at once by the lanes of a vector. With AVX-512 it takes less than half of the time
+/// of SHA-256 by the instructions that processors have for that, with AVX2 as much. Memory: 8 KiB for what is short, else 128
+/// KiB. One caller at a time.
 /// </summary>
 /// <remarks>
-/// Invariant: the stack holds the roots of full subtrees of what was hashed, each larger than the next, as the set bits of their number say; what is in the buffer comes behind them. A full buffer is hashed only when
-/// something follows it, so that whatever is merged is not yet the root, which is hashed otherwise.
+/// Invariant: the stack holds the roots of full subtrees of what was hashed, each larger than the next, as the set bits of their
+/// number say; what is in the buffer comes behind them. A full buffer is hashed only when something follows it, so that whatever
+/// is merged is not yet the root, which is hashed otherwise.
 /// </remarks>
 internal sealed class Blake3 : IDisposable
 {
     /// <summary>Bytes of a hash.</summary>
     public const int HashBytes = 32;
 
-    /// <summary>Hashed at once: 128 chunks, so that the seven levels above them are 9 percent of the work, most of it in vectors too.</summary>
+    /// <summary>
+    /// Hashed at once: 128 chunks, so that the seven levels above them are 9 percent of the work, most of it in vectors too.
+    /// </summary>
     private const int SubtreeBytes = 128 * Blake3Kernel.ChunkBytes;
 
     /// <summary>What the buffer has room for, before it is known that there is more.</summary>
@@ -74,7 +79,9 @@ internal sealed class Blake3 : IDisposable
         ulong counter = _subtrees * (SubtreeBytes / Blake3Kernel.ChunkBytes);
         Blake3Kernel.HashChunks(rest[..(whole * Blake3Kernel.ChunkBytes)], counter, values);
         if (rest.Length > whole * Blake3Kernel.ChunkBytes)
-            Blake3Kernel.HashChunk(rest[(whole * Blake3Kernel.ChunkBytes)..], counter + (ulong)whole, 0, values[(count++ * Blake3Kernel.ValueWords)..]);
+            Blake3Kernel.HashChunk(
+                rest[(whole * Blake3Kernel.ChunkBytes)..], counter + (ulong)whole, 0,
+                values[(count++ * Blake3Kernel.ValueWords)..]);
         Reduce(values, count, to: _depth == 0 ? 2 : 1);
         Span<uint> pair = stackalloc uint[2 * Blake3Kernel.ValueWords];
         if (_depth == 0)
@@ -111,7 +118,10 @@ internal sealed class Blake3 : IDisposable
         own.CopyTo(_stack.AsSpan(_depth++ * Blake3Kernel.ValueWords));
     }
 
-    /// <summary>Pairs neighbours until so many are left. One without a neighbour goes up as it is, which gives the tree whose left subtrees are full.</summary>
+    /// <summary>
+    /// Pairs neighbours until so many are left. One without a neighbour goes up as it is, which gives the tree whose left
+    /// subtrees are full.
+    /// </summary>
     private static void Reduce(Span<uint> values, int count, int to)
     {
         while (count > to)
@@ -119,7 +129,8 @@ internal sealed class Blake3 : IDisposable
             int pairs = count / 2;
             Blake3Kernel.HashParents(values[..(2 * pairs * Blake3Kernel.ValueWords)], values);
             if (count % 2 != 0)
-                values.Slice((count - 1) * Blake3Kernel.ValueWords, Blake3Kernel.ValueWords).CopyTo(values[(pairs * Blake3Kernel.ValueWords)..]);
+                values.Slice((count - 1) * Blake3Kernel.ValueWords, Blake3Kernel.ValueWords)
+                    .CopyTo(values[(pairs * Blake3Kernel.ValueWords)..]);
             count = pairs + (count % 2);
         }
     }

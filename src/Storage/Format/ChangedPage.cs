@@ -2,7 +2,9 @@ using System.Buffers.Binary;
 
 namespace Treepie.Storage.Format;
 
-/// <summary>A changed page, or run of pages, in the payload of a frame, at whose beginning this stands (see <see cref="JournalPayload"/>).</summary>
+/// <summary>
+/// A changed page, or run of pages, in the payload of a frame, at whose beginning this stands (see <see cref="JournalPayload"/>).
+/// </summary>
 internal readonly ref struct ChangedPage(ReadOnlySpan<byte> source)
 {
     private readonly ReadOnlySpan<byte> _source = source;
@@ -17,7 +19,10 @@ internal readonly ref struct ChangedPage(ReadOnlySpan<byte> source)
 
     public PageRun Run => new(Number, BinaryPrimitives.ReadInt32LittleEndian(_source[JournalPayload.RunOffset..]));
 
-    /// <summary>What in the page that was made of it cannot be, or null: it has this number, the birth of its frame and the pages it should have, and nothing in it leads out of it.</summary>
+    /// <summary>
+    /// What in the page that was made of it cannot be, or null: it has this number, the birth of its frame and the pages it
+    /// should have, and nothing in it leads out of it.
+    /// </summary>
     public string? FindFault(Span<byte> made, long birth)
     {
         var page = new Page(made);

@@ -10,7 +10,10 @@ internal static class FormatLimits
     public const string JournalPrefix = "journal-";
     public const string JournalSuffix = ".treepie";
 
-    /// <summary>A key and its value lie together in a cell of at most this: any two fit into a page, and a full page can always be split in two.</summary>
+    /// <summary>
+    /// A key and its value lie together in a cell of at most this: any two fit into a page, and a full page can always be split
+    /// in two.
+    /// </summary>
     public const int MaxCellBytes = 4000;
 
     /// <summary>The first pages that trees may use: 0 and 1 are meta pages.</summary>

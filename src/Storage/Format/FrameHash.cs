@@ -3,7 +3,9 @@ using System.Numerics;
 
 namespace Treepie.Storage.Format;
 
-/// <summary>The 64-bit hash of journal frames: XXH64 with seed 0. Fast enough to vanish beside the write of what it covers.</summary>
+/// <summary>
+/// The 64-bit hash of journal frames: XXH64 with seed 0. Fast enough to vanish beside the write of what it covers.
+/// </summary>
 internal static class FrameHash
 {
     private const ulong Prime1 = 0x9E3779B185EBCA87;
@@ -29,7 +31,8 @@ internal static class FrameHash
                 rest = rest[StripeBytes..];
             }
 
-            hash = BitOperations.RotateLeft(a, 1) + BitOperations.RotateLeft(b, 7) + BitOperations.RotateLeft(c, 12) + BitOperations.RotateLeft(d, 18);
+            hash = BitOperations.RotateLeft(a, 1) + BitOperations.RotateLeft(b, 7) + BitOperations.RotateLeft(c, 12)
+                + BitOperations.RotateLeft(d, 18);
             hash = Merge(Merge(Merge(Merge(hash, a), b), c), d);
         }
         else
@@ -43,11 +46,13 @@ internal static class FrameHash
     private static ulong Finish(ulong hash, ReadOnlySpan<byte> rest)
     {
         for (; rest.Length >= 8; rest = rest[8..])
-            hash = (BitOperations.RotateLeft(hash ^ Round(0, BinaryPrimitives.ReadUInt64LittleEndian(rest)), 27) * Prime1) + Prime4;
+            hash = (BitOperations.RotateLeft(hash ^ Round(0, BinaryPrimitives.ReadUInt64LittleEndian(rest)), 27) * Prime1)
+                + Prime4;
 
         if (rest.Length >= 4)
         {
-            hash = (BitOperations.RotateLeft(hash ^ (BinaryPrimitives.ReadUInt32LittleEndian(rest) * Prime1), 23) * Prime2) + Prime3;
+            hash = (BitOperations.RotateLeft(hash ^ (BinaryPrimitives.ReadUInt32LittleEndian(rest) * Prime1), 23) * Prime2)
+                + Prime3;
             rest = rest[4..];
         }
 

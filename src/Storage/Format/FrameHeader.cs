@@ -26,7 +26,8 @@ namespace Treepie.Storage.Format;
 /// </code>
 /// </summary>
 internal readonly record struct FrameHeader(
-    ulong Salt, long Frame, long FirstTransaction, long LastTransaction, long DurableUpTo, int PayloadBytes, ulong PreviousHash, bool IsEncrypted = false, long TimeMs = 0)
+    ulong Salt, long Frame, long FirstTransaction, long LastTransaction, long DurableUpTo, int PayloadBytes, ulong PreviousHash,
+    bool IsEncrypted = false, long TimeMs = 0)
 {
     public const int SizeBytes = 128;
     public const int AlignmentBytes = 4096;
@@ -36,9 +37,12 @@ internal readonly record struct FrameHeader(
     public const int TagOffset = 80;
 
     /// <summary>Bytes a frame takes in its file.</summary>
-    public static long FrameBytes(int payloadBytes) => ((long)SizeBytes + payloadBytes + AlignmentBytes - 1) / AlignmentBytes * AlignmentBytes;
+    public static long FrameBytes(int payloadBytes) =>
+        ((long)SizeBytes + payloadBytes + AlignmentBytes - 1) / AlignmentBytes * AlignmentBytes;
 
-    /// <summary>Writes the header before its payload, but for tag and hash. <paramref name="frame"/> is header and payload exactly.</summary>
+    /// <summary>
+    /// Writes the header before its payload, but for tag and hash. <paramref name="frame"/> is header and payload exactly.
+    /// </summary>
     public void Write(Span<byte> frame)
     {
         frame[..SizeBytes].Clear();

@@ -3,8 +3,9 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// The payload of a frame (see <see cref="JournalPayload"/>), read where it lies, after <see cref="JournalPayload.FindFault"/> found nothing in it. Whoever follows it puts the
-/// changed pages in their places first and frees afterwards: new pages may be copied from freed ones.
+/// The payload of a frame (see <see cref="JournalPayload"/>), read where it lies, after <see cref="JournalPayload.FindFault"/>
+/// found nothing in it. Whoever follows it puts the changed pages in their places first and frees afterwards: new pages may be
+/// copied from freed ones.
 /// </summary>
 internal readonly ref struct JournalContent(ReadOnlySpan<byte> payload)
 {

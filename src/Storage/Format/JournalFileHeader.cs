@@ -50,8 +50,8 @@ internal readonly record struct JournalFileHeader(
     }
 
     /// <summary>
-    /// Reads a header; false where there is none. The block's hash field is left zero. Throws <see cref="ForeignDataException"/> for one of a newer format,
-    /// which must not be taken for a file that is free to use.
+    /// Reads a header; false where there is none. The block's hash field is left zero. Throws <see cref="ForeignDataException"/>
+    /// for one of a newer format, which must not be taken for a file that is free to use.
     /// </summary>
     public static bool TryRead(Span<byte> block, string file, out JournalFileHeader header)
     {
@@ -66,7 +66,9 @@ internal readonly record struct JournalFileHeader(
 
         int version = BinaryPrimitives.ReadInt32LittleEndian(block[8..]);
         if (version > MetaPage.FormatVersion)
-            throw new ForeignDataException($"'{file}' has format {version}, this program knows formats up to {MetaPage.FormatVersion}: open it with a newer one. Nothing was written.");
+            throw new ForeignDataException(
+                $"'{file}' has format {version}, this program knows formats up to {MetaPage.FormatVersion}: open it with a newer "
+                    + $"one. Nothing was written.");
 
         header = new JournalFileHeader(
             new Guid(block.Slice(16, 16)),

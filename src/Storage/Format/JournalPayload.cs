@@ -69,7 +69,8 @@ internal static class JournalPayload
     private static readonly ulong[] ZeroPage = new ulong[PageWords];
 
     /// <summary>Writes the head, before it is known how many pages change.</summary>
-    public static void WriteHead(Span<byte> destination, TreeRecord catalogue, TreeRecord system, uint nextTreeId, long pageCount, int freedRuns)
+    public static void WriteHead(
+        Span<byte> destination, TreeRecord catalogue, TreeRecord system, uint nextTreeId, long pageCount, int freedRuns)
     {
         destination[..HeadBytes].Clear();
         catalogue.Write(destination);
@@ -97,9 +98,12 @@ internal static class JournalPayload
     /// <param name="page">The page.</param>
     /// <param name="original">What it was copied from, or nothing.</param>
     /// <param name="changed">Lines outside which they are known to be equal.</param>
-    public static int WritePage(Span<byte> destination, long number, long from, ReadOnlySpan<byte> page, ReadOnlySpan<byte> original, LineSet changed)
+    public static int WritePage(
+        Span<byte> destination, long number, long from, ReadOnlySpan<byte> page, ReadOnlySpan<byte> original, LineSet changed)
     {
-        WritePageHead(destination, number, from, original.IsEmpty ? 0 : BinaryPrimitives.ReadInt64LittleEndian(original[PageLayout.BirthOffset..]), 1);
+        WritePageHead(
+            destination, number, from,
+            original.IsEmpty ? 0 : BinaryPrimitives.ReadInt64LittleEndian(original[PageLayout.BirthOffset..]), 1);
         Span<ulong> different = stackalloc ulong[PageWords / 64];
         ReadOnlySpan<ulong> words = MemoryMarshal.Cast<byte, ulong>(page);
         ReadOnlySpan<ulong> before = original.IsEmpty ? ZeroPage : MemoryMarshal.Cast<byte, ulong>(original);
@@ -141,7 +145,8 @@ internal static class JournalPayload
     /// <summary>What a page, or a run, adds at most where only some lines may differ.</summary>
     public static long MostPageBytes(LineSet changed, int pages) => pages > 1
         ? PageHeadBytes + sizeof(int) + ((long)pages * PageLayout.SizeBytes)
-        : Math.Min(MaxPageBytes, PageHeadBytes + ((LineSet.LineBytes + RangeHeadBytes) * changed.Count)); // of a line, all of it is longer than any parts of it with the heads of their ranges
+        // of a line, all of it is longer than any parts of it with the heads of their ranges
+        : Math.Min(MaxPageBytes, PageHeadBytes + ((LineSet.LineBytes + RangeHeadBytes) * changed.Count));
 
     /// <summary>Writes a page or run whole; returns the bytes written.</summary>
     public static int WriteWhole(Span<byte> destination, long number, ReadOnlySpan<byte> content, int pages)
@@ -154,8 +159,8 @@ internal static class JournalPayload
     }
 
     /// <summary>
-    /// What in a payload with a right hash cannot be, or null: after this <see cref="Apply"/>, and whoever walks the payload, stays inside
-    /// it and inside the pages it names. Looks at heads only, not at the bytes.
+    /// What in a payload with a right hash cannot be, or null: after this <see cref="Apply"/>, and whoever walks the payload,
+    /// stays inside it and inside the pages it names. Looks at heads only, not at the bytes.
     /// </summary>
     public static string? FindFault(ReadOnlySpan<byte> payload)
     {
@@ -169,7 +174,10 @@ internal static class JournalPayload
             return $"its catalogue has {fault}";
         if (TreeRecord.FindFault(payload.Slice(SystemOffset, TreeRecord.SizeBytes)) is { } systemFault)
             return $"its system tree has {systemFault}";
-        if (pages < 0 || freed < 0 || pageCount < FormatLimits.FirstDataPage || (long)freed * FreedRunBytes > payload.Length - HeadBytes)
+        if (pages < 0
+            || freed < 0
+            || pageCount < FormatLimits.FirstDataPage
+            || (long)freed * FreedRunBytes > payload.Length - HeadBytes)
             return $"it speaks of {pages} pages changed, {freed} freed and {pageCount} in use";
 
         for (int i = 0; i < freed; i++)
@@ -187,7 +195,10 @@ internal static class JournalPayload
         return rest.IsEmpty ? null : $"{rest.Length} bytes follow its {pages} pages";
     }
 
-    /// <summary>Applies what <see cref="WritePage"/> or <see cref="WriteWhole"/> wrote to a page (or run) that holds its original; returns the bytes read.</summary>
+    /// <summary>
+    /// Applies what <see cref="WritePage"/> or <see cref="WriteWhole"/> wrote to a page (or run) that holds its original; returns
+    /// the bytes read.
+    /// </summary>
     public static int Apply(ReadOnlySpan<byte> source, Span<byte> page)
     {
         uint ranges = BinaryPrimitives.ReadUInt32LittleEndian(source[RangesOffset..]);
@@ -255,7 +266,9 @@ internal static class JournalPayload
         if (ranges == WholePage)
         {
             int bytes = source.Length < length + sizeof(int) ? -1 : BinaryPrimitives.ReadInt32LittleEndian(source[length..]);
-            if (bytes < PageLayout.HeaderBytes || bytes > source.Length - length - sizeof(int) || run != PageLayout.RunPages(bytes - PageLayout.HeaderBytes))
+            if (bytes < PageLayout.HeaderBytes
+                || bytes > source.Length - length - sizeof(int)
+                || run != PageLayout.RunPages(bytes - PageLayout.HeaderBytes))
                 return $"page {number} and those of its run ({run}) have {bytes} bytes";
             length += sizeof(int) + bytes;
             return null;
@@ -275,14 +288,18 @@ internal static class JournalPayload
             length = place + (info == bytes ? bytes : sizeof(ushort));
             if (offset + bytes > PageLayout.SizeBytes || length > source.Length)
                 return $"page {number} changes {bytes} bytes at {offset}";
-            if (info != bytes && BinaryPrimitives.ReadUInt16LittleEndian(source[place..]) is var moved && moved != Zeros && (from == 0 || moved + bytes > PageLayout.SizeBytes))
+            if (info != bytes
+                && BinaryPrimitives.ReadUInt16LittleEndian(source[place..]) is var moved
+                && moved != Zeros
+                && (from == 0 || moved + bytes > PageLayout.SizeBytes))
                 return $"page {number} takes {bytes} bytes at {moved} of page {from}";
         }
 
         return null;
     }
 
-    private static bool IsInside(PageRun run, long pageCount) => run.First >= FormatLimits.FirstDataPage && run.Pages > 0 && run.First <= pageCount - run.Pages;
+    private static bool IsInside(PageRun run, long pageCount) =>
+        run.First >= FormatLimits.FirstDataPage && run.Pages > 0 && run.First <= pageCount - run.Pages;
 
     private static void WritePageHead(Span<byte> destination, long number, long from, long fromBirth, int pages)
     {

@@ -3,8 +3,9 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// The keys of an encrypted store, wrapped by the user's: AES-256-GCM under a key that <see cref="Derivation"/> gives and that is used once, nonce zero, with "TPKEYS01", the store
-/// id and the first 48 bytes as associated data. Lies in both copies of both meta pages.
+/// The keys of an encrypted store, wrapped by the user's: AES-256-GCM under a key that <see cref="Derivation"/> gives and that is
+/// used once, nonce zero, with "TPKEYS01", the store id and the first 48 bytes as associated data. Lies in both copies of both
+/// meta pages.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0   40 how the wrapping key comes from the user's (see KeyDerivation)

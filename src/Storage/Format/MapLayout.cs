@@ -4,8 +4,9 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// The directory of a hash map: pages of type <see cref="PageType.MapDirectory"/>, each with 512 references, over the buckets. A page's level is
-/// 0 where the references lead to buckets, one more for each level above. The root page begins with what is to be known about the map.
+/// The directory of a hash map: pages of type <see cref="PageType.MapDirectory"/>, each with 512 references, over the buckets. A
+/// page's level is 0 where the references lead to buckets, one more for each level above. The root page begins with what is to be
+/// known about the map.
 /// <code>
 /// OFFSET SIZE MEANING
 ///     64    8 seed of the hash
@@ -36,13 +37,17 @@ internal static class MapLayout
     /// <summary>Longest description of a key's or value's type and serializer.</summary>
     public const int MaxDescriptionBytes = 900;
 
-    /// <summary>Longest key: two records with keys of this length, and the longest values that lie beside them, fit into a bucket.</summary>
+    /// <summary>
+    /// Longest key: two records with keys of this length, and the longest values that lie beside them, fit into a bucket.
+    /// </summary>
     public const int MaxKeyBytes = 1024;
 
     /// <summary>Values up to this many bytes lie beside their key, longer ones in a run of pages of their own.</summary>
     public const int MaxInlineValueBytes = 2048;
 
-    /// <summary>Where a bucket's header says how many slots it has, and how many bytes a record that lies side by side with others.</summary>
+    /// <summary>
+    /// Where a bucket's header says how many slots it has, and how many bytes a record that lies side by side with others.
+    /// </summary>
     public const int SlotsOffset = PageLayout.PrefixOffsetOffset;
     public const int RecordOffset = PageLayout.PrefixLengthOffset;
 
@@ -81,8 +86,8 @@ internal static class MapLayout
     public static int IndexOf(long bucket, int level) => (int)(bucket >> (level * FanoutBits)) & (Fanout - 1);
 
     /// <summary>
-    /// The bucket of a hash: linear hashing. With N buckets the low bits of the hash that number below the next power of two choose,
-    /// one bit fewer where that bucket is not there yet.
+    /// The bucket of a hash: linear hashing. With N buckets the low bits of the hash that number below the next power of two
+    /// choose, one bit fewer where that bucket is not there yet.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static long BucketOf(ulong hash, long buckets)
@@ -93,7 +98,8 @@ internal static class MapLayout
     }
 
     /// <summary>The bucket that is divided to make bucket number <paramref name="buckets"/>.</summary>
-    public static long Buddy(long buckets) => buckets - (long)(System.Numerics.BitOperations.RoundUpToPowerOf2((ulong)buckets + 1) >> 1);
+    public static long Buddy(long buckets) =>
+        buckets - (long)(System.Numerics.BitOperations.RoundUpToPowerOf2((ulong)buckets + 1) >> 1);
 
     /// <summary>Writes what the root page begins with.</summary>
     public static void Write(Span<byte> page, MapHeader header, ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
@@ -130,7 +136,8 @@ internal static class MapLayout
     public static void ReadDescriptions(ReadOnlySpan<byte> page, out ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         int keyLength = Math.Min(BinaryPrimitives.ReadUInt16LittleEndian(page[KeyLengthOffset..]), (ushort)MaxDescriptionBytes);
-        int valueLength = Math.Min(BinaryPrimitives.ReadUInt16LittleEndian(page[ValueLengthOffset..]), (ushort)MaxDescriptionBytes);
+        int valueLength = Math.Min(
+            BinaryPrimitives.ReadUInt16LittleEndian(page[ValueLengthOffset..]), (ushort)MaxDescriptionBytes);
         key = page.Slice(TextOffset, keyLength);
         value = page.Slice(TextOffset + keyLength, valueLength);
     }

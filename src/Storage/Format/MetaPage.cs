@@ -3,8 +3,9 @@ using System.Buffers.Binary;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// Pages 0 and 1, written in turn: the newer one with a right checksum is the last durable checkpoint. A page holds its record twice, in each of its
-/// halves, so that it can be written again without a moment at which it is nowhere, and that a damaged sector does not set the store back.
+/// Pages 0 and 1, written in turn: the newer one with a right checksum is the last durable checkpoint. A page holds its record
+/// twice, in each of its halves, so that it can be written again without a moment at which it is nowhere, and that a damaged
+/// sector does not set the store back.
 /// <code>
 /// OFFSET SIZE MEANING (in each half of 4,096 bytes)
 ///      0   64 page header, type Meta, birth = last transaction of the checkpoint, checksum of the half
@@ -94,7 +95,8 @@ internal sealed record MetaPage
         BinaryPrimitives.WriteInt64LittleEndian(destination[112..], PageCount);
         Catalogue.Write(destination[120..]);
         BinaryPrimitives.WriteUInt32LittleEndian(destination[152..], NextTreeId);
-        BinaryPrimitives.WriteInt32LittleEndian(destination[156..], (IsClean ? FlagClean : 0) | (Keys is null ? 0 : FlagEncrypted));
+        BinaryPrimitives.WriteInt32LittleEndian(
+            destination[156..], (IsClean ? FlagClean : 0) | (Keys is null ? 0 : FlagEncrypted));
         BinaryPrimitives.WriteInt64LittleEndian(destination[160..], Journal.Use);
         BinaryPrimitives.WriteInt64LittleEndian(destination[168..], Journal.Offset);
         BinaryPrimitives.WriteInt64LittleEndian(destination[176..], Journal.Frame);
@@ -109,10 +111,17 @@ internal sealed record MetaPage
         page.Checksum = Page.ComputeChecksum(destination);
     }
 
-    /// <summary>What in a meta page with a right checksum cannot be, or null: nothing is read, allocated or written by numbers that were not looked at.</summary>
+    /// <summary>
+    /// What in a meta page with a right checksum cannot be, or null: nothing is read, allocated or written by numbers that were
+    /// not looked at.
+    /// </summary>
     public string? FindFault()
     {
-        if (PageCount < FormatLimits.FirstDataPage || LivePages < 0 || LivePages > PageCount || Checkpoint < 0 || LastTransaction < 0)
+        if (PageCount < FormatLimits.FirstDataPage
+            || LivePages < 0
+            || LivePages > PageCount
+            || Checkpoint < 0
+            || LastTransaction < 0)
             return $"checkpoint {Checkpoint} of transaction {LastTransaction} has {PageCount} pages";
         if (FindFault(Bitmap) is { } fault || (fault = FindFault(OtherBitmap)) is not null)
             return fault;
@@ -157,7 +166,8 @@ internal sealed record MetaPage
 
     /// <summary>Whether one of the copies at least begins as a meta page does, whole or not.</summary>
     public static bool IsMarked(ReadOnlySpan<byte> source) =>
-        BinaryPrimitives.ReadInt64LittleEndian(source[64..]) == Magic || BinaryPrimitives.ReadInt64LittleEndian(source[(CopyBytes + 64)..]) == Magic;
+        BinaryPrimitives.ReadInt64LittleEndian(source[64..]) == Magic
+            || BinaryPrimitives.ReadInt64LittleEndian(source[(CopyBytes + 64)..]) == Magic;
 
     private static MetaPage? TryReadCopy(Span<byte> source, int slot, string file)
     {
@@ -167,12 +177,16 @@ internal sealed record MetaPage
 
         int version = BinaryPrimitives.ReadInt32LittleEndian(source[72..]);
         if (version > FormatVersion)
-            throw new ForeignDataException($"'{file}' has format {version}, this program knows formats up to {FormatVersion}: open it with a newer one. Nothing was written.");
+            throw new ForeignDataException(
+                $"'{file}' has format {version}, this program knows formats up to {FormatVersion}: open it with a newer one. "
+                    + $"Nothing was written.");
 
         int pageSize = BinaryPrimitives.ReadInt32LittleEndian(source[76..]);
         int flags = BinaryPrimitives.ReadInt32LittleEndian(source[156..]);
         if (pageSize != PageLayout.SizeBytes || (flags & ~KnownFlags) != 0)
-            throw new ForeignDataException($"'{file}' has pages of {pageSize} bytes and flags {flags:x}; this program knows {PageLayout.SizeBytes} and {KnownFlags:x}. Nothing was written.");
+            throw new ForeignDataException(
+                $"'{file}' has pages of {pageSize} bytes and flags {flags:x}; this program knows {PageLayout.SizeBytes} and "
+                    + $"{KnownFlags:x}. Nothing was written.");
 
         KeyBlock? keys = (flags & FlagEncrypted) == 0 ? null : KeyBlock.TryRead(source[KeysOffset..]);
         if (page.Number != slot || page.Type != PageType.Meta || (keys is null && (flags & FlagEncrypted) != 0))
@@ -196,8 +210,10 @@ internal sealed record MetaPage
                 BinaryPrimitives.ReadInt64LittleEndian(source[168..]),
                 BinaryPrimitives.ReadInt64LittleEndian(source[176..]),
                 BinaryPrimitives.ReadUInt64LittleEndian(source[184..])),
-            Bitmap = new PageRun(BinaryPrimitives.ReadInt64LittleEndian(source[192..]), BinaryPrimitives.ReadInt32LittleEndian(source[208..])),
-            OtherBitmap = new PageRun(BinaryPrimitives.ReadInt64LittleEndian(source[200..]), BinaryPrimitives.ReadInt32LittleEndian(source[212..])),
+            Bitmap = new PageRun(
+                BinaryPrimitives.ReadInt64LittleEndian(source[192..]), BinaryPrimitives.ReadInt32LittleEndian(source[208..])),
+            OtherBitmap = new PageRun(
+                BinaryPrimitives.ReadInt64LittleEndian(source[200..]), BinaryPrimitives.ReadInt32LittleEndian(source[212..])),
         };
         return meta.Slot == slot ? meta : null;
     }

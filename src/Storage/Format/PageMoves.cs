@@ -5,10 +5,14 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// Says of a leaf or branch that was written anew, or divided, which of its cells are those of the page it was copied from, elsewhere: a few bytes each instead of
-/// the whole page. A page is written anew for one in fifty changes of a value, and without this that one would cost more journal than the other forty-nine.
+/// Says of a leaf or branch that was written anew, or divided, which of its cells are those of the page it was copied from,
+/// elsewhere: a few bytes each instead of the whole page. A page is written anew for one in fifty changes of a value, and without
+/// this that one would cost more journal than the other forty-nine.
 /// </summary>
-/// <remarks>Works on what the two pages hold, not on how one became the other: whatever changed, the ranges make the one from the other, byte for byte.</remarks>
+/// <remarks>
+/// Works on what the two pages hold, not on how one became the other: whatever changed, the ranges make the one from the other,
+/// byte for byte.
+/// </remarks>
 internal static class PageMoves
 {
     private const int CellHeadBytes = 4;
@@ -19,29 +23,41 @@ internal static class PageMoves
     private const int WordBytes = 8;
 
     /// <summary>
-    /// Writes ranges that make a page from its original; false, having written nothing that counts, where the two are not of a kind or it would not be shorter than the page.
+    /// Writes ranges that make a page from its original; false, having written nothing that counts, where the two are not of a
+    /// kind or it would not be shorter than the page.
     /// </summary>
     /// <param name="ranges">Where they go.</param>
     /// <param name="page">The page.</param>
     /// <param name="original">What it was copied from.</param>
     /// <param name="different">The words in which they differ.</param>
-    public static bool TryWrite(ref RangeList ranges, scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original, scoped ReadOnlySpan<ulong> different)
+    public static bool TryWrite(
+        ref RangeList ranges, scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original,
+        scoped ReadOnlySpan<ulong> different)
     {
-        if (!IsSlotted(page) || page[PageLayout.TypeOffset] != original[PageLayout.TypeOffset] || UInt16(page, PageLayout.GarbageOffset) != 0
+        if (!IsSlotted(page)
+            || page[PageLayout.TypeOffset] != original[PageLayout.TypeOffset]
+            || UInt16(page, PageLayout.GarbageOffset) != 0
             || PageShape.FindFault(page) is not null || PageShape.FindFault(original) is not null)
             return false;
 
-        int count = UInt16(page, PageLayout.CountOffset), slots = SlotsStart(count), slotsEnd = slots + (count * SlotBytes), heapStart = UInt16(page, PageLayout.HeapStartOffset);
+        int count = UInt16(page, PageLayout.CountOffset),
+            slots = SlotsStart(count),
+            slotsEnd = slots + (count * SlotBytes),
+            heapStart = UInt16(page, PageLayout.HeapStartOffset);
         if (page[slotsEnd..heapStart].ContainsAnyExcept((byte)0))
             return false;
 
-        // Header, heads and slots by comparison; what follows them to the heap is zeros; then cells, and without garbage nothing else but the prefix.
+        // Header, heads and slots by comparison; what follows them to the heap is zeros; then cells, and without garbage nothing
+        // else but the prefix.
         int words = slotsEnd / WordBytes;
         ranges.AddDifferent(page, original, different, words);
         ranges.AddBytes(words * WordBytes, page[(words * WordBytes)..slotsEnd]);
         ranges.AddZeros(slotsEnd, heapStart - slotsEnd);
         AddCells(ref ranges, page, original);
-        Add(ref ranges, page, original, UInt16(page, PageLayout.PrefixOffsetOffset), UInt16(original, PageLayout.PrefixOffsetOffset), UInt16(page, PageLayout.PrefixLengthOffset), UInt16(original, PageLayout.PrefixLengthOffset));
+        Add(
+            ref ranges, page, original, UInt16(page, PageLayout.PrefixOffsetOffset),
+            UInt16(original, PageLayout.PrefixOffsetOffset), UInt16(page, PageLayout.PrefixLengthOffset),
+            UInt16(original, PageLayout.PrefixLengthOffset));
         return ranges.IsShort;
     }
 
@@ -52,10 +68,14 @@ internal static class PageMoves
         return IsSlotted(page) ? SlotsStart(count) + (count * SlotBytes) : 0;
     }
 
-    /// <summary>From the last entry to the first: so cells that were written one after the other follow each other, and are one range if they did before.</summary>
+    /// <summary>
+    /// From the last entry to the first: so cells that were written one after the other follow each other, and are one range if
+    /// they did before.
+    /// </summary>
     private static void AddCells(ref RangeList ranges, scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original)
     {
-        int slots = SlotsStart(UInt16(page, PageLayout.CountOffset)), oldSlots = SlotsStart(UInt16(original, PageLayout.CountOffset));
+        int slots = SlotsStart(UInt16(page, PageLayout.CountOffset)),
+            oldSlots = SlotsStart(UInt16(original, PageLayout.CountOffset));
         int old = UInt16(original, PageLayout.CountOffset) - 1;
         for (int entry = UInt16(page, PageLayout.CountOffset) - 1; entry >= 0 && ranges.IsShort; entry--)
         {
@@ -81,7 +101,9 @@ internal static class PageMoves
         }
     }
 
-    private static void Add(ref RangeList ranges, scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original, int at, int oldAt, int lengthBytes, int oldLengthBytes)
+    private static void Add(
+        ref RangeList ranges, scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original, int at, int oldAt,
+        int lengthBytes, int oldLengthBytes)
     {
         ReadOnlySpan<byte> bytes = page.Slice(at, lengthBytes);
         if (lengthBytes == 0)
@@ -92,13 +114,17 @@ internal static class PageMoves
             ranges.AddMove(at, oldAt, lengthBytes);
     }
 
-    private static bool IsSlotted(ReadOnlySpan<byte> page) => (PageType)page[PageLayout.TypeOffset] is PageType.Leaf or PageType.Branch;
+    private static bool IsSlotted(ReadOnlySpan<byte> page) =>
+        (PageType)page[PageLayout.TypeOffset] is PageType.Leaf or PageType.Branch;
 
-    private static int SlotsStart(int count) => PageLayout.HeaderBytes + ((count + HeadStep - 1) / HeadStep * HeadStep * HeadBytes);
+    private static int SlotsStart(int count) =>
+        PageLayout.HeaderBytes + ((count + HeadStep - 1) / HeadStep * HeadStep * HeadBytes);
 
-    private static int CellBytes(ReadOnlySpan<byte> page, int cell) => CellHeadBytes + UInt16(page, cell) + (UInt16(page, cell + 2) & ~OverflowFlag);
+    private static int CellBytes(ReadOnlySpan<byte> page, int cell) =>
+        CellHeadBytes + UInt16(page, cell) + (UInt16(page, cell + 2) & ~OverflowFlag);
 
-    private static ReadOnlySpan<byte> Key(ReadOnlySpan<byte> page, int cell) => page.Slice(cell + CellHeadBytes, UInt16(page, cell));
+    private static ReadOnlySpan<byte> Key(ReadOnlySpan<byte> page, int cell) =>
+        page.Slice(cell + CellHeadBytes, UInt16(page, cell));
 
     private static int UInt16(ReadOnlySpan<byte> page, int offset) => MemoryMarshal.Read<ushort>(page[offset..]);
 
@@ -120,7 +146,8 @@ internal static class PageMoves
         public bool IsShort { get; private set; } = true;
 
         /// <summary>The words that differ, up to one.</summary>
-        public void AddDifferent(scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original, scoped ReadOnlySpan<ulong> different, int words)
+        public void AddDifferent(
+            scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original, scoped ReadOnlySpan<ulong> different, int words)
         {
             for (int start = 0; (start = WordDifference.Next(different, start, isSet: true)) < words;)
             {
@@ -185,7 +212,8 @@ internal static class PageMoves
             if (isNext)
             {
                 Span<byte> before = _destination.Slice(_last + sizeof(ushort), sizeof(ushort));
-                BinaryPrimitives.WriteUInt16LittleEndian(before, (ushort)(BinaryPrimitives.ReadUInt16LittleEndian(before) + lengthBytes));
+                BinaryPrimitives.WriteUInt16LittleEndian(
+                    before, (ushort)(BinaryPrimitives.ReadUInt16LittleEndian(before) + lengthBytes));
                 return;
             }
 

@@ -4,12 +4,13 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// Proves that what a page says of its own inside can be followed: every offset and length lies in the page, every entry is as long as its kind
-/// of page has them. Asked once for each page, when it is first touched or comes from a frame, so that readers need not ask again at each step.
+/// Proves that what a page says of its own inside can be followed: every offset and length lies in the page, every entry is as
+/// long as its kind of page has them. Asked once for each page, when it is first touched or comes from a frame, so that readers
+/// need not ask again at each step.
 /// </summary>
 /// <remarks>
-/// A checksum tells that a page is as it was written; this tells that whoever wrote it kept the rules (see SlottedPage). It looks at sizes, not at keys: their
-/// order is the business of a check. About a nanosecond for each entry.
+/// A checksum tells that a page is as it was written; this tells that whoever wrote it kept the rules (see SlottedPage). It looks
+/// at sizes, not at keys: their order is the business of a check. About a nanosecond for each entry.
 /// </remarks>
 internal static class PageShape
 {
@@ -30,7 +31,8 @@ internal static class PageShape
         {
             PageType.Leaf => FindSlottedFault(page, isLeaf: true),
             PageType.Branch => FindSlottedFault(page, isLeaf: false),
-            PageType.Overflow => BinaryPrimitives.ReadInt32LittleEndian(page[PageLayout.ValueLengthOffset..]) is < 0 or > FormatLimits.MaxValueBytes
+            PageType.Overflow => BinaryPrimitives.ReadInt32LittleEndian(page[PageLayout.ValueLengthOffset..]) is < 0
+                or > FormatLimits.MaxValueBytes
                 ? "its value has an impossible length"
                 : null,
             PageType.Bitmap => null,
@@ -44,11 +46,15 @@ internal static class PageShape
     {
         int count = UInt16(page, PageLayout.CountOffset);
         int heapStart = UInt16(page, PageLayout.HeapStartOffset);
-        int prefixOffset = UInt16(page, PageLayout.PrefixOffsetOffset), prefixLength = UInt16(page, PageLayout.PrefixLengthOffset);
+        int prefixOffset = UInt16(page, PageLayout.PrefixOffsetOffset),
+            prefixLength = UInt16(page, PageLayout.PrefixLengthOffset);
         int slots = PageLayout.HeaderBytes + ((count + HeadStep - 1) / HeadStep * HeadStep * HeadBytes);
         if (heapStart > PageLayout.SizeBytes || slots + (count * SlotBytes) > heapStart)
             return $"{count} entries do not fit before the heap at {heapStart}";
-        if (prefixLength > 0 && (prefixOffset < heapStart || prefixOffset + prefixLength > PageLayout.SizeBytes || prefixLength > FormatLimits.MaxKeyBytes))
+        if (prefixLength > 0
+            && (prefixOffset < heapStart
+                || prefixOffset + prefixLength > PageLayout.SizeBytes
+                || prefixLength > FormatLimits.MaxKeyBytes))
             return $"a prefix of {prefixLength} bytes at {prefixOffset} lies outside the heap";
         if (isLeaf != (page[PageLayout.LevelOffset] == 0) || (!isLeaf && count == 0))
             return $"a page of type {(isLeaf ? "leaf" : "branch")} has level {page[PageLayout.LevelOffset]} and {count} entries";

@@ -27,7 +27,9 @@ internal static class PageShifts
     /// <param name="first">Where the stretch begins.</param>
     /// <param name="last">The byte behind it.</param>
     /// <param name="indexEnd">The byte behind the slots of the page.</param>
-    public static void Write(ref PageMoves.RangeList ranges, scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original, int first, int last, int indexEnd)
+    public static void Write(
+        ref PageMoves.RangeList ranges, scoped ReadOnlySpan<byte> page, scoped ReadOnlySpan<byte> original, int first, int last,
+        int indexEnd)
     {
         int end = Math.Min(last, indexEnd), written = first;
         for (int at = first + (first % Step); at + MinMoveBytes <= end;)
@@ -54,7 +56,9 @@ internal static class PageShifts
         foreach (short distance in Distances)
         {
             int start = at - distance;
-            if (start < PageLayout.HeaderBytes || start + MinMoveBytes > PageLayout.SizeBytes || MemoryMarshal.Read<ulong>(original[start..]) != begin)
+            if (start < PageLayout.HeaderBytes
+                || start + MinMoveBytes > PageLayout.SizeBytes
+                || MemoryMarshal.Read<ulong>(original[start..]) != begin)
                 continue;
 
             int length = rest.CommonPrefixLength(original[start..]);

@@ -4,7 +4,8 @@ using System.Text;
 namespace Treepie.Storage.Format;
 
 /// <summary>
-/// Keys of the system tree, which stands beside the catalogue: what the store itself has to remember. Numbers in keys are big-endian.
+/// Keys of the system tree, which stands beside the catalogue: what the store itself has to remember. Numbers in keys are
+/// big-endian.
 /// <code>
 /// KEY                                    VALUE
 /// 1, name in UTF-8                       a root kept under that name (see SnapshotRecord)

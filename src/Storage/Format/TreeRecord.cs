@@ -52,7 +52,9 @@ internal readonly record struct TreeRecord(uint Id, PageReference Root, int Leve
         TreeRecord record = Read(source);
         if (record.Levels > MaxLevels || record.Count < 0 || record.Root.Birth < 0)
             return $"{record.Levels} levels, {record.Count} keys, born {record.Root.Birth}";
-        return record.Levels == 0 ? record.Root.IsNone ? null : "a root but no levels" : record.Root.Number < FormatLimits.FirstDataPage ? $"{record.Levels} levels below page {record.Root.Number}" : null;
+        return record.Levels == 0
+            ? record.Root.IsNone ? null : "a root but no levels"
+            : record.Root.Number < FormatLimits.FirstDataPage ? $"{record.Levels} levels below page {record.Root.Number}" : null;
     }
 
     public void Write(Span<byte> destination)

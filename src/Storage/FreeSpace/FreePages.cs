@@ -6,16 +6,17 @@ namespace Treepie.Storage.FreeSpace;
 /// <summary>
 /// Which pages hold something. A page is visible to snapshots in [birth, freed) and is given out again as soon as no
 /// snapshot that is open (by a reader, by the last durable checkpoint, by a checkpoint under way) lies in that interval:
-/// a reader open for a year holds back the pages it can see and no others (see <see cref="HeldPages"/>). The lowest free page is given out first, so that the
-/// end of the file becomes free where less is stored. For the one writer only.
+/// a reader open for a year holds back the pages it can see and no others (see <see cref="HeldPages"/>). The lowest free page is
+/// given out first, so that the end of the file becomes free where less is stored. For the one writer only.
 /// </summary>
 /// <remarks>
-/// Bitmap pages are read when a page of theirs is first given out or freed, so that opening costs the same for any amount of data.
-/// Invariants. 1. A page in use by the newest state is live. 2. A page that was freed but can still be seen is neither live nor free and
-/// is in exactly one place of <see cref="HeldPages"/>, or retired. A page that a named snapshot sees counts as live until it is unpinned. 3. Every page from
-/// <see cref="FormatLimits.FirstDataPage"/> to <see cref="PageCount"/> is live, free or held; none beyond is. 4. A group that is not loaded is
-/// as the last durable checkpoint has it. 5. No group below <c>_hint</c> that is loaded has a free page. 6. Freeing reads nothing: the groups of the pages were loaded before.
-/// 7. Memory holds nothing of a page that is free: whatever the page becomes next, nobody reads what it was.
+/// Bitmap pages are read when a page of theirs is first given out or freed, so that opening costs the same for any amount of
+/// data. Invariants. 1. A page in use by the newest state is live. 2. A page that was freed but can still be seen is neither live
+/// nor free and is in exactly one place of <see cref="HeldPages"/>, or retired. A page that a named snapshot sees counts as live
+/// until it is unpinned. 3. Every page from <see cref="FormatLimits.FirstDataPage"/> to <see cref="PageCount"/> is live, free or
+/// held; none beyond is. 4. A group that is not loaded is as the last durable checkpoint has it. 5. No group below <c>_hint</c>
+/// that is loaded has a free page. 6. Freeing reads nothing: the groups of the pages were loaded before. 7. Memory holds nothing
+/// of a page that is free: whatever the page becomes next, nobody reads what it was.
 /// </remarks>
 internal sealed class FreePages
 {
@@ -34,8 +35,10 @@ internal sealed class FreePages
     /// <param name="pageCount">Pages of the last checkpoint.</param>
     /// <param name="livePages">How many of them are in use.</param>
     /// <param name="load">Fetches their bits when needed.</param>
-    /// <param name="forget">Drops what memory holds of pages; called for each run that becomes free, whoever frees it and why.</param>
-    /// <param name="pagesPerGroup">Pages that one bitmap page covers, a multiple of 64; see <see cref="Files.World.PagesPerBitmap"/>.</param>
+    /// <param name="forget">Drops what memory holds of pages; called for each run that becomes free, whoever frees it and
+    /// why.</param>
+    /// <param name="pagesPerGroup">Pages that one bitmap page covers, a multiple of 64; see
+    /// <see cref="Files.World.PagesPerBitmap"/>.</param>
     public FreePages(
         long pageCount, long livePages, LoadGroup load, Action<PageRun> forget, int pagesPerGroup = FormatLimits.PagesPerBitmap)
     {
@@ -79,7 +82,9 @@ internal sealed class FreePages
         return words;
     }
 
-    /// <summary>Gives out pages side by side; returns the first. The file must hold <see cref="PageCount"/> pages before they are used.</summary>
+    /// <summary>
+    /// Gives out pages side by side; returns the first. The file must hold <see cref="PageCount"/> pages before they are used.
+    /// </summary>
     public long Allocate(int pages)
     {
         long first = pages == 1 ? FindSingle() : FindRun(pages);
@@ -95,8 +100,8 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// Takes back pages that nobody ever saw. Those at the end were never given out then: a command that asked for more than the disk has
-    /// leaves the next one asking for no more than it needs.
+    /// Takes back pages that nobody ever saw. Those at the end were never given out then: a command that asked for more than the
+    /// disk has leaves the next one asking for no more than it needs.
     /// </summary>
     public void Return(PageRun run)
     {
@@ -112,8 +117,8 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// Reads the bits of these pages, so that freeing them needs no I/O (invariant 6). What that throws has changed nothing; whoever is going to free pages asks for it where an error still
-    /// undoes the command alone.
+    /// Reads the bits of these pages, so that freeing them needs no I/O (invariant 6). What that throws has changed nothing;
+    /// whoever is going to free pages asks for it where an error still undoes the command alone.
     /// </summary>
     public void Load(PageRun run)
     {
@@ -124,7 +129,8 @@ internal sealed class FreePages
 
     /// <summary>The newest state no longer uses these pages; they stay held until <see cref="Reclaim"/> lets them go.</summary>
     /// <remarks>
-    /// Pages that are not in use have been given free by somebody else: two places of a damaged file refer to them. They are not given out a second time, which would spread the damage; a check names them.
+    /// Pages that are not in use have been given free by somebody else: two places of a damaged file refer to them. They are not
+    /// given out a second time, which would spread the damage; a check names them.
     /// </remarks>
     public void Free(PageRun run, long birth, long freed)
     {
@@ -133,8 +139,9 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// As <see cref="Free"/>, for pages that an earlier transaction freed and only a named snapshot saw, which <paramref name="dropped"/>
-    /// dropped: a recovery must not find them needed, so a checkpoint has to contain that transaction first.
+    /// As <see cref="Free"/>, for pages that an earlier transaction freed and only a named snapshot saw, which
+    /// <paramref name="dropped"/> dropped: a recovery must not find them needed, so a checkpoint has to contain that transaction
+    /// first.
     /// </summary>
     public void FreeUnpinned(PageRun run, long birth, long freed, long dropped)
     {
@@ -142,7 +149,10 @@ internal sealed class FreePages
             Held.AddUnpinned(run, birth, freed, dropped);
     }
 
-    /// <summary>Pages that no snapshot ever sees (bitmaps) and that the last checkpoint names: no longer in use, but not to be given out before <see cref="FreeRetired"/>.</summary>
+    /// <summary>
+    /// Pages that no snapshot ever sees (bitmaps) and that the last checkpoint names: no longer in use, but not to be given out
+    /// before <see cref="FreeRetired"/>.
+    /// </summary>
     public void Retire(PageRun run)
     {
         ClearLive(run);
@@ -183,8 +193,8 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// After the frames are read: pages beyond those of the checkpoint that are not in use are free, but for those freed since, which it may
-    /// refer to.
+    /// After the frames are read: pages beyond those of the checkpoint that are not in use are free, but for those freed since,
+    /// which it may refer to.
     /// </summary>
     public void FinishLoad(long pageCount, IReadOnlyCollection<PageRun> freedSince, long transaction)
     {
@@ -234,7 +244,9 @@ internal sealed class FreePages
     /// <summary>Copies the bits of pages in use of a group as of now.</summary>
     public void CopyBitmap(int group, Span<ulong> words) => Group(group).Live.CopyTo(words);
 
-    /// <summary>Whether a group changed since its bitmap page in one of the two places (0 or 1) was written; notes that it is written now.</summary>
+    /// <summary>
+    /// Whether a group changed since its bitmap page in one of the two places (0 or 1) was written; notes that it is written now.
+    /// </summary>
     public bool TakeDirty(int group, int place)
     {
         GrowDirty(group);
@@ -374,7 +386,8 @@ internal sealed class FreePages
         if (first < _loadablePages)
         {
             _load(number, live);
-            group.Load(live, number == 0 ? (int)FormatLimits.FirstDataPage : 0, (int)Math.Min(_pagesPerGroup, _loadablePages - first));
+            group.Load(
+                live, number == 0 ? (int)FormatLimits.FirstDataPage : 0, (int)Math.Min(_pagesPerGroup, _loadablePages - first));
             _freeLoaded += group.FreeCount;
             _freeNotLoaded = Math.Max(0, _freeNotLoaded - group.FreeCount);
             if (group.FreeCount > 0)

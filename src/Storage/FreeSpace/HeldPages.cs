@@ -3,16 +3,19 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.FreeSpace;
 
 /// <summary>
-/// Pages that the newest state does not use and that somebody may still see. A page is seen by the snapshots in [birth, freed); it is kept
-/// under one open snapshot that sees it, and looked at again when that one has gone.
+/// Pages that the newest state does not use and that somebody may still see. A page is seen by the snapshots in [birth, freed);
+/// it is kept under one open snapshot that sees it, and looked at again when that one has gone.
 /// </summary>
 /// <remarks>
-/// So one reader keeps at most one version of each page, however much is written while it is open: of all versions a page ever had one at most
-/// has the reader's snapshot in its interval. And a reader costs no time while it stays.
+/// So one reader keeps at most one version of each page, however much is written while it is open: of all versions a page ever
+/// had one at most has the reader's snapshot in its interval. And a reader costs no time while it stays.
 /// </remarks>
 internal sealed class HeldPages
 {
-    /// <summary>Runs that an emptied bucket may have room for, to be used again: one for each page between two checkpoints of an ordinary store.</summary>
+    /// <summary>
+    /// Runs that an emptied bucket may have room for, to be used again: one for each page between two checkpoints of an ordinary
+    /// store.
+    /// </summary>
     private const int MostKept = 1 << 16;
 
     private readonly Dictionary<long, Bucket> _bySnapshot = [];
@@ -25,8 +28,11 @@ internal sealed class HeldPages
     /// <summary>Pages freed by a transaction; <see cref="Reclaim"/> decides.</summary>
     public void Add(PageRun run, long birth, long freed) => _recent.Add(new Held(run, birth, freed));
 
-    /// <summary>Pages freed by a transaction long ago, which only named snapshots saw until one dropped the last of these.</summary>
-    public void AddUnpinned(PageRun run, long birth, long freed, long dropped) => _unpinned.Add((new Held(run, birth, freed), dropped));
+    /// <summary>
+    /// Pages freed by a transaction long ago, which only named snapshots saw until one dropped the last of these.
+    /// </summary>
+    public void AddUnpinned(PageRun run, long birth, long freed, long dropped) =>
+        _unpinned.Add((new Held(run, birth, freed), dropped));
 
     /// <summary>Pages kept under one of these snapshots, which are sorted.</summary>
     public long CountUnder(ReadOnlySpan<long> snapshots)
@@ -39,8 +45,9 @@ internal sealed class HeldPages
     }
 
     /// <summary>
-    /// Lets go of pages that no snapshot sees. <paramref name="snapshots"/> is sorted; <paramref name="durable"/> is the last transaction of the last
-    /// checkpoint; pages born up to <paramref name="heldUpTo"/> stay in any case (a checkpoint is writing them).
+    /// Lets go of pages that no snapshot sees. <paramref name="snapshots"/> is sorted; <paramref name="durable"/> is the last
+    /// transaction of the last checkpoint; pages born up to <paramref name="heldUpTo"/> stay in any case (a checkpoint is writing
+    /// them).
     /// </summary>
     public void Reclaim(ReadOnlySpan<long> snapshots, long durable, long heldUpTo, List<PageRun> released)
     {

@@ -3,7 +3,10 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.FreeSpace;
 
-/// <summary>The pages one bitmap page speaks of: which are in use, and which can be given out. A page that is neither is held by someone who still sees it.</summary>
+/// <summary>
+/// The pages one bitmap page speaks of: which are in use, and which can be given out. A page that is neither is held by someone
+/// who still sees it.
+/// </summary>
 internal sealed class PageGroup
 {
     /// <summary>Words of a bitmap page.</summary>
@@ -16,7 +19,9 @@ internal sealed class PageGroup
     private readonly ulong[] _free = new ulong[Words];
     private int _firstFreeWord;
 
-    /// <summary>Length from which on no run of free pages is known to exist, so that a fragmented group is scanned once per change.</summary>
+    /// <summary>
+    /// Length from which on no run of free pages is known to exist, so that a fragmented group is scanned once per change.
+    /// </summary>
     private int _noRunOf = int.MaxValue;
 
     /// <summary>Pages that can be given out.</summary>
@@ -144,7 +149,10 @@ internal sealed class PageGroup
         return -1;
     }
 
-    /// <summary>The bits at which so many set bits side by side begin: each step doubles what is known, so it takes the logarithm of the length.</summary>
+    /// <summary>
+    /// The bits at which so many set bits side by side begin: each step doubles what is known, so it takes the logarithm of the
+    /// length.
+    /// </summary>
     private static ulong StartsOfRuns(ulong bits, int length)
     {
         for (int known = 1; known < length && bits != 0;)

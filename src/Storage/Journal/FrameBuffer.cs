@@ -5,8 +5,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Journal;
 
 /// <summary>
-/// One frame while it is put together; used again for the next one. Room for the header of a file lies before it, so that the first frame
-/// of a use is one write, and all of it lies as a write past the system's cache needs it.
+/// One frame while it is put together; used again for the next one. Room for the header of a file lies before it, so that the
+/// first frame of a use is one write, and all of it lies as a write past the system's cache needs it.
 /// </summary>
 internal sealed class FrameBuffer : IDisposable
 {
@@ -37,7 +37,9 @@ internal sealed class FrameBuffer : IDisposable
     {
         long needed = Start + Length + lengthBytes + FrameHeader.AlignmentBytes;
         if (needed > Array.MaxLength)
-            throw new StorageException($"A transaction's journal frame would have {needed} bytes, the most is {Array.MaxLength}; write in smaller transactions.");
+            throw new StorageException(
+                $"A transaction's journal frame would have {needed} bytes, the most is {Array.MaxLength}; write in smaller "
+                    + $"transactions.");
         if (needed > _bytes.Length)
             _bytes.Resize((int)Math.Min(Array.MaxLength, Math.Max(needed, 2L * _bytes.Length)), Start + Length);
         return _bytes.Slice(Start + Length, (int)lengthBytes);
@@ -45,9 +47,12 @@ internal sealed class FrameBuffer : IDisposable
 
     public void Advance(int lengthBytes) => Length += lengthBytes;
 
-    public void WriteInt32At(int offset, int value) => BinaryPrimitives.WriteInt32LittleEndian(_bytes.Slice(Start + offset, sizeof(int)), value);
+    public void WriteInt32At(int offset, int value) =>
+        BinaryPrimitives.WriteInt32LittleEndian(_bytes.Slice(Start + offset, sizeof(int)), value);
 
-    /// <summary>The frame as it goes to the file: filled with zeros to a multiple of 4 KiB; with the block before it where wanted.</summary>
+    /// <summary>
+    /// The frame as it goes to the file: filled with zeros to a multiple of 4 KiB; with the block before it where wanted.
+    /// </summary>
     public ReadOnlySpan<byte> Padded(bool withBlock)
     {
         int padded = (int)FrameHeader.FrameBytes(Length - FrameHeader.SizeBytes);

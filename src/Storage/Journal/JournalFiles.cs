@@ -29,7 +29,9 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     /// <summary>Whether files are kept until their frames are archived.</summary>
     public bool IsLogKept => Volatile.Read(ref _keptFrom) != long.MaxValue;
 
-    /// <summary>Keeps what is there from a use on, and what comes, until it is archived or has more bytes than these; 0: nothing any more.</summary>
+    /// <summary>
+    /// Keeps what is there from a use on, and what comes, until it is archived or has more bytes than these; 0: nothing any more.
+    /// </summary>
     public void Keep(long budgetBytes, long fromUse)
     {
         lock (_lock)
@@ -57,7 +59,10 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
             return new EnvironmentLogState(IsLogKept, _budgetBytes, _all.Where(IsKept).Sum(file => file.LengthBytes), _givenUp);
     }
 
-    /// <summary>Opens every journal file of the directory and reads its header. Who only reads may be beside a writer that puts spare files away.</summary>
+    /// <summary>
+    /// Opens every journal file of the directory and reads its header. Who only reads may be beside a writer that puts spare
+    /// files away.
+    /// </summary>
     public IReadOnlyList<JournalFile> OpenAll(Guid storeId, bool writable)
     {
         var block = new byte[JournalFileHeader.BlockBytes];
@@ -68,20 +73,23 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
             {
                 file = files.Open(name, create: false, writable);
             }
-            catch (Exception error) when (!writable && (error as FileNotFoundException ?? error.InnerException) is FileNotFoundException)
+            catch (Exception error)
+                when (!writable && (error as FileNotFoundException ?? error.InnerException) is FileNotFoundException)
             {
                 continue;
             }
 
             JournalFileHeader? header = null;
-            if (file.Read(block, 0) == block.Length && JournalFileHeader.TryRead(block, Path.Combine(files.Path, name), out JournalFileHeader read))
+            if (file.Read(block, 0) == block.Length
+                && JournalFileHeader.TryRead(block, Path.Combine(files.Path, name), out JournalFileHeader read))
                 header = read;
             _all.Add(new JournalFile(file, file.Length) { Header = header });
             if (header is { } own && own.StoreId != storeId)
             {
                 Dispose();
                 throw new ForeignDataException(
-                    $"'{Path.Combine(files.Path, name)}' belongs to another store ({own.StoreId}, this one is {storeId}): put the right files together. Nothing was written.");
+                    $"'{Path.Combine(files.Path, name)}' belongs to another store ({own.StoreId}, this one is {storeId}): put "
+                        + $"the right files together. Nothing was written.");
             }
         }
 
@@ -131,8 +139,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     }
 
     /// <summary>
-    /// Makes sure that so many spare files of this size are ready; deletes other spares. Called in the background: a file is taken while another is
-    /// being made.
+    /// Makes sure that so many spare files of this size are ready; deletes other spares. Called in the background: a file is
+    /// taken while another is being made.
     /// </summary>
     public void PrepareSpares(int count, long wantedBytes, long oldestNeededUse)
     {
@@ -165,9 +173,9 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     }
 
     /// <summary>
-    /// Deletes files beyond a length once a clean close is durable, after which no recovery needs any: an import leaves large ones, and a store that is closed may
-    /// be so for good. Those that are kept for the log stay. Where deleting fails the next session uses what is left; that the names are gone
-    /// is made durable by nobody: back again they are what they were.
+    /// Deletes files beyond a length once a clean close is durable, after which no recovery needs any: an import leaves large
+    /// ones, and a store that is closed may be so for good. Those that are kept for the log stay. Where deleting fails the next
+    /// session uses what is left; that the names are gone is made durable by nobody: back again they are what they were.
     /// </summary>
     public void GiveBack(long keptBytes)
     {
@@ -191,7 +199,10 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         }
     }
 
-    /// <summary>Deletes the files whose last use was before this one, which no recovery needs: the keys in their headers are not those in force any more.</summary>
+    /// <summary>
+    /// Deletes the files whose last use was before this one, which no recovery needs: the keys in their headers are not those in
+    /// force any more.
+    /// </summary>
     public void DropBefore(long oldestNeededUse)
     {
         List<JournalFile> dropped;
@@ -233,7 +244,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     }
 
     private static bool IsJournal(string name) =>
-        name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal) && name.EndsWith(FormatLimits.JournalSuffix, StringComparison.Ordinal);
+        name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal)
+            && name.EndsWith(FormatLimits.JournalSuffix, StringComparison.Ordinal);
 
     private bool IsKept(JournalFile file) => file.Header?.Use >= _keptFrom;
 
@@ -262,7 +274,10 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         return file;
     }
 
-    /// <summary>Gives up the oldest files of the log while there are more than may be; those that a recovery needs stay whatever they have. Holding the lock.</summary>
+    /// <summary>
+    /// Gives up the oldest files of the log while there are more than may be; those that a recovery needs stay whatever they
+    /// have. Holding the lock.
+    /// </summary>
     private void TrimKept(long oldestNeededUse)
     {
         if (!IsLogKept)
@@ -270,7 +285,10 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
 
         var kept = new Queue<JournalFile>(_all.Where(IsKept).OrderBy(file => file.Header?.Use));
         long bytes = kept.Sum(file => file.LengthBytes);
-        while (bytes > _budgetBytes && kept.TryDequeue(out JournalFile? oldest) && oldest.Header is { } header && header.Use < oldestNeededUse)
+        while (bytes > _budgetBytes
+            && kept.TryDequeue(out JournalFile? oldest)
+            && oldest.Header is { } header
+            && header.Use < oldestNeededUse)
         {
             _keptFrom = header.Use + 1;
             _givenUp++;
@@ -279,9 +297,12 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     }
 
     private IEnumerable<JournalFile> Spares(long oldestNeededUse) =>
-        _all.Where(file => !file.IsTaken && (file.Header is null || file.Header.Value.Use < Math.Min(oldestNeededUse, _keptFrom)));
+        _all.Where(
+            file => !file.IsTaken && (file.Header is null || file.Header.Value.Use < Math.Min(oldestNeededUse, _keptFrom)));
 
-    /// <summary>Zeros are really written: a block that was only allocated costs the file system a journal entry at its first sync.</summary>
+    /// <summary>
+    /// Zeros are really written: a block that was only allocated costs the file system a journal entry at its first sync.
+    /// </summary>
     private JournalFile Create(long lengthBytes)
     {
         lengthBytes = (lengthBytes + FrameHeader.AlignmentBytes - 1) / FrameHeader.AlignmentBytes * FrameHeader.AlignmentBytes;
@@ -319,7 +340,8 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
         var taken = files.List().ToHashSet(StringComparer.Ordinal);
         for (int number = 1; ; number++)
         {
-            string name = string.Create(CultureInfo.InvariantCulture, $"{FormatLimits.JournalPrefix}{number:d4}{FormatLimits.JournalSuffix}");
+            string name = string.Create(
+                CultureInfo.InvariantCulture, $"{FormatLimits.JournalPrefix}{number:d4}{FormatLimits.JournalSuffix}");
             if (!taken.Contains(name))
                 return name;
         }

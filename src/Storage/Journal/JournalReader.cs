@@ -35,7 +35,8 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
         Dictionary<long, JournalFile> uses = Uses(start.Use);
         if (start.Use > 0 && !isClean && !uses.ContainsKey(start.Use) && FindNext(uses, start) is null)
             throw new CorruptionException(
-                $"The journal file of use {start.Use} is missing from '{files.Path}', or its header is damaged: transactions after {lastTransaction} may be lost. Put the file back, or restore a backup.");
+                $"The journal file of use {start.Use} is missing from '{files.Path}', or its header is damaged: transactions "
+                    + $"after {lastTransaction} may be lost. Put the file back, or restore a backup.");
 
         JournalPosition position = start;
         byte[] buffer = [];
@@ -55,7 +56,8 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
                     buffer.AsSpan(0, FrameHeader.SizeBytes + header.PayloadBytes).Clear();
                 lastTransaction = header.LastTransaction;
                 Tail = new JournalTail(file, position, header);
-                position = new JournalPosition(position.Use, position.Offset + FrameHeader.FrameBytes(header.PayloadBytes), position.Frame + 1, hash);
+                position = new JournalPosition(
+                    position.Use, position.Offset + FrameHeader.FrameBytes(header.PayloadBytes), position.Frame + 1, hash);
             }
             else
             {
@@ -67,15 +69,20 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
             && (FindCut(cut) ?? FindCutFrame(cut, position, lastTransaction)) is { } what)
             throw new CorruptionException(
                 $"'{Path.Combine(files.Path, cut.File.Name)}' was cut off: {what}. "
-                + $"Its frames are whole up to transaction {lastTransaction}; transaction {lastTransaction + 1} and later ones may have been "
+                + $"Its frames are whole up to transaction {lastTransaction}; transaction {lastTransaction + 1} and later ones "
+                + $"may have been "
                 + "acknowledged and are lost. Nothing was written. "
                 + "Put the whole file back, restore a backup, or salvage what is left.");
         if (uses.Count > 0 && uses.Keys.Max() > position.Use)
             throw new CorruptionException(
-                $"The journal in '{files.Path}' is damaged at transaction {lastTransaction + 1}: it breaks off in use {position.Use}, and use {uses.Keys.Max()} was begun after all of it was acknowledged. Nothing was written. Restore a backup, or salvage what is left.");
+                $"The journal in '{files.Path}' is damaged at transaction {lastTransaction + 1}: it breaks off in use "
+                    + $"{position.Use}, and use {uses.Keys.Max()} was begun after all of it was acknowledged. Nothing was "
+                    + $"written. Restore a backup, or salvage what is left.");
         if (uses.TryGetValue(position.Use, out JournalFile? left) && TryReadNextUse(left, out JournalNextUse missing))
             throw new CorruptionException(
-                $"The journal in '{files.Path}' breaks off after transaction {lastTransaction}: '{left.File.Name}' says that it goes on in use {missing.Use}, which is missing or has a damaged header, so later transactions were acknowledged. Nothing was written. Put the file back, restore a backup, or salvage what is left.");
+                $"The journal in '{files.Path}' breaks off after transaction {lastTransaction}: '{left.File.Name}' says that it "
+                    + $"goes on in use {missing.Use}, which is missing or has a damaged header, so later transactions were "
+                    + $"acknowledged. Nothing was written. Put the file back, restore a backup, or salvage what is left.");
         if ((position.Use > start.Use || !isClean) && uses.TryGetValue(position.Use, out JournalFile? last))
             ThrowIfDamaged(last, position, lastTransaction);
         if (!isClean && uses.Values.FirstOrDefault(file => FindCut(file) is not null) is { } shortened)
@@ -124,14 +131,18 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     {
         if (header.IsEncrypted != cipher is not null)
             throw new CorruptionException(
-                $"Frame {header.Frame} of '{Path.Combine(files.Path, file.File.Name)}' is {(header.IsEncrypted ? "" : "not ")}encrypted, and the environment is{(cipher is null ? " not" : "")}: someone put it there. Nothing was written. Restore a backup.");
+                $"Frame {header.Frame} of '{Path.Combine(files.Path, file.File.Name)}' is "
+                    + $"{(header.IsEncrypted ? "" : "not ")}encrypted, and the environment is{(cipher is null ? " not" : "")}: "
+                    + $"someone put it there. Nothing was written. Restore a backup.");
         if (cipher is null)
             return;
 
         using FrameCipher opener = cipher.NewFrameCipher(file.Header!.Value); // TryReadWhole compared its salt
         if (!opener.TryOpen(buffer.AsSpan(0, FrameHeader.SizeBytes + header.PayloadBytes)))
             throw new CorruptionException(
-                $"Frame {header.Frame} of '{Path.Combine(files.Path, file.File.Name)}' (transaction {header.FirstTransaction}) is whole, but was not sealed with this environment's key: someone without it made or changed it. Nothing was written. Restore a backup.");
+                $"Frame {header.Frame} of '{Path.Combine(files.Path, file.File.Name)}' (transaction {header.FirstTransaction}) "
+                    + $"is whole, but was not sealed with this environment's key: someone without it made or changed it. Nothing "
+                    + $"was written. Restore a backup.");
     }
 
     private static bool TryReadNextUse(JournalFile file, out JournalNextUse next)
@@ -143,21 +154,25 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     }
 
     /// <summary>
-    /// The last use that goes on at a position, or null. There may be two: the last frame that a session finds may be the first of its use, and is written again as the
-    /// first of the session's own. The header of the one before may be lost then, with the frame, if the sync that was to make both durable had failed.
+    /// The last use that goes on at a position, or null. There may be two: the last frame that a session finds may be the first
+    /// of its use, and is written again as the first of the session's own. The header of the one before may be lost then, with
+    /// the frame, if the sync that was to make both durable had failed.
     /// </summary>
     private static long? FindNext(Dictionary<long, JournalFile> uses, JournalPosition position)
     {
         long? next = null;
         foreach ((long use, JournalFile file) in uses)
             if (use > (next ?? position.Use)
-                && file.Header is { } header && header.FirstFrame == position.Frame && header.PreviousHash == position.PreviousHash)
+                && file.Header is { } header
+                && header.FirstFrame == position.Frame
+                && header.PreviousHash == position.PreviousHash)
                 next = use;
         return next;
     }
 
     private static bool TryReadFrame(
-        JournalFile file, JournalPosition position, long lastTransaction, ref byte[] buffer, out FrameHeader header, out ulong hash)
+        JournalFile file, JournalPosition position, long lastTransaction, ref byte[] buffer, out FrameHeader header,
+        out ulong hash)
     {
         hash = 0;
         if (!TryReadWhole(file, position.Offset, ref buffer, out header, ref hash))
@@ -172,9 +187,12 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     {
         header = default;
         Span<byte> head = stackalloc byte[FrameHeader.SizeBytes];
-        if (offset + FrameHeader.SizeBytes > file.LengthBytes || file.File.Read(head, offset) < head.Length || !FrameHeader.TryRead(head, out header))
+        if (offset + FrameHeader.SizeBytes > file.LengthBytes
+            || file.File.Read(head, offset) < head.Length
+            || !FrameHeader.TryRead(head, out header))
             return false;
-        if (header.Salt != file.Header?.Salt || header.PayloadBytes > Math.Min(file.LengthBytes - offset, Array.MaxLength) - FrameHeader.SizeBytes)
+        if (header.Salt != file.Header?.Salt
+            || header.PayloadBytes > Math.Min(file.LengthBytes - offset, Array.MaxLength) - FrameHeader.SizeBytes)
             return false;
 
         int length = FrameHeader.SizeBytes + header.PayloadBytes;
@@ -193,7 +211,8 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
                 continue;
             if (!uses.TryAdd(header.Use, file))
                 throw new CorruptionException(
-                    $"'{file.File.Name}' and '{uses[header.Use].File.Name}' in '{files.Path}' both say they are use {header.Use} of the journal: one is a copy. Remove it.");
+                    $"'{file.File.Name}' and '{uses[header.Use].File.Name}' in '{files.Path}' both say they are use {header.Use} "
+                        + $"of the journal: one is a copy. Remove it.");
         }
 
         return uses;
@@ -219,15 +238,18 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
                     budgetBytes -= FrameHeader.FrameBytes(header.PayloadBytes);
                     if (budgetBytes < 0)
                         throw new CorruptionException(
-                            $"'{Path.Combine(files.Path, file.File.Name)}' has frames behind transaction {lastTransaction} that overlap and "
+                            $"'{Path.Combine(files.Path, file.File.Name)}' has frames behind transaction {lastTransaction} that "
+                            + $"overlap and "
                             + "are not whole, which no program that keeps this format writes: it is damaged, or someone made it. "
                             + "Nothing was written. Restore a backup, or salvage what is left.");
                     if (!TryReadWhole(file, offset + at, ref frame, out header, ref hash))
                         continue;
 
                     throw new CorruptionException(
-                        $"The journal in '{files.Path}' is damaged at transaction {lastTransaction + 1} (file '{file.File.Name}', offset {end.Offset}): "
-                        + $"a later frame proves that transactions up to {header.DurableUpTo} were acknowledged. Nothing was written. Restore a backup, or salvage what is left.");
+                        $"The journal in '{files.Path}' is damaged at transaction {lastTransaction + 1} (file "
+                        + $"'{file.File.Name}', offset {end.Offset}): "
+                        + $"a later frame proves that transactions up to {header.DurableUpTo} were acknowledged. Nothing was "
+                        + $"written. Restore a backup, or salvage what is left.");
                 }
             }
         }

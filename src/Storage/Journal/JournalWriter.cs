@@ -4,19 +4,22 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Journal;
 
 /// <summary>
-/// Appends frames. One frame is one merged batch, written at once and made durable by one sync. <see cref="Append"/> is for whoever leads the one
-/// frame in flight, the rest for the holder of the write lane while nothing is in flight.
+/// Appends frames. One frame is one merged batch, written at once and made durable by one sync. <see cref="Append"/> is for
+/// whoever leads the one frame in flight, the rest for the holder of the write lane while nothing is in flight.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. The first frame after opening goes into a new use of a file, with a new salt: what a torn tail left behind in the file used
-/// before can never be taken for a continuation. 2. Before a session overwrites anything, what its recovery read is made durable: a process that was
-/// killed, or whose sync failed, may have left it in the system's cache only. The data file and the last journal file are synced, and the meta
-/// page, and the last frame as the first of the new use, are written again, since a sync after one that failed proves nothing. 3. Before the first frame of a use is acknowledged, the file that the log comes from
-/// says durably that it goes on: so the loss of the newest file is noticed. 4. Nothing is written again after an error.
+/// Invariants. 1. The first frame after opening goes into a new use of a file, with a new salt: what a torn tail left behind in
+/// the file used before can never be taken for a continuation. 2. Before a session overwrites anything, what its recovery read is
+/// made durable: a process that was killed, or whose sync failed, may have left it in the system's cache only. The data file and
+/// the last journal file are synced, and the meta page, and the last frame as the first of the new use, are written again, since
+/// a sync after one that failed proves nothing. 3. Before the first frame of a use is acknowledged, the file that the log comes
+/// from says durably that it goes on: so the loss of the newest file is noticed. 4. Nothing is written again after an error.
 /// </remarks>
 internal sealed class JournalWriter : IDisposable
 {
-    /// <summary>Files made ready ahead: one for the switch that comes, one for the switch after it while the next is being made.</summary>
+    /// <summary>
+    /// Files made ready ahead: one for the switch that comes, one for the switch after it while the next is being made.
+    /// </summary>
     private const int Spares = 2;
 
     private readonly JournalFiles _files;
@@ -31,7 +34,8 @@ internal sealed class JournalWriter : IDisposable
     private bool _needsSpares;
     private FrameCipher? _cipher;
 
-    public JournalWriter(JournalFiles files, JournalPosition start, JournalTail? tail, long oldestNeededUse, JournalSettings settings)
+    public JournalWriter(
+        JournalFiles files, JournalPosition start, JournalTail? tail, long oldestNeededUse, JournalSettings settings)
     {
         _files = files;
         _settings = settings;
@@ -44,9 +48,13 @@ internal sealed class JournalWriter : IDisposable
     /// <summary>Where the next frame goes, as a checkpoint records it.</summary>
     public JournalPosition Position { get; private set; }
 
-    /// <summary>How large the next file is to be: the first of a session may last for all of it, the second says that more is written here.</summary>
+    /// <summary>
+    /// How large the next file is to be: the first of a session may last for all of it, the second says that more is written
+    /// here.
+    /// </summary>
     private long NextFileBytes => _current is null ? _settings.Sizes.FirstFileBytes
-        : Math.Min(_settings.Sizes.MaxFileBytes, _uses < 2 ? _current.LengthBytes : _current.LengthBytes * _settings.Sizes.GrowthFactor);
+        : Math.Min(
+            _settings.Sizes.MaxFileBytes, _uses < 2 ? _current.LengthBytes : _current.LengthBytes * _settings.Sizes.GrowthFactor);
 
     private bool HasUse => _current is not null && IsOpen && Position.Offset > 0;
 
@@ -62,7 +70,10 @@ internal sealed class JournalWriter : IDisposable
     /// <summary>Oldest use whose frames a recovery may need.</summary>
     public long OldestNeededUse { get; private set; }
 
-    /// <summary>When the last frame was made, in milliseconds since 1970-01-01 UTC; 0 where there was none since the last clean close. It never goes back, whatever the clock does.</summary>
+    /// <summary>
+    /// When the last frame was made, in milliseconds since 1970-01-01 UTC; 0 where there was none since the last clean close. It
+    /// never goes back, whatever the clock does.
+    /// </summary>
     public long LastTimeMs { get; private set; }
 
     /// <summary>How frames are made durable.</summary>
@@ -71,8 +82,8 @@ internal sealed class JournalWriter : IDisposable
     public FrameBuffer Buffer { get; } = new();
 
     /// <summary>
-    /// Once in a session, before anything is written: invariant 2. Throws <see cref="DiskFullException"/> with nothing changed; after any other exception the
-    /// journal must not be used.
+    /// Once in a session, before anything is written: invariant 2. Throws <see cref="DiskFullException"/> with nothing changed;
+    /// after any other exception the journal must not be used.
     /// </summary>
     public void BeginSession()
     {
@@ -88,15 +99,22 @@ internal sealed class JournalWriter : IDisposable
     }
 
     /// <summary>Whether the file in use takes more frames: after a key was changed it does not.</summary>
-    public bool IsOpen => _settings.Cipher is not { } cipher || (_header.Incarnation == cipher.Incarnation && ReferenceEquals(_header.Keys, cipher.Block));
-
-    /// <summary>Whether a frame with so many bytes of payload has its place already, as <see cref="MakeRoom"/> would find it.</summary>
-    public bool HasRoom(long payloadBytes) =>
-        _current is not null && IsOpen && payloadBytes < Math.Min(_current.LengthBytes, int.MaxValue) && Position.Offset + FrameHeader.FrameBytes((int)payloadBytes) <= _current.FramesEnd;
+    public bool IsOpen =>
+        _settings.Cipher is not { } cipher
+            || (_header.Incarnation == cipher.Incarnation && ReferenceEquals(_header.Keys, cipher.Block));
 
     /// <summary>
-    /// Finds a place for the frame in <see cref="Buffer"/>. May create a file, and so throw <see cref="DiskFullException"/>: nothing of the frame is
-    /// written yet then, and the writer is as before.
+    /// Whether a frame with so many bytes of payload has its place already, as <see cref="MakeRoom"/> would find it.
+    /// </summary>
+    public bool HasRoom(long payloadBytes) =>
+        _current is not null
+            && IsOpen
+            && payloadBytes < Math.Min(_current.LengthBytes, int.MaxValue)
+            && Position.Offset + FrameHeader.FrameBytes((int)payloadBytes) <= _current.FramesEnd;
+
+    /// <summary>
+    /// Finds a place for the frame in <see cref="Buffer"/>. May create a file, and so throw <see cref="DiskFullException"/>:
+    /// nothing of the frame is written yet then, and the writer is as before.
     /// </summary>
     public void MakeRoom()
     {
@@ -112,7 +130,9 @@ internal sealed class JournalWriter : IDisposable
             next.File.TryWriteDirectly(true); // where a file refuses, its frames go through the cache
 
         _before = _current ?? _files.Find(Position.Use);
-        _header = new JournalFileHeader(_settings.StoreId, Position.Use + 1, _settings.DrawSalt(), Position.Frame, Position.PreviousHash, _settings.Cipher?.Incarnation ?? 0, _settings.Cipher?.Block, next.LengthBytes);
+        _header = new JournalFileHeader(
+            _settings.StoreId, Position.Use + 1, _settings.DrawSalt(), Position.Frame, Position.PreviousHash,
+            _settings.Cipher?.Incarnation ?? 0, _settings.Cipher?.Block, next.LengthBytes);
         _cipher?.Dispose();
         _cipher = _settings.Cipher?.NewFrameCipher(_header);
         next.Header = _header;
@@ -123,8 +143,9 @@ internal sealed class JournalWriter : IDisposable
     }
 
     /// <summary>
-    /// Begins the first use of this session, or the first after a change of keys, unless that is done, and makes its header durable, before there is a frame. Throws
-    /// <see cref="DiskFullException"/> with nothing changed; after any other exception the journal must not be used again.
+    /// Begins the first use of this session, or the first after a change of keys, unless that is done, and makes its header
+    /// durable, before there is a frame. Throws <see cref="DiskFullException"/> with nothing changed; after any other exception
+    /// the journal must not be used again.
     /// </summary>
     public void BeginUse()
     {
@@ -143,13 +164,17 @@ internal sealed class JournalWriter : IDisposable
         Position = Position with { Offset = JournalFileHeader.BlockBytes };
     }
 
-    /// <summary>Writes and syncs the frame in <see cref="Buffer"/>. After any exception the journal must not be used again: what the disk holds is unknown.</summary>
+    /// <summary>
+    /// Writes and syncs the frame in <see cref="Buffer"/>. After any exception the journal must not be used again: what the disk
+    /// holds is unknown.
+    /// </summary>
     public void Append(long firstTransaction, long lastTransaction)
     {
         JournalFile file = _current ?? throw new InvalidOperationException("MakeRoom comes first.");
         long timeMs = Math.Max(LastTimeMs, _settings.Clock.GetUtcNow().ToUnixTimeMilliseconds());
         var header = new FrameHeader(
-            _header.Salt, Position.Frame, firstTransaction, lastTransaction, _durableUpTo, Buffer.Length - FrameHeader.SizeBytes, Position.PreviousHash, _cipher is not null, timeMs);
+            _header.Salt, Position.Frame, firstTransaction, lastTransaction, _durableUpTo, Buffer.Length - FrameHeader.SizeBytes,
+            Position.PreviousHash, _cipher is not null, timeMs);
         ulong hash = Seal(header);
         bool isFirst = Position.Offset == 0;
         if (isFirst)
@@ -171,8 +196,8 @@ internal sealed class JournalWriter : IDisposable
     }
 
     /// <summary>
-    /// Where the next frame goes, for a checkpoint that begins now. What recovery read has its pages written by it, and a meta page
-    /// that names this position must find the next frame there: so the frame before is not repeated any more.
+    /// Where the next frame goes, for a checkpoint that begins now. What recovery read has its pages written by it, and a meta
+    /// page that names this position must find the next frame there: so the frame before is not repeated any more.
     /// </summary>
     public JournalPosition BeginCheckpoint()
     {
@@ -194,12 +219,19 @@ internal sealed class JournalWriter : IDisposable
         _cipher?.Dispose();
     }
 
-    /// <summary>Writes the last frame of the session before again. Its header follows it: while there is none, the frame found before counts.</summary>
+    /// <summary>
+    /// Writes the last frame of the session before again. Its header follows it: while there is none, the frame found before
+    /// counts.
+    /// </summary>
     private void Repeat(JournalTail tail)
     {
         var found = new byte[FrameHeader.SizeBytes + tail.Header.PayloadBytes];
-        if (tail.File.File.Read(found, tail.At.Offset) < found.Length || !FrameHeader.TryOpen(found, out _) || !TryDecrypt(tail, found))
-            throw new CorruptionException($"The last frame of '{tail.File.File.Name}', transaction {tail.Header.LastTransaction}, cannot be read a second time. Nothing was written. Close the environment and look at the disk.");
+        if (tail.File.File.Read(found, tail.At.Offset) < found.Length
+            || !FrameHeader.TryOpen(found, out _)
+            || !TryDecrypt(tail, found))
+            throw new CorruptionException(
+                $"The last frame of '{tail.File.File.Name}', transaction {tail.Header.LastTransaction}, cannot be read a second "
+                    + $"time. Nothing was written. Close the environment and look at the disk.");
 
         Buffer.Clear();
         found.AsSpan(FrameHeader.SizeBytes).CopyTo(Buffer.Room(tail.Header.PayloadBytes));
@@ -267,8 +299,8 @@ internal sealed class JournalWriter : IDisposable
     }
 
     /// <summary>
-    /// A full disk, or one that fails here, is no reason to fail what did find a place: spares are never needed for what is acknowledged, and the next
-    /// use will say so if it is still true then.
+    /// A full disk, or one that fails here, is no reason to fail what did find a place: spares are never needed for what is
+    /// acknowledged, and the next use will say so if it is still true then.
     /// </summary>
     private void TryPrepareSpares(long lengthBytes)
     {

@@ -4,8 +4,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Journal;
 
 /// <summary>
-/// Times the two ways to make a block durable on the disk at hand, in a journal file that is ready but not in use yet. Some milliseconds once in
-/// a session, before its first commit; on a slow disk one round.
+/// Times the two ways to make a block durable on the disk at hand, in a journal file that is ready but not in use yet. Some
+/// milliseconds once in a session, before its first commit; on a slow disk one round.
 /// </summary>
 internal static class SyncMethodProbe
 {

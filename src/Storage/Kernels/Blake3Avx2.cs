@@ -42,7 +42,8 @@ internal readonly unsafe struct Blake3Avx2 : IBlake3Lanes<Vector256<uint>>
             {
                 byte* input = inputs + (row * inputBytes) + (half * sizeof(uint));
                 Vector256<uint> a = Vector256.Load(input).AsUInt32(), b = Vector256.Load(input + inputBytes).AsUInt32();
-                Vector256<uint> c = Vector256.Load(input + (2 * inputBytes)).AsUInt32(), d = Vector256.Load(input + (3 * inputBytes)).AsUInt32();
+                Vector256<uint> c = Vector256.Load(input + (2 * inputBytes)).AsUInt32(),
+                    d = Vector256.Load(input + (3 * inputBytes)).AsUInt32();
                 Vector256<ulong> ab = Avx2.UnpackLow(a, b).AsUInt64(), cd = Avx2.UnpackLow(c, d).AsUInt64();
                 Vector256<ulong> abHigh = Avx2.UnpackHigh(a, b).AsUInt64(), cdHigh = Avx2.UnpackHigh(c, d).AsUInt64();
                 scratch[row] = Avx2.UnpackLow(ab, cd).AsUInt32();

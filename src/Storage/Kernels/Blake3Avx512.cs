@@ -40,7 +40,8 @@ internal readonly unsafe struct Blake3Avx512 : IBlake3Lanes<Vector512<uint>>
         {
             byte* input = inputs + (row * inputBytes);
             Vector512<uint> a = Vector512.Load(input).AsUInt32(), b = Vector512.Load(input + inputBytes).AsUInt32();
-            Vector512<uint> c = Vector512.Load(input + (2 * inputBytes)).AsUInt32(), d = Vector512.Load(input + (3 * inputBytes)).AsUInt32();
+            Vector512<uint> c = Vector512.Load(input + (2 * inputBytes)).AsUInt32(),
+                d = Vector512.Load(input + (3 * inputBytes)).AsUInt32();
             Vector512<ulong> ab = Avx512F.UnpackLow(a, b).AsUInt64(), cd = Avx512F.UnpackLow(c, d).AsUInt64();
             Vector512<ulong> abHigh = Avx512F.UnpackHigh(a, b).AsUInt64(), cdHigh = Avx512F.UnpackHigh(c, d).AsUInt64();
             scratch[row] = Avx512F.UnpackLow(ab, cd).AsUInt32();
@@ -52,8 +53,10 @@ internal readonly unsafe struct Blake3Avx512 : IBlake3Lanes<Vector512<uint>>
         // Each has, in its 128 bits number q, word 4q + i of four inputs: these are brought together.
         for (int i = 0; i < 4; i++)
         {
-            Vector512<uint> even = Avx512F.Shuffle4x128(scratch[i], scratch[4 + i], 0x88), odd = Avx512F.Shuffle4x128(scratch[i], scratch[4 + i], 0xDD);
-            Vector512<uint> evenHigh = Avx512F.Shuffle4x128(scratch[8 + i], scratch[12 + i], 0x88), oddHigh = Avx512F.Shuffle4x128(scratch[8 + i], scratch[12 + i], 0xDD);
+            Vector512<uint> even = Avx512F.Shuffle4x128(scratch[i], scratch[4 + i], 0x88),
+                odd = Avx512F.Shuffle4x128(scratch[i], scratch[4 + i], 0xDD);
+            Vector512<uint> evenHigh = Avx512F.Shuffle4x128(scratch[8 + i], scratch[12 + i], 0x88),
+                oddHigh = Avx512F.Shuffle4x128(scratch[8 + i], scratch[12 + i], 0xDD);
             message[i] = Avx512F.Shuffle4x128(even, evenHigh, 0x88);
             message[4 + i] = Avx512F.Shuffle4x128(odd, oddHigh, 0x88);
             message[8 + i] = Avx512F.Shuffle4x128(even, evenHigh, 0xDD);

@@ -23,13 +23,16 @@ internal static unsafe partial class Blake3Kernel
         if (areChunks)
         {
             low = TLanes.Add(low, TLanes.Indices);
-            high = TLanes.Subtract(high, TLanes.LessThan(low, TLanes.Indices)); // a lane whose low half ran over is all ones there
+            // a lane whose low half ran over is all ones there
+            high = TLanes.Subtract(high, TLanes.LessThan(low, TLanes.Indices));
         }
 
         for (int offset = 0; offset < inputBytes; offset += BlockBytes)
         {
             TLanes.Transpose(inputs + offset, inputBytes, message, scratch);
-            uint flags = !areChunks ? Parent : (offset == 0 ? ChunkStart : 0) | (offset == ChunkBytes - BlockBytes ? ChunkEnd : 0);
+            uint flags = !areChunks
+                ? Parent
+                : (offset == 0 ? ChunkStart : 0) | (offset == ChunkBytes - BlockBytes ? ChunkEnd : 0);
             Compress<TLanes, TVector>(value, message, low, high, TLanes.Broadcast(flags));
         }
 
@@ -43,20 +46,40 @@ internal static unsafe partial class Blake3Kernel
         where TLanes : IBlake3Lanes<TVector>
         where TVector : unmanaged
     {
-        TVector s0 = value[0], s1 = value[1], s2 = value[2], s3 = value[3], s4 = value[4], s5 = value[5], s6 = value[6], s7 = value[7];
-        TVector s8 = TLanes.Broadcast(Start[0]), s9 = TLanes.Broadcast(Start[1]), s10 = TLanes.Broadcast(Start[2]), s11 = TLanes.Broadcast(Start[3]);
+        TVector s0 = value[0],
+            s1 = value[1],
+            s2 = value[2],
+            s3 = value[3],
+            s4 = value[4],
+            s5 = value[5],
+            s6 = value[6],
+            s7 = value[7];
+        TVector s8 = TLanes.Broadcast(Start[0]),
+            s9 = TLanes.Broadcast(Start[1]),
+            s10 = TLanes.Broadcast(Start[2]),
+            s11 = TLanes.Broadcast(Start[3]);
         TVector s12 = low, s13 = high, s14 = TLanes.Broadcast(BlockBytes), s15 = flags;
         for (int round = 0; round < Rounds * Words; round += Words)
         {
             ReadOnlySpan<byte> s = Schedule.Slice(round, Words);
-            Mix<TLanes, TVector>(ref s0, ref s4, ref s8, ref s12, ref s1, ref s5, ref s9, ref s13, ref s2, ref s6, ref s10, ref s14, ref s3, ref s7, ref s11, ref s15, m[s[0]], m[s[2]], m[s[4]], m[s[6]], 16, 12);
-            Mix<TLanes, TVector>(ref s0, ref s4, ref s8, ref s12, ref s1, ref s5, ref s9, ref s13, ref s2, ref s6, ref s10, ref s14, ref s3, ref s7, ref s11, ref s15, m[s[1]], m[s[3]], m[s[5]], m[s[7]], 8, 7);
-            Mix<TLanes, TVector>(ref s0, ref s5, ref s10, ref s15, ref s1, ref s6, ref s11, ref s12, ref s2, ref s7, ref s8, ref s13, ref s3, ref s4, ref s9, ref s14, m[s[8]], m[s[10]], m[s[12]], m[s[14]], 16, 12);
-            Mix<TLanes, TVector>(ref s0, ref s5, ref s10, ref s15, ref s1, ref s6, ref s11, ref s12, ref s2, ref s7, ref s8, ref s13, ref s3, ref s4, ref s9, ref s14, m[s[9]], m[s[11]], m[s[13]], m[s[15]], 8, 7);
+            Mix<TLanes, TVector>(
+                ref s0, ref s4, ref s8, ref s12, ref s1, ref s5, ref s9, ref s13, ref s2, ref s6, ref s10, ref s14, ref s3,
+                ref s7, ref s11, ref s15, m[s[0]], m[s[2]], m[s[4]], m[s[6]], 16, 12);
+            Mix<TLanes, TVector>(
+                ref s0, ref s4, ref s8, ref s12, ref s1, ref s5, ref s9, ref s13, ref s2, ref s6, ref s10, ref s14, ref s3,
+                ref s7, ref s11, ref s15, m[s[1]], m[s[3]], m[s[5]], m[s[7]], 8, 7);
+            Mix<TLanes, TVector>(
+                ref s0, ref s5, ref s10, ref s15, ref s1, ref s6, ref s11, ref s12, ref s2, ref s7, ref s8, ref s13, ref s3,
+                ref s4, ref s9, ref s14, m[s[8]], m[s[10]], m[s[12]], m[s[14]], 16, 12);
+            Mix<TLanes, TVector>(
+                ref s0, ref s5, ref s10, ref s15, ref s1, ref s6, ref s11, ref s12, ref s2, ref s7, ref s8, ref s13, ref s3,
+                ref s4, ref s9, ref s14, m[s[9]], m[s[11]], m[s[13]], m[s[15]], 8, 7);
         }
 
-        (value[0], value[1], value[2], value[3]) = (TLanes.Xor(s0, s8), TLanes.Xor(s1, s9), TLanes.Xor(s2, s10), TLanes.Xor(s3, s11));
-        (value[4], value[5], value[6], value[7]) = (TLanes.Xor(s4, s12), TLanes.Xor(s5, s13), TLanes.Xor(s6, s14), TLanes.Xor(s7, s15));
+        (value[0], value[1], value[2], value[3]) =
+            (TLanes.Xor(s0, s8), TLanes.Xor(s1, s9), TLanes.Xor(s2, s10), TLanes.Xor(s3, s11));
+        (value[4], value[5], value[6], value[7]) =
+            (TLanes.Xor(s4, s12), TLanes.Xor(s5, s13), TLanes.Xor(s6, s14), TLanes.Xor(s7, s15));
     }
 
     /// <summary>Half of the mixing of four columns, step by step side by side: each step waits for the one before it.</summary>

@@ -7,8 +7,9 @@ using System.Runtime.Intrinsics;
 namespace Treepie.Storage.Kernels;
 
 /// <summary>
-/// The compression function of BLAKE3 (O'Connor, Aumasson, Neves, Wilcox-O'Hearn, <i>BLAKE3: one function, fast everywhere</i>, 2020), for one block and for as many inputs of the same length as a vector has lanes.
-/// A lane is an input: its words stand below each other, so that rounds need no moves between lanes, and only the message is transposed when it is read.
+/// The compression function of BLAKE3 (O'Connor, Aumasson, Neves, Wilcox-O'Hearn, <i>BLAKE3: one function, fast everywhere</i>,
+/// 2020), for one block and for as many inputs of the same length as a vector has lanes. A lane is an input: its words stand
+/// below each other, so that rounds need no moves between lanes, and only the message is transposed when it is read.
 /// </summary>
 internal static unsafe partial class Blake3Kernel
 {
@@ -18,7 +19,9 @@ internal static unsafe partial class Blake3Kernel
     /// <summary>Words of a chaining value, which is what every input comes to.</summary>
     public const int ValueWords = 8;
 
-    /// <summary>Of the first and the last block of a chunk, of a parent, and of the one compression that gives the hash.</summary>
+    /// <summary>
+    /// Of the first and the last block of a chunk, of a parent, and of the one compression that gives the hash.
+    /// </summary>
     public const uint ChunkStart = 1, ChunkEnd = 2, Parent = 4, Root = 8;
 
     /// <summary>Words of a block.</summary>
@@ -27,7 +30,8 @@ internal static unsafe partial class Blake3Kernel
     private const int Rounds = 7;
 
     /// <summary>What every input of a hash without a key begins with: that of SHA-256.</summary>
-    public static ReadOnlySpan<uint> Start => [0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19];
+    public static ReadOnlySpan<uint> Start =>
+        [0x6A09E667, 0xBB67AE85, 0x3C6EF372, 0xA54FF53A, 0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19];
 
     /// <summary>Which words of the message a round takes, in the order in which it takes them.</summary>
     private static ReadOnlySpan<byte> Schedule =>
@@ -93,7 +97,9 @@ internal static unsafe partial class Blake3Kernel
         own.CopyTo(value);
     }
 
-    /// <summary>As many inputs as whole vectors have lanes; gives how many these were. Chunks are counted, parents are not.</summary>
+    /// <summary>
+    /// As many inputs as whole vectors have lanes; gives how many these were. Chunks are counted, parents are not.
+    /// </summary>
     private static int Vectorized(ReadOnlySpan<byte> inputs, int count, int inputBytes, ulong counter, Span<uint> values)
     {
         ulong counts = inputBytes == ChunkBytes ? 1UL : 0;
@@ -102,13 +108,19 @@ internal static unsafe partial class Blake3Kernel
         {
             if (Blake3Avx512.IsSupported)
                 for (; count - done >= 16; done += 16)
-                    Hash<Blake3Avx512, Vector512<uint>>(first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done), values.Slice(done * ValueWords, 16 * ValueWords));
+                    Hash<Blake3Avx512, Vector512<uint>>(
+                        first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done),
+                        values.Slice(done * ValueWords, 16 * ValueWords));
             if (Blake3Avx2.IsSupported)
                 for (; count - done >= 8; done += 8)
-                    Hash<Blake3Avx2, Vector256<uint>>(first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done), values.Slice(done * ValueWords, 8 * ValueWords));
+                    Hash<Blake3Avx2, Vector256<uint>>(
+                        first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done),
+                        values.Slice(done * ValueWords, 8 * ValueWords));
             if (Blake3Vector128.IsSupported)
                 for (; count - done >= 4; done += 4)
-                    Hash<Blake3Vector128, Vector128<uint>>(first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done), values.Slice(done * ValueWords, 4 * ValueWords));
+                    Hash<Blake3Vector128, Vector128<uint>>(
+                        first + (done * inputBytes), inputBytes, counter + (counts * (ulong)done),
+                        values.Slice(done * ValueWords, 4 * ValueWords));
         }
 
         return done;
@@ -120,8 +132,22 @@ internal static unsafe partial class Blake3Kernel
         Span<uint> m = stackalloc uint[Words];
         for (int i = 0; i < m.Length; i++)
             m[i] = BinaryPrimitives.ReadUInt32LittleEndian(block[(i * sizeof(uint))..]);
-        uint s0 = value[0], s1 = value[1], s2 = value[2], s3 = value[3], s4 = value[4], s5 = value[5], s6 = value[6], s7 = value[7];
-        uint s8 = Start[0], s9 = Start[1], s10 = Start[2], s11 = Start[3], s12 = (uint)counter, s13 = (uint)(counter >> 32), s14 = length, s15 = flags;
+        uint s0 = value[0],
+            s1 = value[1],
+            s2 = value[2],
+            s3 = value[3],
+            s4 = value[4],
+            s5 = value[5],
+            s6 = value[6],
+            s7 = value[7];
+        uint s8 = Start[0],
+            s9 = Start[1],
+            s10 = Start[2],
+            s11 = Start[3],
+            s12 = (uint)counter,
+            s13 = (uint)(counter >> 32),
+            s14 = length,
+            s15 = flags;
         for (ReadOnlySpan<byte> s = Schedule; !s.IsEmpty; s = s[Words..])
         {
             Mix(ref s0, ref s4, ref s8, ref s12, m[s[0]], m[s[1]]);

@@ -35,7 +35,10 @@ internal readonly unsafe struct Blake3Vector128 : IBlake3Lanes<Vector128<uint>>
 
     public static void Transpose(byte* inputs, int inputBytes, Vector128<uint>* message, Vector128<uint>* scratch)
     {
-        uint* a = (uint*)inputs, b = (uint*)(inputs + inputBytes), c = (uint*)(inputs + (2 * inputBytes)), d = (uint*)(inputs + (3 * inputBytes));
+        uint* a = (uint*)inputs,
+            b = (uint*)(inputs + inputBytes),
+            c = (uint*)(inputs + (2 * inputBytes)),
+            d = (uint*)(inputs + (3 * inputBytes));
         for (int word = 0; word < Blake3Kernel.Words; word++)
             message[word] = Vector128.Create(a[word], b[word], c[word], d[word]);
     }

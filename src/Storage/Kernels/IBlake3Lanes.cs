@@ -2,7 +2,10 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Treepie.Storage.Kernels;
 
-/// <summary>What <see cref="Blake3Kernel"/> does to vectors of one width. The compiler makes of it what it would make of the operators themselves.</summary>
+/// <summary>
+/// What <see cref="Blake3Kernel"/> does to vectors of one width. The compiler makes of it what it would make of the operators
+/// themselves.
+/// </summary>
 internal unsafe interface IBlake3Lanes<TVector>
     where TVector : unmanaged
 {

@@ -7,8 +7,8 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Storage.Kernels;
 
 /// <summary>
-/// Removes negative numbers (those marked as gone by their sign) from a list, in place and in order. What lies behind those kept is undefined afterwards.
-/// Nothing is written before the first negative one. The speed of each form: suite <c>filter</c>.
+/// Removes negative numbers (those marked as gone by their sign) from a list, in place and in order. What lies behind those kept
+/// is undefined afterwards. Nothing is written before the first negative one. The speed of each form: suite <c>filter</c>.
 /// </summary>
 internal static class NegativeFilter
 {
@@ -33,8 +33,10 @@ internal static class NegativeFilter
         int kept = from;
         for (; from <= count - (2 * Lanes); from += 2 * Lanes)
         {
-            // Both are read before either is written: the second write may reach into what the first left behind, never into what comes.
-            Vector256<long> first = Vector256.LoadUnsafe(ref start, (nuint)from), second = Vector256.LoadUnsafe(ref start, (nuint)(from + Lanes));
+            // Both are read before either is written: the second write may reach into what the first left behind, never into what
+            // comes.
+            Vector256<long> first = Vector256.LoadUnsafe(ref start, (nuint)from),
+                second = Vector256.LoadUnsafe(ref start, (nuint)(from + Lanes));
             uint dropFirst = first.ExtractMostSignificantBits(), dropSecond = second.ExtractMostSignificantBits();
             VectorCompress.Drop(first, dropFirst).StoreUnsafe(ref start, (nuint)kept);
             kept += Lanes - BitOperations.PopCount(dropFirst);
@@ -63,8 +65,10 @@ internal static class NegativeFilter
         int kept = from;
         for (; from <= count - (4 * Lanes); from += 4 * Lanes)
         {
-            Vector512<long> a = Vector512.LoadUnsafe(ref start, (nuint)from), b = Vector512.LoadUnsafe(ref start, (nuint)(from + Lanes));
-            Vector512<long> c = Vector512.LoadUnsafe(ref start, (nuint)(from + (2 * Lanes))), d = Vector512.LoadUnsafe(ref start, (nuint)(from + (3 * Lanes)));
+            Vector512<long> a = Vector512.LoadUnsafe(ref start, (nuint)from),
+                b = Vector512.LoadUnsafe(ref start, (nuint)(from + Lanes));
+            Vector512<long> c = Vector512.LoadUnsafe(ref start, (nuint)(from + (2 * Lanes))),
+                d = Vector512.LoadUnsafe(ref start, (nuint)(from + (3 * Lanes)));
             kept += Compress(a, ref start, kept);
             kept += Compress(b, ref start, kept);
             kept += Compress(c, ref start, kept);
@@ -91,7 +95,8 @@ internal static class NegativeFilter
     /// <summary>The last few of a vector, up to seven.</summary>
     private static int CompressLast(Vector512<long> lanes, int rest, Span<long> destination)
     {
-        Vector512<long> isRest = Vector512.GreaterThanOrEqual(Vector512<long>.Indices, Vector512.Create((long)(Vector512<long>.Count - rest)));
+        Vector512<long> isRest = Vector512.GreaterThanOrEqual(
+            Vector512<long>.Indices, Vector512.Create((long)(Vector512<long>.Count - rest)));
         Vector512<long> stays = Vector512.GreaterThanOrEqual(lanes, Vector512<long>.Zero) & isRest;
         Vector512<long> packed = Avx512F.Compress(Vector512<long>.Zero, stays, lanes);
         int count = BitOperations.PopCount((uint)stays.ExtractMostSignificantBits());
@@ -132,12 +137,14 @@ internal static class NegativeFilter
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static uint Signs(ref long start, int from) =>
         (Vector256.LoadUnsafe(ref start, (nuint)from) | Vector256.LoadUnsafe(ref start, (nuint)(from + 4))
-            | Vector256.LoadUnsafe(ref start, (nuint)(from + 8)) | Vector256.LoadUnsafe(ref start, (nuint)(from + 12))).ExtractMostSignificantBits();
+            | Vector256.LoadUnsafe(ref start, (nuint)(from + 8))
+            | Vector256.LoadUnsafe(ref start, (nuint)(from + 12))).ExtractMostSignificantBits();
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static uint Signs512(ref long start, int from) =>
         (uint)(Vector512.LoadUnsafe(ref start, (nuint)from) | Vector512.LoadUnsafe(ref start, (nuint)(from + 8))
-            | Vector512.LoadUnsafe(ref start, (nuint)(from + 16)) | Vector512.LoadUnsafe(ref start, (nuint)(from + 24))).ExtractMostSignificantBits();
+            | Vector512.LoadUnsafe(ref start, (nuint)(from + 16))
+            | Vector512.LoadUnsafe(ref start, (nuint)(from + 24))).ExtractMostSignificantBits();
 
     private static int RemoveFrom(Span<long> items, int from, int kept)
     {

@@ -6,8 +6,8 @@ using System.Runtime.Intrinsics;
 namespace Treepie.Storage.Kernels;
 
 /// <summary>
-/// Finds a place among sorted numbers. Halving has a branch that nobody can predict at each step; here the steps are without branches and
-/// the last four vectors of numbers are compared at once. For any whole number: heads of keys, offsets, ids.
+/// Finds a place among sorted numbers. Halving has a branch that nobody can predict at each step; here the steps are without
+/// branches and the last four vectors of numbers are compared at once. For any whole number: heads of keys, offsets, ids.
 /// </summary>
 internal static class SortedSearch
 {
@@ -18,7 +18,9 @@ internal static class SortedSearch
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int LowerBound<T>(ReadOnlySpan<T> sorted, T value)
         where T : unmanaged, IBinaryInteger<T> =>
-        Vector256.IsHardwareAccelerated && sorted.Length >= Vectors * Vector256<T>.Count ? LowerBound256(sorted, value) : LowerBoundScalar(sorted, value);
+        Vector256.IsHardwareAccelerated && sorted.Length >= Vectors * Vector256<T>.Count
+            ? LowerBound256(sorted, value)
+            : LowerBoundScalar(sorted, value);
 
     /// <summary>With vectors of 32 bytes. Lists shorter than four of them go in plain steps.</summary>
     public static int LowerBound256<T>(ReadOnlySpan<T> sorted, T value)
@@ -32,8 +34,10 @@ internal static class SortedSearch
         int low = Halve(sorted, value, window);
         Vector256<T> wanted = Vector256.Create(value);
         return low
-            + BitOperations.PopCount(Below(ref start, low, wanted)) + BitOperations.PopCount(Below(ref start, low + lanes, wanted))
-            + BitOperations.PopCount(Below(ref start, low + (2 * lanes), wanted)) + BitOperations.PopCount(Below(ref start, low + (3 * lanes), wanted));
+            + BitOperations.PopCount(Below(ref start, low, wanted))
+            + BitOperations.PopCount(Below(ref start, low + lanes, wanted))
+            + BitOperations.PopCount(Below(ref start, low + (2 * lanes), wanted))
+            + BitOperations.PopCount(Below(ref start, low + (3 * lanes), wanted));
     }
 
     /// <summary>In plain steps: for short lists, and processors without vectors.</summary>

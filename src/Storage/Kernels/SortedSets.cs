@@ -7,12 +7,13 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Storage.Kernels;
 
 /// <summary>
-/// Sets of numbers in ascending order without duplicates: what two have in common, what one has alone, both together. Intersection and difference work in
-/// place on the left set; what lies behind those kept is undefined afterwards.
+/// Sets of numbers in ascending order without duplicates: what two have in common, what one has alone, both together.
+/// Intersection and difference work in place on the left set; what lies behind those kept is undefined afterwards.
 /// </summary>
 /// <remarks>
-/// The vector forms compare a block of the left set with every number of a block of the right one and then go on in the set whose block ends
-/// first: a branch for each block, not for each number. Where the right set is much longer, its places are sought by doubling steps instead.
+/// The vector forms compare a block of the left set with every number of a block of the right one and then go on in the set whose
+/// block ends first: a branch for each block, not for each number. Where the right set is much longer, its places are sought by
+/// doubling steps instead.
 /// </remarks>
 internal static class SortedSets
 {
@@ -46,9 +47,11 @@ internal static class SortedSets
 
     /// <inheritdoc cref="Filter(Span{long}, ReadOnlySpan{long}, bool)"/>
     public static int Filter(Span<ushort> left, ReadOnlySpan<ushort> right, bool wanted) =>
-        Avx512Vbmi2.IsSupported && left.Length >= Vector512<ushort>.Count && right.Length >= Vector512<ushort>.Count ? FilterAvx512(left, right, wanted)
-        : Avx2.IsSupported && left.Length >= Vector256<ushort>.Count && right.Length >= Vector128<ushort>.Count ? FilterAvx2(left, right, wanted)
-        : FilterScalar<ushort>(left, right, wanted);
+        Avx512Vbmi2.IsSupported && left.Length >= Vector512<ushort>.Count && right.Length >= Vector512<ushort>.Count
+            ? FilterAvx512(left, right, wanted)
+            : Avx2.IsSupported && left.Length >= Vector256<ushort>.Count && right.Length >= Vector128<ushort>.Count
+            ? FilterAvx2(left, right, wanted)
+                : FilterScalar<ushort>(left, right, wanted);
 
     /// <summary>One number at a time.</summary>
     public static int FilterScalar<T>(Span<T> left, ReadOnlySpan<T> right, bool wanted)
@@ -105,7 +108,8 @@ internal static class SortedSets
             while (true)
             {
                 for (int lane = 0; lane < Lanes; lane++)
-                    found |= Vector256.Equals(block, Vector256.Create(Unsafe.Add(ref other, j + lane))).ExtractMostSignificantBits();
+                    found |= Vector256.Equals(block, Vector256.Create(Unsafe.Add(ref other, j + lane)))
+                        .ExtractMostSignificantBits();
                 long otherEnd = right[j + Lanes - 1];
                 bool isOtherDone = otherEnd <= end;
                 if (end <= otherEnd)
@@ -145,12 +149,14 @@ internal static class SortedSets
             while (true)
             {
                 for (int lane = 0; lane < Lanes; lane++)
-                    found |= (uint)Vector512.Equals(block, Vector512.Create(Unsafe.Add(ref other, j + lane))).ExtractMostSignificantBits();
+                    found |= (uint)Vector512.Equals(block, Vector512.Create(Unsafe.Add(ref other, j + lane)))
+                        .ExtractMostSignificantBits();
                 long otherEnd = right[j + Lanes - 1];
                 bool isOtherDone = otherEnd <= end;
                 if (end <= otherEnd)
                 {
-                    Vector512<long> stays = ~Vector512.Equals(Vector512.Create((long)(found ^ flip)) & LaneBits, Vector512<long>.Zero);
+                    Vector512<long> stays = ~Vector512.Equals(
+                        Vector512.Create((long)(found ^ flip)) & LaneBits, Vector512<long>.Zero);
                     Avx512F.Compress(Vector512<long>.Zero, stays, block).StoreUnsafe(ref first, (nuint)kept);
                     kept += BitOperations.PopCount(found ^ flip);
                     i += Lanes;
@@ -225,7 +231,8 @@ internal static class SortedSets
             while (true)
             {
                 for (int lane = 0; lane < OtherLanes; lane++)
-                    found |= (uint)Vector512.Equals(block, Vector512.Create(Unsafe.Add(ref other, j + lane))).ExtractMostSignificantBits();
+                    found |= (uint)Vector512.Equals(block, Vector512.Create(Unsafe.Add(ref other, j + lane)))
+                        .ExtractMostSignificantBits();
                 ushort otherEnd = right[j + OtherLanes - 1];
                 bool isOtherDone = otherEnd <= end;
                 if (end <= otherEnd)
@@ -255,15 +262,16 @@ internal static class SortedSets
     private static int Keep(Vector512<ushort> block, uint kept, ref ushort destination)
     {
         Vector256<ushort> lower = Vector256.Create((ushort)kept), upper = Vector256.Create((ushort)(kept >> 16));
-        Vector256<ushort> bits = Vector256.Create((ushort)1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768);
+        Vector256<ushort> bits = Vector256.Create(
+            (ushort)1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768);
         Vector512<ushort> stays = ~Vector512.Equals(Vector512.Create(lower & bits, upper & bits), Vector512<ushort>.Zero);
         Avx512Vbmi2.Compress(Vector512<ushort>.Zero, stays, block).StoreUnsafe(ref destination);
         return BitOperations.PopCount(kept);
     }
 
     /// <summary>
-    /// The rest, one number at a time. The block that was being looked at (<paramref name="found"/> says which of its numbers are known to be
-    /// in the right set) may have been written over only by what is kept of blocks before it, so it is still there.
+    /// The rest, one number at a time. The block that was being looked at (<paramref name="found"/> says which of its numbers are
+    /// known to be in the right set) may have been written over only by what is kept of blocks before it, so it is still there.
     /// </summary>
     private static int Finish<T>(Span<T> left, ReadOnlySpan<T> right, bool wanted, int i, int j, int kept, uint found, int lanes)
         where T : unmanaged, IBinaryInteger<T>

@@ -7,9 +7,9 @@ using X86 = System.Runtime.Intrinsics.X86;
 namespace Treepie.Storage.Kernels;
 
 /// <summary>
-/// Merges two ascending sets without duplicates into one. The vector forms keep the greatest numbers seen in one vector, take the next block from the set that goes on
-/// with the smaller number, and sort both with a network of minima and maxima: the lower half of that is final, because nothing that
-/// is still to come is smaller than what the vector held.
+/// Merges two ascending sets without duplicates into one. The vector forms keep the greatest numbers seen in one vector, take the
+/// next block from the set that goes on with the smaller number, and sort both with a network of minima and maxima: the lower
+/// half of that is final, because nothing that is still to come is smaller than what the vector held.
 /// </summary>
 internal static class SortedUnion
 {
@@ -44,7 +44,8 @@ internal static class SortedUnion
         while (true)
         {
             Merge(ref low, ref high);
-            Vector256<long> shifted = X86.Avx2.Blend(X86.Avx2.Permute4x64(low, 0x93).AsInt32(), X86.Avx2.Permute4x64(before, 0x93).AsInt32(), 3).AsInt64();
+            Vector256<long> shifted = X86.Avx2.Blend(
+                X86.Avx2.Permute4x64(low, 0x93).AsInt32(), X86.Avx2.Permute4x64(before, 0x93).AsInt32(), 3).AsInt64();
             uint repeated = Vector256.Equals(low, shifted).ExtractMostSignificantBits();
             VectorCompress.Drop(low, repeated).StoreUnsafe(ref to, (nuint)count);
             count += Lanes - BitOperations.PopCount(repeated);
@@ -121,9 +122,11 @@ internal static class SortedUnion
     private static Vector256<long> Sort(Vector256<long> lanes)
     {
         Vector256<long> other = Vector256.Shuffle(lanes, Vector256.Create(2L, 3, 0, 1));
-        lanes = Vector256.ConditionalSelect(Vector256.Create(-1L, -1, 0, 0), Vector256.Min(lanes, other), Vector256.Max(lanes, other));
+        lanes = Vector256.ConditionalSelect(
+            Vector256.Create(-1L, -1, 0, 0), Vector256.Min(lanes, other), Vector256.Max(lanes, other));
         other = Vector256.Shuffle(lanes, Vector256.Create(1L, 0, 3, 2));
-        return Vector256.ConditionalSelect(Vector256.Create(-1L, 0, -1, 0), Vector256.Min(lanes, other), Vector256.Max(lanes, other));
+        return Vector256.ConditionalSelect(
+            Vector256.Create(-1L, 0, -1, 0), Vector256.Min(lanes, other), Vector256.Max(lanes, other));
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -139,15 +142,22 @@ internal static class SortedUnion
     private static Vector512<long> Sort(Vector512<long> lanes)
     {
         Vector512<long> other = Vector512.Shuffle(lanes, Vector512.Create(4L, 5, 6, 7, 0, 1, 2, 3));
-        lanes = Vector512.ConditionalSelect(Vector512.Create(-1L, -1, -1, -1, 0, 0, 0, 0), Vector512.Min(lanes, other), Vector512.Max(lanes, other));
+        lanes = Vector512.ConditionalSelect(
+            Vector512.Create(-1L, -1, -1, -1, 0, 0, 0, 0), Vector512.Min(lanes, other), Vector512.Max(lanes, other));
         other = Vector512.Shuffle(lanes, Vector512.Create(2L, 3, 0, 1, 6, 7, 4, 5));
-        lanes = Vector512.ConditionalSelect(Vector512.Create(-1L, -1, 0, 0, -1, -1, 0, 0), Vector512.Min(lanes, other), Vector512.Max(lanes, other));
+        lanes = Vector512.ConditionalSelect(
+            Vector512.Create(-1L, -1, 0, 0, -1, -1, 0, 0), Vector512.Min(lanes, other), Vector512.Max(lanes, other));
         other = Vector512.Shuffle(lanes, Vector512.Create(1L, 0, 3, 2, 5, 4, 7, 6));
-        return Vector512.ConditionalSelect(Vector512.Create(-1L, 0, -1, 0, -1, 0, -1, 0), Vector512.Min(lanes, other), Vector512.Max(lanes, other));
+        return Vector512.ConditionalSelect(
+            Vector512.Create(-1L, 0, -1, 0, -1, 0, -1, 0), Vector512.Min(lanes, other), Vector512.Max(lanes, other));
     }
 
-    /// <summary>The rest: what the vector still holds (where a number may stand twice), and both tails, of which one is shorter than a vector.</summary>
-    private static int Finish(ReadOnlySpan<long> held, ReadOnlySpan<long> left, ReadOnlySpan<long> right, Span<long> destination, int count)
+    /// <summary>
+    /// The rest: what the vector still holds (where a number may stand twice), and both tails, of which one is shorter than a
+    /// vector.
+    /// </summary>
+    private static int Finish(
+        ReadOnlySpan<long> held, ReadOnlySpan<long> left, ReadOnlySpan<long> right, Span<long> destination, int count)
     {
         int h = 0, i = 0, j = 0;
         while (h < held.Length)

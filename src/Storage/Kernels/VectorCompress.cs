@@ -9,7 +9,9 @@ namespace Treepie.Storage.Kernels;
 /// <summary>Moves the chosen lanes of a vector to its front, in order. What follows them is undefined.</summary>
 internal static class VectorCompress
 {
-    /// <summary>For each set of four lanes to drop, the 32-bit lanes that stay. AVX2 has no compress: a permute by table is one.</summary>
+    /// <summary>
+    /// For each set of four lanes to drop, the 32-bit lanes that stay. AVX2 has no compress: a permute by table is one.
+    /// </summary>
     private static ReadOnlySpan<int> FourLanes =>
     [
         0, 1, 2, 3, 4, 5, 6, 7,
@@ -41,7 +43,10 @@ internal static class VectorCompress
         return Avx2.PermuteVar8x32(lanes.AsInt32(), Vector256.LoadUnsafe(ref row)).AsInt64();
     }
 
-    /// <summary>Stores the lanes whose bits are set; returns how many. May write eight lanes at the destination and eight behind those kept of the lower half. AVX2.</summary>
+    /// <summary>
+    /// Stores the lanes whose bits are set; returns how many. May write eight lanes at the destination and eight behind those
+    /// kept of the lower half. AVX2.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Keep(Vector256<ushort> lanes, uint kept, ref ushort destination)
     {

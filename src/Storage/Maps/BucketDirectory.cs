@@ -5,8 +5,9 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// Where the buckets of a map without a disk are: an entry for each, in one stretch of addresses that grows in its place. Who changes a bucket holds its entry; who reads
-/// reads the entry before and after. Thread-safe, but for <see cref="Prepare"/> and <see cref="Publish"/>, which are for one at a time.
+/// Where the buckets of a map without a disk are: an entry for each, in one stretch of addresses that grows in its place. Who
+/// changes a bucket holds its entry; who reads reads the entry before and after. Thread-safe, but for <see cref="Prepare"/> and
+/// <see cref="Publish"/>, which are for one at a time.
 /// </summary>
 internal sealed class BucketDirectory
 {
@@ -38,8 +39,8 @@ internal sealed class BucketDirectory
     public long MemoryBytes => Volatile.Read(ref _committedBytes);
 
     /// <summary>
-    /// The bucket of a hash for the number of buckets now. The mask may be of a moment later, never of one before: with one bit too many a bucket that is not there yet is
-    /// chosen, and the bit is taken back.
+    /// The bucket of a hash for the number of buckets now. The mask may be of a moment later, never of one before: with one bit
+    /// too many a bucket that is not there yet is chosen, and the bit is taken back.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public long BucketOf(ulong hash)

@@ -3,9 +3,10 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// What the directory of a map without a disk says of a bucket, in one 64-bit number that is read and exchanged as a whole: bit 0 a writer holds it, bit 1
-/// there are frames behind the first, bits 2 to 35 version, bits 36 to 63 first frame. The version rises with every change, so a reader who finds the same
-/// number before and after has read what was there: it would take 17 thousand million changes of one bucket during one read to deceive it.
+/// What the directory of a map without a disk says of a bucket, in one 64-bit number that is read and exchanged as a whole: bit 0
+/// a writer holds it, bit 1 there are frames behind the first, bits 2 to 35 version, bits 36 to 63 first frame. The version rises
+/// with every change, so a reader who finds the same number before and after has read what was there: it would take 17 thousand
+/// million changes of one bucket during one read to deceive it.
 /// </summary>
 internal readonly record struct BucketEntry(ulong Bits)
 {
@@ -21,7 +22,10 @@ internal readonly record struct BucketEntry(ulong Bits)
     /// <summary>Whether there are frames behind the first.</summary>
     public bool IsChained => (Bits & 2) != 0;
 
-    /// <summary>Whether nobody holds it and there is a frame: with the lowest bit on top, where it makes the number negative, one comparison tells both.</summary>
+    /// <summary>
+    /// Whether nobody holds it and there is a frame: with the lowest bit on top, where it makes the number negative, one
+    /// comparison tells both.
+    /// </summary>
     public bool IsReadable
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]

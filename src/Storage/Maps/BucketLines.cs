@@ -7,10 +7,15 @@ namespace Treepie.Storage.Maps;
 /// <summary>Where in its bucket a record is put if there is room: so that most are found by one access to memory.</summary>
 internal static class BucketLines
 {
-    /// <summary>The slot that a record is put into if it is free, or, in layouts with <see cref="BucketLayout.HasKeyLines"/>, the first of its line.</summary>
+    /// <summary>
+    /// The slot that a record is put into if it is free, or, in layouts with <see cref="BucketLayout.HasKeyLines"/>, the first of
+    /// its line.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int FirstSlot(BucketLayout layout, ulong hash, int groups) =>
-        layout.HasKeyLines ? HomeLine(hash, groups) * KeyLine.Records : (BucketPage.HomeOf(hash, groups) * TagGroup.Size) + layout.FirstChoice(hash);
+        layout.HasKeyLines
+            ? HomeLine(hash, groups) * KeyLine.Records
+            : (BucketPage.HomeOf(hash, groups) * TagGroup.Size) + layout.FirstChoice(hash);
 
     /// <summary>As <see cref="BucketPage.HomeOf"/>, with two bits more: the line in the group.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -25,8 +30,8 @@ internal static class BucketLines
     }
 
     /// <summary>
-    /// Where the line begins that a record was put into if it had room, in layouts with <see cref="BucketLayout.HasKeyLines"/>: most keys are found there by one access to
-    /// memory. Who does not find his key there asks <see cref="BucketPage.Find"/>.
+    /// Where the line begins that a record was put into if it had room, in layouts with <see cref="BucketLayout.HasKeyLines"/>:
+    /// most keys are found there by one access to memory. Who does not find his key there asks <see cref="BucketPage.Find"/>.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int HomeOffset(BucketLayout layout, ulong hash)

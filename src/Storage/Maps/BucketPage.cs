@@ -8,8 +8,9 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// A bucket: the records whose hashes have the same low bits. The high bits of a hash choose a group of sixteen slots, a byte from its middle is
-/// the slot's tag; a look-up compares sixteen tags at once and a key only where the tag is right. Groups of records that find theirs full go on to the next.
+/// A bucket: the records whose hashes have the same low bits. The high bits of a hash choose a group of sixteen slots, a byte
+/// from its middle is the slot's tag; a look-up compares sixteen tags at once and a key only where the tag is right. Groups of
+/// records that find theirs full go on to the next.
 /// <code>
 /// OFFSET           SIZE  MEANING
 ///     22              2  records (header)
@@ -191,7 +192,9 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         return lines;
     }
 
-    /// <summary>As <see cref="Value"/>, false where the page's bytes lead outside it: for those who read while others write.</summary>
+    /// <summary>
+    /// As <see cref="Value"/>, false where the page's bytes lead outside it: for those who read while others write.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryGetValue(int slot, out ReadOnlySpan<byte> value, out bool isOverflow)
     {
@@ -221,8 +224,8 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     }
 
     /// <summary>
-    /// Starts to bring the line near in which a record most likely is; where two lines were looked at before anyone asked for tags, the two others of the group. Only of
-    /// records that lie side by side.
+    /// Starts to bring the line near in which a record most likely is; where two lines were looked at before anyone asked for
+    /// tags, the two others of the group. Only of records that lie side by side.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Prefetch(ulong hash)
@@ -244,7 +247,8 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         layout.IsFixed ? TagsOffset + (HomeOf(hash, layout.SlotsIn(pageBytes) / TagGroup.Size) * TagGroup.Size) : 0;
 
     /// <summary>
-    /// Makes room for a record and writes its key; returns its slot, its value undefined, or -1 where the page is too full. The key must not be there.
+    /// Makes room for a record and writes its key; returns its slot, its value undefined, or -1 where the page is too full. The
+    /// key must not be there.
     /// </summary>
     public int Insert<THash>(ulong hash, scoped ReadOnlySpan<byte> key, int valueBytes, bool isOverflow, THash hashing)
         where THash : struct, IKeyHash
@@ -285,7 +289,10 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         return slot;
     }
 
-    /// <summary>Takes a record out and lets those that had gone on because its group was full come back; returns the slot that is free then.</summary>
+    /// <summary>
+    /// Takes a record out and lets those that had gone on because its group was full come back; returns the slot that is free
+    /// then.
+    /// </summary>
     public int Remove<THash>(int slot, THash hashing)
         where THash : struct, IKeyHash
     {
@@ -319,8 +326,9 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     }
 
     /// <summary>
-    /// Gives the free slots of an empty page keys that are looked for in other lines, in layouts with <see cref="BucketLayout.HasKeyLines"/>, so that who compares the keys of a line (<see cref="BucketLines.HomeOffset"/>) need not ask
-    /// the tags which slots are used: mostly 0, which is there already.
+    /// Gives the free slots of an empty page keys that are looked for in other lines, in layouts with
+    /// <see cref="BucketLayout.HasKeyLines"/>, so that who compares the keys of a line (<see cref="BucketLines.HomeOffset"/>)
+    /// need not ask the tags which slots are used: mostly 0, which is there already.
     /// </summary>
     public void HideSlots<THash>(THash hashing)
         where THash : struct, IKeyHash
@@ -373,7 +381,8 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
                 : _bytes.Slice(offset, _layout.KeyBytes).SequenceEqual(key);
         }
 
-        int cell = MemoryMarshal.Read<ushort>(_bytes[(TagsOffset + (groups * TagGroup.Size) + (slot * OffsetBytes))..]); // Find has seen that it is inside
+        // Find has seen that it is inside
+        int cell = MemoryMarshal.Read<ushort>(_bytes[(TagsOffset + (groups * TagGroup.Size) + (slot * OffsetBytes))..]);
         return cell + CellHeadBytes + key.Length <= _bytes.Length
             && MemoryMarshal.Read<ushort>(_bytes[cell..]) == key.Length
             && _bytes.Slice(cell + CellHeadBytes, key.Length).SequenceEqual(key);
@@ -411,7 +420,8 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         }
 
         uint after = zeros >> first;
-        return (group * TagGroup.Size) + (after != 0 ? first + BitOperations.TrailingZeroCount(after) : BitOperations.TrailingZeroCount(zeros));
+        return (group * TagGroup.Size)
+            + (after != 0 ? first + BitOperations.TrailingZeroCount(after) : BitOperations.TrailingZeroCount(zeros));
     }
 
     /// <summary>A slot of a group whose record's way from its home leads over another group, or -1.</summary>
@@ -461,7 +471,9 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
 
     private static int RoundUp(int slots) => (slots + TagGroup.Size - 1) / TagGroup.Size * TagGroup.Size;
 
-    /// <summary>Fills this page, whose header and way to the next page stay, with the records of another in as many slots.</summary>
+    /// <summary>
+    /// Fills this page, whose header and way to the next page stay, with the records of another in as many slots.
+    /// </summary>
     private void Rebuild<THash>(scoped BucketPage source, int slots, THash hashing)
         where THash : struct, IKeyHash
     {

@@ -2,7 +2,9 @@ using System.Buffers.Binary;
 
 namespace Treepie.Storage.Maps;
 
-/// <summary>Times with their distance from UTC: 8 bytes UTC ticks, 2 bytes minutes. The same moment in two zones is two keys.</summary>
+/// <summary>
+/// Times with their distance from UTC: 8 bytes UTC ticks, 2 bytes minutes. The same moment in two zones is two keys.
+/// </summary>
 public readonly struct DateTimeOffsetSerializer : IMapSerializer<DateTimeOffset>
 {
     private const int TicksBytes = sizeof(long);

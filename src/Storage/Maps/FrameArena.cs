@@ -5,8 +5,9 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// Memory for the buckets and long values of a map without a disk: frames of 8 KiB, alone or in runs of a power of two, in one stretch of addresses
-/// with large pages. Frames that were given back stay readable, so that a reader who comes too late reads garbage and not nothing. Thread-safe.
+/// Memory for the buckets and long values of a map without a disk: frames of 8 KiB, alone or in runs of a power of two, in one
+/// stretch of addresses with large pages. Frames that were given back stay readable, so that a reader who comes too late reads
+/// garbage and not nothing. Thread-safe.
 /// </summary>
 internal sealed class FrameArena : IDisposable
 {
@@ -72,13 +73,16 @@ internal sealed class FrameArena : IDisposable
     public Span<byte> Line(uint frame, int offset) => _range.Line(_start + ((long)frame * PageLayout.SizeBytes) + offset);
 
     /// <summary>The first bytes of a run.</summary>
-    public Span<byte> Bytes(uint frame, int lengthBytes) => _range.Span(_start + ((long)frame * PageLayout.SizeBytes), lengthBytes);
+    public Span<byte> Bytes(uint frame, int lengthBytes) =>
+        _range.Span(_start + ((long)frame * PageLayout.SizeBytes), lengthBytes);
 
     /// <summary>Starts to bring a part of a frame near.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Prefetch(uint frame, int offset) => _range.Prefetch(_start + ((long)frame * PageLayout.SizeBytes) + offset);
 
-    /// <summary>Gives the memory back to the system; it reads as zeros from then on. The addresses go with the last who could use them.</summary>
+    /// <summary>
+    /// Gives the memory back to the system; it reads as zeros from then on. The addresses go with the last who could use them.
+    /// </summary>
     public void Dispose()
     {
         lock (_lock)
@@ -105,7 +109,10 @@ internal sealed class FrameArena : IDisposable
         return true;
     }
 
-    /// <summary>Frames never given out before, at a multiple of their number; where there are none left, small free runs are joined to larger ones.</summary>
+    /// <summary>
+    /// Frames never given out before, at a multiple of their number; where there are none left, small free runs are joined to
+    /// larger ones.
+    /// </summary>
     private uint TakeNew(int order)
     {
         long count = 1L << order, first = (_next + count - 1) / count * count;
@@ -145,10 +152,13 @@ internal sealed class FrameArena : IDisposable
         while (_committed < frames)
         {
             if (frames > _limit)
-                throw new StorageException($"The map needs more than the {_limit * PageLayout.SizeBytes >> 20} MiB of addresses it may use; make it with more.");
+                throw new StorageException(
+                    $"The map needs more than the {_limit * PageLayout.SizeBytes >> 20} MiB of addresses it may use; make it "
+                        + $"with more.");
 
             // A small map takes what it needs; large pages begin with the second step.
-            long step = Math.Min(_committed == 0 ? FirstStepFrames : Math.Clamp(_committed, FirstStepFrames, MaxStepFrames), _limit - _committed);
+            long step = Math.Min(
+                _committed == 0 ? FirstStepFrames : Math.Clamp(_committed, FirstStepFrames, MaxStepFrames), _limit - _committed);
             long offset = _start + (_committed * PageLayout.SizeBytes);
             _range.Commit(offset, step * PageLayout.SizeBytes);
             if (_committed > 0)

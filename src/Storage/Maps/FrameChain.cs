@@ -22,11 +22,14 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
     /// <summary>Whether there are frames behind the first.</summary>
     public bool HasNext { get; private set; } = hasNext;
 
-    /// <summary>Whether a key may be looked for in its line alone: of hashes that others bring, all keys may have the same.</summary>
+    /// <summary>
+    /// Whether a key may be looked for in its line alone: of hashes that others bring, all keys may have the same.
+    /// </summary>
     private readonly bool HasKeyLines => _layout.HasKeyLines && !TKeySerializer.HasOwnHash;
 
     /// <summary>Bytes that the record found takes.</summary>
-    public readonly int UsedBytes => BucketPage.UsedBytesOf(_layout, Page(_frame).Key(_slot).Length, Page(_frame).Value(_slot, out _).Length);
+    public readonly int UsedBytes =>
+        BucketPage.UsedBytesOf(_layout, Page(_frame).Key(_slot).Length, Page(_frame).Value(_slot, out _).Length);
 
     /// <summary>The value found.</summary>
     public readonly ReadOnlySpan<byte> Value
@@ -35,7 +38,8 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
         {
             Span<byte> value = Page(_frame).Value(_slot, out bool isRun);
             return isRun
-                ? _arena.Bytes(BinaryPrimitives.ReadUInt32LittleEndian(value), BinaryPrimitives.ReadInt32LittleEndian(value[sizeof(uint)..]))
+                ? _arena.Bytes(
+                    BinaryPrimitives.ReadUInt32LittleEndian(value), BinaryPrimitives.ReadInt32LittleEndian(value[sizeof(uint)..]))
                 : value;
         }
     }
@@ -45,7 +49,9 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
 
     /// <summary>Gives the frames of a long value back.</summary>
     public static void ReleaseRun(FrameArena arena, ReadOnlySpan<byte> cell) =>
-        arena.Release(BinaryPrimitives.ReadUInt32LittleEndian(cell), RunFrames(BinaryPrimitives.ReadInt32LittleEndian(cell[sizeof(uint)..])));
+        arena.Release(
+            BinaryPrimitives.ReadUInt32LittleEndian(cell),
+            RunFrames(BinaryPrimitives.ReadInt32LittleEndian(cell[sizeof(uint)..])));
 
     /// <summary>Finds a key.</summary>
     public bool Find(ulong hash, scoped ReadOnlySpan<byte> key)
@@ -153,7 +159,8 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
     }
 
     /// <summary>Puts each record into one of two chains, by a bit of its hash; this one stays as it is.</summary>
-    public readonly void Divide(ulong bit, scoped ref FrameChain<TKey, TKeySerializer> low, scoped ref FrameChain<TKey, TKeySerializer> high)
+    public readonly void Divide(
+        ulong bit, scoped ref FrameChain<TKey, TKeySerializer> low, scoped ref FrameChain<TKey, TKeySerializer> high)
     {
         for (uint frame = First; frame != 0; frame = (uint)Page(frame).Next.Number)
         {
@@ -220,7 +227,10 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
             for (int slot = 0; slot < slots; slot++)
             {
                 if (page.IsUsed(slot) && page.Value(slot, out bool isRun) is var value && isRun)
-                    runs.Add(_arena.Bytes(BinaryPrimitives.ReadUInt32LittleEndian(value), BinaryPrimitives.ReadInt32LittleEndian(value[sizeof(uint)..])).ToArray());
+                    runs.Add(
+                        _arena.Bytes(
+                            BinaryPrimitives.ReadUInt32LittleEndian(value),
+                            BinaryPrimitives.ReadInt32LittleEndian(value[sizeof(uint)..])).ToArray());
             }
         }
     }

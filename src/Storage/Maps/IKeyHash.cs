@@ -16,5 +16,6 @@ internal readonly struct StandardKeyHash(ulong seed) : IKeyHash
 internal readonly struct SerializerKeyHash<TKey, TKeySerializer>(ulong seed) : IKeyHash
     where TKeySerializer : struct, IMapSerializer<TKey>
 {
-    public ulong Of(ReadOnlySpan<byte> key) => TKeySerializer.HasOwnHash ? TKeySerializer.Hash(key, seed) : MapHash.Compute(key, seed);
+    public ulong Of(ReadOnlySpan<byte> key) =>
+        TKeySerializer.HasOwnHash ? TKeySerializer.Hash(key, seed) : MapHash.Compute(key, seed);
 }

@@ -13,7 +13,9 @@ internal static class MapDescription
         string text = $"{typeof(T)} as {TSerializer.Name}";
         return Encoding.UTF8.GetByteCount(text) <= MapLayout.MaxDescriptionBytes
             ? text
-            : throw new ArgumentException($"The name of {typeof(T).Name} with that of its serializer is longer than {MapLayout.MaxDescriptionBytes} bytes.");
+            : throw new ArgumentException(
+                $"The name of {typeof(T).Name} with that of its serializer is longer than {MapLayout.MaxDescriptionBytes} "
+                    + $"bytes.");
     }
 
     /// <summary>Throws where a map was made with other types or serializers.</summary>
@@ -26,7 +28,10 @@ internal static class MapDescription
         VerifyOne<TKey, TKeySerializer>(name, "keys", key, header.KeyBytes);
         VerifyOne<TValue, TValueSerializer>(name, "values", value, header.ValueBytes);
         if (header.IsStandardHash == TKeySerializer.HasOwnHash)
-            throw new ArgumentException($"The map '{name}' was made with {(header.IsStandardHash ? "the store's own hash" : "a hash of the key's serializer")}, {typeof(TKeySerializer).Name} has it otherwise. Open it with the serializer it was made with.");
+            throw new ArgumentException(
+                $"The map '{name}' was made with "
+                    + $"{(header.IsStandardHash ? "the store's own hash" : "a hash of the key's serializer")}, "
+                    + $"{typeof(TKeySerializer).Name} has it otherwise. Open it with the serializer it was made with.");
     }
 
     private static void VerifyOne<T, TSerializer>(string name, string what, ReadOnlySpan<byte> recorded, int recordedBytes)
@@ -35,7 +40,9 @@ internal static class MapDescription
         string wanted = Of<T, TSerializer>(), found = Encoding.UTF8.GetString(recorded);
         if (wanted != found || recordedBytes != TSerializer.FixedBytes)
             throw new ArgumentException(
-                $"The map '{name}' was made with {what} of {found} ({Length(recordedBytes)}), not {wanted} ({Length(TSerializer.FixedBytes)}). Open it with the types and serializers it was made with, or copy it to a new map.");
+                $"The map '{name}' was made with {what} of {found} ({Length(recordedBytes)}), not {wanted} "
+                    + $"({Length(TSerializer.FixedBytes)}). Open it with the types and serializers it was made with, or copy it "
+                    + $"to a new map.");
     }
 
     private static string Length(int bytes) => bytes < 0 ? "of any length" : $"{bytes} bytes";

@@ -5,8 +5,9 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// The hash of map keys, part of the file format. Multiplies 64 by 64 bits and adds both halves of the product by exclusive or, so that every bit of the
-/// key reaches every bit of the hash; the seed is drawn for each map, so that nobody can prepare keys that collide.
+/// The hash of map keys, part of the file format. Multiplies 64 by 64 bits and adds both halves of the product by exclusive or,
+/// so that every bit of the key reaches every bit of the hash; the seed is drawn for each map, so that nobody can prepare keys
+/// that collide.
 /// </summary>
 /// <remarks>
 /// <code>
@@ -39,7 +40,8 @@ internal static class MapHash
     {
         ReadOnlySpan<byte> rest = key;
         for (; rest.Length > 16; rest = rest[16..])
-            state = WideProduct.Fold(BinaryPrimitives.ReadUInt64LittleEndian(rest) ^ P1, BinaryPrimitives.ReadUInt64LittleEndian(rest[8..]) ^ state);
+            state = WideProduct.Fold(
+                BinaryPrimitives.ReadUInt64LittleEndian(rest) ^ P1, BinaryPrimitives.ReadUInt64LittleEndian(rest[8..]) ^ state);
 
         ulong a = 0, b = 0;
         if (rest.Length >= 8)

@@ -16,6 +16,7 @@ public static class MapLimits
         if (keyBytes > MaxKeyBytes)
             throw new ArgumentException($"A key of the map '{name}' has at most {MaxKeyBytes} bytes; this one has {keyBytes}.");
         if (valueBytes > MaxValueBytes)
-            throw new ArgumentException($"A value of the map '{name}' has at most {MaxValueBytes} bytes; this one has {valueBytes}.");
+            throw new ArgumentException(
+                $"A value of the map '{name}' has at most {MaxValueBytes} bytes; this one has {valueBytes}.");
     }
 }

@@ -4,8 +4,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// Writes the pages of a map that are chosen again, elsewhere, as <see cref="TreeMover"/> does for trees: bucket after bucket, a bounded number of
-/// pages at a time.
+/// Writes the pages of a map that are chosen again, elsewhere, as <see cref="TreeMover"/> does for trees: bucket after bucket, a
+/// bounded number of pages at a time.
 /// </summary>
 /// <param name="pages">The batch.</param>
 /// <param name="choice">Which pages.</param>
@@ -21,7 +21,9 @@ internal sealed class MapMover(PageWriter pages, MoveChoice choice, long seenUpT
     /// <summary>Pages written again.</summary>
     public int Moved { get; private set; }
 
-    /// <summary>Goes on from a bucket; returns the map's record afterwards, and the bucket to go on from, or -1 at the end.</summary>
+    /// <summary>
+    /// Goes on from a bucket; returns the map's record afterwards, and the bucket to go on from, or -1 at the end.
+    /// </summary>
     public TreeRecord Run(TreeRecord map, long from, out long next)
     {
         MapHeader header = MapLayout.Read(MapReader.ReadDirectory(pages.Store, map.Root, map.Levels - 1));

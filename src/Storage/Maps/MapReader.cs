@@ -4,7 +4,9 @@ using Treepie.Storage.Paging;
 
 namespace Treepie.Storage.Maps;
 
-/// <summary>Finds records of a map as a snapshot has them: root, directory page, bucket. Needs no object and allocates nothing.</summary>
+/// <summary>
+/// Finds records of a map as a snapshot has them: root, directory page, bucket. Needs no object and allocates nothing.
+/// </summary>
 internal static class MapReader
 {
     /// <summary>More pages than this in one bucket are a circle, not a bucket.</summary>
@@ -61,7 +63,9 @@ internal static class MapReader
     public static BucketPage ReadBucket(PageStore store, PageReference reference, int place, BucketLayout layout)
     {
         Span<byte> page = store.Read(reference);
-        if (page[PageLayout.TypeOffset] != (byte)PageType.MapBucket || new Page(page).ReadUInt16(MapLayout.RecordOffset) != layout.Code || place > MaxChainPages)
+        if (page[PageLayout.TypeOffset] != (byte)PageType.MapBucket
+            || new Page(page).ReadUInt16(MapLayout.RecordOffset) != layout.Code
+            || place > MaxChainPages)
             ThrowOtherKind(store, reference, page, $"page {place} of a bucket of records of the kind {layout.Code}");
         return new BucketPage(page, layout);
     }
@@ -79,6 +83,9 @@ internal static class MapReader
     private static void ThrowOtherKind(PageStore store, PageReference reference, Span<byte> page, string expected)
     {
         var header = new Page(page);
-        throw store.Corrupt(reference.Number, $"{expected} was expected, type {header.Type} of level {header.Level} with records of the kind {header.ReadUInt16(MapLayout.RecordOffset)} found (tree {header.TreeId})");
+        throw store.Corrupt(
+            reference.Number,
+            $"{expected} was expected, type {header.Type} of level {header.Level} with records of the kind "
+                + $"{header.ReadUInt16(MapLayout.RecordOffset)} found (tree {header.TreeId})");
     }
 }

@@ -5,10 +5,13 @@ namespace Treepie.Storage.Maps;
 
 /// <summary>Visits every page of a map, whatever its keys and values are.</summary>
 /// <param name="store">Where pages are read.</param>
-/// <param name="visit">Told each page or run once it is reached; false: do not go below. May let go of all pages that were read.</param>
+/// <param name="visit">Told each page or run once it is reached; false: do not go below. May let go of all pages that were
+/// read.</param>
 /// <param name="cancellationToken">Looked at for each page.</param>
-/// <param name="bornAfter">Pages born up to this transaction are passed over, with all below them, which is no younger. -1: none are.</param>
-internal sealed class MapWalk(PageStore store, Func<PageRun, bool> visit, CancellationToken cancellationToken, long bornAfter = -1)
+/// <param name="bornAfter">Pages born up to this transaction are passed over, with all below them, which is no younger. -1: none
+/// are.</param>
+internal sealed class MapWalk(
+    PageStore store, Func<PageRun, bool> visit, CancellationToken cancellationToken, long bornAfter = -1)
 {
     private BucketLayout _layout;
 
@@ -28,7 +31,8 @@ internal sealed class MapWalk(PageStore store, Func<PageRun, bool> visit, Cancel
 
         for (int i = 0; i < MapLayout.Fanout; i++)
         {
-            PageReference child = MapLayout.Entry(MapReader.ReadDirectory(store, reference, level), i); // again: the visitor may have let it go
+            // again: the visitor may have let it go
+            PageReference child = MapLayout.Entry(MapReader.ReadDirectory(store, reference, level), i);
             if (child.IsNone)
                 continue;
             if (level > 0)

@@ -7,13 +7,15 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// Changes a map. The pages on the way to a bucket are made the batch's own, then the bucket is changed in place. A record that finds its bucket
-/// full gets a page behind it and divides the bucket whose turn it is, one and no more, so the map grows without ever standing still.
+/// Changes a map. The pages on the way to a bucket are made the batch's own, then the bucket is changed in place. A record that
+/// finds its bucket full gets a page behind it and divides the bucket whose turn it is, one and no more, so the map grows without
+/// ever standing still.
 /// </summary>
 /// <remarks>
 /// Invariants. 1. A record is in the chain of the bucket that <see cref="MapLayout.BucketOf"/> names. 2. Bytes of records in the
-/// header are those of all pages. 3. No page of a chain but the first is empty. 4. A bucket, or directory page, without records is not there.
-/// Splitting only when the buckets are filled on average to <see cref="SplitFromPerMille"/> keeps bad hashes from making a page for each record.
+/// header are those of all pages. 3. No page of a chain but the first is empty. 4. A bucket, or directory page, without records
+/// is not there. Splitting only when the buckets are filled on average to <see cref="SplitFromPerMille"/> keeps bad hashes from
+/// making a page for each record.
 /// </remarks>
 internal sealed class MapWriter
 {
@@ -114,7 +116,8 @@ internal sealed class MapWriter
         _pages.Free(Record.Root);
     }
 
-    private bool PutCell<THash>(ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool isOverflow, THash hashing)
+    private bool PutCell<THash>(
+        ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool isOverflow, THash hashing)
         where THash : struct, IKeyHash
     {
         long bucket = MapLayout.BucketOf(hash, _buckets);
@@ -153,15 +156,21 @@ internal sealed class MapWriter
             Record = Record with { Count = Record.Count + 1 };
         else if (!before.IsNone)
             Unlink(bucket, head, before, reference); // the record may have found room in an earlier page
-        if (isChained && _usedBytes * 1000 >= _buckets * PageLayout.ContentBytes * SplitFromPerMille && _buckets < MapLayout.MaxBuckets)
+        if (isChained
+            && _usedBytes * 1000 >= _buckets * PageLayout.ContentBytes * SplitFromPerMille
+            && _buckets < MapLayout.MaxBuckets)
             Split(hashing);
         WriteFigures();
         return isNew;
     }
 
-    /// <summary>Puts a record into the first page of a bucket that has room, or a new one at the end; returns whether that was not the first page.</summary>
+    /// <summary>
+    /// Puts a record into the first page of a bucket that has room, or a new one at the end; returns whether that was not the
+    /// first page.
+    /// </summary>
     private bool Add<THash>(
-        PageReference head, ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool isOverflow, THash hashing)
+        PageReference head, ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool isOverflow,
+        THash hashing)
         where THash : struct, IKeyHash
     {
         for (PageReference reference = head; ;)
@@ -288,7 +297,9 @@ internal sealed class MapWriter
             for (int slot = 0; slot < slots; slot++)
             {
                 if (copy.IsUsed(slot))
-                    Add(head, hashing.Of(copy.Key(slot)), copy.Key(slot), copy.Value(slot, out bool isOverflow), isOverflow, hashing);
+                    Add(
+                        head, hashing.Of(copy.Key(slot)), copy.Key(slot), copy.Value(slot, out bool isOverflow), isOverflow,
+                        hashing);
             }
 
             reference = copy.Next;
@@ -307,7 +318,9 @@ internal sealed class MapWriter
         reference.Birth == _pages.Birth ? reference : _pages.Copy(reference, MapReader.ReadDirectory(_store, reference, level));
 
     private PageReference OwnPage(PageReference reference, int place) =>
-        reference.Birth == _pages.Birth ? reference : _pages.Copy(reference, MapReader.ReadBucket(_store, reference, place, _layout).Bytes);
+        reference.Birth == _pages.Birth
+            ? reference
+            : _pages.Copy(reference, MapReader.ReadBucket(_store, reference, place, _layout).Bytes);
 
     /// <summary>The first page of a bucket, made where it is not there, and the way to it, all the batch's own.</summary>
     private PageReference OwnBucket(long bucket)

@@ -6,19 +6,22 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// The map for caches: buckets and serializers of <see cref="DiskMap{TKey,TValue,TKeySerializer,TValueSerializer}"/> without disk and transactions, and the surface of
-/// <c>ConcurrentDictionary</c>. Every operation is atomic for itself. Keys and values lie outside the managed heap as bytes: nothing is
-/// allocated for an entry, and the garbage collector never sees them. Thread-safe; readers take no lock.
+/// The map for caches: buckets and serializers of <see cref="DiskMap{TKey,TValue,TKeySerializer,TValueSerializer}"/> without disk
+/// and transactions, and the surface of <c>ConcurrentDictionary</c>. Every operation is atomic for itself. Keys and values lie
+/// outside the managed heap as bytes: nothing is allocated for an entry, and the garbage collector never sees them. Thread-safe;
+/// readers take no lock.
 /// </summary>
 /// <typeparam name="TKey">Keys; null is refused. At most <see cref="MapLimits.MaxKeyBytes"/> bytes each.</typeparam>
 /// <typeparam name="TValue">Values; null is refused. At most <see cref="MaxValueBytes"/> bytes each.</typeparam>
 /// <typeparam name="TKeySerializer">How keys become bytes.</typeparam>
 /// <typeparam name="TValueSerializer">How values become bytes.</typeparam>
 /// <remarks>
-/// An entry of 8-byte key and value takes 19 to 38 bytes, depending on how far the last doubling of buckets lies back. Memory of removed entries is used
-/// again by others; it goes back to the system when the map is disposed. A serializer's <see cref="IMapSerializer{T}.Hash"/> must not throw.
+/// An entry of 8-byte key and value takes 19 to 38 bytes, depending on how far the last doubling of buckets lies back. Memory of
+/// removed entries is used again by others; it goes back to the system when the map is disposed. A serializer's
+/// <see cref="IMapSerializer{T}.Hash"/> must not throw.
 /// </remarks>
-public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : IDisposable, IEnumerable<KeyValuePair<TKey, TValue>>
+public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>
+    : IDisposable, IEnumerable<KeyValuePair<TKey, TValue>>
     where TKey : notnull
     where TKeySerializer : struct, IMapSerializer<TKey>
     where TValueSerializer : struct, IMapSerializer<TValue>
@@ -41,7 +44,8 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
         ArgumentOutOfRangeException.ThrowIfGreaterThan(maxBytes, 2L << 40);
         _ = MapDescription.Of<TKey, TKeySerializer>();
         _ = MapDescription.Of<TValue, TValueSerializer>();
-        _table = new(maxBytes, seed ?? BitConverter.ToUInt64(System.Security.Cryptography.RandomNumberGenerator.GetBytes(sizeof(ulong))));
+        _table = new(
+            maxBytes, seed ?? BitConverter.ToUInt64(System.Security.Cryptography.RandomNumberGenerator.GetBytes(sizeof(ulong))));
     }
 
     /// <summary>Number of keys; while others write, of some moment.</summary>
@@ -82,14 +86,16 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
     }
 
     /// <summary>
-    /// The values of many keys: values and whether they are there, in the order of the keys; returns how many are there. Each is read for itself. Faster than one after
-    /// the other where the map is larger than the processor's caches, because the memory accesses of sixteen keys go on at once.
+    /// The values of many keys: values and whether they are there, in the order of the keys; returns how many are there. Each is
+    /// read for itself. Faster than one after the other where the map is larger than the processor's caches, because the memory
+    /// accesses of sixteen keys go on at once.
     /// </summary>
     /// <exception cref="ArgumentException">The spans have different lengths.</exception>
     public int TryGetValues(ReadOnlySpan<TKey> keys, Span<TValue> values, Span<bool> found)
     {
         if (values.Length != keys.Length || found.Length != keys.Length)
-            throw new ArgumentException($"There must be as many places as keys: {keys.Length} keys, {values.Length} values, {found.Length} flags.");
+            throw new ArgumentException(
+                $"There must be as many places as keys: {keys.Length} keys, {values.Length} values, {found.Length} flags.");
 
         int count = 0;
         Span<ulong> hashes = stackalloc ulong[Window];
@@ -109,8 +115,12 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
         return count;
     }
 
-    /// <summary>Sets many keys, each for itself; where a key comes twice, the later value counts. Faster than one after the other, as <see cref="TryGetValues"/>.</summary>
-    /// <exception cref="ArgumentException">The spans have different lengths, or as for <see cref="this"/>; the keys before it are set.</exception>
+    /// <summary>
+    /// Sets many keys, each for itself; where a key comes twice, the later value counts. Faster than one after the other, as
+    /// <see cref="TryGetValues"/>.
+    /// </summary>
+    /// <exception cref="ArgumentException">The spans have different lengths, or as for <see cref="this"/>; the keys before it are
+    /// set.</exception>
     public void SetAll(ReadOnlySpan<TKey> keys, ReadOnlySpan<TValue> values)
     {
         if (values.Length != keys.Length)
@@ -146,7 +156,10 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
         }
     }
 
-    /// <summary>As <see cref="GetOrAdd(TKey, TValue)"/>, with a value that is made only when needed; of several threads at once only one's value counts.</summary>
+    /// <summary>
+    /// As <see cref="GetOrAdd(TKey, TValue)"/>, with a value that is made only when needed; of several threads at once only one's
+    /// value counts.
+    /// </summary>
     public TValue GetOrAdd(TKey key, Func<TKey, TValue> factory)
     {
         ArgumentNullException.ThrowIfNull(factory);
@@ -154,8 +167,8 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
     }
 
     /// <summary>
-    /// Adds a key, or changes its value to one made from the old; returns what is there then. <paramref name="update"/> is called again where
-    /// another thread came between.
+    /// Adds a key, or changes its value to one made from the old; returns what is there then. <paramref name="update"/> is called
+    /// again where another thread came between.
     /// </summary>
     public TValue AddOrUpdate(TKey key, TValue addValue, Func<TKey, TValue, TValue> update)
     {
@@ -175,13 +188,18 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
         }
     }
 
-    /// <summary>Changes the value of a key that has the value <paramref name="comparison"/> now, compared as bytes; false if it has not.</summary>
+    /// <summary>
+    /// Changes the value of a key that has the value <paramref name="comparison"/> now, compared as bytes; false if it has not.
+    /// </summary>
     [SkipLocalsInit]
     public bool TryUpdate(TKey key, TValue value, TValue comparison)
     {
-        using var keyBytes = new Serialized<TKey, TKeySerializer>(key, stackalloc byte[Serialized<TKey, TKeySerializer>.StackBytes]);
-        using var valueBytes = new Serialized<TValue, TValueSerializer>(value, stackalloc byte[Serialized<TValue, TValueSerializer>.StackBytes]);
-        using var expected = new Serialized<TValue, TValueSerializer>(comparison, stackalloc byte[Serialized<TValue, TValueSerializer>.StackBytes]);
+        using var keyBytes = new Serialized<TKey, TKeySerializer>(
+            key, stackalloc byte[Serialized<TKey, TKeySerializer>.StackBytes]);
+        using var valueBytes = new Serialized<TValue, TValueSerializer>(
+            value, stackalloc byte[Serialized<TValue, TValueSerializer>.StackBytes]);
+        using var expected = new Serialized<TValue, TValueSerializer>(
+            comparison, stackalloc byte[Serialized<TValue, TValueSerializer>.StackBytes]);
         Verify(keyBytes.Bytes, valueBytes.Bytes);
         return _table.TryReplace(_table.HashOf(keyBytes.Bytes), keyBytes.Bytes, valueBytes.Bytes, expected.Bytes);
     }
@@ -201,10 +219,13 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
     [SkipLocalsInit]
     public bool TryRemove(KeyValuePair<TKey, TValue> item)
     {
-        using var keyBytes = new Serialized<TKey, TKeySerializer>(item.Key, stackalloc byte[Serialized<TKey, TKeySerializer>.StackBytes]);
-        using var expected = new Serialized<TValue, TValueSerializer>(item.Value, stackalloc byte[Serialized<TValue, TValueSerializer>.StackBytes]);
+        using var keyBytes = new Serialized<TKey, TKeySerializer>(
+            item.Key, stackalloc byte[Serialized<TKey, TKeySerializer>.StackBytes]);
+        using var expected = new Serialized<TValue, TValueSerializer>(
+            item.Value, stackalloc byte[Serialized<TValue, TValueSerializer>.StackBytes]);
         var taken = default(TakenValue<TValue, TValueSerializer>);
-        bool isRemoved = _table.TryRemove(_table.HashOf(keyBytes.Bytes), keyBytes.Bytes, expected.Bytes, mustBeEqual: true, ref taken);
+        bool isRemoved = _table.TryRemove(
+            _table.HashOf(keyBytes.Bytes), keyBytes.Bytes, expected.Bytes, mustBeEqual: true, ref taken);
         taken.Drop();
         return isRemoved;
     }
@@ -216,8 +237,8 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
     public KeyValuePair<TKey, TValue>[] ToArray() => [.. this];
 
     /// <summary>
-    /// Goes through the keys with their values, in no order, while others write: a key that stays is met once, with a value it had meanwhile; one that comes or goes
-    /// is met or not.
+    /// Goes through the keys with their values, in no order, while others write: a key that stays is met once, with a value it
+    /// had meanwhile; one that comes or goes is met or not.
     /// </summary>
     public IEnumerator<KeyValuePair<TKey, TValue>> GetEnumerator()
     {
@@ -241,7 +262,9 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
     /// <inheritdoc/>
     IEnumerator IEnumerable.GetEnumerator() => GetEnumerator();
 
-    /// <summary>Gives the memory back to the system. What is called afterwards throws <see cref="ObjectDisposedException"/>.</summary>
+    /// <summary>
+    /// Gives the memory back to the system. What is called afterwards throws <see cref="ObjectDisposedException"/>.
+    /// </summary>
     public void Dispose() => _table.Dispose();
 
     private static void Verify(ReadOnlySpan<byte> key, ReadOnlySpan<byte> value)
@@ -249,7 +272,8 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
         if (key.Length > MapLimits.MaxKeyBytes)
             throw new ArgumentException($"A key of a map has at most {MapLimits.MaxKeyBytes} bytes; this one has {key.Length}.");
         if (value.Length > MaxValueBytes)
-            throw new ArgumentException($"A value of a map in memory has at most {MaxValueBytes} bytes; this one has {value.Length}.");
+            throw new ArgumentException(
+                $"A value of a map in memory has at most {MaxValueBytes} bytes; this one has {value.Length}.");
     }
 
     private static void Read(List<byte[]> frames, List<byte[]> runs, List<KeyValuePair<TKey, TValue>> pairs)
@@ -346,8 +370,10 @@ public sealed class MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer> : 
     [SkipLocalsInit]
     private bool PutAny(TKey key, TValue value, bool onlyIfNew)
     {
-        using var keyBytes = new Serialized<TKey, TKeySerializer>(key, stackalloc byte[Serialized<TKey, TKeySerializer>.StackBytes]);
-        using var valueBytes = new Serialized<TValue, TValueSerializer>(value, stackalloc byte[Serialized<TValue, TValueSerializer>.StackBytes]);
+        using var keyBytes = new Serialized<TKey, TKeySerializer>(
+            key, stackalloc byte[Serialized<TKey, TKeySerializer>.StackBytes]);
+        using var valueBytes = new Serialized<TValue, TValueSerializer>(
+            value, stackalloc byte[Serialized<TValue, TValueSerializer>.StackBytes]);
         Verify(keyBytes.Bytes, valueBytes.Bytes);
         return _table.Put(_table.HashOf(keyBytes.Bytes), keyBytes.Bytes, valueBytes.Bytes, onlyIfNew);
     }

@@ -1,6 +1,8 @@
 namespace Treepie.Storage.Maps;
 
-/// <summary>Stretches of bytes as they are; what is read has memory of its own. As keys they are equal where their bytes are.</summary>
+/// <summary>
+/// Stretches of bytes as they are; what is read has memory of its own. As keys they are equal where their bytes are.
+/// </summary>
 public readonly struct MemorySerializer : IMapSerializer<ReadOnlyMemory<byte>>
 {
     /// <inheritdoc/>

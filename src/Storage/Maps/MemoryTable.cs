@@ -8,14 +8,16 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// The buckets of a map without a disk: the same pages as on the disk, changed in place. A reader takes no lock: it reads the bucket's entry, the bucket, and
-/// the entry again. A writer holds the entry of its bucket. Growing divides one bucket at a time, into new frames, while everyone else goes on.
+/// The buckets of a map without a disk: the same pages as on the disk, changed in place. A reader takes no lock: it reads the
+/// bucket's entry, the bucket, and the entry again. A writer holds the entry of its bucket. Growing divides one bucket at a time,
+/// into new frames, while everyone else goes on.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. A record is in the bucket that <see cref="MapLayout.BucketOf"/> names for the number of buckets at that time; who divides a bucket publishes
-/// the new number while holding it, so a reader who sees the bucket free again sees the new number too. 2. Frames of a bucket change only while its
-/// entry is held, and the entry's version rises then. 3. No frame of a chain but the first is empty. 4. In layouts with <see cref="BucketLayout.HasKeyLines"/> a free slot
-/// has a key that is looked for in other lines, so a key found in its lines is there.
+/// Invariants. 1. A record is in the bucket that <see cref="MapLayout.BucketOf"/> names for the number of buckets at that time;
+/// who divides a bucket publishes the new number while holding it, so a reader who sees the bucket free again sees the new number
+/// too. 2. Frames of a bucket change only while its entry is held, and the entry's version rises then. 3. No frame of a chain but
+/// the first is empty. 4. In layouts with <see cref="BucketLayout.HasKeyLines"/> a free slot has a key that is looked for in
+/// other lines, so a key found in its lines is there.
 /// </remarks>
 internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer> : IDisposable
     where TKey : notnull
@@ -68,8 +70,9 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     }
 
     /// <summary>
-    /// The value of a key that lies in one of the two lines where it is put if they have room; false where nothing is known, and <see cref="TryRead"/> must tell. Short, so that the processor
-    /// is soon done with it and fetches the lines of several look-ups at once.
+    /// The value of a key that lies in one of the two lines where it is put if they have room; false where nothing is known, and
+    /// <see cref="TryRead"/> must tell. Short, so that the processor is soon done with it and fetches the lines of several
+    /// look-ups at once.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public bool TryReadAtHome(ulong hash, scoped ReadOnlySpan<byte> key, [MaybeNullWhen(false)] out TValue value)
@@ -109,12 +112,16 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         return TryReadAgain(hash, key, ref value);
     }
 
-    /// <summary>Starts to bring near what is looked at first: the line of a key, or its tags; the first of two steps before <see cref="TryRead"/>.</summary>
+    /// <summary>
+    /// Starts to bring near what is looked at first: the line of a key, or its tags; the first of two steps before
+    /// <see cref="TryRead"/>.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void PrefetchFirst(ulong hash)
     {
         uint frame = _directory.Read(_directory.BucketOf(hash)).Frame;
-        _arena.Prefetch(frame, HasKeyLines ? BucketLines.HomeOffset(Layout, hash) : BucketPage.TagOffset(Layout, hash, PageLayout.SizeBytes));
+        _arena.Prefetch(
+            frame, HasKeyLines ? BucketLines.HomeOffset(Layout, hash) : BucketPage.TagOffset(Layout, hash, PageLayout.SizeBytes));
     }
 
     /// <summary>Starts to bring the record of a key near; the second step.</summary>
@@ -129,7 +136,9 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
             new BucketPage(_arena.Bytes(frame), Layout).Prefetch(hash);
     }
 
-    /// <summary>Sets the value of a key, or, <paramref name="onlyIfNew"/>, leaves it as it is; returns whether the key is new.</summary>
+    /// <summary>
+    /// Sets the value of a key, or, <paramref name="onlyIfNew"/>, leaves it as it is; returns whether the key is new.
+    /// </summary>
     [SkipLocalsInit]
     public bool Put(ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool onlyIfNew)
     {
@@ -177,7 +186,8 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     }
 
     /// <summary>Changes the value of a key that has another value now; false if it has not.</summary>
-    public bool TryReplace(ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, scoped ReadOnlySpan<byte> expected)
+    public bool TryReplace(
+        ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, scoped ReadOnlySpan<byte> expected)
     {
         Span<byte> cell = stackalloc byte[RunCellBytes];
         bool isRun = !Layout.IsFixed && value.Length > MapLayout.MaxInlineValueBytes;
@@ -211,9 +221,13 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         return isEqual;
     }
 
-    /// <summary>Removes a key, which must have a certain value where <paramref name="mustBeEqual"/>, and takes the value; false if it is not there or has another.</summary>
+    /// <summary>
+    /// Removes a key, which must have a certain value where <paramref name="mustBeEqual"/>, and takes the value; false if it is
+    /// not there or has another.
+    /// </summary>
     public bool TryRemove(
-        ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> expected, bool mustBeEqual, ref TakenValue<TValue, TValueSerializer> value)
+        ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> expected, bool mustBeEqual,
+        ref TakenValue<TValue, TValueSerializer> value)
     {
         long bucket = _directory.Hold(hash, out BucketEntry entry);
         var chain = new FrameChain<TKey, TKeySerializer>(_arena, Layout, _hashing, entry.Frame, entry.IsChained);
@@ -253,8 +267,8 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
     }
 
     /// <summary>
-    /// Copies the frames of a bucket, and of those that were divided from it since there were <paramref name="then"/> buckets, one behind the other: so who goes through
-    /// the buckets of then meets every record once, whatever is divided meanwhile.
+    /// Copies the frames of a bucket, and of those that were divided from it since there were <paramref name="then"/> buckets,
+    /// one behind the other: so who goes through the buckets of then meets every record once, whatever is divided meanwhile.
     /// </summary>
     public void CopyFrames(long bucket, long then, List<byte[]> frames, List<byte[]> runs)
     {
@@ -273,9 +287,13 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         }
     }
 
-    public void ThrowIfDisposed() => ObjectDisposedException.ThrowIf(Volatile.Read(ref _isDisposed), typeof(MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>));
+    public void ThrowIfDisposed() =>
+        ObjectDisposedException.ThrowIf(
+            Volatile.Read(ref _isDisposed), typeof(MemoryMap<TKey, TValue, TKeySerializer, TValueSerializer>));
 
-    /// <summary>Finds the value of a key in one of the two lines where it was put if they had room, in a bucket that has a frame.</summary>
+    /// <summary>
+    /// Finds the value of a key in one of the two lines where it was put if they had room, in a bucket that has a frame.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private bool FindAtHome(BucketEntry entry, ulong hash, scoped ReadOnlySpan<byte> key, out Span<byte> value)
     {
@@ -363,7 +381,9 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         return false;
     }
 
-    /// <summary>After a first attempt that met a writer: tries again for a while, then waits for its turn as a writer does.</summary>
+    /// <summary>
+    /// After a first attempt that met a writer: tries again for a while, then waits for its turn as a writer does.
+    /// </summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private bool TryReadAgain<TTaken>(ulong hash, scoped ReadOnlySpan<byte> key, ref TTaken value)
         where TTaken : struct, ITaken
@@ -395,8 +415,13 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         }
     }
 
-    /// <summary>Stores a record that is new, or whose value has another length than before; returns whether the bucket's first frame was too full.</summary>
-    private bool Store(ref FrameChain<TKey, TKeySerializer> chain, ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value, bool isRun, bool isThere)
+    /// <summary>
+    /// Stores a record that is new, or whose value has another length than before; returns whether the bucket's first frame was
+    /// too full.
+    /// </summary>
+    private bool Store(
+        ref FrameChain<TKey, TKeySerializer> chain, ulong hash, scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value,
+        bool isRun, bool isThere)
     {
         ThrowIfDisposed();
         int usedBytes = BucketPage.UsedBytesOf(Layout, key.Length, value.Length), before = 0;
@@ -475,7 +500,9 @@ internal sealed class MemoryTable<TKey, TValue, TKeySerializer, TValueSerializer
         }
 
         // Bucket c was divided from c without its highest bit.
-        for (long bit = (long)System.Numerics.BitOperations.RoundUpToPowerOf2((ulong)bucket + 1); bucket + bit < Buckets; bit <<= 1)
+        for (long bit = (long)System.Numerics.BitOperations.RoundUpToPowerOf2((ulong)bucket + 1);
+             bucket + bit < Buckets;
+             bit <<= 1)
         {
             if (bucket + bit >= then)
                 CopyDescendants(bucket + bit, then, frames, runs);

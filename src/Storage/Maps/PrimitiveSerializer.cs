@@ -6,9 +6,10 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// Values of the runtime's own fixed-size types as they lie in memory, little-endian: all integers (also 128 bits wide), <see cref="bool"/>, <see cref="char"/>, <see cref="Half"/>,
-/// <see cref="float"/>, <see cref="double"/>, <see cref="decimal"/>, <see cref="Guid"/>, <see cref="DateTime"/>, <see cref="TimeSpan"/>, <see cref="DateOnly"/>,
-/// <see cref="TimeOnly"/> and enums. As keys they are equal where their bytes are: 0.0 and -0.0 are two keys, as are 1.0m and 1.00m, and times of different kind.
+/// Values of the runtime's own fixed-size types as they lie in memory, little-endian: all integers (also 128 bits wide),
+/// <see cref="bool"/>, <see cref="char"/>, <see cref="Half"/>, <see cref="float"/>, <see cref="double"/>, <see cref="decimal"/>,
+/// <see cref="Guid"/>, <see cref="DateTime"/>, <see cref="TimeSpan"/>, <see cref="DateOnly"/>, <see cref="TimeOnly"/> and enums.
+/// As keys they are equal where their bytes are: 0.0 and -0.0 are two keys, as are 1.0m and 1.00m, and times of different kind.
 /// </summary>
 /// <typeparam name="T">One of these types; the use of any other throws <see cref="NotSupportedException"/>.</typeparam>
 [SuppressMessage("Design", "CA1000", Justification = "They are called through a type argument.")]
@@ -17,14 +18,22 @@ public readonly struct PrimitiveSerializer<T> : IMapSerializer<T>, IPlainSeriali
 {
     private static readonly bool _isSupported =
         (typeof(T).IsPrimitive && typeof(T) != typeof(nint) && typeof(T) != typeof(nuint)) || typeof(T).IsEnum
-        || typeof(T) == typeof(Int128) || typeof(T) == typeof(UInt128) || typeof(T) == typeof(Half) || typeof(T) == typeof(decimal)
-        || typeof(T) == typeof(Guid) || typeof(T) == typeof(DateTime) || typeof(T) == typeof(TimeSpan) || typeof(T) == typeof(DateOnly)
+        || typeof(T) == typeof(Int128)
+        || typeof(T) == typeof(UInt128)
+        || typeof(T) == typeof(Half)
+        || typeof(T) == typeof(decimal)
+        || typeof(T) == typeof(Guid)
+        || typeof(T) == typeof(DateTime)
+        || typeof(T) == typeof(TimeSpan)
+        || typeof(T) == typeof(DateOnly)
         || typeof(T) == typeof(TimeOnly);
 
     /// <inheritdoc/>
     public static string Name => _isSupported
         ? $"raw {FixedBytes}"
-        : throw new NotSupportedException($"{typeof(T)} has no fixed form in bytes that is the same everywhere; write an IMapSerializer<{typeof(T).Name}> for it.");
+        : throw new NotSupportedException(
+            $"{typeof(T)} has no fixed form in bytes that is the same everywhere; write an IMapSerializer<{typeof(T).Name}> for "
+                + $"it.");
 
     /// <inheritdoc/>
     public static int FixedBytes

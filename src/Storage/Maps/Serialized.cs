@@ -47,7 +47,9 @@ internal ref struct Serialized<T, TSerializer>
         {
             int length = TSerializer.Write(value, buffer);
             if (TSerializer.FixedBytes >= 0 && length != TSerializer.FixedBytes)
-                throw new InvalidOperationException($"The serializer {typeof(TSerializer).Name} says that it writes {TSerializer.FixedBytes} bytes, and wrote {length}.");
+                throw new InvalidOperationException(
+                    $"The serializer {typeof(TSerializer).Name} says that it writes {TSerializer.FixedBytes} bytes, and wrote "
+                        + $"{length}.");
             return buffer[..length];
         }
         catch

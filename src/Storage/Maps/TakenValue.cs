@@ -4,8 +4,9 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Storage.Maps;
 
 /// <summary>
-/// A value that is read while others may write: first its bytes are taken, then the reader finds out whether they were left alone, and only then they become a
-/// value. So no serializer ever sees half of one value and half of another; plain ones may, and nobody sees what they made of it.
+/// A value that is read while others may write: first its bytes are taken, then the reader finds out whether they were left
+/// alone, and only then they become a value. So no serializer ever sees half of one value and half of another; plain ones may,
+/// and nobody sees what they made of it.
 /// </summary>
 internal struct TakenValue<T, TSerializer> : ITaken
     where TSerializer : struct, IMapSerializer<T>

@@ -59,7 +59,8 @@ internal sealed unsafe class AddressRange : IDisposable
         if (start == null)
         {
             throw new StorageException(
-                $"{Math.Max(1, lengthBytes >> 20)} MiB of address space cannot be reserved: the process has no more addresses, or as many "
+                $"{Math.Max(1, lengthBytes >> 20)} MiB of address space cannot be reserved: the process has no more addresses, "
+                + $"or as many "
                 + "mappings as it may have. Raise its limits (ulimit -v, vm.max_map_count) or close other environments.");
         }
 
@@ -74,10 +75,13 @@ internal sealed unsafe class AddressRange : IDisposable
             ? WindowsMemory.Commit(_start + offset, lengthBytes)
             : UnixMemory.Commit(Calls, PageAt(offset), FromPageAt(offset, lengthBytes));
         if (!done)
-            throw new StorageException($"The system gave no memory ({lengthBytes} bytes); close other programs or lower the scratch budget.");
+            throw new StorageException(
+                $"The system gave no memory ({lengthBytes} bytes); close other programs or lower the scratch budget.");
     }
 
-    /// <summary>Asks for huge pages behind a part, which random reads find in half the time; where the system has none, nothing changes.</summary>
+    /// <summary>
+    /// Asks for huge pages behind a part, which random reads find in half the time; where the system has none, nothing changes.
+    /// </summary>
     public void PreferHugePages(long offset, long lengthBytes)
     {
         Check(offset, lengthBytes);
@@ -99,7 +103,9 @@ internal sealed unsafe class AddressRange : IDisposable
             UnixMemory.ExcludeFromDumps(Calls, PageAt(offset), FromPageAt(offset, lengthBytes));
     }
 
-    /// <summary>Keeps what a part holds, now or later, out of swap; false where the system refuses, by a limit mostly (ulimit -l).</summary>
+    /// <summary>
+    /// Keeps what a part holds, now or later, out of swap; false where the system refuses, by a limit mostly (ulimit -l).
+    /// </summary>
     public bool TryLock(long offset, long lengthBytes)
     {
         Check(offset, lengthBytes);
@@ -119,12 +125,13 @@ internal sealed unsafe class AddressRange : IDisposable
     {
         int error = UnixMemory.MapFile(Calls, _start, file, Length);
         if (error != 0)
-            throw new StorageException($"The data file cannot be mapped into memory (error {error}: {Marshal.GetPInvokeErrorMessage(error)}).");
+            throw new StorageException(
+                $"The data file cannot be mapped into memory (error {error}: {Marshal.GetPInvokeErrorMessage(error)}).");
     }
 
     /// <summary>
-    /// Maps a part of a file over a part of this range, for reading and writing: the system may write out to the file what is written here. False where it refuses; then
-    /// the part is as it was.
+    /// Maps a part of a file over a part of this range, for reading and writing: the system may write out to the file what is
+    /// written here. False where it refuses; then the part is as it was.
     /// </summary>
     public bool TryMapShared(SafeFileHandle file, long fileOffset, long offset, long lengthBytes)
     {
@@ -132,7 +139,9 @@ internal sealed unsafe class AddressRange : IDisposable
         return UnixMemory.MapForWriting(Calls, _start + offset, file, fileOffset, lengthBytes);
     }
 
-    /// <summary>Puts plain memory, all zero, behind a part; false where the system refuses, and then the part is as it was.</summary>
+    /// <summary>
+    /// Puts plain memory, all zero, behind a part; false where the system refuses, and then the part is as it was.
+    /// </summary>
     public bool TryMapFresh(long offset, long lengthBytes)
     {
         Check(offset, lengthBytes);
@@ -248,7 +257,9 @@ internal sealed unsafe class AddressRange : IDisposable
     /// <summary>The first offset that is a multiple of an alignment as an address.</summary>
     public long FirstAligned(long alignmentBytes) => (alignmentBytes - ((long)_start % alignmentBytes)) % alignmentBytes;
 
-    /// <summary>Asks the system for large pages: one entry of the processor's address cache then covers 2 MiB instead of 4 KiB.</summary>
+    /// <summary>
+    /// Asks the system for large pages: one entry of the processor's address cache then covers 2 MiB instead of 4 KiB.
+    /// </summary>
     public void AdviseLargePages(long offset, long lengthBytes)
     {
         Check(offset, lengthBytes);

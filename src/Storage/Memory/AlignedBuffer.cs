@@ -3,7 +3,8 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// Native memory whose address is a multiple of 4 KiB, as writes past the system's cache need it; grows by moving, and leaves zeros where it was. For one thread at a time.
+/// Native memory whose address is a multiple of 4 KiB, as writes past the system's cache need it; grows by moving, and leaves
+/// zeros where it was. For one thread at a time.
 /// </summary>
 internal sealed unsafe class AlignedBuffer : IDisposable
 {

@@ -10,8 +10,8 @@ internal static unsafe class CacheLines
     private const int LineBytes = 64;
 
     /// <summary>
-    /// Begins to fetch the second to the eleventh line of a page: with the first, which is about to be read, its header and the heads and slots of 100 keys. Side by side they
-    /// take the time of one. Where there is no such instruction, nothing happens.
+    /// Begins to fetch the second to the eleventh line of a page: with the first, which is about to be read, its header and the
+    /// heads and slots of 100 keys. Side by side they take the time of one. Where there is no such instruction, nothing happens.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static void Prefetch(Span<byte> page)
@@ -53,7 +53,10 @@ internal static unsafe class CacheLines
             Sse.Prefetch0((byte*)Unsafe.AsPointer(ref MemoryMarshal.GetReference(page)));
     }
 
-    /// <summary>Begins to fetch a whole page that will be read through soon, into the second level, where it pushes nothing out that is in use.</summary>
+    /// <summary>
+    /// Begins to fetch a whole page that will be read through soon, into the second level, where it pushes nothing out that is in
+    /// use.
+    /// </summary>
     public static void PrefetchWhole(Span<byte> page)
     {
         if (!Sse.IsSupported)

@@ -2,7 +2,10 @@ using System.Runtime.InteropServices;
 
 namespace Treepie.Storage.Memory;
 
-/// <summary>What the system has read from disks for the calling thread so far, by the map or by calls: what was in memory is not in it, what was read ahead is.</summary>
+/// <summary>
+/// What the system has read from disks for the calling thread so far, by the map or by calls: what was in memory is not in it,
+/// what was read ahead is.
+/// </summary>
 internal static unsafe partial class DiskReads
 {
     private const int BlockBytes = 512;

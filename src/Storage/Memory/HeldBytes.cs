@@ -4,8 +4,9 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// Where bytes of native memory lie, so that who has found them in a page looks at them again without looking them up: they stay where they are until the transaction that reads
-/// them ends. It keeps nothing alive: who has one has the transaction too, and forgets it first.
+/// Where bytes of native memory lie, so that who has found them in a page looks at them again without looking them up: they stay
+/// where they are until the transaction that reads them ends. It keeps nothing alive: who has one has the transaction too, and
+/// forgets it first.
 /// </summary>
 internal readonly unsafe struct HeldBytes
 {

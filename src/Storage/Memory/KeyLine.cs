@@ -5,7 +5,9 @@ using System.Runtime.Intrinsics;
 
 namespace Treepie.Storage.Memory;
 
-/// <summary>A cache line of four records of 16 bytes, each beginning with a key of 8: all four keys are compared at once.</summary>
+/// <summary>
+/// A cache line of four records of 16 bytes, each beginning with a key of 8: all four keys are compared at once.
+/// </summary>
 internal static class KeyLine
 {
     /// <summary>Bytes of a line.</summary>

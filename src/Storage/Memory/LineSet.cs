@@ -2,7 +2,9 @@ using System.Numerics;
 
 namespace Treepie.Storage.Memory;
 
-/// <summary>Which of the 128 cache lines of 8 KiB somebody may have changed: noted by whoever changes them, a bit for each.</summary>
+/// <summary>
+/// Which of the 128 cache lines of 8 KiB somebody may have changed: noted by whoever changes them, a bit for each.
+/// </summary>
 internal struct LineSet
 {
     public const int LineBytes = 64;

@@ -4,21 +4,27 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// Threads that the system schedules behind others, for work that nobody waits for: what they compute gets what others leave, and some of a core where these leave nothing. Threads that are
-/// begun there, by a library for instance, are scheduled so too. Where the system does not know that (only Linux does), they are ordinary threads.
+/// Threads that the system schedules behind others, for work that nobody waits for: what they compute gets what others leave, and
+/// some of a core where these leave nothing. Threads that are begun there, by a library for instance, are scheduled so too. Where
+/// the system does not know that (only Linux does), they are ordinary threads.
 /// </summary>
 /// <remarks>
-/// A quiet thread ends with what it runs: a process may lower a thread's priority, and not raise it again. What is begun on it is as quiet, threads of the runtime too: so nothing that runs there may give work
-/// to the thread pool, which would begin threads for others there; it leaves what is to be told to somebody who waits on an ordinary thread.
+/// A quiet thread ends with what it runs: a process may lower a thread's priority, and not raise it again. What is begun on it is
+/// as quiet, threads of the runtime too: so nothing that runs there may give work to the thread pool, which would begin threads
+/// for others there; it leaves what is to be told to somebody who waits on an ordinary thread.
 /// </remarks>
 public static unsafe class QuietThread
 {
-    /// <summary>Of what nobody ever waits for: nicer by 12 than the process, which is a weight of 70 where an ordinary thread has 1,024, so a fifteenth of a core that another thread wants too.</summary>
+    /// <summary>
+    /// Of what nobody ever waits for: nicer by 12 than the process, which is a weight of 70 where an ordinary thread has 1,024,
+    /// so a fifteenth of a core that another thread wants too.
+    /// </summary>
     public const int Quiet = 12;
 
     /// <summary>
-    /// Of what must not fall behind: nicer by 5, a weight of 335, so a quarter of a core that another thread wants too, which keeps an index going on a machine that is busy for ever. Not
-    /// more: a collection of garbage waits until every thread has stopped, and one that is not let run does not stop.
+    /// Of what must not fall behind: nicer by 5, a weight of 335, so a quarter of a core that another thread wants too, which
+    /// keeps an index going on a machine that is busy for ever. Not more: a collection of garbage waits until every thread has
+    /// stopped, and one that is not let run does not stop.
     /// </summary>
     public const int Steady = 5;
 
@@ -26,7 +32,10 @@ public static unsafe class QuietThread
 
     private const int HighestNice = 19;
 
-    /// <summary>The system's policy of threads that compute: they take a processor from nobody when they wake, but wait until who has it gives it up or its turn is over.</summary>
+    /// <summary>
+    /// The system's policy of threads that compute: they take a processor from nobody when they wake, but wait until who has it
+    /// gives it up or its turn is over.
+    /// </summary>
     private const int BatchPolicy = 3;
 
     /// <summary>The policy that is left for it; any other was chosen by who began the process.</summary>
@@ -69,7 +78,10 @@ public static unsafe class QuietThread
         failure?.Throw();
     }
 
-    /// <summary>Begins something on a thread of its own, and does not wait for it. It must not throw. The process does not wait for it either.</summary>
+    /// <summary>
+    /// Begins something on a thread of its own, and does not wait for it. It must not throw. The process does not wait for it
+    /// either.
+    /// </summary>
     /// <param name="work">What is to be done.</param>
     /// <param name="nice">How quietly: <see cref="Quiet"/> or <see cref="Steady"/>.</param>
     public static void Start(Action work, int nice)
@@ -91,7 +103,10 @@ public static unsafe class QuietThread
         Name = Name,
     };
 
-    /// <summary>Makes the calling thread nicer than the first of the process, which has what the process was begun with, and one that computes. Refused: an ordinary thread does it too.</summary>
+    /// <summary>
+    /// Makes the calling thread nicer than the first of the process, which has what the process was begun with, and one that
+    /// computes. Refused: an ordinary thread does it too.
+    /// </summary>
     private static void Lower(int nice)
     {
         (nint get, nint set, nint getPolicy, nint setPolicy) = s_calls.Value;
@@ -100,7 +115,8 @@ public static unsafe class QuietThread
         int own = ((delegate* unmanaged[Cdecl]<int, uint, int>)get)(WhichProcess, (uint)Environment.ProcessId);
         _ = ((delegate* unmanaged[Cdecl]<int, uint, int, int>)set)(WhichProcess, 0, Math.Min(HighestNice, own + nice));
 
-        // Who wakes often (for a batch, for a disk) would otherwise take the processor from one who answers, for a tick of the system's clock: four milliseconds.
+        // Who wakes often (for a batch, for a disk) would otherwise take the processor from one who answers, for a tick of the
+        // system's clock: four milliseconds.
         int priority = 0;
         if (getPolicy != 0 && setPolicy != 0 && ((delegate* unmanaged[Cdecl]<int, int>)getPolicy)(0) == OrdinaryPolicy)
             _ = ((delegate* unmanaged[Cdecl]<int, int, int*, int>)setPolicy)(0, BatchPolicy, &priority);

@@ -12,7 +12,9 @@ internal static class RawValue
     public static int SizeOf<T>()
         where T : unmanaged => Unsafe.SizeOf<T>();
 
-    /// <summary>The bytes of a variable of a type that has no references, which the caller knows although the compiler does not.</summary>
+    /// <summary>
+    /// The bytes of a variable of a type that has no references, which the caller knows although the compiler does not.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ReadOnlySpan<byte> BytesOf<T>(ref readonly T value) =>
         MemoryMarshal.CreateReadOnlySpan(ref Unsafe.As<T, byte>(ref Unsafe.AsRef(in value)), Unsafe.SizeOf<T>());

@@ -1,8 +1,8 @@
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// A few bytes that must not be found anywhere later: in memory of their own, kept out of swap and core dumps where the system allows, zeroed when disposed.
-/// What the system's cryptography library copies of them while it computes is not in reach.
+/// A few bytes that must not be found anywhere later: in memory of their own, kept out of swap and core dumps where the system
+/// allows, zeroed when disposed. What the system's cryptography library copies of them while it computes is not in reach.
 /// </summary>
 internal sealed class SecretBytes : IDisposable
 {
@@ -30,7 +30,9 @@ internal sealed class SecretBytes : IDisposable
         }
     }
 
-    /// <summary>Zeroes them. Where nobody does, the system does so before it gives the memory, which goes with this object, to anyone.</summary>
+    /// <summary>
+    /// Zeroes them. Where nobody does, the system does so before it gives the memory, which goes with this object, to anyone.
+    /// </summary>
     public void Dispose()
     {
         if (Interlocked.Exchange(ref _disposed, 1) != 0)

@@ -4,10 +4,14 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// A word that one thread sleeps on until another wakes it, by the futex calls of Linux: one system call for each side, and none where the wake
-/// comes first. (A monitor takes a lock, a mutex and a condition of its own for the same: several times the processor time where a hundred threads wait for one sync.)
+/// A word that one thread sleeps on until another wakes it, by the futex calls of Linux: one system call for each side, and none
+/// where the wake comes first. (A monitor takes a lock, a mutex and a condition of its own for the same: several times the
+/// processor time where a hundred threads wait for one sync.)
 /// </summary>
-/// <remarks>The word is 0; or 1: a wake that nobody has taken; or -1: the owner sleeps. It is pinned, so that a wake which comes late finds memory there.</remarks>
+/// <remarks>
+/// The word is 0; or 1: a wake that nobody has taken; or -1: the owner sleeps. It is pinned, so that a wake which comes late
+/// finds memory there.
+/// </remarks>
 internal sealed unsafe partial class SleepWord
 {
     private const int Woken = 1;
@@ -31,7 +35,9 @@ internal sealed unsafe partial class SleepWord
 
     private ref int Word => ref _memory[LineWords];
 
-    /// <summary>Sleeps until woken; returns at once if that has happened. May return without: the caller looks at its condition again.</summary>
+    /// <summary>
+    /// Sleeps until woken; returns at once if that has happened. May return without: the caller looks at its condition again.
+    /// </summary>
     public void Sleep()
     {
         if (Interlocked.CompareExchange(ref Word, Sleeping, 0) == 0)

@@ -4,8 +4,9 @@ using Microsoft.Win32.SafeHandles;
 namespace Treepie.Storage.Memory;
 
 /// <summary>
-/// The calls of the system whose answers differ between kernels, machines and file systems, and the size of a system page. They come in as an object, so that
-/// a test can stand for a machine with larger pages, a file system without fallocate or one without locks. Each returns an error number, 0 for success.
+/// The calls of the system whose answers differ between kernels, machines and file systems, and the size of a system page. They
+/// come in as an object, so that a test can stand for a machine with larger pages, a file system without fallocate or one without
+/// locks. Each returns an error number, 0 for success.
 /// </summary>
 internal abstract partial class SystemCalls
 {
@@ -51,20 +52,28 @@ internal abstract partial class SystemCalls
         }
     }
 
-    /// <summary>Gives a part of a file real blocks. Linux only; the C library's replacement for file systems without the call is not used.</summary>
+    /// <summary>
+    /// Gives a part of a file real blocks. Linux only; the C library's replacement for file systems without the call is not used.
+    /// </summary>
     public virtual int Allocate(SafeFileHandle file, long offset, long lengthBytes) =>
         UnixFileCalls.OnFile(file, descriptor => FAllocate(descriptor, 0, offset, lengthBytes));
 
-    /// <summary>Takes the system's lock of an open file, without waiting. It ends when the file is closed or the process ends.</summary>
+    /// <summary>
+    /// Takes the system's lock of an open file, without waiting. It ends when the file is closed or the process ends.
+    /// </summary>
     public virtual int LockFile(SafeFileHandle file, bool shared) =>
         UnixFileCalls.OnFile(file, descriptor => FLock(descriptor, (shared ? LockShared : LockExclusive) | LockWithoutWaiting));
 
-    /// <summary>Gives back what <see cref="LockFile"/> took, also for copies of the descriptor that other processes have.</summary>
-    public virtual int UnlockFile(SafeFileHandle file) => UnixFileCalls.OnFile(file, static descriptor => FLock(descriptor, LockNone));
+    /// <summary>
+    /// Gives back what <see cref="LockFile"/> took, also for copies of the descriptor that other processes have.
+    /// </summary>
+    public virtual int UnlockFile(SafeFileHandle file) =>
+        UnixFileCalls.OnFile(file, static descriptor => FLock(descriptor, LockNone));
 
     /// <summary>
-    /// Takes the lock of one byte of an open file of Linux, for this descriptor, without waiting; nobody needs to write it. With <paramref name="asks"/> it is only asked whether another
-    /// descriptor has a lock that would refuse a writer's: then the answer is the error of a conflict.
+    /// Takes the lock of one byte of an open file of Linux, for this descriptor, without waiting; nobody needs to write it. With
+    /// <paramref name="asks"/> it is only asked whether another descriptor has a lock that would refuse a writer's: then the
+    /// answer is the error of a conflict.
     /// </summary>
     public virtual int LockByte(SafeFileHandle file, long offset, bool shared, bool asks = false)
     {
@@ -72,11 +81,14 @@ internal abstract partial class SystemCalls
         MemoryMarshal.Write(request, (short)(shared && !asks ? RangeRead : RangeWrite));
         MemoryMarshal.Write(request.AsSpan(RangeStartOffset), offset);
         MemoryMarshal.Write(request.AsSpan(RangeLengthOffset), 1L);
-        int error = UnixFileCalls.OnFile(file, descriptor => FileControl(descriptor, asks ? AskRangeLock : SetRangeLock, ref request[0]));
+        int error = UnixFileCalls.OnFile(
+            file, descriptor => FileControl(descriptor, asks ? AskRangeLock : SetRangeLock, ref request[0]));
         return error != 0 || !asks || MemoryMarshal.Read<short>(request) == RangeFree ? error : ErrorNoAccess;
     }
 
-    /// <summary>Gives back what <see cref="LockByte"/> took, also for copies of the descriptor that other processes have.</summary>
+    /// <summary>
+    /// Gives back what <see cref="LockByte"/> took, also for copies of the descriptor that other processes have.
+    /// </summary>
     public virtual int UnlockByte(SafeFileHandle file, long offset)
     {
         byte[] request = new byte[RangeLockBytes];
@@ -98,13 +110,15 @@ internal abstract partial class SystemCalls
     }
 
     /// <summary>Maps a file, or without one anonymous memory, and says where.</summary>
-    public virtual int Map(nint address, long lengthBytes, int protection, int flags, SafeFileHandle? file, long offset, out nint mapped)
+    public virtual int Map(
+        nint address, long lengthBytes, int protection, int flags, SafeFileHandle? file, long offset, out nint mapped)
     {
         bool held = false;
         try
         {
             file?.DangerousAddRef(ref held);
-            mapped = MMap(address, (nuint)lengthBytes, protection, flags, file is null ? -1 : (int)file.DangerousGetHandle(), offset);
+            mapped = MMap(
+                address, (nuint)lengthBytes, protection, flags, file is null ? -1 : (int)file.DangerousGetHandle(), offset);
             return mapped == -1 ? Marshal.GetLastPInvokeError() : 0;
         }
         finally
@@ -115,13 +129,17 @@ internal abstract partial class SystemCalls
     }
 
     /// <summary>Takes a mapping away.</summary>
-    public virtual int Unmap(nint address, long lengthBytes) => MUnmap(address, (nuint)lengthBytes) == 0 ? 0 : Marshal.GetLastPInvokeError();
+    public virtual int Unmap(nint address, long lengthBytes) =>
+        MUnmap(address, (nuint)lengthBytes) == 0 ? 0 : Marshal.GetLastPInvokeError();
 
     /// <summary>Changes what may be done with memory.</summary>
     public virtual int Protect(nint address, long lengthBytes, int protection) =>
         MProtect(address, (nuint)lengthBytes, protection) == 0 ? 0 : Marshal.GetLastPInvokeError();
 
-    /// <summary>Gives advice about memory. The system rounds the length up to a whole page, so that a discarded part must not end inside one.</summary>
+    /// <summary>
+    /// Gives advice about memory. The system rounds the length up to a whole page, so that a discarded part must not end inside
+    /// one.
+    /// </summary>
     public virtual int Advise(nint address, long lengthBytes, int advice) =>
         MAdvise(address, (nuint)lengthBytes, advice) == 0 ? 0 : Marshal.GetLastPInvokeError();
 

@@ -3,7 +3,9 @@ using Microsoft.Win32.SafeHandles;
 
 namespace Treepie.Storage.Memory;
 
-/// <summary>The file calls of libc that .NET does not give, or gives without their errors. Each returns an error number, 0 for success.</summary>
+/// <summary>
+/// The file calls of libc that .NET does not give, or gives without their errors. Each returns an error number, 0 for success.
+/// </summary>
 internal static partial class UnixFileCalls
 {
     private const int FullSync = 51;
@@ -24,13 +26,18 @@ internal static partial class UnixFileCalls
     private static int CloseOnExec => OperatingSystem.IsMacOS() ? 0x1000000 : OpenCloseOnExec;
 
     /// <summary>O_DIRECT of Linux, which is not the same on all processors.</summary>
-    private static int OpenPastCache => RuntimeInformation.ProcessArchitecture is Architecture.Arm64 or Architecture.Arm ? 0x10000 : 0x4000;
+    private static int OpenPastCache =>
+        RuntimeInformation.ProcessArchitecture is Architecture.Arm64 or Architecture.Arm ? 0x10000 : 0x4000;
 
-    /// <summary>Makes written data durable. <c>RandomAccess.FlushToDisk</c> swallows EROFS, EINVAL and ENOTSUP; this does not.</summary>
+    /// <summary>
+    /// Makes written data durable. <c>RandomAccess.FlushToDisk</c> swallows EROFS, EINVAL and ENOTSUP; this does not.
+    /// </summary>
     public static int SyncData(SafeFileHandle file) => OnFile(file, static descriptor =>
         OperatingSystem.IsMacOS() ? FileControl(descriptor, FullSync, 0) : FDataSync(descriptor));
 
-    /// <summary>Has Linux begin to read a part of a file, just that and no more; waits for nothing. Refusal changes nothing.</summary>
+    /// <summary>
+    /// Has Linux begin to read a part of a file, just that and no more; waits for nothing. Refusal changes nothing.
+    /// </summary>
     public static void Announce(SafeFileHandle file, long offset, long lengthBytes)
     {
         bool held = false;
@@ -46,7 +53,10 @@ internal static partial class UnixFileCalls
         }
     }
 
-    /// <summary>Opens a file of Linux for writing past the cache, each write durable when it returns; null where the file system does not do that.</summary>
+    /// <summary>
+    /// Opens a file of Linux for writing past the cache, each write durable when it returns; null where the file system does not
+    /// do that.
+    /// </summary>
     public static SafeFileHandle? OpenDirect(string path)
     {
         int descriptor = Open(path, OpenReadWrite | OpenPastCache | OpenDataSync | OpenCloseOnExec, 0);
@@ -104,7 +114,9 @@ internal static partial class UnixFileCalls
         return error;
     }
 
-    /// <summary>Opens a file for reading past the locks that .NET takes on every file it opens; null where it cannot be opened.</summary>
+    /// <summary>
+    /// Opens a file for reading past the locks that .NET takes on every file it opens; null where it cannot be opened.
+    /// </summary>
     public static SafeFileHandle? OpenUnlocked(string path)
     {
         int descriptor = Open(path, OpenReadOnly, 0);
@@ -127,7 +139,8 @@ internal static partial class UnixFileCalls
             create = false;
         }
 
-        int flags = (writable ? OpenReadWrite : OpenReadOnly) | CloseOnExec | (create ? OpenCreate : 0) | (create && isNew ? OpenNew : 0);
+        int flags = (writable ? OpenReadWrite : OpenReadOnly) | CloseOnExec | (create ? OpenCreate : 0)
+            | (create && isNew ? OpenNew : 0);
         int descriptor;
         do
         {

@@ -13,7 +13,8 @@ internal static unsafe partial class WindowsMemory
 
     public static byte* Reserve(long length) => (byte*)VirtualAlloc(null, (nuint)length, MemoryReserve, PageNoAccess);
 
-    public static bool Commit(byte* start, long length) => VirtualAlloc(start, (nuint)length, MemoryCommit, PageReadWrite) != null;
+    public static bool Commit(byte* start, long length) =>
+        VirtualAlloc(start, (nuint)length, MemoryCommit, PageReadWrite) != null;
 
     public static bool TryLock(byte* start, long length) => VirtualLock(start, (nuint)length) != 0;
 

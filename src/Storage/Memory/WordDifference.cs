@@ -4,12 +4,17 @@ using System.Runtime.Intrinsics;
 
 namespace Treepie.Storage.Memory;
 
-/// <summary>Says which words of two stretches of memory differ, a bit for each, many at once: what a commit writes down of a page.</summary>
+/// <summary>
+/// Says which words of two stretches of memory differ, a bit for each, many at once: what a commit writes down of a page.
+/// </summary>
 internal static class WordDifference
 {
     private const int BitsPerGroup = 64;
 
-    /// <summary>As <see cref="Find(ReadOnlySpan{ulong}, ReadOnlySpan{ulong}, Span{ulong})"/>, looking at some lines only: all others count as equal.</summary>
+    /// <summary>
+    /// As <see cref="Find(ReadOnlySpan{ulong}, ReadOnlySpan{ulong}, Span{ulong})"/>, looking at some lines only: all others count
+    /// as equal.
+    /// </summary>
     public static void Find(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, LineSet lines, Span<ulong> different)
     {
         if (lines.IsAll)
@@ -25,14 +30,19 @@ internal static class WordDifference
             for (ulong bits = lines.Half(half); bits != 0; bits &= bits - 1)
             {
                 int line = (half * BitsPerGroup) + BitOperations.TrailingZeroCount(bits);
-                ReadOnlySpan<ulong> a = left.Slice(line * WordsPerLine, WordsPerLine), b = right.Slice(line * WordsPerLine, WordsPerLine);
-                ulong unequal = ~(ulong)Vector512.Equals(Vector512.Create(a), Vector512.Create(b)).ExtractMostSignificantBits() & byte.MaxValue;
+                ReadOnlySpan<ulong> a = left.Slice(line * WordsPerLine, WordsPerLine),
+                    b = right.Slice(line * WordsPerLine, WordsPerLine);
+                ulong unequal = ~(ulong)Vector512.Equals(Vector512.Create(a), Vector512.Create(b)).ExtractMostSignificantBits()
+                    & byte.MaxValue;
                 different[line / WordsPerLine] |= unequal << (line % WordsPerLine * WordsPerLine);
             }
         }
     }
 
-    /// <summary>Sets bit i where <paramref name="left"/>[i] is not <paramref name="right"/>[i]. The lengths are equal, and a multiple of 64.</summary>
+    /// <summary>
+    /// Sets bit i where <paramref name="left"/>[i] is not <paramref name="right"/>[i]. The lengths are equal, and a multiple of
+    /// 64.
+    /// </summary>
     public static void Find(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, Span<ulong> different)
     {
         if (Vector512.IsHardwareAccelerated)
@@ -58,13 +68,15 @@ internal static class WordDifference
     /// <summary>Four words at a time.</summary>
     public static void Find256(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, Span<ulong> different)
     {
-        ReadOnlySpan<Vector256<ulong>> a = MemoryMarshal.Cast<ulong, Vector256<ulong>>(left), b = MemoryMarshal.Cast<ulong, Vector256<ulong>>(right);
+        ReadOnlySpan<Vector256<ulong>> a = MemoryMarshal.Cast<ulong, Vector256<ulong>>(left),
+            b = MemoryMarshal.Cast<ulong, Vector256<ulong>>(right);
         int perGroup = BitsPerGroup / Vector256<ulong>.Count;
         for (int group = 0; group < left.Length / BitsPerGroup; group++)
         {
             ulong equal = 0;
             for (int i = 0; i < perGroup; i++)
-                equal |= (ulong)Vector256.Equals(a[(group * perGroup) + i], b[(group * perGroup) + i]).ExtractMostSignificantBits() << (i * Vector256<ulong>.Count);
+                equal |= (ulong)Vector256.Equals(a[(group * perGroup) + i], b[(group * perGroup) + i])
+                    .ExtractMostSignificantBits() << (i * Vector256<ulong>.Count);
             different[group] = ~equal;
         }
     }
@@ -72,13 +84,15 @@ internal static class WordDifference
     /// <summary>Eight words at a time.</summary>
     public static void Find512(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, Span<ulong> different)
     {
-        ReadOnlySpan<Vector512<ulong>> a = MemoryMarshal.Cast<ulong, Vector512<ulong>>(left), b = MemoryMarshal.Cast<ulong, Vector512<ulong>>(right);
+        ReadOnlySpan<Vector512<ulong>> a = MemoryMarshal.Cast<ulong, Vector512<ulong>>(left),
+            b = MemoryMarshal.Cast<ulong, Vector512<ulong>>(right);
         int perGroup = BitsPerGroup / Vector512<ulong>.Count;
         for (int group = 0; group < left.Length / BitsPerGroup; group++)
         {
             ulong equal = 0;
             for (int i = 0; i < perGroup; i++)
-                equal |= Vector512.Equals(a[(group * perGroup) + i], b[(group * perGroup) + i]).ExtractMostSignificantBits() << (i * Vector512<ulong>.Count);
+                equal |= Vector512.Equals(a[(group * perGroup) + i], b[(group * perGroup) + i])
+                    .ExtractMostSignificantBits() << (i * Vector512<ulong>.Count);
             different[group] = ~equal;
         }
     }
@@ -106,7 +120,9 @@ internal static class WordDifference
         return count;
     }
 
-    /// <summary>The first bit from <paramref name="from"/> on that is set (or, if asked, not set); the number of bits if there is none.</summary>
+    /// <summary>
+    /// The first bit from <paramref name="from"/> on that is set (or, if asked, not set); the number of bits if there is none.
+    /// </summary>
     public static int Next(ReadOnlySpan<ulong> bits, int from, bool isSet)
     {
         for (int group = from / BitsPerGroup; group < bits.Length; group++)

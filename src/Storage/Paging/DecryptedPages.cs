@@ -6,14 +6,17 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// The pages of an encrypted file that are in use, decrypted: a second stretch of address space as long as the map of the file, in which each page has the place it has there. So a reader finds a
-/// decrypted page as it finds a plain one, by one load of the page table; what encryption costs is paid where a page is touched for the first time, and once for all who read it.
+/// The pages of an encrypted file that are in use, decrypted: a second stretch of address space as long as the map of the file,
+/// in which each page has the place it has there. So a reader finds a decrypted page as it finds a plain one, by one load of the
+/// page table; what encryption costs is paid where a page is touched for the first time, and once for all who read it.
 /// </summary>
 /// <remarks>
-/// A page goes in three steps. It is marked: the page table does not name it any more, but its bytes stay, and whoever looks for it finds it again here without decrypting it. Then
-/// everyone who may hold it from before must have ended: readers by a grace period, writers by a moment at which none is at work. What nobody asked for meanwhile is zeroed and given back.
-/// When the file grows over the space it has, pages are decrypted anew in a larger one: those of the space before go the same way, and nobody can ask for them again.
-/// Thread-safe. Places of one stripe are loaded and dropped under its lock, which is taken where the page table says "not looked at" only.
+/// A page goes in three steps. It is marked: the page table does not name it any more, but its bytes stay, and whoever looks for
+/// it finds it again here without decrypting it. Then everyone who may hold it from before must have ended: readers by a grace
+/// period, writers by a moment at which none is at work. What nobody asked for meanwhile is zeroed and given back. When the file
+/// grows over the space it has, pages are decrypted anew in a larger one: those of the space before go the same way, and nobody
+/// can ask for them again. Thread-safe. Places of one stripe are loaded and dropped under its lock, which is taken where the page
+/// table says "not looked at" only.
 /// </remarks>
 internal sealed class DecryptedPages : IDisposable
 {
@@ -38,7 +41,8 @@ internal sealed class DecryptedPages : IDisposable
         _cipher = cipher;
         _space = space;
         _budget = budget;
-        _stripes = new Stripe[Math.Max(MinStripes, (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Environment.ProcessorCount * 2))];
+        _stripes = new Stripe[Math.Max(
+            MinStripes, (int)System.Numerics.BitOperations.RoundUpToPowerOf2((uint)Environment.ProcessorCount * 2))];
         for (int i = 0; i < _stripes.Length; i++)
             _stripes[i] = new Stripe(cipher.NewPageCipher());
     }
@@ -55,7 +59,9 @@ internal sealed class DecryptedPages : IDisposable
     /// <summary>Whether the system keeps them out of swap.</summary>
     public bool IsLocked { get; private set; } = true;
 
-    /// <summary>Called after a page was loaded: what is decrypted has to be swept some time, at once where it is over the budget.</summary>
+    /// <summary>
+    /// Called after a page was loaded: what is decrypted has to be swept some time, at once where it is over the budget.
+    /// </summary>
     public Action? OnLoaded { get; set; }
 
     /// <summary>Makes places for the pages up to a number.</summary>
@@ -69,7 +75,8 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>
-    /// Goes on in another space, which nobody knows yet. What is decrypted stays readable for who has found it, and goes with the next sweeps. By the one writer.
+    /// Goes on in another space, which nobody knows yet. What is decrypted stays readable for who has found it, and goes with the
+    /// next sweeps. By the one writer.
     /// </summary>
     /// <param name="next">The space.</param>
     /// <param name="publish">Has everyone look there from now on.</param>
@@ -85,7 +92,8 @@ internal sealed class DecryptedPages : IDisposable
             foreach (Stripe stripe in _stripes)
             {
                 foreach ((long number, Place place) in stripe.Places)
-                    stripe.Left.Add(new LeftPlace(before, number, place with { Ticket = 0 })); // also one that was marked: it may have been asked for again since
+                    // also one that was marked: it may have been asked for again since
+                    stripe.Left.Add(new LeftPlace(before, number, place with { Ticket = 0 }));
                 stripe.Places.Clear();
             }
 
@@ -100,8 +108,9 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>
-    /// Names a page in the page table that was marked, or adopted, and gives the space it lies in; null where it is not decrypted. Of what lay at this number before nothing is left then: it was forgotten when the number was given free,
-    /// and while the page is in scratch nobody loads what the file has there.
+    /// Names a page in the page table that was marked, or adopted, and gives the space it lies in; null where it is not
+    /// decrypted. Of what lay at this number before nothing is left then: it was forgotten when the number was given free, and
+    /// while the page is in scratch nobody loads what the file has there.
     /// </summary>
     public PageSpace? TryPublish(long number)
     {
@@ -118,7 +127,8 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>
-    /// Brings a page, or a run, to its place and names it in the page table; returns what is wrong with it, or null. Nothing is kept of one that is wrong.
+    /// Brings a page, or a run, to its place and names it in the page table; returns what is wrong with it, or null. Nothing is
+    /// kept of one that is wrong.
     /// </summary>
     /// <param name="number">Its number.</param>
     /// <param name="sealedPages">As it lies in the file, the whole run.</param>
@@ -155,7 +165,8 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>
-    /// Keeps a page that a checkpoint is about to have written, while there is room: who changed it is likely to read it again. It is not in the page table before <see cref="TryPublish"/>.
+    /// Keeps a page that a checkpoint is about to have written, while there is room: who changed it is likely to read it again.
+    /// It is not in the page table before <see cref="TryPublish"/>.
     /// </summary>
     public void Adopt(long number, ReadOnlySpan<byte> plain)
     {
@@ -164,7 +175,8 @@ internal sealed class DecryptedPages : IDisposable
         lock (stripe.Sync)
         {
             if (stripe.Places.Remove(number, out Place before))
-                Drop(_space.Pages, number, before.Pages); // of an attempt that failed; over the budget too, or the page would be published with these bytes
+                // of an attempt that failed; over the budget too, or the page would be published with these bytes
+                Drop(_space.Pages, number, before.Pages);
             if (Bytes > budget - (budget / 8))
                 return;
 
@@ -206,7 +218,8 @@ internal sealed class DecryptedPages : IDisposable
     }
 
     /// <summary>
-    /// Takes the pages that are not marked out of the page table, so that who looks for one comes by here again; returns the ticket to drop them by, or 0 where there was none.
+    /// Takes the pages that are not marked out of the page table, so that who looks for one comes by here again; returns the
+    /// ticket to drop them by, or 0 where there was none.
     /// </summary>
     /// <param name="part">Which part of them.</param>
     /// <param name="parts">Of how many.</param>
@@ -242,7 +255,9 @@ internal sealed class DecryptedPages : IDisposable
         return isAny ? ticket : 0;
     }
 
-    /// <summary>Zeroes the pages of a ticket that nobody has asked for since. Nobody may hold what was read before they were marked.</summary>
+    /// <summary>
+    /// Zeroes the pages of a ticket that nobody has asked for since. Nobody may hold what was read before they were marked.
+    /// </summary>
     public void Drop(int ticket)
     {
         foreach (Stripe stripe in _stripes)
@@ -290,19 +305,24 @@ internal sealed class DecryptedPages : IDisposable
         }
         else if (!cipher.TryOpen(sealedPages, plain))
         {
-            return Explain(page, sealedPages, page.Incarnation == 0 ? "it is not encrypted" : "it does not open with this environment's key");
+            return Explain(
+                page, sealedPages,
+                page.Incarnation == 0 ? "it is not encrypted" : "it does not open with this environment's key");
         }
 
         return PageShape.FindFault(plain) is { } fault ? $"{fault} (tree {page.TreeId})" : null;
     }
 
-    /// <summary>A disk that fails is told from someone who changed the file: the checksum can be computed by anyone, the tag cannot.</summary>
+    /// <summary>
+    /// A disk that fails is told from someone who changed the file: the checksum can be computed by anyone, the tag cannot.
+    /// </summary>
     private static string Explain(Page page, ReadOnlySpan<byte> sealedPages, string what)
     {
         uint expected = Page.ComputeChecksum(sealedPages);
         return page.Checksum != expected
             ? $"checksum {page.Checksum:x8} found, {expected:x8} computed (tree {page.TreeId})"
-            : $"{what} though its checksum is right (tree {page.TreeId}): someone without the key made or changed it, or put it here from elsewhere";
+            : $"{what} though its checksum is right (tree {page.TreeId}): someone without the key made or changed it, or put it "
+                + $"here from elsewhere";
     }
 
     private void Commit(AddressRange range, long from, long to)

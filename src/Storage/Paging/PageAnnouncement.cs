@@ -1,8 +1,9 @@
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// Pages that are going to be looked at one after the other, told to the system before the first is waited for: those that lie side by side in one request. Only those are told
-/// that nobody has looked at yet, so it costs next to nothing where everything is in memory.
+/// Pages that are going to be looked at one after the other, told to the system before the first is waited for: those that lie
+/// side by side in one request. Only those are told that nobody has looked at yet, so it costs next to nothing where everything
+/// is in memory.
 /// </summary>
 /// <param name="store">Where they lie.</param>
 internal ref struct PageAnnouncement(PageStore store)

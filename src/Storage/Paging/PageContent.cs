@@ -30,6 +30,7 @@ internal static class PageContent
     public static string OtherBirth(PageReference reference, Span<byte> bytes)
     {
         var page = new Page(bytes);
-        return $"made by transaction {page.Birth}, its parent knows it from {reference.Birth} (tree {page.TreeId}); a write was lost";
+        return $"made by transaction {page.Birth}, its parent knows it from {reference.Birth} (tree {page.TreeId}); a write was "
+            + $"lost";
     }
 }

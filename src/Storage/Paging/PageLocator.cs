@@ -3,9 +3,9 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Storage.Paging;
 
 /// <summary>
-/// Remembers where the pages lie that were asked for last: each page number has one place, in 512 entries or as many more as a large command is seen to need. Forgetting
-/// all of them is one increment, however many there are, because every entry carries the generation it was stored in; only when that number wraps, once in 65,535 times, is
-/// the table cleared.
+/// Remembers where the pages lie that were asked for last: each page number has one place, in 512 entries or as many more as a
+/// large command is seen to need. Forgetting all of them is one increment, however many there are, because every entry carries
+/// the generation it was stored in; only when that number wraps, once in 65,535 times, is the table cleared.
 /// </summary>
 /// <remarks>
 /// The writer uses it for the pages that the running command may change in place: a hit saves the page table, the
@@ -16,7 +16,9 @@ internal sealed class PageLocator
     private const int FirstEntries = 512;
     private const int MaxEntries = 1 << 14; // 256 KiB: with more, the table behind is as near
 
-    /// <summary>Bits of an entry's stamp that are the generation; above them is the page number, of which 48 bits are used anywhere.</summary>
+    /// <summary>
+    /// Bits of an entry's stamp that are the generation; above them is the page number, of which 48 bits are used anywhere.
+    /// </summary>
     private const int GenerationBits = 16;
 
     private Entry[] _entries = new Entry[FirstEntries];

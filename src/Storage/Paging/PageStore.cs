@@ -9,9 +9,10 @@ namespace Treepie.Storage.Paging;
 /// <summary>
 /// Turns page numbers into memory: a page is in scratch, or in the map of the data file. One flat table of 4 bytes a
 /// page answers both that and whether the page was proven on first touch: 0 not looked at, 1 in the map and proven,
-/// otherwise its scratch frame. Reading is one load for any number of threads; changing is for the one writer. In an encrypted store "in the map" means
-/// decrypted, at the same place of another range: see <see cref="DecryptedPages"/>. Table and map are a <see cref="PageSpace"/>, and another one when the file
-/// has grown over it: so an entry, and the bytes it leads to, are taken from one and the same space.
+/// otherwise its scratch frame. Reading is one load for any number of threads; changing is for the one writer. In an encrypted
+/// store "in the map" means decrypted, at the same place of another range: see <see cref="DecryptedPages"/>. Table and map are a
+/// <see cref="PageSpace"/>, and another one when the file has grown over it: so an entry, and the bytes it leads to, are taken
+/// from one and the same space.
 /// </summary>
 internal sealed class PageStore : IDisposable
 {
@@ -33,10 +34,13 @@ internal sealed class PageStore : IDisposable
         _file = file;
         _path = System.IO.Path.Combine(files.Path, file.Name);
         _limitPages = maxFileBytes / PageLayout.SizeBytes;
-        _spaces = new PageSpaces(files, file, options.FirstReserveBytes / PageLayout.SizeBytes, _limitPages, isEncrypted: cipher is not null);
+        _spaces = new PageSpaces(
+            files, file, options.FirstReserveBytes / PageLayout.SizeBytes, _limitPages, isEncrypted: cipher is not null);
         _space = _spaces.Last;
         bool canSpill = cipher is null && !options.ReadOnly && files.CanSpill;
-        UnwrittenBudgetBytes = canSpill ? options.ScratchBudgetBytes : Math.Min(options.ScratchBudgetBytes, options.MemoryBudgetBytes);
+        UnwrittenBudgetBytes = canSpill
+            ? options.ScratchBudgetBytes
+            : Math.Min(options.ScratchBudgetBytes, options.MemoryBudgetBytes);
         Scratch = new Scratch(
             options.ScratchReserveBytes, options.MemoryBudgetBytes, isSecret: cipher is not null,
             canSpill ? () => files.CreateSpill(Scratch.ArenaBytes) : null,
@@ -47,7 +51,8 @@ internal sealed class PageStore : IDisposable
         Proofs = new PageProofs(() => Space, isReadInMap: Decrypted is null && _space.Map.SeesWrites, InMap);
         long pages = file.Length / PageLayout.SizeBytes;
         if (pages > _limitPages)
-            throw new StorageException($"'{_path}' has {file.Length} bytes, more than StorageOptions.MaxDataFileBytes ({maxFileBytes}); raise it.");
+            throw new StorageException(
+                $"'{_path}' has {file.Length} bytes, more than StorageOptions.MaxDataFileBytes ({maxFileBytes}); raise it.");
 
         _space.Map.Grow(pages * PageLayout.SizeBytes);
         Decrypted?.Commit(pages);
@@ -97,7 +102,9 @@ internal sealed class PageStore : IDisposable
         return Prove(number).Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
     }
 
-    /// <summary>Begins to bring a page that is read next into the processor's cache; does nothing for one that was never looked at.</summary>
+    /// <summary>
+    /// Begins to bring a page that is read next into the processor's cache; does nothing for one that was never looked at.
+    /// </summary>
     public void Prefetch(long number) => CacheLines.PrefetchWhole(Seen(number));
 
     /// <summary>As <see cref="Prefetch"/>, of a page with few entries, or of which few are looked at: where they are.</summary>
@@ -108,10 +115,15 @@ internal sealed class PageStore : IDisposable
     {
         PageSpace space = Volatile.Read(ref _space);
         uint entry = space.Find(number);
-        return entry > InMap ? Scratch.Bytes(entry, PageLayout.SizeBytes) : entry == InMap ? space.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes) : default;
+        return entry > InMap
+            ? Scratch.Bytes(entry, PageLayout.SizeBytes)
+            : entry == InMap ? space.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes) : default;
     }
 
-    /// <summary>Begins to bring the header of a page, and gives where the page lies, to ask for more of it: nothing of it may be read before <see cref="Read(PageReference)"/>. Empty for one that was never looked at.</summary>
+    /// <summary>
+    /// Begins to bring the header of a page, and gives where the page lies, to ask for more of it: nothing of it may be read
+    /// before <see cref="Read(PageReference)"/>. Empty for one that was never looked at.
+    /// </summary>
     public ReadOnlySpan<byte> Expect(long number)
     {
         Span<byte> page = Seen(number);
@@ -130,7 +142,10 @@ internal sealed class PageStore : IDisposable
         return bytes;
     }
 
-    /// <summary>As <see cref="Read(PageReference)"/>, of the level the way down has reached: so a wrong reference neither leads in a circle nor makes one kind of entry be taken for another.</summary>
+    /// <summary>
+    /// As <see cref="Read(PageReference)"/>, of the level the way down has reached: so a wrong reference neither leads in a
+    /// circle nor makes one kind of entry be taken for another.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Read(PageReference reference, int level)
     {
@@ -140,7 +155,10 @@ internal sealed class PageStore : IDisposable
         return bytes;
     }
 
-    /// <summary>As <see cref="Read(PageReference, int)"/>, for a page that is going to be searched: its heads are fetched beside its header, not after it.</summary>
+    /// <summary>
+    /// As <see cref="Read(PageReference, int)"/>, for a page that is going to be searched: its heads are fetched beside its
+    /// header, not after it.
+    /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Enter(PageReference reference, int level)
     {
@@ -160,20 +178,27 @@ internal sealed class PageStore : IDisposable
 
     private Span<byte> ReadRun(PageReference reference, int valueBytes)
     {
-        // Asked once: a checkpoint may move the run from scratch to the file meanwhile, and what is there then was not proven yet.
+        // Asked once: a checkpoint may move the run from scratch to the file meanwhile, and what is there then was not proven
+        // yet.
         PageSpace space = Volatile.Read(ref _space);
         uint frame = space.Find(reference.Number);
         if (frame == NotLookedAt)
             space = Prove(reference.Number);
-        Span<byte> bytes = frame > InMap ? Scratch.Bytes(frame, PageLayout.SizeBytes) : space.Span(reference.Number * PageLayout.SizeBytes, PageLayout.SizeBytes);
+        Span<byte> bytes = frame > InMap
+            ? Scratch.Bytes(frame, PageLayout.SizeBytes)
+            : space.Span(reference.Number * PageLayout.SizeBytes, PageLayout.SizeBytes);
         var page = new Page(bytes);
         if (page.Birth != reference.Birth)
             ThrowOtherBirth(reference, bytes);
         if (page.Type != PageType.Overflow || page.ValueLength != valueBytes)
-            throw Corrupt(reference.Number, $"a value of {valueBytes} bytes was expected, type {page.Type} with {page.ValueLength} bytes found");
+            throw Corrupt(
+                reference.Number,
+                $"a value of {valueBytes} bytes was expected, type {page.Type} with {page.ValueLength} bytes found");
 
         int length = PageLayout.HeaderBytes + valueBytes;
-        Span<byte> run = frame > InMap ? Scratch.Bytes(frame, length) : space.Span(reference.Number * PageLayout.SizeBytes, length);
+        Span<byte> run = frame > InMap
+            ? Scratch.Bytes(frame, length)
+            : space.Span(reference.Number * PageLayout.SizeBytes, length);
         return run[PageLayout.HeaderBytes..];
     }
 
@@ -216,7 +241,9 @@ internal sealed class PageStore : IDisposable
             Release(frame);
     }
 
-    /// <summary>Forgets a run that nobody can see any more: its value, or pages that were looked at one by one, as those of a bitmap are.</summary>
+    /// <summary>
+    /// Forgets a run that nobody can see any more: its value, or pages that were looked at one by one, as those of a bitmap are.
+    /// </summary>
     public void Forget(PageRun run)
     {
         Forget(run.First);
@@ -224,14 +251,19 @@ internal sealed class PageStore : IDisposable
             Forget(number);
     }
 
-    /// <summary>Takes a frame back that no reader can hold any more; as a spare where the page that was copied from it is still in scratch.</summary>
+    /// <summary>
+    /// Takes a frame back that no reader can hold any more; as a spare where the page that was copied from it is still in
+    /// scratch.
+    /// </summary>
     public void Release(uint frame)
     {
         uint owner = Scratch.Record(frame).Successor;
         Scratch.Release(frame, mayBeSpare: owner != 0 && FrameOf(Scratch.Record(owner).Page) == owner);
     }
 
-    /// <summary>Lets readers find a page in the file, where it has been written; the frame stays until no reader can hold it.</summary>
+    /// <summary>
+    /// Lets readers find a page in the file, where it has been written; the frame stays until no reader can hold it.
+    /// </summary>
     public void MoveToMap(long number)
     {
         uint frame = FrameOf(number);
@@ -247,7 +279,8 @@ internal sealed class PageStore : IDisposable
     public void GrowTable(long pages)
     {
         if (pages > _limitPages)
-            throw new StorageException($"'{_path}' would grow over StorageOptions.MaxDataFileBytes ({_limitPages * PageLayout.SizeBytes}); raise it.");
+            throw new StorageException(
+                $"'{_path}' would grow over StorageOptions.MaxDataFileBytes ({_limitPages * PageLayout.SizeBytes}); raise it.");
         if (pages <= _space.Count)
             return;
 
@@ -261,7 +294,9 @@ internal sealed class PageStore : IDisposable
             Decrypted.MoveTo(next, Publish);
     }
 
-    /// <summary>Gives the file real blocks for pages up to a number. Throws <see cref="DiskFullException"/> before anything changed.</summary>
+    /// <summary>
+    /// Gives the file real blocks for pages up to a number. Throws <see cref="DiskFullException"/> before anything changed.
+    /// </summary>
     public void GrowFile(long pages)
     {
         GrowTable(pages);
@@ -297,8 +332,8 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// Gives the room of pages from a number on back to the system; none of them may be seen by anyone. Addresses stay reserved, and are good again when
-    /// the file has grown.
+    /// Gives the room of pages from a number on back to the system; none of them may be seen by anyone. Addresses stay reserved,
+    /// and are good again when the file has grown.
     /// </summary>
     public void ShrinkFile(long pages)
     {
@@ -323,15 +358,21 @@ internal sealed class PageStore : IDisposable
 
     /// <summary>An error that names file and page.</summary>
     public CorruptionException Corrupt(long number, string what) =>
-        new($"Page {number} of '{_path}' is damaged: {what}. Restore a backup, or check the environment to see what else is hit.");
+        new(
+            $"Page {number} of '{_path}' is damaged: {what}. Restore a backup, or check the environment to see what else is "
+                + $"hit.");
 
     /// <summary>An error that names a frame of the journal.</summary>
     public CorruptionException CorruptFrame(long frame, long transaction, string what) =>
-        new($"Frame {frame} of the journal beside '{_path}' (transaction {transaction}) is damaged: {what}. Nothing was written. Restore a backup, or salvage what is left.");
+        new(
+            $"Frame {frame} of the journal beside '{_path}' (transaction {transaction}) is damaged: {what}. Nothing was written. "
+                + $"Restore a backup, or salvage what is left.");
 
     /// <summary>An error that names file and tree.</summary>
     public CorruptionException CorruptTree(string name, string what) =>
-        new($"The catalogue of '{_path}' is damaged where it names tree '{name}': {what}. Restore a backup, or salvage what is left.");
+        new(
+            $"The catalogue of '{_path}' is damaged where it names tree '{name}': {what}. Restore a backup, or salvage what is "
+                + $"left.");
 
     public void Dispose()
     {
@@ -341,7 +382,10 @@ internal sealed class PageStore : IDisposable
         _file.Dispose();
     }
 
-    /// <summary>What is wrong with a page of the file, looked at anew, or null. A page in scratch was never in the file, so nothing is wrong with it.</summary>
+    /// <summary>
+    /// What is wrong with a page of the file, looked at anew, or null. A page in scratch was never in the file, so nothing is
+    /// wrong with it.
+    /// </summary>
     public string? FindFault(long number)
     {
         if (FrameOf(number) != 0)
@@ -351,12 +395,15 @@ internal sealed class PageStore : IDisposable
 
         // What is decrypted may have come from a checkpoint, and never have been looked at in the file.
         bool wasProven = Space.Find(number) == InMap;
-        return FindSealedFault(number, load: !wasProven || Space.Map.SeesWrites || Decrypted is not null, out Span<byte> pages, out Span<byte> covered, out _) ?? FindFault(pages, covered);
+        return FindSealedFault(
+            number, load: !wasProven || Space.Map.SeesWrites || Decrypted is not null, out Span<byte> pages,
+            out Span<byte> covered, out _) ?? FindFault(pages, covered);
     }
 
     /// <summary>
-    /// A page, or the run it begins, as it lies in the file, encrypted where the store is: of a plain one proven anew, whatever was found on first touch. Where it is in scratch still
-    /// (<paramref name="frame"/> is not 0) as it is there, without a checksum. Of a run no more than its value.
+    /// A page, or the run it begins, as it lies in the file, encrypted where the store is: of a plain one proven anew, whatever
+    /// was found on first touch. Where it is in scratch still (<paramref name="frame"/> is not 0) as it is there, without a
+    /// checksum. Of a run no more than its value.
     /// </summary>
     public ReadOnlySpan<byte> ReadStored(long number, out uint frame)
     {
@@ -364,21 +411,28 @@ internal sealed class PageStore : IDisposable
         if (frame != 0)
         {
             var page = new Page(Scratch.Bytes(frame, PageLayout.SizeBytes));
-            return StoredBytes(number, frame, page.Type == PageType.Overflow ? PageLayout.HeaderBytes + page.ValueLength : PageLayout.SizeBytes);
+            return StoredBytes(
+                number, frame, page.Type == PageType.Overflow ? PageLayout.HeaderBytes + page.ValueLength : PageLayout.SizeBytes);
         }
 
-        string? fault = FindSealedFault(number, load: true, out Span<byte> pages, out Span<byte> covered, out _) ?? (Decrypted is null ? FindFault(pages, covered) : null);
+        string? fault = FindSealedFault(number, load: true, out Span<byte> pages, out Span<byte> covered, out _)
+            ?? (Decrypted is null ? FindFault(pages, covered) : null);
         return fault is null ? covered : throw Corrupt(number, fault);
     }
 
-    /// <summary>Bytes of what <see cref="ReadStored"/> found last, of a plain store or in scratch, within the same read transaction.</summary>
+    /// <summary>
+    /// Bytes of what <see cref="ReadStored"/> found last, of a plain store or in scratch, within the same read transaction.
+    /// </summary>
     public ReadOnlySpan<byte> StoredBytes(long number, uint frame, int lengthBytes) =>
         frame != 0 ? Scratch.Bytes(frame, lengthBytes) : Space.Map.Range.Span(number * PageLayout.SizeBytes, lengthBytes);
 
     /// <summary>Whether nobody has looked at a page yet, so that it has to be read from the file.</summary>
     public bool IsUnseen(long number) => (ulong)number < (ulong)Space.Count && Space.Find(number) == NotLookedAt;
 
-    /// <summary>Has the system begin to read pages of the file that are going to be looked at. Waits for nothing; a number that cannot be is left alone.</summary>
+    /// <summary>
+    /// Has the system begin to read pages of the file that are going to be looked at. Waits for nothing; a number that cannot be
+    /// is left alone.
+    /// </summary>
     public void Announce(long number, int pages)
     {
         long end = Math.Min(number + pages, FilePages);
@@ -454,7 +508,9 @@ internal sealed class PageStore : IDisposable
     private string? FindFault(Span<byte> pages, Span<byte> covered) =>
         Decrypted is { } decrypted ? decrypted.FindFault(pages) : PageContent.FindFault(pages, covered);
 
-    /// <summary>What is wrong with where a page lies, or null; its page or run as it is in the file, and what of that its checksum covers.</summary>
+    /// <summary>
+    /// What is wrong with where a page lies, or null; its page or run as it is in the file, and what of that its checksum covers.
+    /// </summary>
     private string? FindSealedFault(long number, bool load, out Span<byte> bytes, out Span<byte> covered, out PageSpace space)
     {
         bytes = default;
@@ -490,11 +546,17 @@ internal sealed class PageStore : IDisposable
         return null;
     }
 
-    /// <summary>Scratch comes first, since what it holds cannot go; an eighth is left in any case, or every read would decrypt anew.</summary>
+    /// <summary>
+    /// Scratch comes first, since what it holds cannot go; an eighth is left in any case, or every read would decrypt anew.
+    /// </summary>
     private long DecryptedBudget(StorageOptions options) =>
-        Math.Min(options.DecryptedBudgetBytes, Math.Max(options.MemoryBudgetBytes / 8, options.MemoryBudgetBytes - Scratch.BytesInUse));
+        Math.Min(
+            options.DecryptedBudgetBytes,
+            Math.Max(options.MemoryBudgetBytes / 8, options.MemoryBudgetBytes - Scratch.BytesInUse));
 
-    private void ThrowOtherKind(long number, int level, Span<byte> bytes) => throw Corrupt(number, PageContent.OtherKind(level, bytes));
+    private void ThrowOtherKind(long number, int level, Span<byte> bytes) =>
+        throw Corrupt(number, PageContent.OtherKind(level, bytes));
 
-    private void ThrowOtherBirth(PageReference reference, Span<byte> bytes) => throw Corrupt(reference.Number, PageContent.OtherBirth(reference, bytes));
+    private void ThrowOtherBirth(PageReference reference, Span<byte> bytes) =>
+        throw Corrupt(reference.Number, PageContent.OtherBirth(reference, bytes));
 }

@@ -14,8 +14,9 @@ namespace Treepie.Storage.Paging;
 /// Invariants. 1. Frame numbers 0 and 1 are never given out: in the page table they mean "not looked at" and "in the map".
 /// 2. A frame is either free, or in exactly one run whose first frame has its record, or the spare of exactly one frame.
 /// 3. Of two frames in use, <c>Successor</c> of one names the other if and only if <c>Source</c> of the other names the one.
-/// 4. A spare holds the bytes of the page that its owner was copied from, so the two differ in the owner's <c>Changed</c> lines at most: the
-/// next copy of the owner's page costs those lines, not a page. Spares and frames in use together are no more than the memory that is kept.
+/// 4. A spare holds the bytes of the page that its owner was copied from, so the two differ in the owner's <c>Changed</c> lines
+/// at most: the next copy of the owner's page costs those lines, not a page. Spares and frames in use together are no more than
+/// the memory that is kept.
 /// </remarks>
 internal sealed class Scratch : IDisposable
 {
@@ -26,7 +27,8 @@ internal sealed class Scratch : IDisposable
     public const int ArenaFrames = (int)(ArenaBytes / PageLayout.SizeBytes);
 
     private const uint FirstFrame = 2;
-    private const int SmallFrames = 2 * ArenaFrames; // a small store does without large pages, which would cost it 2 MiB for a few of its own
+    // a small store does without large pages, which would cost it 2 MiB for a few of its own
+    private const int SmallFrames = 2 * ArenaFrames;
     private const int DiscardFromPages = 32;
 
     private const long DefaultFirstBytes = 512L << 20;
@@ -47,9 +49,12 @@ internal sealed class Scratch : IDisposable
     private readonly long _keptFrames;
 
     /// <param name="reserveBytes">Most memory that frames may take.</param>
-    /// <param name="keptBytes">Memory that may be taken, and is kept for use again; what is needed beyond lies in a file, or goes back to the system after use.</param>
-    /// <param name="isSecret">Whether frames are kept out of swap and core dumps where the system allows, and zeroed when they go out of use.</param>
-    /// <param name="openSpill">Creates the file for frames beyond that memory, when it is needed; null where there is none.</param>
+    /// <param name="keptBytes">Memory that may be taken, and is kept for use again; what is needed beyond lies in a file, or goes
+    /// back to the system after use.</param>
+    /// <param name="isSecret">Whether frames are kept out of swap and core dumps where the system allows, and zeroed when they go
+    /// out of use.</param>
+    /// <param name="openSpill">Creates the file for frames beyond that memory, when it is needed; null where there is
+    /// none.</param>
     /// <param name="keptSpillBytes">Bytes of that file that are kept for use again.</param>
     /// <param name="calls">The system; null for this machine's.</param>
     /// <param name="firstBytes">Addresses that are reserved at once.</param>
@@ -98,7 +103,8 @@ internal sealed class Scratch : IDisposable
     }
 
     /// <summary>
-    /// A frame with a copy of a page, whose bytes the caller has. Where the page lies in a frame that has a spare, that one is brought up to date.
+    /// A frame with a copy of a page, whose bytes the caller has. Where the page lies in a frame that has a spare, that one is
+    /// brought up to date.
     /// </summary>
     /// <param name="source">The frame the page lies in, or 0.</param>
     /// <param name="original">Its bytes.</param>
@@ -117,8 +123,10 @@ internal sealed class Scratch : IDisposable
             ref FrameRecord owner = ref _records[source];
             owner.Changed.Copy(original, Bytes(frame, PageLayout.SizeBytes));
             Debug.Assert(
-                default(LineSet).CoversDifferences(original[LineSet.LineBytes..], Bytes(frame, PageLayout.SizeBytes)[LineSet.LineBytes..]),
-                "Invariant 4: a spare differs in the lines that were noted. (The first line has the checksum, which a checkpoint may be setting.)");
+                default(LineSet).CoversDifferences(
+                    original[LineSet.LineBytes..], Bytes(frame, PageLayout.SizeBytes)[LineSet.LineBytes..]),
+                "Invariant 4: a spare differs in the lines that were noted. (The first line has the checksum, which a checkpoint "
+                    + "may be setting.)");
             owner.Spare = 0;
             _spares--;
             _records[frame] = new FrameRecord { Page = pageNumber, Birth = birth, Pages = 1 };
@@ -135,7 +143,9 @@ internal sealed class Scratch : IDisposable
         return frame;
     }
 
-    /// <summary>Takes back a frame that nobody can see any more: as the spare of the one that was copied from it, where that may be.</summary>
+    /// <summary>
+    /// Takes back a frame that nobody can see any more: as the spare of the one that was copied from it, where that may be.
+    /// </summary>
     /// <param name="frame">The frame.</param>
     /// <param name="mayBeSpare">Whether the one that was copied from it is still where its page is looked for.</param>
     public void Release(uint frame, bool mayBeSpare)
@@ -202,7 +212,10 @@ internal sealed class Scratch : IDisposable
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public Span<byte> Bytes(uint frame, int lengthBytes) => _space.Span(frame, lengthBytes);
 
-    /// <summary>Whether a frame has memory: of those below <see cref="FrameCount"/> a few lie where one segment of addresses ends and the next begins.</summary>
+    /// <summary>
+    /// Whether a frame has memory: of those below <see cref="FrameCount"/> a few lie where one segment of addresses ends and the
+    /// next begins.
+    /// </summary>
     public bool IsCommitted(uint frame) => _arenas.IsCommitted(frame);
 
     public void Dispose()
@@ -279,7 +292,8 @@ internal sealed class Scratch : IDisposable
         long step = (pages + ArenaFrames - 1L) / ArenaFrames * ArenaFrames, bytes = step * PageLayout.SizeBytes;
         if (bytes > _limitBytes - _committedBytes || (step > _space.EndFrame - _committedFrames && pages > _space.MostRunFrames))
             throw new StorageException(
-                $"A transaction needs more than the {_limitBytes >> 20} MiB reserved for unwritten pages; write in smaller transactions.");
+                $"A transaction needs more than the {_limitBytes >> 20} MiB reserved for unwritten pages; write in smaller "
+                    + $"transactions.");
 
         uint start = step > _space.EndFrame - _committedFrames ? _space.Add() : _committedFrames;
         AddressRange range = _space.Find(start, out long offset);

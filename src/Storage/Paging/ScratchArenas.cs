@@ -37,7 +37,9 @@ internal sealed class ScratchArenas : IDisposable
     /// <param name="isSecret">Whether it may be locked.</param>
     /// <param name="openSpill">Creates the file, when it is needed; null where there is none.</param>
     /// <param name="onEmptied">Told which arena has given back what stood behind it.</param>
-    public ScratchArenas(ScratchSpace space, long keptBytes, long keptSpillBytes, bool isSecret, Func<SpillFile?>? openSpill, Action<int> onEmptied)
+    public ScratchArenas(
+        ScratchSpace space, long keptBytes, long keptSpillBytes, bool isSecret, Func<SpillFile?>? openSpill,
+        Action<int> onEmptied)
     {
         _space = space;
         _isSecret = isSecret;
@@ -61,7 +63,8 @@ internal sealed class ScratchArenas : IDisposable
     }
 
     /// <summary>Whether a frame has memory.</summary>
-    public bool IsCommitted(uint frame) => frame / Scratch.ArenaFrames is var number && number < _arenas.Length && _arenas[number].IsCommitted;
+    public bool IsCommitted(uint frame) =>
+        frame / Scratch.ArenaFrames is var number && number < _arenas.Length && _arenas[number].IsCommitted;
 
     /// <summary>Frames are given out.</summary>
     public void Count(uint frame, int pages)
@@ -173,7 +176,9 @@ internal sealed class ScratchArenas : IDisposable
         return _spill;
     }
 
-    /// <summary>Frames in use; whether it can be used; whether something stands behind; and the part of the file, -1 for memory.</summary>
+    /// <summary>
+    /// Frames in use; whether it can be used; whether something stands behind; and the part of the file, -1 for memory.
+    /// </summary>
     private struct Arena
     {
         public static readonly Arena Empty = new() { FilePart = -1 };

@@ -63,7 +63,8 @@ internal sealed class ScratchSpace : IDisposable
     {
         long start = EndFrame;
         if (start + _segmentFrames > uint.MaxValue)
-            throw new StorageException("A transaction needs more memory than pages that are not written yet can have; write in smaller transactions.");
+            throw new StorageException(
+                "A transaction needs more memory than pages that are not written yet can have; write in smaller transactions.");
 
         AddressRange[] before = _others;
         Volatile.Write(ref _others, [.. before, AddressRange.Reserve((long)_segmentFrames * PageLayout.SizeBytes, _calls)]);

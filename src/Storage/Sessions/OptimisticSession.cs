@@ -4,14 +4,16 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Sessions;
 
 /// <summary>
-/// A transaction that thinks: it reads one snapshot, keeps its writes to itself, and commits only if nothing it read has been changed by others
-/// meanwhile. It takes no lock, so it makes nobody wait and cannot deadlock; it may take as long as it likes and go through any number of awaits.
-/// Committed sessions are serializable: there is an order in which they could have run one after the other.
+/// A transaction that thinks: it reads one snapshot, keeps its writes to itself, and commits only if nothing it read has been
+/// changed by others meanwhile. It takes no lock, so it makes nobody wait and cannot deadlock; it may take as long as it likes
+/// and go through any number of awaits. Committed sessions are serializable: there is an order in which they could have run one
+/// after the other.
 /// </summary>
 /// <remarks>
-/// From one thread at a time, any thread. It holds a snapshot until it ends, so dispose it. What it remembers is bounded by <see cref="OptimisticSessionOptions"/>.
-/// The cost of a commit: one comparison for each key or stretch read, which ends at the first page that is still the same; then its writes in key order.
-/// A long list of reads is compared outside the lane of writers first, so that inside only what came last is left to compare.
+/// From one thread at a time, any thread. It holds a snapshot until it ends, so dispose it. What it remembers is bounded by
+/// <see cref="OptimisticSessionOptions"/>. The cost of a commit: one comparison for each key or stretch read, which ends at the
+/// first page that is still the same; then its writes in key order. A long list of reads is compared outside the lane of writers
+/// first, so that inside only what came last is left to compare.
 /// </remarks>
 public sealed class OptimisticSession : IDisposable
 {
@@ -45,7 +47,9 @@ public sealed class OptimisticSession : IDisposable
     /// <summary>Bytes of memory used for writes.</summary>
     public long WriteBytes => _writeBytes;
 
-    /// <summary>Told, in the lane of writers, the number of the transaction that the session became; what it throws undoes that.</summary>
+    /// <summary>
+    /// Told, in the lane of writers, the number of the transaction that the session became; what it throws undoes that.
+    /// </summary>
     internal Action<long>? Applied { get; set; }
 
     internal bool IsEnded { get; private set; }
@@ -67,10 +71,11 @@ public sealed class OptimisticSession : IDisposable
     }
 
     /// <summary>
-    /// Makes the writes durable, all or none, and ends the session, whatever comes of it. Returns the number of the transaction; for a session that
-    /// wrote nothing that of its snapshot, at once and always: what it read was true then.
+    /// Makes the writes durable, all or none, and ends the session, whatever comes of it. Returns the number of the transaction;
+    /// for a session that wrote nothing that of its snapshot, at once and always: what it read was true then.
     /// </summary>
-    /// <exception cref="SessionConflictException">Something it read was changed by another commit; nothing of it was kept.</exception>
+    /// <exception cref="SessionConflictException">Something it read was changed by another commit; nothing of it was
+    /// kept.</exception>
     /// <exception cref="OperationCanceledException">Cancelled before it began; nothing was kept.</exception>
     /// <exception cref="DiskFullException">No room; nothing was kept.</exception>
     /// <exception cref="CommitOutcomeUnknownException">The journal failed; see there.</exception>
@@ -94,7 +99,9 @@ public sealed class OptimisticSession : IDisposable
         ThrowIfEnded();
         try
         {
-            return Prepare(cancellationToken) ? await _environment.WriteAsync(Run, cancellationToken).ConfigureAwait(false) : SnapshotId;
+            return Prepare(cancellationToken)
+                ? await _environment.WriteAsync(Run, cancellationToken).ConfigureAwait(false)
+                : SnapshotId;
         }
         finally
         {
@@ -115,7 +122,9 @@ public sealed class OptimisticSession : IDisposable
     {
         if (_readBytes + bytes > _options.MaxReadBytes)
             throw new SessionLimitException(
-                $"The session would have to remember more than {_options.MaxReadBytes} bytes of reads, which OptimisticSessionOptions.MaxReadBytes allows. Read less in one session, read stretches by a cursor instead of single keys, or raise it.");
+                $"The session would have to remember more than {_options.MaxReadBytes} bytes of reads, which "
+                    + $"OptimisticSessionOptions.MaxReadBytes allows. Read less in one session, read stretches by a cursor "
+                    + $"instead of single keys, or raise it.");
         _readBytes += bytes;
     }
 
@@ -123,7 +132,8 @@ public sealed class OptimisticSession : IDisposable
     {
         if (_writeBytes + bytes > _options.MaxWriteBytes)
             throw new SessionLimitException(
-                $"The session would have more than {_options.MaxWriteBytes} bytes of writes, which OptimisticSessionOptions.MaxWriteBytes allows. Write less in one session, or raise it.");
+                $"The session would have more than {_options.MaxWriteBytes} bytes of writes, which "
+                    + $"OptimisticSessionOptions.MaxWriteBytes allows. Write less in one session, or raise it.");
         _writeBytes += bytes;
     }
 
@@ -151,7 +161,9 @@ public sealed class OptimisticSession : IDisposable
         return true;
     }
 
-    /// <summary>Compares with the newest published state and goes on from there: in the lane only what came after is left.</summary>
+    /// <summary>
+    /// Compares with the newest published state and goes on from there: in the lane only what came after is left.
+    /// </summary>
     private void ValidateAhead()
     {
         ReadTransaction newest = _environment.BeginRead();
@@ -161,7 +173,8 @@ public sealed class OptimisticSession : IDisposable
             {
                 Validated reads = _validated[i];
                 TreeRecord record = newest.FindTreeOrEmpty(reads.Tree.Name).Record;
-                ReadValidation.Run(_environment.State.Store, reads.Tree.Name, reads.Record, record, reads.Keys, reads.Tree.Reads.Ranges);
+                ReadValidation.Run(
+                    _environment.State.Store, reads.Tree.Name, reads.Record, record, reads.Keys, reads.Tree.Reads.Ranges);
                 _validated[i] = reads with { Record = record };
             }
         }
@@ -176,7 +189,10 @@ public sealed class OptimisticSession : IDisposable
         _read = newest;
     }
 
-    /// <summary>The command: validates in the state that the commits before it have left, then writes. Changes nothing of the session, so that it can run again.</summary>
+    /// <summary>
+    /// The command: validates in the state that the commits before it have left, then writes. Changes nothing of the session, so
+    /// that it can run again.
+    /// </summary>
     private long Run(WriteTransaction transaction)
     {
         foreach (Validated reads in _validated)

@@ -2,7 +2,9 @@ using System.Diagnostics.CodeAnalysis;
 
 namespace Treepie.Storage.Sessions;
 
-/// <summary>What a session read of one tree: keys, found or not, and stretches. Not what was found: the snapshot still knows that.</summary>
+/// <summary>
+/// What a session read of one tree: keys, found or not, and stretches. Not what was found: the snapshot still knows that.
+/// </summary>
 internal sealed class ReadSet
 {
     /// <summary>Bytes of memory a key takes beyond its own: its place in the table.</summary>

@@ -11,7 +11,9 @@ namespace Treepie.Storage.Sessions;
 internal static class ReadValidation
 {
     /// <summary>Throws where a key or stretch is not in the newer state what it is in the older.</summary>
-    public static void Run(PageStore store, string treeName, TreeRecord before, TreeRecord after, ReadOnlyMemory<byte>[] keys, IReadOnlyList<ReadRange> ranges)
+    public static void Run(
+        PageStore store, string treeName, TreeRecord before, TreeRecord after, ReadOnlyMemory<byte>[] keys,
+        IReadOnlyList<ReadRange> ranges)
     {
         if (before.Root == after.Root)
             return;

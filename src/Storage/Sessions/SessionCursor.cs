@@ -4,11 +4,13 @@ namespace Treepie.Storage.Sessions;
 
 /// <summary>
 /// A position in a session's tree that moves both ways over the snapshot and the session's own writes. What it moves over is what
-/// the commit validates, so one that goes from first to last reads the whole tree. Writes of the session end no position: the next move sees them.
+/// the commit validates, so one that goes from first to last reads the whole tree. Writes of the session end no position: the
+/// next move sees them.
 /// </summary>
 /// <remarks>
-/// Two places, the next in the snapshot and the next among the writes, of which the nearer one counts; where both have the same key, the write.
-/// The stretch looked through is kept as its ends and grows only when the direction changes or the cursor leaves it: a move costs nothing for it.
+/// Two places, the next in the snapshot and the next among the writes, of which the nearer one counts; where both have the same
+/// key, the write. The stretch looked through is kept as its ends and grows only when the direction changes or the cursor leaves
+/// it: a move costs nothing for it.
 /// </remarks>
 public sealed class SessionCursor : IDisposable
 {
@@ -71,7 +73,9 @@ public sealed class SessionCursor : IDisposable
     /// <exception cref="ObjectDisposedException">The session has ended.</exception>
     public bool MoveFirst() => Seek(default, isUnbounded: true);
 
-    /// <summary>Goes to the smallest key that is equal to or greater than <paramref name="key"/>; false if there is none.</summary>
+    /// <summary>
+    /// Goes to the smallest key that is equal to or greater than <paramref name="key"/>; false if there is none.
+    /// </summary>
     /// <exception cref="SessionLimitException">The session has read more than it may remember.</exception>
     /// <exception cref="ObjectDisposedException">The session has ended.</exception>
     public bool Seek(scoped ReadOnlySpan<byte> key) => Seek(key, isUnbounded: false);
@@ -194,12 +198,15 @@ public sealed class SessionCursor : IDisposable
         _tree.Session.ThrowIfEnded();
         Note();
         _isValid = false;
-        _tree.Session.ChargeRead(ReadSet.RangeOverheadBytes + MostEndBytes); // the most it can come to, so that leaving a stretch cannot fail
+        // the most it can come to, so that leaving a stretch cannot fail
+        _tree.Session.ChargeRead(ReadSet.RangeOverheadBytes + MostEndBytes);
         _hasRange = true;
         _version = _tree.Writes.Version;
     }
 
-    /// <summary>Before both places are looked for anew: the way so far is noted. Returns a copy of the key it stands on.</summary>
+    /// <summary>
+    /// Before both places are looked for anew: the way so far is noted. Returns a copy of the key it stands on.
+    /// </summary>
     private ReadOnlySpan<byte> Turn()
     {
         ReadOnlySpan<byte> current = Current;

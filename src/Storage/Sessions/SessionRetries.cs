@@ -4,8 +4,9 @@ namespace Treepie.Storage.Sessions;
 public static class SessionRetries
 {
     /// <summary>
-    /// Runs <paramref name="body"/> in a session and commits it; after a conflict runs it again on a new snapshot, up to <paramref name="attempts"/>
-    /// times in all. It must not end the session itself. Any other exception ends the session with nothing kept.
+    /// Runs <paramref name="body"/> in a session and commits it; after a conflict runs it again on a new snapshot, up to
+    /// <paramref name="attempts"/> times in all. It must not end the session itself. Any other exception ends the session with
+    /// nothing kept.
     /// </summary>
     /// <exception cref="SessionConflictException">Every attempt met a conflict; this is the last one.</exception>
     public static TResult RunSession<TResult>(

@@ -3,8 +3,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Sessions;
 
 /// <summary>
-/// A tree as a session sees it: the snapshot with the session's own writes over it. A tree that does not exist reads as an empty one,
-/// and is created by the commit if something was put into it.
+/// A tree as a session sees it: the snapshot with the session's own writes over it. A tree that does not exist reads as an empty
+/// one, and is created by the commit if something was put into it.
 /// </summary>
 /// <remarks>Spans it returns live until the session's next write, or its end. Not thread-safe, like its session.</remarks>
 public sealed class SessionTree
@@ -32,7 +32,8 @@ public sealed class SessionTree
     internal OptimisticSession Session => _session;
 
     /// <summary>
-    /// The value of a key. The commit will fail if another has changed it by then; a key that this session wrote itself is not read from the snapshot.
+    /// The value of a key. The commit will fail if another has changed it by then; a key that this session wrote itself is not
+    /// read from the snapshot.
     /// </summary>
     /// <exception cref="SessionLimitException">The session has read more than it may remember.</exception>
     /// <exception cref="ObjectDisposedException">The session has ended.</exception>
@@ -66,7 +67,8 @@ public sealed class SessionTree
     public void Put(scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value)
     {
         if (value.Length > Tree.MaxValueBytes)
-            throw new ArgumentException($"A value has at most {Tree.MaxValueBytes} bytes; this one has {value.Length}.", nameof(value));
+            throw new ArgumentException(
+                $"A value has at most {Tree.MaxValueBytes} bytes; this one has {value.Length}.", nameof(value));
 
         Write(key, value, isDelete: false);
     }
@@ -78,7 +80,8 @@ public sealed class SessionTree
     public void Delete(scoped ReadOnlySpan<byte> key) => Write(key, default, isDelete: true);
 
     /// <summary>
-    /// A cursor over snapshot and own writes. The commit will fail if another has by then changed, added or removed a key in a stretch it moved over.
+    /// A cursor over snapshot and own writes. The commit will fail if another has by then changed, added or removed a key in a
+    /// stretch it moved over.
     /// </summary>
     /// <exception cref="ObjectDisposedException">The session has ended.</exception>
     public SessionCursor OpenCursor()

@@ -4,8 +4,8 @@ using System.Runtime.InteropServices;
 namespace Treepie.Storage.Sessions;
 
 /// <summary>
-/// What a session wrote to one tree, in key order: a skip list, so that an insert moves nothing and a cursor's place stays right while
-/// keys are added. Keys are never taken out, a delete is an entry too.
+/// What a session wrote to one tree, in key order: a skip list, so that an insert moves nothing and a cursor's place stays right
+/// while keys are added. Keys are never taken out, a delete is an entry too.
 /// </summary>
 /// <remarks>Entries are numbers; 0 is the head, and stands for "none" where an entry is asked for.</remarks>
 internal sealed class WriteBuffer

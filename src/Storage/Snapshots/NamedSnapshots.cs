@@ -6,9 +6,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Snapshots;
 
 /// <summary>
-/// The named snapshots of one state, in memory: part of what is published with each commit, and like it never changed. On disk they are
-/// the system tree (see <see cref="SystemKey"/>), from which <see cref="Read"/> makes this at open, in time that grows with their
-/// number and with nothing else.
+/// The named snapshots of one state, in memory: part of what is published with each commit, and like it never changed. On disk
+/// they are the system tree (see <see cref="SystemKey"/>), from which <see cref="Read"/> makes this at open, in time that grows
+/// with their number and with nothing else.
 /// </summary>
 internal sealed class NamedSnapshots
 {
@@ -49,9 +49,11 @@ internal sealed class NamedSnapshots
         ArgumentException.ThrowIfNullOrEmpty(name);
         int bytes = Encoding.UTF8.GetByteCount(name);
         if (bytes > MaxNameBytes)
-            throw new ArgumentException($"A snapshot's name has at most {MaxNameBytes} bytes of UTF-8; this one has {bytes}.", nameof(name));
+            throw new ArgumentException(
+                $"A snapshot's name has at most {MaxNameBytes} bytes of UTF-8; this one has {bytes}.", nameof(name));
         if (name.Any(c => char.IsControl(c) || c == '\uFFFD') || Encoding.UTF8.GetString(Encoding.UTF8.GetBytes(name)) != name)
-            throw new ArgumentException("A snapshot's name has no control characters and no halves of surrogate pairs.", nameof(name));
+            throw new ArgumentException(
+                "A snapshot's name has no control characters and no halves of surrogate pairs.", nameof(name));
     }
 
     /// <summary>Reads them from the system tree.</summary>
@@ -67,9 +69,12 @@ internal sealed class NamedSnapshots
         {
             string name = Encoding.UTF8.GetString(cursor.Key[1..]);
             if (!SnapshotRecord.IsKnown(cursor.Value))
-                throw new ForeignDataException($"The root '{name}' is of a kind this program does not know: open the environment with a newer one. Nothing was written.");
+                throw new ForeignDataException(
+                    $"The root '{name}' is of a kind this program does not know: open the environment with a newer one. Nothing "
+                        + $"was written.");
 
-            SnapshotRecord record = SnapshotRecord.TryRead(cursor.Value) ?? throw store.Corrupt(system.Root.Number, $"the record of snapshot '{name}' cannot be one");
+            SnapshotRecord record = SnapshotRecord.TryRead(cursor.Value)
+                ?? throw store.Corrupt(system.Root.Number, $"the record of snapshot '{name}' cannot be one");
             all.Add(new NamedSnapshot(name, record));
         }
 

@@ -7,13 +7,13 @@ namespace Treepie.Storage.Snapshots;
 
 /// <summary>
 /// The part of the system tree that knows which pages only named snapshots see. Each such run is kept under the newest
-/// snapshot that sees it. So a commit adds its runs at one place, and dropping a snapshot looks at those under it and at no others: each
-/// run goes on to the snapshot before, if that one sees it, and is free otherwise.
+/// snapshot that sees it. So a commit adds its runs at one place, and dropping a snapshot looks at those under it and at no
+/// others: each run goes on to the snapshot before, if that one sees it, and is free otherwise.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. Runs under holder H were born up to H and freed after it, and no named snapshot lies between H and their freeing; since new
-/// snapshots are always newer than all freeing so far, none ever will. 2. Pages in the tree are in use in the bitmap, so that
-/// opening needs not read them. 3. The system tree's own pages are in no snapshot and never pinned.
+/// Invariants. 1. Runs under holder H were born up to H and freed after it, and no named snapshot lies between H and their
+/// freeing; since new snapshots are always newer than all freeing so far, none ever will. 2. Pages in the tree are in use in the
+/// bitmap, so that opening needs not read them. 3. The system tree's own pages are in no snapshot and never pinned.
 /// </remarks>
 internal static class PinnedPagesTree
 {
@@ -23,7 +23,9 @@ internal static class PinnedPagesTree
             ? BinaryPrimitives.ReadInt64LittleEndian(value)
             : 0;
 
-    /// <summary>All runs, in no order that matters. Each is one that the state does not use and no bitmap shows as free.</summary>
+    /// <summary>
+    /// All runs, in no order that matters. Each is one that the state does not use and no bitmap shows as free.
+    /// </summary>
     public static IEnumerable<PinnedRun> ReadAll(PageStore store, TreeRecord system)
     {
         using Cursor cursor = new Tree(store, "", system, null).OpenCursor();
@@ -53,8 +55,8 @@ internal static class PinnedPagesTree
     }
 
     /// <summary>
-    /// Looks at runs under a holder that is gone, up to <paramref name="maxKeys"/> keys of them: those the snapshot before (<paramref name="heir"/>, -1 for
-    /// none) sees go on to it, the others to <paramref name="free"/>. False when none are left.
+    /// Looks at runs under a holder that is gone, up to <paramref name="maxKeys"/> keys of them: those the snapshot before
+    /// (<paramref name="heir"/>, -1 for none) sees go on to it, the others to <paramref name="free"/>. False when none are left.
     /// </summary>
     public static bool TryPassOn(Tree system, long holder, long heir, int maxKeys, List<PinnedRun> free)
     {
@@ -80,7 +82,8 @@ internal static class PinnedPagesTree
             if (kept.Count == 0)
                 continue;
 
-            Span<byte> room = system.Reserve(SystemKey.OfPinned(heir, SystemKey.FreedOf(key), SystemKey.ChunkOf(key)), kept.Count * SystemKey.RunBytes);
+            Span<byte> room = system.Reserve(
+                SystemKey.OfPinned(heir, SystemKey.FreedOf(key), SystemKey.ChunkOf(key)), kept.Count * SystemKey.RunBytes);
             for (int i = 0; i < kept.Count; i++)
                 kept[i].Write(room[(i * SystemKey.RunBytes)..]);
         }
@@ -106,8 +109,11 @@ internal static class PinnedPagesTree
         for (int i = 0; i < runs.Length; i++)
         {
             PinnedRun run = runs[i] = PinnedRun.Read(value[(i * SystemKey.RunBytes)..], freed);
-            if (run.Run.First < FormatLimits.FirstDataPage || run.Run.Pages < 1 || run.Run.First + run.Run.Pages > store.RoomPages)
-                throw store.CorruptTree("(system)", $"{run.Run.Pages} pages from {run.Run.First} on are said to be kept for a snapshot");
+            if (run.Run.First < FormatLimits.FirstDataPage
+                || run.Run.Pages < 1
+                || run.Run.First + run.Run.Pages > store.RoomPages)
+                throw store.CorruptTree(
+                    "(system)", $"{run.Run.Pages} pages from {run.Run.First} on are said to be kept for a snapshot");
         }
 
         return runs;

@@ -13,7 +13,8 @@ internal readonly record struct PinnedRun(PageRun Run, long Birth, long Freed)
     {
         PageReference reference = PageReference.ReadPacked(source);
         return new PinnedRun(
-            new PageRun(reference.Number, BinaryPrimitives.ReadInt32LittleEndian(source[PageReference.PackedBytes..])), reference.Birth, freed);
+            new PageRun(reference.Number, BinaryPrimitives.ReadInt32LittleEndian(source[PageReference.PackedBytes..])),
+            reference.Birth, freed);
     }
 
     public void Write(Span<byte> destination)

@@ -6,14 +6,17 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Snapshots;
 
 /// <summary>
-/// Visits every page that a root leads to. Where the visitor has seen a page before it says so, and what lies below is not visited again: so
-/// many snapshots together cost as much as the distinct pages they have.
+/// Visits every page that a root leads to. Where the visitor has seen a page before it says so, and what lies below is not
+/// visited again: so many snapshots together cost as much as the distinct pages they have.
 /// </summary>
 /// <param name="store">Where pages are read.</param>
-/// <param name="visit">Told each page or run once it is reached; false: do not go below. May let go of all pages that were read.</param>
+/// <param name="visit">Told each page or run once it is reached; false: do not go below. May let go of all pages that were
+/// read.</param>
 /// <param name="cancellationToken">Looked at for each page.</param>
-/// <param name="bornAfter">Pages born up to this transaction are passed over, with all below them, which is no younger. -1: none are.</param>
-internal sealed class RootWalk(PageStore store, Func<PageRun, bool> visit, CancellationToken cancellationToken, long bornAfter = -1)
+/// <param name="bornAfter">Pages born up to this transaction are passed over, with all below them, which is no younger. -1: none
+/// are.</param>
+internal sealed class RootWalk(
+    PageStore store, Func<PageRun, bool> visit, CancellationToken cancellationToken, long bornAfter = -1)
 {
     /// <summary>Visits a catalogue and all trees that it names.</summary>
     public void Catalogue(TreeRecord catalogue) => Tree(catalogue, isCatalogue: true);
@@ -45,7 +48,10 @@ internal sealed class RootWalk(PageStore store, Func<PageRun, bool> visit, Cance
         var page = new SlottedPage(store.Read(reference));
         PageType expected = level == 0 ? PageType.Leaf : PageType.Branch;
         if (page.Header.Type != expected || page.Header.Level != level)
-            throw store.Corrupt(reference.Number, $"{expected} of level {level} expected, {page.Header.Type} of level {page.Header.Level} found (tree {page.Header.TreeId})");
+            throw store.Corrupt(
+                reference.Number,
+                $"{expected} of level {level} expected, {page.Header.Type} of level {page.Header.Level} found (tree "
+                    + $"{page.Header.TreeId})");
 
         for (int i = 0, count = page.Count; i < count; i++)
         {

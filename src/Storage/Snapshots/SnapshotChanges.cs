@@ -4,16 +4,19 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Snapshots;
 
 /// <summary>
-/// What the commands of one batch did to named snapshots, and how it gets into the system tree when the batch ends. A command can be
-/// undone alone.
+/// What the commands of one batch did to named snapshots, and how it gets into the system tree when the batch ends. A command can
+/// be undone alone.
 /// </summary>
 /// <remarks>
 /// A snapshot made in a command is the state which that command leaves; the batch ends with it, so that no later
-/// command changes pages it shares. Names are small and few; the pages held for them are looked at here, a bounded number for each batch.
+/// command changes pages it shares. Names are small and few; the pages held for them are looked at here, a bounded number for
+/// each batch.
 /// </remarks>
 internal sealed class SnapshotChanges(NamedSnapshots before)
 {
-    /// <summary>Keys of pinned runs (a hundred runs each at most) that one batch looks at after a snapshot was dropped: some milliseconds.</summary>
+    /// <summary>
+    /// Keys of pinned runs (a hundred runs each at most) that one batch looks at after a snapshot was dropped: some milliseconds.
+    /// </summary>
     private const int MaxKeysPassedOn = 32;
 
     private readonly List<Change> _changes = [];
@@ -62,7 +65,8 @@ internal sealed class SnapshotChanges(NamedSnapshots before)
 
     /// <summary>
     /// Writes all into the system tree, after the catalogue of the batch is final. Runs that the batch freed and a
-    /// snapshot sees are taken out of what <paramref name="pages"/> says it freed; those that no snapshot sees any more are added.
+    /// snapshot sees are taken out of what <paramref name="pages"/> says it freed; those that no snapshot sees any more are
+    /// added.
     /// </summary>
     public NamedSnapshots Write(Tree system, PageWriter pages, TreeRecord catalogue, uint nextTreeId)
     {
@@ -125,7 +129,8 @@ internal sealed class SnapshotChanges(NamedSnapshots before)
             .Where(snapshot => gone.Contains(snapshot.Name))
             .Select(snapshot => snapshot.TransactionId)
             .Where(transaction => remaining.NewestUpTo(transaction) != transaction);
-        return seenFrom.With([.. before.Dropped.Concat(orphans).Distinct().Order()], before.PinnedPages).With(new HashSet<string>(), made);
+        return seenFrom.With([.. before.Dropped.Concat(orphans).Distinct().Order()], before.PinnedPages)
+            .With(new HashSet<string>(), made);
     }
 
     private bool Exists(string name)

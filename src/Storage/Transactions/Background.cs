@@ -3,7 +3,9 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>Work that nobody waits for, on other threads, each with a lease: closing waits for what runs and lets nothing more begin.</summary>
+/// <summary>
+/// Work that nobody waits for, on other threads, each with a lease: closing waits for what runs and lets nothing more begin.
+/// </summary>
 internal sealed class Background(IScheduler scheduler, Lifetime lifetime, bool isAllowed)
 {
     private readonly List<IDisposable> _owned = [];
@@ -14,8 +16,8 @@ internal sealed class Background(IScheduler scheduler, Lifetime lifetime, bool i
     public bool IsAllowed => isAllowed;
 
     /// <summary>
-    /// Starts work; false where the environment is closing or the system starts no thread. Never throws. What the work throws is lost: whoever needs it done
-    /// asks for it again.
+    /// Starts work; false where the environment is closing or the system starts no thread. Never throws. What the work throws is
+    /// lost: whoever needs it done asks for it again.
     /// </summary>
     public bool Run(Action work)
     {
@@ -69,7 +71,9 @@ internal sealed class Background(IScheduler scheduler, Lifetime lifetime, bool i
         }
     }
 
-    /// <summary>Takes over work that starts itself by a timer, to be disposed when closing begins. For the constructor of the environment.</summary>
+    /// <summary>
+    /// Takes over work that starts itself by a timer, to be disposed when closing begins. For the constructor of the environment.
+    /// </summary>
     public T Own<T>(T work)
         where T : IDisposable
     {

@@ -7,13 +7,13 @@ using Treepie.Storage.Snapshots;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Reads bitmap pages of the last durable checkpoint when they are needed. One that is damaged is worked out again: what the checkpoint's
-/// roots lead to is in use, everything else is not.
+/// Reads bitmap pages of the last durable checkpoint when they are needed. One that is damaged is worked out again: what the
+/// checkpoint's roots lead to is in use, everything else is not.
 /// </summary>
 /// <remarks>
-/// The walk is over the checkpoint, not over the newest state: its pages stay until a newer one is durable, and a bitmap page that was not read
-/// so far is about pages that nothing changed since. It reads every branch and leaf once, in the lane: writers wait, readers do not. Damage is
-/// rare, and the alternative is to refuse to write.
+/// The walk is over the checkpoint, not over the newest state: its pages stay until a newer one is durable, and a bitmap page
+/// that was not read so far is about pages that nothing changed since. It reads every branch and leaf once, in the lane: writers
+/// wait, readers do not. Damage is rare, and the alternative is to refuse to write.
 /// </remarks>
 internal sealed class BitmapSource(PageStore store, MetaPage first, int pagesPerGroup)
 {
@@ -94,7 +94,10 @@ internal sealed class BitmapSource(PageStore store, MetaPage first, int pagesPer
         }
         catch (CorruptionException error)
         {
-            throw new CorruptionException($"A part of the bitmap of free pages is damaged: {fault} It cannot be worked out again either, because other pages are damaged: {error.Message}", error);
+            throw new CorruptionException(
+                $"A part of the bitmap of free pages is damaged: {fault} It cannot be worked out again either, because other "
+                    + $"pages are damaged: {error.Message}",
+                error);
         }
 
         _walked = live;
@@ -102,7 +105,9 @@ internal sealed class BitmapSource(PageStore store, MetaPage first, int pagesPer
         return live;
     }
 
-    /// <summary>False where a page was marked before: what lies below it was walked, or two trees share it, which the check tells.</summary>
+    /// <summary>
+    /// False where a page was marked before: what lies below it was walked, or two trees share it, which the check tells.
+    /// </summary>
     private static bool Mark(ulong[] live, PageRun run, long pageCount)
     {
         bool isNew = false;

@@ -17,7 +17,8 @@ internal static class Catalogue
         byte[] key = Encoding.UTF8.GetBytes(name);
         return key.Length <= Tree.MaxKeyBytes
             ? key
-            : throw new ArgumentException($"A tree's name has at most {Tree.MaxKeyBytes} bytes; this one has {key.Length}.", nameof(name));
+            : throw new ArgumentException(
+                $"A tree's name has at most {Tree.MaxKeyBytes} bytes; this one has {key.Length}.", nameof(name));
     }
 
     /// <summary>Bytes that <see cref="KeyOf(string, Span{byte})"/> wants.</summary>
@@ -31,15 +32,19 @@ internal static class Catalogue
     public static TreeRecord? Find(PageStore store, in TreeRecord catalogue, string name)
     {
         Span<byte> key = name.Length <= MaxStackChars ? stackalloc byte[StackBytes] : new byte[Tree.MaxKeyBytes];
-        return Encoding.UTF8.TryGetBytes(name, key, out int length) && Tree.TryGet(store, catalogue, key[..length], out ReadOnlySpan<byte> value)
+        return Encoding.UTF8.TryGetBytes(name, key, out int length)
+            && Tree.TryGet(store, catalogue, key[..length], out ReadOnlySpan<byte> value)
             ? ReadRecord(store, name, value)
             : null;
     }
 
-    /// <summary>The record in a value of the catalogue; throws <see cref="CorruptionException"/> for what cannot be one.</summary>
-    public static TreeRecord ReadRecord(PageStore store, string name, ReadOnlySpan<byte> value) => TreeRecord.FindFault(value) is { } fault
-        ? throw store.CorruptTree(name, fault)
-        : TreeRecord.Read(value);
+    /// <summary>
+    /// The record in a value of the catalogue; throws <see cref="CorruptionException"/> for what cannot be one.
+    /// </summary>
+    public static TreeRecord ReadRecord(PageStore store, string name, ReadOnlySpan<byte> value) =>
+        TreeRecord.FindFault(value) is { } fault
+            ? throw store.CorruptTree(name, fault)
+            : TreeRecord.Read(value);
 
     /// <summary>The names of all trees, or of all maps.</summary>
     public static List<string> ReadNames(PageStore store, TreeRecord catalogue, TreeKind kind)

@@ -1,13 +1,17 @@
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// How checkpoints go: how many, the last error, and when to try again. A checkpoint that fails is no harm by itself, because journal
-/// and scratch have everything; tried again at once it would fail again and cost every writer. So each failure in a row doubles the wait.
+/// How checkpoints go: how many, the last error, and when to try again. A checkpoint that fails is no harm by itself, because
+/// journal and scratch have everything; tried again at once it would fail again and cost every writer. So each failure in a row
+/// doubles the wait.
 /// </summary>
 /// <remarks>Fields are set by whoever runs the checkpoint, one at a time; read by anyone.</remarks>
 internal sealed class CheckpointHealth(TimeProvider clock)
 {
-    /// <summary>Waits after the first failure, and at most, in ms: soon enough for a disk that was full for a moment, seldom enough for one that is gone.</summary>
+    /// <summary>
+    /// Waits after the first failure, and at most, in ms: soon enough for a disk that was full for a moment, seldom enough for
+    /// one that is gone.
+    /// </summary>
     private const long FirstWaitMs = 250;
     private const long MaxWaitMs = 60_000;
 
@@ -28,7 +32,8 @@ internal sealed class CheckpointHealth(TimeProvider clock)
     public long Count => Volatile.Read(ref _count);
 
     /// <summary>Time since the last one that succeeded; null before the first.</summary>
-    public TimeSpan? SinceLast => Volatile.Read(ref _lastMs) is >= 0 and var last ? TimeSpan.FromMilliseconds(NowMs - last) : null;
+    public TimeSpan? SinceLast =>
+        Volatile.Read(ref _lastMs) is >= 0 and var last ? TimeSpan.FromMilliseconds(NowMs - last) : null;
 
     /// <summary>How long to wait before the next attempt that nobody asked for; zero or less: none.</summary>
     public TimeSpan WaitLeft => TimeSpan.FromMilliseconds(Failures == 0 ? 0 : Volatile.Read(ref _notBeforeMs) - NowMs);

@@ -2,12 +2,18 @@ using Treepie.Storage.Journal;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>Decides when checkpoints run: by journal volume, by scratch in use, some time after a relaxed commit, when asked, and at the end.</summary>
+/// <summary>
+/// Decides when checkpoints run: by journal volume, by scratch in use, some time after a relaxed commit, when asked, and at the
+/// end.
+/// </summary>
 internal sealed class CheckpointRunner(
-    EnvironmentState state, Checkpointer checkpointer, CommitLane lane, Background background, Lifetime lifetime, StorageOptions options, JournalWriter? journal,
+    EnvironmentState state, Checkpointer checkpointer, CommitLane lane, Background background, Lifetime lifetime,
+    StorageOptions options, JournalWriter? journal,
     TimeProvider clock) : IDisposable
 {
-    /// <summary>An idle environment leaves less than this part of its budget unwritten: it would be written sooner or later anyway.</summary>
+    /// <summary>
+    /// An idle environment leaves less than this part of its budget unwritten: it would be written sooner or later anyway.
+    /// </summary>
     private const int IdleDivisor = 16;
 
     private readonly Gate _gate = new(background.Scheduler);
@@ -25,12 +31,16 @@ internal sealed class CheckpointRunner(
     public Exception? LastError => Health.LastError;
 
     /// <summary>
-    /// Whether so much waits for a checkpoint, and they keep failing, that no more can be taken: the journal is at its bound, or memory is.
+    /// Whether so much waits for a checkpoint, and they keep failing, that no more can be taken: the journal is at its bound, or
+    /// memory is.
     /// </summary>
     public bool IsAtBound => Health.Failures > 0
-        && (state.UnwrittenBytes >= 2 * state.Store.UnwrittenBudgetBytes || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalBytes));
+        && (state.UnwrittenBytes >= 2 * state.Store.UnwrittenBudgetBytes
+            || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalBytes));
 
-    /// <summary>A bound is no place to be silent: what waits for checkpoints that keep failing would fill disk and memory.</summary>
+    /// <summary>
+    /// A bound is no place to be silent: what waits for checkpoints that keep failing would fill disk and memory.
+    /// </summary>
     public void ThrowIfAtBound(string path)
     {
         if (!IsAtBound)
@@ -40,8 +50,10 @@ internal sealed class CheckpointRunner(
             TryRun();
         if (IsAtBound)
             throw new StorageException(
-                $"Writing to '{path}' is refused until a checkpoint succeeds: {Health.Failures} in a row have failed, the last with: {LastError?.Message} "
-                + $"{journal?.BytesSinceCheckpoint ?? 0} bytes of journal and {state.UnwrittenBytes} bytes of memory wait for one. Nothing is lost; reads go on. Mend the disk; it is tried again by itself.",
+                $"Writing to '{path}' is refused until a checkpoint succeeds: {Health.Failures} in a row have failed, the last "
+                + $"with: {LastError?.Message} "
+                + $"{journal?.BytesSinceCheckpoint ?? 0} bytes of journal and {state.UnwrittenBytes} bytes of memory wait for "
+                + $"one. Nothing is lost; reads go on. Mend the disk; it is tried again by itself.",
                 LastError);
     }
 
@@ -49,16 +61,21 @@ internal sealed class CheckpointRunner(
     public bool HasMarked { get; private set; }
 
     /// <summary>
-    /// Before the first batch after a clean close: takes the mark away, durably, and names the journal use that follows, so that an
-    /// opener who finds no such file knows that acknowledged data is missing. Holding the lane.
+    /// Before the first batch after a clean close: takes the mark away, durably, and names the journal use that follows, so that
+    /// an opener who finds no such file knows that acknowledged data is missing. Holding the lane.
     /// </summary>
     /// <remarks>
-    /// Once in a session: the new use's header and its sync, then a checkpoint with no pages. A failure to write the checkpoint is no reason
-    /// to refuse the batch, whose frame is as safe as any; the next batch tries again. A failure of the journal stops writing, as always.
+    /// Once in a session: the new use's header and its sync, then a checkpoint with no pages. A failure to write the checkpoint
+    /// is no reason to refuse the batch, whose frame is as safe as any; the next batch tries again. A failure of the journal
+    /// stops writing, as always.
     /// </remarks>
     public void MarkInUse()
     {
-        if (journal is null || !state.Durable.IsClean || state.Failure is not null || Health.WaitLeft > TimeSpan.Zero || !_gate.TryEnter())
+        if (journal is null
+            || !state.Durable.IsClean
+            || state.Failure is not null
+            || Health.WaitLeft > TimeSpan.Zero
+            || !_gate.TryEnter())
             return;
 
         try
@@ -77,21 +94,31 @@ internal sealed class CheckpointRunner(
 
     /// <summary>Runs one, unless everything is written already. Blocks; must not be called holding the lane.</summary>
     /// <exception cref="ObjectDisposedException">Closing has begun: the last one is the closing's own.</exception>
-    public void Run(CancellationToken cancellationToken) => Run(isForced: false, long.MaxValue, endsWithClosing: true, cancellationToken);
+    public void Run(CancellationToken cancellationToken) =>
+        Run(isForced: false, long.MaxValue, endsWithClosing: true, cancellationToken);
 
     /// <summary>Runs one even if everything is written already. As <see cref="Run(CancellationToken)"/>.</summary>
     public void RunForced(CancellationToken cancellationToken) => RunToShrink(long.MaxValue, cancellationToken);
 
-    /// <summary>As <see cref="RunForced"/>, for the rest of something that closing waits for, because half of it is worse than all.</summary>
+    /// <summary>
+    /// As <see cref="RunForced"/>, for the rest of something that closing waits for, because half of it is worse than all.
+    /// </summary>
     public void RunForcedToEnd() => Run(isForced: true, long.MaxValue, endsWithClosing: false, CancellationToken.None);
 
-    /// <summary>Runs one even if everything is written already, and puts a bitmap from a page on elsewhere. As <see cref="Run(CancellationToken)"/>.</summary>
-    public void RunToShrink(long boundary, CancellationToken cancellationToken) => Run(isForced: true, boundary, endsWithClosing: true, cancellationToken);
+    /// <summary>
+    /// Runs one even if everything is written already, and puts a bitmap from a page on elsewhere. As
+    /// <see cref="Run(CancellationToken)"/>.
+    /// </summary>
+    public void RunToShrink(long boundary, CancellationToken cancellationToken) =>
+        Run(isForced: true, boundary, endsWithClosing: true, cancellationToken);
 
     /// <summary>Gives all beyond the last page in use back to the system. Must not be called holding the lane.</summary>
     public void Cut() => lane.RunExclusive(() => checkpointer.Cut(keptPages: 0));
 
-    /// <summary>The only way to a checkpoint that does not hold the lane, but for the last one: each is a step of something with a lease, for which closing waits.</summary>
+    /// <summary>
+    /// The only way to a checkpoint that does not hold the lane, but for the last one: each is a step of something with a lease,
+    /// for which closing waits.
+    /// </summary>
     private void Run(bool isForced, long boundary, bool endsWithClosing, CancellationToken cancellationToken)
     {
         using Lifetime.Lease lease = lifetime.Hold();
@@ -117,7 +144,9 @@ internal sealed class CheckpointRunner(
             {
                 // Here, where nothing is in flight: a frame that failed may have been the first of a use whose header is nowhere.
                 if (state.Failure is { } failure)
-                    throw new WritingStoppedException($"No checkpoint is written after an error: {failure.Message} The journal has what was committed.", failure);
+                    throw new WritingStoppedException(
+                        $"No checkpoint is written after an error: {failure.Message} The journal has what was committed.",
+                        failure);
 
                 isNeeded = isForced || !checkpointer.IsUpToDate || (isClean && !state.Durable.IsClean);
                 if (!isNeeded)
@@ -204,7 +233,8 @@ internal sealed class CheckpointRunner(
     {
         try
         {
-            RunInGate(isClean: true, isForced: false, long.MaxValue, CancellationToken.None); // nobody else is left, so the gate is free
+            // nobody else is left, so the gate is free
+            RunInGate(isClean: true, isForced: false, long.MaxValue, CancellationToken.None);
             Cut();
         }
         catch (Exception)
@@ -215,18 +245,23 @@ internal sealed class CheckpointRunner(
 
     /// <summary>Whether <see cref="RunDuties"/> has something to do. Holding the lane.</summary>
     public bool HasDuties => state.Failure is null
-        && ((journal is not null && state.Durable.IsClean && Health.WaitLeft <= TimeSpan.Zero) || (background.IsAllowed && IsFull && Health.Failures == 0));
+        && ((journal is not null && state.Durable.IsClean && Health.WaitLeft <= TimeSpan.Zero)
+            || (background.IsAllowed && IsFull && Health.Failures == 0));
 
-    private bool IsFull => state.UnwrittenBytes >= state.Store.UnwrittenBudgetBytes || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalBytes);
+    private bool IsFull =>
+        state.UnwrittenBytes >= state.Store.UnwrittenBudgetBytes
+            || (journal is not null && journal.BytesSinceCheckpoint >= options.MaxJournalBytes);
 
     private bool IsDue => Health.WaitLeft <= TimeSpan.Zero
-        && (state.UnwrittenBytes >= state.Store.UnwrittenBudgetBytes / 2 || (journal is not null && journal.BytesSinceCheckpoint >= JournalInterval));
+        && (state.UnwrittenBytes >= state.Store.UnwrittenBudgetBytes / 2
+            || (journal is not null && journal.BytesSinceCheckpoint >= JournalInterval));
 
     /// <summary>
-    /// Journal between checkpoints: one file's worth for a small store, up to four for a large one, where random changes touch a page
-    /// each, so that a checkpoint twice as late writes hardly more. A recovery reads that much: about a second.
+    /// Journal between checkpoints: one file's worth for a small store, up to four for a large one, where random changes touch a
+    /// page each, so that a checkpoint twice as late writes hardly more. A recovery reads that much: about a second.
     /// </summary>
-    private long JournalInterval => Math.Clamp(state.Store.FileBytes / 2, options.MaxJournalFileBytes, 4 * options.MaxJournalFileBytes);
+    private long JournalInterval =>
+        Math.Clamp(state.Store.FileBytes / 2, options.MaxJournalFileBytes, 4 * options.MaxJournalFileBytes);
 
     /// <summary>What comes before a batch. Holding the lane, with no frame in flight.</summary>
     public void RunDuties()
@@ -235,7 +270,10 @@ internal sealed class CheckpointRunner(
         Throttle();
     }
 
-    /// <summary>Without other threads: a checkpoint that is due runs here and now. Holding the lane, with nothing open and nothing in flight.</summary>
+    /// <summary>
+    /// Without other threads: a checkpoint that is due runs here and now. Holding the lane, with nothing open and nothing in
+    /// flight.
+    /// </summary>
     public void RunDueInLine()
     {
         if (!background.IsAllowed && IsDue)
@@ -341,7 +379,8 @@ internal sealed class CheckpointRunner(
         if (!background.IsAllowed || _isStopped)
             return;
 
-        ITimer timer = clock.CreateTimer(_ => Request(), null, Health.WaitLeft > TimeSpan.Zero ? Health.WaitLeft : TimeSpan.Zero, Timeout.InfiniteTimeSpan);
+        ITimer timer = clock.CreateTimer(
+            _ => Request(), null, Health.WaitLeft > TimeSpan.Zero ? Health.WaitLeft : TimeSpan.Zero, Timeout.InfiniteTimeSpan);
         Interlocked.Exchange(ref _retry, timer)?.Dispose();
         if (_isStopped)
             Interlocked.Exchange(ref _retry, null)?.Dispose();
@@ -395,8 +434,8 @@ internal sealed class CheckpointRunner(
     }
 
     /// <summary>
-    /// Gives memory back: writes what waits for a checkpoint, where that is more than a little, and trims scratch. What open readers hold stays; it goes when they have
-    /// ended and somebody writes again, or the next time here.
+    /// Gives memory back: writes what waits for a checkpoint, where that is more than a little, and trims scratch. What open
+    /// readers hold stays; it goes when they have ended and somebody writes again, or the next time here.
     /// </summary>
     private void GiveMemoryBack()
     {
@@ -438,10 +477,16 @@ internal sealed class CheckpointRunner(
             Interlocked.Exchange(ref _idle, null)?.Dispose();
     }
 
-    /// <summary>Also after a checkpoint: the timer of a commit that came while it was written went off to no purpose if that took long.</summary>
+    /// <summary>
+    /// Also after a checkpoint: the timer of a commit that came while it was written went off to no purpose if that took long.
+    /// </summary>
     private void StartTimerIfNeeded()
     {
-        if (journal is not null || checkpointer.IsUpToDate || _isStopped || Health.Failures > 0 || Volatile.Read(ref _timer) is not null)
+        if (journal is not null
+            || checkpointer.IsUpToDate
+            || _isStopped
+            || Health.Failures > 0
+            || Volatile.Read(ref _timer) is not null)
             return; // after a failure there is a timer of its own
 
         ITimer timer = clock.CreateTimer(

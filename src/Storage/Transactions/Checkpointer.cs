@@ -16,23 +16,28 @@ namespace Treepie.Storage.Transactions;
 /// <remarks>
 /// Order, which recovery rests on: 1. pages and bitmap are written where nothing durable lies; 2. sync; 3. the older of the two
 /// meta pages is written; 4. sync; 5. frames, pages and journal files of the checkpoint before may be used again.
-/// A failure before step 3 leaves the checkpoint before in force, one in step 3 or 4 leaves open which of the two a recovery finds: what either
-/// refers to stays. Everything can be tried again.
+/// A failure before step 3 leaves the checkpoint before in force, one in step 3 or 4 leaves open which of the two a recovery
+/// finds: what either refers to stays. Everything can be tried again.
 /// </remarks>
-internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IFile file, JournalWriter? journal, JournalPosition recovered, StoreCipher? cipher) : IDisposable
+internal sealed class Checkpointer(
+    EnvironmentState state, IFileSystem files, IFile file, JournalWriter? journal, JournalPosition recovered,
+    StoreCipher? cipher) : IDisposable
 {
     private const int StagingBytes = 1 << 20;
 
     private readonly List<Captured> _captured = [];
-    /// <summary>Less than this at the end of the file is not worth cutting off while it may be used again: 64 MiB, the largest step it grows by.</summary>
+    /// <summary>
+    /// Less than this at the end of the file is not worth cutting off while it may be used again: 64 MiB, the largest step it
+    /// grows by.
+    /// </summary>
     private const long MinCutPages = 8192;
 
     private readonly List<BitmapPage> _bitmap = [];
     private readonly HashSet<int> _damaged = [];
 
     /// <summary>
-    /// Pages, by number, that attempts have made durable whose meta page may be on the disk or not, and their births. They are not written again: a write of the same bytes may be torn
-    /// as any other, and a recovery may find that meta page.
+    /// Pages, by number, that attempts have made durable whose meta page may be on the disk or not, and their births. They are
+    /// not written again: a write of the same bytes may be torn as any other, and a recovery may find that meta page.
     /// </summary>
     private readonly Dictionary<long, long> _placed = [];
     private readonly PageCipher? _pages = cipher?.NewPageCipher();
@@ -52,7 +57,9 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
     /// <summary>Whether the newest state is in the data file already, for sure.</summary>
     public bool IsUpToDate => state.Current.TransactionId == state.Durable.LastTransaction && state.Doubtful.Count == 0;
 
-    /// <summary>Bitmaps at or beyond this page are put elsewhere when they are written next: the file is to become shorter.</summary>
+    /// <summary>
+    /// Bitmaps at or beyond this page are put elsewhere when they are written next: the file is to become shorter.
+    /// </summary>
     public long MoveBitmapsFrom { get; set; } = long.MaxValue;
 
     public void Dispose() => _pages?.Dispose();
@@ -67,7 +74,10 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
         state.Space.Load(durable.OtherBitmap);
         _isDoubtful = false;
         BeginSession(isClean);
-        _keepsBitmap = IsUpToDate && durable.OtherBitmap.Pages > 0 && MoveBitmapsFrom == long.MaxValue && !state.Space.IsAnyDirty(1 - _otherPlace);
+        _keepsBitmap = IsUpToDate
+            && durable.OtherBitmap.Pages > 0
+            && MoveBitmapsFrom == long.MaxValue
+            && !state.Space.IsAnyDirty(1 - _otherPlace);
         PageRun bitmap = _keepsBitmap ? durable.Bitmap : MakeBitmapRoom(durable.OtherBitmap);
         durable = state.Durable;
         state.Store.GrowFile(state.Space.PageCount); // pages that recovery placed may lie beyond the file's end
@@ -149,8 +159,8 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
     }
 
     /// <summary>
-    /// Gives what lies beyond the last page in use, and some pages to grow into, back to the system. Where that fails nothing is lost, and a later checkpoint tries
-    /// again. Holding the lane, with nothing in flight.
+    /// Gives what lies beyond the last page in use, and some pages to grow into, back to the system. Where that fails nothing is
+    /// lost, and a later checkpoint tries again. Holding the lane, with nothing in flight.
     /// </summary>
     public void Cut(long keptPages)
     {
@@ -185,7 +195,8 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
     }
 
     /// <summary>
-    /// For a checkpoint that has nothing to write: what opening found may be in the system's cache only, and without a journal it is nowhere else. Holding the lane.
+    /// For a checkpoint that has nothing to write: what opening found may be in the system's cache only, and without a journal it
+    /// is nowhere else. Holding the lane.
     /// </summary>
     public void MakeFoundDurable()
     {
@@ -197,8 +208,9 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
     }
 
     /// <summary>
-    /// What opening found must be durable before a page is written where only the checkpoint before it lies; and the meta page must not name a use of the journal whose
-    /// header only the system's cache has, as a killed process may leave it, or whose file a clean close gave back.
+    /// What opening found must be durable before a page is written where only the checkpoint before it lies; and the meta page
+    /// must not name a use of the journal whose header only the system's cache has, as a killed process may leave it, or whose
+    /// file a clean close gave back.
     /// </summary>
     private void BeginSession(bool isClean)
     {
@@ -217,7 +229,10 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
         }
     }
 
-    /// <summary>The run that this checkpoint's bitmap goes to: the one not in force, or another in its place where it is too small or too far out.</summary>
+    /// <summary>
+    /// The run that this checkpoint's bitmap goes to: the one not in force, or another in its place where it is too small or too
+    /// far out.
+    /// </summary>
     private PageRun MakeBitmapRoom(PageRun run)
     {
         bool isLarge = state.Space.BitmapPages <= run.Pages;
@@ -244,8 +259,8 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
     }
 
     /// <summary>
-    /// Notes the bitmap pages to write. Groups that nothing touched since they were read from disk are copied there later, without the
-    /// lane; where that finds damage, the next attempt comes with them in memory.
+    /// Notes the bitmap pages to write. Groups that nothing touched since they were read from disk are copied there later,
+    /// without the lane; where that finds damage, the next attempt comes with them in memory.
     /// </summary>
     private void CaptureBitmap()
     {
@@ -383,7 +398,8 @@ internal sealed class Checkpointer(EnvironmentState state, IFileSystem files, IF
     private static void SetChecksum(Span<byte> bytes)
     {
         var page = new Page(bytes);
-        page.Checksum = Page.ComputeChecksum(page.Type == PageType.Overflow ? bytes[..(PageLayout.HeaderBytes + page.ValueLength)] : bytes);
+        page.Checksum = Page.ComputeChecksum(
+            page.Type == PageType.Overflow ? bytes[..(PageLayout.HeaderBytes + page.ValueLength)] : bytes);
     }
 
     private readonly record struct Captured(long Page, uint Frame, long Birth);

@@ -6,10 +6,11 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// The one lane of writing, and the one frame that may be on its way to the disk beside it. Who finds the lane idle takes it and runs
-/// what waits, its own command among it. With no frame in flight the batch is closed at once: the lane goes on to whoever comes, and its leader writes, syncs and publishes.
-/// With one in flight the batch stays open, the lane idle: whoever submits next runs its command into the same batch, and the end of the flight finds a leader for it.
-/// One caller alone pays no change of thread; a hundred share one sync, and run while it lasts.
+/// The one lane of writing, and the one frame that may be on its way to the disk beside it. Who finds the lane idle takes it and
+/// runs what waits, its own command among it. With no frame in flight the batch is closed at once: the lane goes on to whoever
+/// comes, and its leader writes, syncs and publishes. With one in flight the batch stays open, the lane idle: whoever submits
+/// next runs its command into the same batch, and the end of the flight finds a leader for it. One caller alone pays no change of
+/// thread; a hundred share one sync, and run while it lasts.
 /// </summary>
 /// <remarks>
 /// <code>
@@ -18,16 +19,16 @@ namespace Treepie.Storage.Transactions;
 ///    ▲                      ▲      └─ flight: Release, the batch stays open ───────► idle
 ///    └── EndFlight: takes an idle lane, so that an open batch, or an action that waits for the end of the flight, goes on
 /// </code>
-/// Invariants. 1. One thread at most is active: only it takes from the queue, runs commands, and touches pages, free space and the open batch.
-/// 2. One frame at most is in flight. Its leader needs nothing of what the next batch changes (see <see cref="Writer"/>).
-/// 3. A batch is closed, an action of <see cref="RunExclusive"/> runs, and a batch that must not overlap begins, only with no frame in flight:
-/// then the newest executed state is the published one. 4. Nothing is answered, neither result nor error, before the state it rests on is published.
-/// 5. No work is left alone: who submits looks at the lane after queueing, who lets go looks at the queue after letting go, the end of a flight
-/// takes an idle lane, and who leaves work in an idle lane without a flight has woken one who will take it.
-/// 6. A caller serves others only until its own command has run; then it leaves the lane to one of those who wait.
-/// 7. The lane cannot be lost: whatever is thrown by a step of its holder stops writing (<see cref="Writer.Stop"/>), and the holder goes on to tell everyone and let go. What runs after the lane
-/// was let go does not throw.
-/// 8. Whoever holds the lane has a lease of the environment's <see cref="Lifetime"/>.
+/// Invariants. 1. One thread at most is active: only it takes from the queue, runs commands, and touches pages, free space and
+/// the open batch. 2. One frame at most is in flight. Its leader needs nothing of what the next batch changes (see
+/// <see cref="Writer"/>). 3. A batch is closed, an action of <see cref="RunExclusive"/> runs, and a batch that must not overlap
+/// begins, only with no frame in flight: then the newest executed state is the published one. 4. Nothing is answered, neither
+/// result nor error, before the state it rests on is published. 5. No work is left alone: who submits looks at the lane after
+/// queueing, who lets go looks at the queue after letting go, the end of a flight takes an idle lane, and who leaves work in an
+/// idle lane without a flight has woken one who will take it. 6. A caller serves others only until its own command has run; then
+/// it leaves the lane to one of those who wait. 7. The lane cannot be lost: whatever is thrown by a step of its holder stops
+/// writing (<see cref="Writer.Stop"/>), and the holder goes on to tell everyone and let go. What runs after the lane was let go
+/// does not throw. 8. Whoever holds the lane has a lease of the environment's <see cref="Lifetime"/>.
 /// </remarks>
 internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler scheduler, Lifetime lifetime, bool isInline)
 {
@@ -56,7 +57,8 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
         if (request.IsDone)
             return;
         if (isInline)
-            throw new InvalidOperationException("Without other threads a command cannot wait for a sync that its own thread is in: use WriteAsync there.");
+            throw new InvalidOperationException(
+                "Without other threads a command cannot wait for a sync that its own thread is in: use WriteAsync there.");
 
         using CancellationTokenRegistration registration = request.Register(cancellationToken);
         while (request.Wait(scheduler))
@@ -65,8 +67,9 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
     }
 
     /// <summary>
-    /// Runs a command through the lane: at once if it is idle, else as part of another's batch or on another thread. Blocks for the sync
-    /// only if this thread leads the batch. The request has its lease and its token already: nothing here refuses it, so it ends and gives them back.
+    /// Runs a command through the lane: at once if it is idle, else as part of another's batch or on another thread. Blocks for
+    /// the sync only if this thread leads the batch. The request has its lease and its token already: nothing here refuses it, so
+    /// it ends and gives them back.
     /// </summary>
     public void SubmitAsync(WriteRequest request)
     {
@@ -75,8 +78,11 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
             Drive(request, isServing: isInline);
     }
 
-    /// <summary>Runs an action while holding the lane, with no batch open and no frame in flight, blocking until it has run.</summary>
-    /// <exception cref="ObjectDisposedException">The environment is closed: nothing that the action could touch is there.</exception>
+    /// <summary>
+    /// Runs an action while holding the lane, with no batch open and no frame in flight, blocking until it has run.
+    /// </summary>
+    /// <exception cref="ObjectDisposedException">The environment is closed: nothing that the action could touch is
+    /// there.</exception>
     public void RunExclusive(Action action)
     {
         using Lifetime.Lease lease = lifetime.Hold();
@@ -86,7 +92,8 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
         if (TryTake())
             Drive(null, isServing: isInline);
         if (isInline && !exclusive.IsDone)
-            throw new InvalidOperationException("Without other threads this cannot wait for a sync, or a command, that its own thread is in.");
+            throw new InvalidOperationException(
+                "Without other threads this cannot wait for a sync, or a command, that its own thread is in.");
         exclusive.Wait(scheduler);
     }
 
@@ -125,7 +132,10 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
 
     private bool IsInFlight => (Volatile.Read(ref _state) & InFlight) != 0;
 
-    /// <summary>Takes an idle lane. The barrier: what was queued before is seen by a holder that lets go after this has looked (invariant 5).</summary>
+    /// <summary>
+    /// Takes an idle lane. The barrier: what was queued before is seen by a holder that lets go after this has looked (invariant
+    /// 5).
+    /// </summary>
     private bool TryTake()
     {
         Interlocked.MemoryBarrier();
@@ -141,8 +151,12 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
         return false;
     }
 
-    /// <summary>Lets the lane go while a frame is in flight, whose end will take it again; false, still holding it, if the flight has ended.</summary>
-    private bool TryReleaseInFlight() => Interlocked.CompareExchange(ref _state, InFlight, Active | InFlight) == (Active | InFlight);
+    /// <summary>
+    /// Lets the lane go while a frame is in flight, whose end will take it again; false, still holding it, if the flight has
+    /// ended.
+    /// </summary>
+    private bool TryReleaseInFlight() =>
+        Interlocked.CompareExchange(ref _state, InFlight, Active | InFlight) == (Active | InFlight);
 
     private void Release() => Interlocked.And(ref _state, ~Active);
 
@@ -160,8 +174,8 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
     }
 
     /// <summary>
-    /// Works until the lane is somebody else's or idle. Holding the lane. A caller that serves goes on while there is work: a thread that was called for help, and
-    /// the one thread of a world without others.
+    /// Works until the lane is somebody else's or idle. Holding the lane. A caller that serves goes on while there is work: a
+    /// thread that was called for help, and the one thread of a world without others.
     /// </summary>
     private void Drive(WriteRequest? own, bool isServing)
     {
@@ -179,7 +193,9 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
         }
     }
 
-    /// <summary>One step of <see cref="Drive"/>; true if the lane is somebody else's or idle, false while it is the caller's.</summary>
+    /// <summary>
+    /// One step of <see cref="Drive"/>; true if the lane is somebody else's or idle, false while it is the caller's.
+    /// </summary>
     private bool TryFinish(WriteRequest? own, ref bool isServing)
     {
         if (!writer.HasOpen)
@@ -232,7 +248,10 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
         }
     }
 
-    /// <summary>Writes the batch that was closed while others go on; true if the lane is the caller's again. Never throws: it answers those whose batch it was.</summary>
+    /// <summary>
+    /// Writes the batch that was closed while others go on; true if the lane is the caller's again. Never throws: it answers
+    /// those whose batch it was.
+    /// </summary>
     private bool Fly(ref bool isServing)
     {
         Interlocked.Or(ref _state, InFlight);
@@ -268,7 +287,8 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
     }
 
     /// <summary>
-    /// Lets go of a lane that may have work, and wakes one of those who wait for that work to take it. False, holding it again, where no thread can be started for it: the caller serves.
+    /// Lets go of a lane that may have work, and wakes one of those who wait for that work to take it. False, holding it again,
+    /// where no thread can be started for it: the caller serves.
     /// </summary>
     private bool LeaveToAnother(ref bool isServing)
     {
@@ -297,7 +317,10 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
         }
     }
 
-    /// <summary>The first command that waits. Those that were given up are dropped: their callers would call themselves, over and over. For the holder.</summary>
+    /// <summary>
+    /// The first command that waits. Those that were given up are dropped: their callers would call themselves, over and over.
+    /// For the holder.
+    /// </summary>
     private bool TryPeekWaiting([NotNullWhen(true)] out WriteRequest? next)
     {
         while (_queue.TryPeek(out next) && next.IsDone)

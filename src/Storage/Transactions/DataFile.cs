@@ -39,7 +39,9 @@ internal static class DataFile
         }
     }
 
-    /// <summary>Refuses a directory that holds something else, or a damaged store, before so much as a lock file is made in it.</summary>
+    /// <summary>
+    /// Refuses a directory that holds something else, or a damaged store, before so much as a lock file is made in it.
+    /// </summary>
     public static void ThrowIfForeign(IFileSystem files)
     {
         IReadOnlyList<string> names = files.List();
@@ -58,10 +60,14 @@ internal static class DataFile
     {
         if (names.Any(name => name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal)))
             throw new CorruptionException(
-                $"'{files.Path}' has journal files but no '{FormatLimits.DataFileName}'. Nothing was written. Put it back, or restore a backup into an empty directory.");
+                $"'{files.Path}' has journal files but no '{FormatLimits.DataFileName}'. Nothing was written. Put it back, or "
+                    + $"restore a backup into an empty directory.");
     }
 
-    /// <summary>The newest whole meta page. Throws <see cref="ForeignDataException"/> or <see cref="CorruptionException"/> where there is none.</summary>
+    /// <summary>
+    /// The newest whole meta page. Throws <see cref="ForeignDataException"/> or <see cref="CorruptionException"/> where there is
+    /// none.
+    /// </summary>
     public static MetaPage ReadMeta(IFileSystem files, IFile file)
     {
         string path = Path.Combine(files.Path, file.Name);
@@ -80,20 +86,27 @@ internal static class DataFile
 
         if (newest is null)
             throw sawMagic
-                ? new CorruptionException($"Both meta pages of '{path}' are damaged. Nothing was written. Restore a backup, or salvage what is left.")
-                : new ForeignDataException($"'{path}' ({file.Length} bytes) is not a data file of this store. Open another directory, or move the file away and put the right one in its place. It was not changed.");
+                ? new CorruptionException(
+                    $"Both meta pages of '{path}' are damaged. Nothing was written. Restore a backup, or salvage what is left.")
+                : new ForeignDataException(
+                    $"'{path}' ({file.Length} bytes) is not a data file of this store. Open another directory, or move the file "
+                        + $"away and put the right one in its place. It was not changed.");
 
         if (newest.FindFault() is { } fault)
-            throw new CorruptionException($"Meta page {newest.Slot} of '{path}' is damaged: {fault}. Nothing was written. Restore a backup, or salvage what is left.");
+            throw new CorruptionException(
+                $"Meta page {newest.Slot} of '{path}' is damaged: {fault}. Nothing was written. Restore a backup, or salvage "
+                    + $"what is left.");
         if (file.Length / PageLayout.SizeBytes < newest.PageCount)
             throw new CorruptionException(
-                $"'{path}' is cut short: it has {file.Length} bytes, not the {newest.PageCount} pages of {PageLayout.SizeBytes} that it should have. Nothing was written. Restore a backup, or salvage what is left.");
+                $"'{path}' is cut short: it has {file.Length} bytes, not the {newest.PageCount} pages of {PageLayout.SizeBytes} "
+                    + $"that it should have. Nothing was written. Restore a backup, or salvage what is left.");
         return newest;
     }
 
     /// <summary>
-    /// Makes what opening found durable, names included, before anything is built upon it: a process that was killed, or whose sync failed, may have left it in the system's
-    /// cache only. A sync after one that failed proves nothing, so the meta page is written again: one copy, sync, the other, sync; the pages it names were durable before it was first written.
+    /// Makes what opening found durable, names included, before anything is built upon it: a process that was killed, or whose
+    /// sync failed, may have left it in the system's cache only. A sync after one that failed proves nothing, so the meta page is
+    /// written again: one copy, sync, the other, sync; the pages it names were durable before it was first written.
     /// </summary>
     public static void MakeDurable(IFileSystem files, IFile file, MetaPage meta)
     {
@@ -109,7 +122,10 @@ internal static class DataFile
         file.Sync();
     }
 
-    /// <summary>The copy that may be torn while it is written again: the second one, but not where the first is not whole, for then it is the only one.</summary>
+    /// <summary>
+    /// The copy that may be torn while it is written again: the second one, but not where the first is not whole, for then it is
+    /// the only one.
+    /// </summary>
     private static int FindCopyToRisk(IFile file, MetaPage meta)
     {
         var copy = new byte[MetaPage.CopyBytes];

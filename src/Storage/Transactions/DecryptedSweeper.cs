@@ -3,16 +3,19 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Gives decrypted pages back: all that were not used for a while, and where there are more than the budget a part of them at a time, those that nobody asks for while the
-/// part waits to go. Plain environments have none.
+/// Gives decrypted pages back: all that were not used for a while, and where there are more than the budget a part of them at a
+/// time, those that nobody asks for while the part waits to go. Plain environments have none.
 /// </summary>
 /// <remarks>
-/// What is taken out of the page table may still be held by readers of before and by whoever holds the lane; a checkpoint reads the bitmap without it. So it goes once all those readers have ended
-/// and the lane was free once with no checkpoint under way.
+/// What is taken out of the page table may still be held by readers of before and by whoever holds the lane; a checkpoint reads
+/// the bitmap without it. So it goes once all those readers have ended and the lane was free once with no checkpoint under way.
 /// </remarks>
 internal sealed class DecryptedSweeper : IDisposable
 {
-    /// <summary>Parts that pages are swept in where there are too many: each has the time in which the budget's sixteenth is read to be asked for again.</summary>
+    /// <summary>
+    /// Parts that pages are swept in where there are too many: each has the time in which the budget's sixteenth is read to be
+    /// asked for again.
+    /// </summary>
     private const int Parts = 8;
     private const int StepDivisor = 16;
 
@@ -30,7 +33,9 @@ internal sealed class DecryptedSweeper : IDisposable
     private int _part;
     private volatile bool _isStopped;
 
-    public DecryptedSweeper(EnvironmentState state, DecryptedPages pages, CommitLane lane, Background background, StorageOptions options, TimeProvider clock)
+    public DecryptedSweeper(
+        EnvironmentState state, DecryptedPages pages, CommitLane lane, Background background, StorageOptions options,
+        TimeProvider clock)
     {
         _state = state;
         _pages = pages;
@@ -53,8 +58,8 @@ internal sealed class DecryptedSweeper : IDisposable
     }
 
     /// <summary>
-    /// Takes all decrypted pages out of use, and zeroes those that were taken out by an earlier call, or by this one, that nobody can hold any more. Returns the bytes that are left.
-    /// Must not be called holding the lane.
+    /// Takes all decrypted pages out of use, and zeroes those that were taken out by an earlier call, or by this one, that nobody
+    /// can hold any more. Returns the bytes that are left. Must not be called holding the lane.
     /// </summary>
     public long Sweep()
     {

@@ -55,8 +55,8 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     }
 
     /// <summary>
-    /// Last transactions of checkpoints whose meta page was being written when they failed: the disk may have it all the same, and a recovery begin
-    /// from it, until a later one is durable. For the holder of the lane.
+    /// Last transactions of checkpoints whose meta page was being written when they failed: the disk may have it all the same,
+    /// and a recovery begin from it, until a later one is durable. For the holder of the lane.
     /// </summary>
     public List<long> Doubtful { get; } = [];
 
@@ -103,7 +103,8 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
         _snapshots.AddRange(Doubtful); // or this
         _snapshots.Sort();
         _released.Clear();
-        Space.Reclaim(System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_snapshots), durable, CheckpointUnderWay, _released);
+        Space.Reclaim(
+            System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_snapshots), durable, CheckpointUnderWay, _released);
         long held = readers == 0 ? 0 : Space.Held.CountUnder(System.Runtime.InteropServices.CollectionsMarshal.AsSpan(_readers));
         Volatile.Write(ref _heldByReaders, held);
     }

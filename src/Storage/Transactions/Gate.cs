@@ -20,7 +20,9 @@ internal sealed class Gate(IScheduler scheduler)
         }
     }
 
-    /// <summary>Goes in when nobody else is. Throws <see cref="OperationCanceledException"/>, outside, when cancelled while waiting.</summary>
+    /// <summary>
+    /// Goes in when nobody else is. Throws <see cref="OperationCanceledException"/>, outside, when cancelled while waiting.
+    /// </summary>
     public void Enter(CancellationToken cancellationToken)
     {
         using CancellationTokenRegistration registration = cancellationToken.UnsafeRegister(

@@ -7,12 +7,14 @@ namespace Treepie.Storage.Transactions;
 
 /// <summary>Changes the keys of an environment while it is in use. One at a time.</summary>
 /// <remarks>
-/// The order that makes it safe to be killed anywhere. The user's key: the newly wrapped block goes into both meta pages by two checkpoints; the newest of them opens. The data key: 1. the
-/// block with both data keys is durable in both meta pages before anything is sealed with the new one; 2. the new one becomes the current one; 3. every page that was sealed with the old
-/// one is written again, by ordinary commits; 4. once checkpoints are durable behind that, and no reader or named snapshot sees older pages, and a walk finds none, the block without the old one is
-/// made durable in both meta pages.
+/// The order that makes it safe to be killed anywhere. The user's key: the newly wrapped block goes into both meta pages by two
+/// checkpoints; the newest of them opens. The data key: 1. the block with both data keys is durable in both meta pages before
+/// anything is sealed with the new one; 2. the new one becomes the current one; 3. every page that was sealed with the old one is
+/// written again, by ordinary commits; 4. once checkpoints are durable behind that, and no reader or named snapshot sees older
+/// pages, and a walk finds none, the block without the old one is made durable in both meta pages.
 /// </remarks>
-internal sealed class KeyRotation(StorageEnvironment environment, StoreCipher cipher, CommitLane lane, CheckpointRunner checkpoints, Gate gate)
+internal sealed class KeyRotation(
+    StorageEnvironment environment, StoreCipher cipher, CommitLane lane, CheckpointRunner checkpoints, Gate gate)
 {
     private const int PagesPerRelease = 256;
 
@@ -43,13 +45,15 @@ internal sealed class KeyRotation(StorageEnvironment environment, StoreCipher ci
         }
     }
 
-    public KeyRotationReport RotateDataKey(EncryptionKey key, IProgress<KeyRotationProgress>? progress, CancellationToken cancellationToken)
+    public KeyRotationReport RotateDataKey(
+        EncryptionKey key, IProgress<KeyRotationProgress>? progress, CancellationToken cancellationToken)
     {
         gate.Enter(cancellationToken);
         try
         {
             if (!cipher.IsKey(key))
-                throw new EncryptionKeyException("The key that was given is not the one that this environment is opened with. Nothing was changed.");
+                throw new EncryptionKeyException(
+                    "The key that was given is not the one that this environment is opened with. Nothing was changed.");
 
             if (!cipher.Keys.HasBoth)
                 Install(cipher.Keys.WithNext(cipher.Random), key);
@@ -63,13 +67,16 @@ internal sealed class KeyRotation(StorageEnvironment environment, StoreCipher ci
         }
     }
 
-    private KeyRotationReport Finish(EncryptionKey key, IProgress<KeyRotationProgress>? progress, CancellationToken cancellationToken)
+    private KeyRotationReport Finish(
+        EncryptionKey key, IProgress<KeyRotationProgress>? progress, CancellationToken cancellationToken)
     {
         long total = State.Space.LivePages, written = 0;
         if (HasOldPages(cancellationToken))
         {
             PageRelocation? relocation = null;
-            relocation = new PageRelocation(environment, () => progress?.Report(new KeyRotationProgress(relocation!.Moved, total)), cancellationToken); // set when it is called
+            // set when it is called
+            relocation = new PageRelocation(
+                environment, () => progress?.Report(new KeyRotationProgress(relocation!.Moved, total)), cancellationToken);
             relocation.Run(new MoveChoice(0, State.Current.TransactionId));
             written = relocation.Moved;
         }
@@ -101,7 +108,9 @@ internal sealed class KeyRotation(StorageEnvironment environment, StoreCipher ci
         OverwriteOlder();
     }
 
-    /// <summary>The newest meta page has the keys in force: now the other one, and no journal file with keys from before.</summary>
+    /// <summary>
+    /// The newest meta page has the keys in force: now the other one, and no journal file with keys from before.
+    /// </summary>
     private void OverwriteOlder()
     {
         try
@@ -112,7 +121,9 @@ internal sealed class KeyRotation(StorageEnvironment environment, StoreCipher ci
         catch (Exception error) when (error is StorageException or IOException)
         {
             throw new StorageException(
-                $"The keys were changed, and the new ones are in force; but what the ones before open is still in the older meta page or in a journal file of '{environment.State.Store.Path}', until a checkpoint and another change of keys succeed: {error.Message}", error);
+                $"The keys were changed, and the new ones are in force; but what the ones before open is still in the older meta "
+                    + $"page or in a journal file of '{environment.State.Store.Path}', until a checkpoint and another change of "
+                    + $"keys succeed: {error.Message}", error);
         }
     }
 
@@ -142,10 +153,14 @@ internal sealed class KeyRotation(StorageEnvironment environment, StoreCipher ci
     {
         var holders = new List<string>();
         if (State.Current.Named.All.Count > 0 || State.Current.Named.Dropped.Count > 0)
-            holders.Add($"{State.Current.Named.All.Count} named snapshots keep pages that are sealed with the old data key and cannot be written again. Drop those from before the rotation, and run it again.");
+            holders.Add(
+                $"{State.Current.Named.All.Count} named snapshots keep pages that are sealed with the old data key and cannot be "
+                    + $"written again. Drop those from before the rotation, and run it again.");
         foreach (ReaderInfo reader in State.Readers.Describe())
             if (reader.TransactionId < newest)
-                holders.Add($"An open read{(reader.Name is null ? "" : $", '{reader.Name}',")} sees transaction {reader.TransactionId} and is {reader.Age.TotalSeconds:f0} s old. End it, and run it again.");
+                holders.Add(
+                    $"An open read{(reader.Name is null ? "" : $", '{reader.Name}',")} sees transaction {reader.TransactionId} "
+                        + $"and is {reader.Age.TotalSeconds:f0} s old. End it, and run it again.");
         return holders;
     }
 }

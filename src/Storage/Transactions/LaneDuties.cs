@@ -27,7 +27,9 @@ internal sealed class LaneDuties(EnvironmentState state, Writer writer)
     /// <summary>Each time the lane is held with nothing open and nothing in flight.</summary>
     public void AtRest() => Checkpoints?.RunDueInLine();
 
-    /// <summary>After each batch, by any thread. Never throws: what cannot be begun now is asked for again after the next batch.</summary>
+    /// <summary>
+    /// After each batch, by any thread. Never throws: what cannot be begun now is asked for again after the next batch.
+    /// </summary>
     public void AfterBatch()
     {
         try

@@ -3,8 +3,8 @@ using Treepie.Storage.Files;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Counts the operations of an environment, so that closing can wait for them. Each one holds a lease from its first step to its last. Reads are not counted here but by their
-/// slots (<see cref="ReaderTable"/>): they may outlive the closing. Thread-safe.
+/// Counts the operations of an environment, so that closing can wait for them. Each one holds a lease from its first step to its
+/// last. Reads are not counted here but by their slots (<see cref="ReaderTable"/>): they may outlive the closing. Thread-safe.
 /// </summary>
 /// <remarks>
 /// <code>
@@ -13,8 +13,8 @@ namespace Treepie.Storage.Transactions;
 ///   TryEnter   yes        no               no              no
 ///   TryHold    yes        yes              yes             no
 /// </code>
-/// Invariants. 1. The environment has a lease of its own until it is sealed. 2. Once closing, only what runs already takes leases, for its own steps.
-/// 3. Nothing that a lease protects is freed before <see cref="IsClosed"/>.
+/// Invariants. 1. The environment has a lease of its own until it is sealed. 2. Once closing, only what runs already takes
+/// leases, for its own steps. 3. Nothing that a lease protects is freed before <see cref="IsClosed"/>.
 /// </remarks>
 internal sealed class Lifetime(IScheduler scheduler) : IDisposable
 {
@@ -42,7 +42,9 @@ internal sealed class Lifetime(IScheduler scheduler) : IDisposable
     /// <exception cref="ObjectDisposedException">Closing has begun.</exception>
     public Lease Enter() => TryEnter() ? new Lease(this, threadId: 0) : throw ClosedError();
 
-    /// <summary>Begins an operation that takes long and calls its caller back, who must not close the environment meanwhile.</summary>
+    /// <summary>
+    /// Begins an operation that takes long and calls its caller back, who must not close the environment meanwhile.
+    /// </summary>
     /// <exception cref="ObjectDisposedException">Closing has begun.</exception>
     public Lease EnterLong()
     {
@@ -109,7 +111,8 @@ internal sealed class Lifetime(IScheduler scheduler) : IDisposable
         while (Interlocked.CompareExchange(ref _state, ClosingBit, ClosingBit | 1) != (ClosingBit | 1))
             Drain();
         _isClosed = true;
-        Interlocked.MemoryBarrier(); // a reader that ends looks at this after its slot, and whoever seals looks at the slots after this
+        // a reader that ends looks at this after its slot, and whoever seals looks at the slots after this
+        Interlocked.MemoryBarrier();
     }
 
     public void Dispose() => _closing.Dispose();

@@ -7,8 +7,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// One merged batch of commands: its pages, and what it did to the catalogue of trees. A command is undone alone. The object serves one batch after the
-/// other, so that a commit allocates none of it.
+/// One merged batch of commands: its pages, and what it did to the catalogue of trees. A command is undone alone. The object
+/// serves one batch after the other, so that a commit allocates none of it.
 /// </summary>
 internal sealed class MergedBatch
 {
@@ -63,7 +63,12 @@ internal sealed class MergedBatch
     public MoveChoice Move { get; set; }
 
     /// <summary>Whether anything was changed.</summary>
-    public bool HasChanges => Pages.HasChanges || Trees.Count > 0 || Snapshots.Any || !Move.IsNone || (Snapshots.IsCleaning && _basis.Named.Dropped.Count > 0);
+    public bool HasChanges =>
+        Pages.HasChanges
+            || Trees.Count > 0
+            || Snapshots.Any
+            || !Move.IsNone
+            || (Snapshots.IsCleaning && _basis.Named.Dropped.Count > 0);
 
     private Dictionary<string, TreeRecord?> Trees => _memory.Trees;
 
@@ -82,7 +87,8 @@ internal sealed class MergedBatch
     }
 
     /// <summary>Notes that a command makes a named snapshot.</summary>
-    public SnapshotInfo CreateSnapshot(string name, long transaction) => Snapshots.Create(name, transaction, _clock.GetUtcNow().ToUnixTimeMilliseconds());
+    public SnapshotInfo CreateSnapshot(string name, long transaction) =>
+        Snapshots.Create(name, transaction, _clock.GetUtcNow().ToUnixTimeMilliseconds());
 
     /// <summary>What a tree of the running command is changed by; it serves another tree in the next one.</summary>
     public TreeWriter TakeTreeWriter()
@@ -144,7 +150,9 @@ internal sealed class MergedBatch
         Pages.Finish();
     }
 
-    /// <summary>What the store has to remember may use the room that is kept for deletes: dropping a snapshot must work on a full disk.</summary>
+    /// <summary>
+    /// What the store has to remember may use the room that is kept for deletes: dropping a snapshot must work on a full disk.
+    /// </summary>
     private void FinishSnapshots()
     {
         Pages.MayUseReserve = true;

@@ -6,8 +6,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Writes chosen pages of all trees and maps again elsewhere while reads and writes go on, as ordinary copy-on-write commits of a bounded number of pages each. Every step leaves a
-/// state like any other, so it may end, or be ended, anywhere. What named snapshots keep does not move: their roots never change.
+/// Writes chosen pages of all trees and maps again elsewhere while reads and writes go on, as ordinary copy-on-write commits of a
+/// bounded number of pages each. Every step leaves a state like any other, so it may end, or be ended, anywhere. What named
+/// snapshots keep does not move: their roots never change.
 /// </summary>
 internal sealed class PageRelocation(StorageEnvironment environment, Action onStep, CancellationToken cancellationToken)
 {
@@ -26,7 +27,9 @@ internal sealed class PageRelocation(StorageEnvironment environment, Action onSt
             MoveTree(name, choice);
         foreach (string name in maps)
             MoveMap(name, choice);
-        for (int i = 0; i < MaxRootSteps && environment.Write(transaction => MoveRoots(transaction, choice), cancellationToken); i++)
+        for (int i = 0;
+             i < MaxRootSteps && environment.Write(transaction => MoveRoots(transaction, choice), cancellationToken);
+             i++)
             onStep();
     }
 
@@ -96,7 +99,10 @@ internal sealed class PageRelocation(StorageEnvironment environment, Action onSt
     {
         bool isAny = false;
         if (tree.Levels > 0)
-            new RootWalk(State.Store, run => !(isAny |= choice.Includes(new PageReference(run.First, new Page(State.Store.Read(run.First)).Birth))), cancellationToken).Tree(tree);
+            new RootWalk(
+                State.Store,
+                run => !(isAny |= choice.Includes(new PageReference(run.First, new Page(State.Store.Read(run.First)).Birth))),
+                cancellationToken).Tree(tree);
         return isAny;
     }
 }

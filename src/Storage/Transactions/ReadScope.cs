@@ -3,10 +3,13 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// A read of one snapshot that lives on the stack and allocates nothing: what <see cref="ReadTransaction"/> is to code that awaits or hands its reader around, this is
-/// to a few look-ups. Disposing it ends the life of every span read through it.
+/// A read of one snapshot that lives on the stack and allocates nothing: what <see cref="ReadTransaction"/> is to code that
+/// awaits or hands its reader around, this is to a few look-ups. Disposing it ends the life of every span read through it.
 /// </summary>
-/// <remarks>A copy of it is the same read: once one is disposed, every other one says so. Beginning and ending it costs two interlocked operations on a line of its own.</remarks>
+/// <remarks>
+/// A copy of it is the same read: once one is disposed, every other one says so. Beginning and ending it costs two interlocked
+/// operations on a line of its own.
+/// </remarks>
 public readonly ref struct ReadScope
 {
     private readonly StorageEnvironment _environment;
@@ -31,7 +34,9 @@ public readonly ref struct ReadScope
         }
     }
 
-    /// <summary>The tree of that name; one that does not exist is an empty one. It may be used until this read is disposed.</summary>
+    /// <summary>
+    /// The tree of that name; one that does not exist is an empty one. It may be used until this read is disposed.
+    /// </summary>
     /// <exception cref="ArgumentException">The name is empty, or that of a hash map.</exception>
     /// <exception cref="ObjectDisposedException">It has been disposed.</exception>
     public TreeView GetTree(string name)

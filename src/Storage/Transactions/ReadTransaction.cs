@@ -30,8 +30,8 @@ public sealed class ReadTransaction : IDisposable
     public long TransactionId => _snapshot.TransactionId;
 
     /// <summary>
-    /// How often its trees have entered a page so far, finding the trees themselves left out: a measure of work that is the same for the same reading of
-    /// the same snapshot, whether pages were in memory or not.
+    /// How often its trees have entered a page so far, finding the trees themselves left out: a measure of work that is the same
+    /// for the same reading of the same snapshot, whether pages were in memory or not.
     /// </summary>
     public long PageVisits => _visits?.Count ?? 0;
 
@@ -69,8 +69,8 @@ public sealed class ReadTransaction : IDisposable
     }
 
     /// <summary>
-    /// As <see cref="FindTree(string)"/>, counting pages elsewhere. Such a tree knows its state and not this transaction: it is good in every transaction that reads the same state,
-    /// one after the other.
+    /// As <see cref="FindTree(string)"/>, counting pages elsewhere. Such a tree knows its state and not this transaction: it is
+    /// good in every transaction that reads the same state, one after the other.
     /// </summary>
     internal Tree? FindTree(string name, PageVisits visits)
     {
@@ -84,7 +84,8 @@ public sealed class ReadTransaction : IDisposable
     }
 
     /// <summary>The hash map of that name, or null. The map may be used until this transaction is disposed.</summary>
-    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with which.</exception>
+    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with
+    /// which.</exception>
     public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>? FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
         where TKey : notnull
         where TKeySerializer : struct, IMapSerializer<TKey>
@@ -100,7 +101,10 @@ public sealed class ReadTransaction : IDisposable
             : throw new ArgumentException($"'{name}' is a tree, not a hash map: open it as a tree.", nameof(name));
     }
 
-    /// <summary>Begins another read of the same state, for another thread; to be disposed too, before or after this one, which must not be disposed before the call has returned.</summary>
+    /// <summary>
+    /// Begins another read of the same state, for another thread; to be disposed too, before or after this one, which must not be
+    /// disposed before the call has returned.
+    /// </summary>
     /// <exception cref="ObjectDisposedException">It has been disposed, or the environment is closed.</exception>
     public ReadTransaction BeginSame()
     {
@@ -109,8 +113,9 @@ public sealed class ReadTransaction : IDisposable
     }
 
     /// <summary>
-    /// Ends the life of every span read through this transaction so far; the snapshot stays, and its trees, maps and cursors may be used on. For those who read much in
-    /// one transaction: in an encrypted environment decrypted pages stay in memory as long as a span of them may be in use. Costs two stores; nothing changes in a plain one.
+    /// Ends the life of every span read through this transaction so far; the snapshot stays, and its trees, maps and cursors may
+    /// be used on. For those who read much in one transaction: in an encrypted environment decrypted pages stay in memory as long
+    /// as a span of them may be in use. Costs two stores; nothing changes in a plain one.
     /// </summary>
     /// <exception cref="ObjectDisposedException">It has been disposed.</exception>
     public void ReleasePages()

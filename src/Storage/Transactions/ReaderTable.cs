@@ -53,7 +53,10 @@ internal sealed class ReaderTable
         }
     }
 
-    /// <summary>Who reads, oldest snapshot first. A reader that begins or ends meanwhile may be missing, or be named as the one before in its slot.</summary>
+    /// <summary>
+    /// Who reads, oldest snapshot first. A reader that begins or ends meanwhile may be missing, or be named as the one before in
+    /// its slot.
+    /// </summary>
     public IReadOnlyList<ReaderInfo> Describe()
     {
         var readers = new List<ReaderInfo>();
@@ -65,7 +68,10 @@ internal sealed class ReaderTable
             {
                 long value = Volatile.Read(ref found.Slots[i * SlotLongs]);
                 if (value != 0)
-                    readers.Add(new ReaderInfo(found.Names[i], value - 1, TimeSpan.FromMilliseconds(Math.Max(0, now - Volatile.Read(ref found.Slots[(i * SlotLongs) + 1])))));
+                    readers.Add(
+                        new ReaderInfo(
+                            found.Names[i], value - 1,
+                            TimeSpan.FromMilliseconds(Math.Max(0, now - Volatile.Read(ref found.Slots[(i * SlotLongs) + 1])))));
             }
         }
 
@@ -88,7 +94,10 @@ internal sealed class ReaderTable
         }
     }
 
-    /// <summary>Who reads at this moment: once all of them have ended or renewed, nobody holds what could not be looked up any more before the call.</summary>
+    /// <summary>
+    /// Who reads at this moment: once all of them have ended or renewed, nobody holds what could not be looked up any more before
+    /// the call.
+    /// </summary>
     public GracePeriod BeginGracePeriod()
     {
         Interlocked.MemoryBarrier();
@@ -98,7 +107,8 @@ internal sealed class ReaderTable
             long[] slots = _segments[segment]!.Slots; // segments below the count are set
             for (int i = 0; i < slots.Length; i += SlotLongs)
                 if (Volatile.Read(ref slots[i]) != 0)
-                    readers.Add((slots, i, Volatile.Read(ref slots[i + 2]) | 1)); // even: its count is about to follow, or it is about to go
+                    // even: its count is about to follow, or it is about to go
+                    readers.Add((slots, i, Volatile.Read(ref slots[i + 2]) | 1));
         }
 
         return new GracePeriod(readers);
@@ -111,14 +121,18 @@ internal sealed class ReaderTable
             if (_segmentCount > segment)
                 return;
             if (segment == MaxSegments)
-                throw new InvalidOperationException($"{MaxSegments * SegmentSlots} read transactions are open; are they disposed?");
+                throw new InvalidOperationException(
+                    $"{MaxSegments * SegmentSlots} read transactions are open; are they disposed?");
 
             _segments[segment] = new Segment();
             Volatile.Write(ref _segmentCount, segment + 1);
         }
     }
 
-    /// <summary>The place of one reader. It carries the number of its claim, by which a copy of it knows that it was given back, even if another has it now.</summary>
+    /// <summary>
+    /// The place of one reader. It carries the number of its claim, by which a copy of it knows that it was given back, even if
+    /// another has it now.
+    /// </summary>
     internal struct Slot(Segment segment, int index, long claim)
     {
         private long _claim = claim;
@@ -130,7 +144,8 @@ internal sealed class ReaderTable
         public readonly void ThrowIfFreed()
         {
             if (segment is null || IsFreed)
-                throw new ObjectDisposedException(nameof(ReadScope), "The read has been disposed, and what was read through it with it.");
+                throw new ObjectDisposedException(
+                    nameof(ReadScope), "The read has been disposed, and what was read through it with it.");
         }
 
         /// <summary>Counts as another reader of the same snapshot from now on. Copies made before count as given back.</summary>
@@ -138,7 +153,8 @@ internal sealed class ReaderTable
         {
             ThrowIfFreed();
             _claim += 2; // odd while it is claimed
-            Interlocked.Exchange(ref segment.Slots[index + 2], _claim); // a page that is looked up next is looked up after this is seen
+            // a page that is looked up next is looked up after this is seen
+            Interlocked.Exchange(ref segment.Slots[index + 2], _claim);
         }
 
         /// <summary>Moves to another snapshot.</summary>
@@ -163,13 +179,18 @@ internal sealed class ReaderTable
         {
             get
             {
-                readers.RemoveAll(static reader => Volatile.Read(ref reader.Slots[reader.Index]) == 0 || Volatile.Read(ref reader.Slots[reader.Index + 2]) > reader.Claim);
+                readers.RemoveAll(
+                    static reader => Volatile.Read(ref reader.Slots[reader.Index]) == 0
+                        || Volatile.Read(ref reader.Slots[reader.Index + 2]) > reader.Claim);
                 return readers.Count == 0;
             }
         }
     }
 
-    /// <summary>Slots that were made together: snapshot + 1, time of begin in ms and number of claims and returns for each; names, which are rare, beside them.</summary>
+    /// <summary>
+    /// Slots that were made together: snapshot + 1, time of begin in ms and number of claims and returns for each; names, which
+    /// are rare, beside them.
+    /// </summary>
     internal sealed class Segment
     {
         public long[] Slots { get; } = new long[(SegmentSlots * SlotLongs) + SlotLongs];

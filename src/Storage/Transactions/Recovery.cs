@@ -13,7 +13,10 @@ namespace Treepie.Storage.Transactions;
 internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
 {
     private readonly Dictionary<long, PageRun> _freed = [];
-    private Snapshot _snapshot = new(meta.LastTransaction, meta.Catalogue, meta.NextTreeId, meta.PageCount) { System = meta.System };
+    private Snapshot _snapshot = new(meta.LastTransaction, meta.Catalogue, meta.NextTreeId, meta.PageCount)
+    {
+        System = meta.System
+    };
     private long _pageCount = meta.PageCount;
 
     /// <summary>Recovers; returns the newest state and where the journal ends.</summary>
@@ -37,7 +40,10 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
             rest = rest[ApplyPage(header.FirstTransaction, rest)..];
         for (int i = 0; i < content.FreedRuns; i++)
             Free(content.Freed(i));
-        _snapshot = new Snapshot(header.LastTransaction, content.Catalogue, content.NextTreeId, _pageCount) { System = content.System };
+        _snapshot = new Snapshot(header.LastTransaction, content.Catalogue, content.NextTreeId, _pageCount)
+        {
+            System = content.System
+        };
     }
 
     private int ApplyPage(long birth, ReadOnlySpan<byte> source)
@@ -56,7 +62,9 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
             bytes.Clear();
 
         int length = JournalPayload.Apply(source, bytes);
-        return changed.FindFault(bytes, birth) is { } fault ? throw store.Corrupt(run.First, $"as a frame of the journal makes it: {fault}") : length;
+        return changed.FindFault(bytes, birth) is { } fault
+            ? throw store.Corrupt(run.First, $"as a frame of the journal makes it: {fault}")
+            : length;
     }
 
     /// <summary>The page that another is copied from, as it was: one of an earlier frame, or of the checkpoint.</summary>
@@ -65,7 +73,9 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
         Span<byte> bytes = store.Read(number);
         if (new Page(bytes).Birth != birth)
             throw store.Corrupt(
-                number, $"made by transaction {new Page(bytes).Birth}, the journal knows it from {birth}: a write was lost, or a newer meta page than that of transaction {meta.LastTransaction} is damaged");
+                number,
+                $"made by transaction {new Page(bytes).Birth}, the journal knows it from {birth}: a write was lost, or a newer "
+                    + $"meta page than that of transaction {meta.LastTransaction} is damaged");
         return bytes;
     }
 

@@ -3,8 +3,8 @@ using System.Collections.Concurrent;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Blocking requests that were answered, to be used again with the places to sleep they have: a write allocates none. One that failed or was cancelled is not
-/// taken back: a cancelled one may still be in the queue.
+/// Blocking requests that were answered, to be used again with the places to sleep they have: a write allocates none. One that
+/// failed or was cancelled is not taken back: a cancelled one may still be in the queue.
 /// </summary>
 internal sealed class RequestPool<TResult>
 {
@@ -21,7 +21,10 @@ internal sealed class RequestPool<TResult>
         return request;
     }
 
-    /// <summary>Takes back a request that succeeded and whose result was read. Who still wakes it then wakes nobody, or the next who uses it, for nothing.</summary>
+    /// <summary>
+    /// Takes back a request that succeeded and whose result was read. Who still wakes it then wakes nobody, or the next who uses
+    /// it, for nothing.
+    /// </summary>
     public void Return(WriteRequest<TResult> request)
     {
         request.End();

@@ -48,8 +48,8 @@ internal sealed class Scrubber : IDisposable
     /// <param name="options">Rate and interval.</param>
     /// <param name="clock">When.</param>
     /// <param name="draw">
-    /// A random number: the first pass begins at a random moment of the interval, so that the environments of a process are not all
-    /// read at once.
+    /// A random number: the first pass begins at a random moment of the interval, so that the environments of a process are not
+    /// all read at once.
     /// </param>
     public Scrubber(
         EnvironmentState state, CommitLane lane, Background background, StorageOptions options, TimeProvider clock, ulong draw)

@@ -4,12 +4,13 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Makes the data file shorter while reads and writes go on: pages at its end are written again nearer to the front, as ordinary copy-on-write
-/// commits of a bounded number of pages each; checkpoints make that durable and let the old places go; what is free at the end is cut off.
+/// Makes the data file shorter while reads and writes go on: pages at its end are written again nearer to the front, as ordinary
+/// copy-on-write commits of a bounded number of pages each; checkpoints make that durable and let the old places go; what is free
+/// at the end is cut off.
 /// </summary>
 /// <remarks>
-/// What readers see cannot go until they end. Free pages that stay in the middle keep their blocks: a commit that uses them must not find the disk full,
-/// since it is the checkpoint, much later, that writes them; they are the first to be used again.
+/// What readers see cannot go until they end. Free pages that stay in the middle keep their blocks: a commit that uses them must
+/// not find the disk full, since it is the checkpoint, much later, that writes them; they are the first to be used again.
 /// </remarks>
 internal sealed class Shrinker
 {
@@ -26,7 +27,9 @@ internal sealed class Shrinker
     private readonly PageRelocation _relocation;
     private int _round;
 
-    public Shrinker(StorageEnvironment environment, CheckpointRunner checkpoints, IProgress<ShrinkProgress>? progress, CancellationToken cancellationToken)
+    public Shrinker(
+        StorageEnvironment environment, CheckpointRunner checkpoints, IProgress<ShrinkProgress>? progress,
+        CancellationToken cancellationToken)
     {
         _environment = environment;
         _checkpoints = checkpoints;
@@ -54,12 +57,13 @@ internal sealed class Shrinker
 
         _checkpoints.Cut();
         Report();
-        return new ShrinkReport(before, State.Store.FileBytes, _relocation.Moved, State.Space.FreeCount * PageLayout.SizeBytes, Holders());
+        return new ShrinkReport(
+            before, State.Store.FileBytes, _relocation.Moved, State.Space.FreeCount * PageLayout.SizeBytes, Holders());
     }
 
     /// <summary>
-    /// Two checkpoints: the first lets go of what the one before it referred to, and puts one bitmap nearer to the front; the second does
-    /// the same for the other one.
+    /// Two checkpoints: the first lets go of what the one before it referred to, and puts one bitmap nearer to the front; the
+    /// second does the same for the other one.
     /// </summary>
     private void Settle(long boundary)
     {
@@ -77,11 +81,16 @@ internal sealed class Shrinker
         var holders = new List<string>();
         StorageStatistics statistics = _environment.GetStatistics();
         if (statistics.BytesHeldBySnapshots > 0)
-            holders.Add($"Named snapshots keep {statistics.BytesHeldBySnapshots} bytes that nothing else uses; pages they see are not moved. Drop those that are not needed.");
+            holders.Add(
+                $"Named snapshots keep {statistics.BytesHeldBySnapshots} bytes that nothing else uses; pages they see are not "
+                    + $"moved. Drop those that are not needed.");
         if (statistics.BytesHeldByReaders > 0 && statistics.Readers.Count > 0)
         {
             ReaderInfo oldest = statistics.Readers[0];
-            holders.Add($"Open reads keep {statistics.BytesHeldByReaders} bytes; the oldest{(oldest.Name is null ? "" : $", '{oldest.Name}',")} sees transaction {oldest.TransactionId} and is {oldest.Age.TotalSeconds:f0} s old. End it and shrink again.");
+            holders.Add(
+                $"Open reads keep {statistics.BytesHeldByReaders} bytes; the "
+                    + $"oldest{(oldest.Name is null ? "" : $", '{oldest.Name}',")} sees transaction {oldest.TransactionId} and "
+                    + $"is {oldest.Age.TotalSeconds:f0} s old. End it and shrink again.");
         }
 
         return holders;

@@ -12,7 +12,10 @@ internal sealed record Snapshot(long TransactionId, TreeRecord Catalogue, uint N
     /// <summary>The named snapshots there were.</summary>
     public NamedSnapshots Named { get; init; } = NamedSnapshots.None;
 
-    /// <summary>What readers found out of this state and keep for those who read it next; it goes with the state, so it need never be brought up to date.</summary>
+    /// <summary>
+    /// What readers found out of this state and keep for those who read it next; it goes with the state, so it need never be
+    /// brought up to date.
+    /// </summary>
     public Kept Derived { get; } = new();
 
     /// <summary>One object, made by the reader that comes first.</summary>
@@ -20,7 +23,9 @@ internal sealed record Snapshot(long TransactionId, TreeRecord Catalogue, uint N
     {
         private object? _value;
 
-        /// <summary>The object of this type; another, which nobody shares, where the place is taken by one of a different type.</summary>
+        /// <summary>
+        /// The object of this type; another, which nobody shares, where the place is taken by one of a different type.
+        /// </summary>
         public T Of<T>()
             where T : class, new()
         {

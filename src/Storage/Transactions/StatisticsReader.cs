@@ -6,7 +6,9 @@ namespace Treepie.Storage.Transactions;
 /// <summary>Puts the figures of an environment together.</summary>
 internal static class StatisticsReader
 {
-    public static StorageStatistics Read(EnvironmentState state, JournalFiles files, JournalWriter? journal, CheckpointRunner checkpoints, StoragePlatform platform)
+    public static StorageStatistics Read(
+        EnvironmentState state, JournalFiles files, JournalWriter? journal, CheckpointRunner checkpoints,
+        StoragePlatform platform)
     {
         IReadOnlyList<ReaderInfo> readers = state.Readers.Describe();
         Snapshot current = state.Current;

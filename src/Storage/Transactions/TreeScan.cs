@@ -6,10 +6,12 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Goes through a tree in key order, a leaf at a time: the caller enumerates the entries of <see cref="Current"/> where they lie, so that a row costs no call
-/// into the tree. Allocates nothing.
+/// Goes through a tree in key order, a leaf at a time: the caller enumerates the entries of <see cref="Current"/> where they lie,
+/// so that a row costs no call into the tree. Allocates nothing.
 /// </summary>
-/// <remarks>The way from the root is kept, so the next leaf is one step in its parent; the leaf after it is fetched ahead.</remarks>
+/// <remarks>
+/// The way from the root is kept, so the next leaf is one step in its parent; the leaf after it is fetched ahead.
+/// </remarks>
 public ref struct TreeScan
 {
     private readonly PageStore _store;
@@ -21,7 +23,8 @@ public ref struct TreeScan
     private bool _hasBegun;
     private LeafEntries _current;
 
-    internal TreeScan(PageStore store, scoped in TreeRecord record, ReaderTable.Slot slot, ReadOnlySpan<byte> from, Span<byte> keyRoom)
+    internal TreeScan(
+        PageStore store, scoped in TreeRecord record, ReaderTable.Slot slot, ReadOnlySpan<byte> from, Span<byte> keyRoom)
     {
         _store = store;
         _record = record;

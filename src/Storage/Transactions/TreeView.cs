@@ -35,14 +35,17 @@ public readonly ref struct TreeView
     /// <exception cref="ArgumentException">The room is too small.</exception>
     public TreeScan Scan(Span<byte> keyRoom) => Scan(default, keyRoom);
 
-    /// <summary>A scan in order from the smallest key that is equal to or greater than <paramref name="from"/>, a page at a time.</summary>
+    /// <summary>
+    /// A scan in order from the smallest key that is equal to or greater than <paramref name="from"/>, a page at a time.
+    /// </summary>
     /// <param name="from">Where it begins.</param>
     /// <param name="keyRoom">Where keys are put together: <see cref="Tree.MaxKeyBytes"/> at least.</param>
     /// <exception cref="ArgumentException">The room is too small.</exception>
     public TreeScan Scan(ReadOnlySpan<byte> from, Span<byte> keyRoom)
     {
         if (keyRoom.Length < Tree.MaxKeyBytes)
-            throw new ArgumentException($"The room for keys has {keyRoom.Length} bytes; a key may have {Tree.MaxKeyBytes}.", nameof(keyRoom));
+            throw new ArgumentException(
+                $"The room for keys has {keyRoom.Length} bytes; a key may have {Tree.MaxKeyBytes}.", nameof(keyRoom));
 
         return new TreeScan(_store, _record, _slot, from, keyRoom);
     }

@@ -6,9 +6,10 @@ namespace Treepie.Storage.Transactions;
 
 /// <summary>A command on its way through the lane.</summary>
 /// <remarks>
-/// States: waiting → running → done, or waiting → cancelled; running → waiting once, where the disk was full. Only the holder of the lane starts it; whoever has its batch completes it. One that succeeded may
-/// be used again by another caller. Two may not know that yet: who completed it and is about to wake its sleeper, and who saw it waiting and calls it to
-/// the lane. Both then call a caller that looks once more than it needs, and who has no caller is <c>Left</c>.
+/// States: waiting → running → done, or waiting → cancelled; running → waiting once, where the disk was full. Only the holder of
+/// the lane starts it; whoever has its batch completes it. One that succeeded may be used again by another caller. Two may not
+/// know that yet: who completed it and is about to wake its sleeper, and who saw it waiting and calls it to the lane. Both then
+/// call a caller that looks once more than it needs, and who has no caller is <c>Left</c>.
 /// </remarks>
 [SuppressMessage("Maintainability", "CA1001", Justification = "The registration ends with the request.")]
 internal abstract class WriteRequest
@@ -55,7 +56,9 @@ internal abstract class WriteRequest
     /// <summary>Takes it out of waiting; false if it was cancelled.</summary>
     public bool TryStart() => Interlocked.CompareExchange(ref _state, Running, Waiting) == Waiting;
 
-    /// <summary>Puts it back into waiting, to run a second time: nothing is left of the first. For the holder of the lane.</summary>
+    /// <summary>
+    /// Puts it back into waiting, to run a second time: nothing is left of the first. For the holder of the lane.
+    /// </summary>
     public void PutBack()
     {
         IsRetry = true;
@@ -67,8 +70,9 @@ internal abstract class WriteRequest
         token.UnsafeRegister(static (state, cancelled) => ((WriteRequest)state!).TryCancel(cancelled), this); // the state given beside it
 
     /// <summary>
-    /// Gives an asynchronous request a lease, and lets a token cancel it; its end, which a cancelled token brings at once, gives both back: a token may live much longer.
-    /// For a caller with a lease, before anyone else knows the request, which is submitted after this whatever has happened to it.
+    /// Gives an asynchronous request a lease, and lets a token cancel it; its end, which a cancelled token brings at once, gives
+    /// both back: a token may live much longer. For a caller with a lease, before anyone else knows the request, which is
+    /// submitted after this whatever has happened to it.
     /// </summary>
     public void Accompany(Lifetime lifetime, CancellationToken token)
     {
@@ -174,7 +178,9 @@ internal abstract class WriteRequest
         WakeSleeper();
     }
 
-    /// <summary>After what is to be seen was set. The barrier: who comes to sleep later sees it (the other half is in <see cref="Wait"/>).</summary>
+    /// <summary>
+    /// After what is to be seen was set. The barrier: who comes to sleep later sees it (the other half is in <see cref="Wait"/>).
+    /// </summary>
     private void WakeSleeper()
     {
         Interlocked.MemoryBarrier();

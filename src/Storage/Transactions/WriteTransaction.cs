@@ -21,8 +21,8 @@ public sealed class WriteTransaction
     public long TransactionId { get; private set; }
 
     /// <summary>
-    /// Lets this command use the room that is kept for deletes on a full disk. Deletes themselves need not ask; it is for a command that makes a little and frees more, such as
-    /// one that notes elsewhere what it deletes.
+    /// Lets this command use the room that is kept for deletes on a full disk. Deletes themselves need not ask; it is for a
+    /// command that makes a little and frees more, such as one that notes elsewhere what it deletes.
     /// </summary>
     public void UseReserve()
     {
@@ -90,8 +90,8 @@ public sealed class WriteTransaction
     }
 
     /// <summary>
-    /// Keeps the state that this command leaves under a name, until <see cref="DropSnapshot"/>: all or nothing with the other changes of the
-    /// command. It costs no walk; from then on each page it shares is kept when it is first changed.
+    /// Keeps the state that this command leaves under a name, until <see cref="DropSnapshot"/>: all or nothing with the other
+    /// changes of the command. It costs no walk; from then on each page it shares is kept when it is first changed.
     /// </summary>
     /// <param name="name">1 to 512 bytes of UTF-8 without control characters.</param>
     /// <exception cref="SnapshotExistsException">There is one of that name.</exception>
@@ -113,7 +113,8 @@ public sealed class WriteTransaction
     }
 
     /// <summary>The hash map of that name, or null. The map may be used until the command returns.</summary>
-    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with which.</exception>
+    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with
+    /// which.</exception>
     public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>? FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
         where TKey : notnull
         where TKeySerializer : struct, IMapSerializer<TKey>
@@ -127,13 +128,15 @@ public sealed class WriteTransaction
         if (FindRecord(name, TreeKind.Map) is not { } record)
             return null;
 
-        var map = new TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>(Batch.Pages.Store, name, record, Batch.Pages);
+        var map = new TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>(
+            Batch.Pages.Store, name, record, Batch.Pages);
         (_maps ??= new(StringComparer.Ordinal)).Add(name, map);
         return map;
     }
 
     /// <summary>The hash map of that name, created empty if absent.</summary>
-    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with which.</exception>
+    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with
+    /// which.</exception>
     public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer> GetOrCreateMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
         where TKey : notnull
         where TKeySerializer : struct, IMapSerializer<TKey>
@@ -145,14 +148,16 @@ public sealed class WriteTransaction
         _ = Catalogue.KeyOf(name);
         ThrowIfOtherKind(name, TreeKind.Map);
         uint id = Batch.NextTreeId;
-        var map = TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>.Create(Batch.Pages, name, id, Batch.HashSeed + id);
+        var map = TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>.Create(
+            Batch.Pages, name, id, Batch.HashSeed + id);
         Batch.NextTreeId++;
         (_maps ??= new(StringComparer.Ordinal))[name] = map;
         return map;
     }
 
     /// <summary>Removes a hash map with all it holds; false if there is none.</summary>
-    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with which.</exception>
+    /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with
+    /// which.</exception>
     public bool DropMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
         where TKey : notnull
         where TKeySerializer : struct, IMapSerializer<TKey>
@@ -168,7 +173,8 @@ public sealed class WriteTransaction
 
     private static T Expect<T>(MapRoot map)
         where T : MapRoot => map as T
-        ?? throw new ArgumentException($"The map '{map.Name}' is in use in this transaction with other types or serializers; use the same.");
+        ?? throw new ArgumentException(
+            $"The map '{map.Name}' is in use in this transaction with other types or serializers; use the same.");
 
     private string[] ReadNames<T>(TreeKind kind, Dictionary<string, T?>? changed)
         where T : class
@@ -185,7 +191,9 @@ public sealed class WriteTransaction
         return [.. names.OrderBy(Encoding.UTF8.GetBytes, ByteOrder.Instance)];
     }
 
-    /// <summary>The record of a name, or null where there is none, or it was dropped in this transaction as what it was before.</summary>
+    /// <summary>
+    /// The record of a name, or null where there is none, or it was dropped in this transaction as what it was before.
+    /// </summary>
     private TreeRecord? FindRecord(string name, TreeKind kind)
     {
         if (IsDropped(name) || Batch.FindTree(name) is not { } record)
@@ -195,11 +203,14 @@ public sealed class WriteTransaction
     }
 
     private bool IsDropped(string name) =>
-        (_trees.TryGetValue(name, out Tree? tree) && tree is null) || (_maps is not null && _maps.TryGetValue(name, out MapRoot? map) && map is null);
+        (_trees.TryGetValue(name, out Tree? tree) && tree is null)
+            || (_maps is not null && _maps.TryGetValue(name, out MapRoot? map) && map is null);
 
     private void ThrowIfOtherKind(string name, TreeKind kind)
     {
-        if (kind == TreeKind.Map ? _trees.TryGetValue(name, out Tree? tree) && tree is not null : _maps is not null && _maps.TryGetValue(name, out MapRoot? map) && map is not null)
+        if (kind == TreeKind.Map
+            ? _trees.TryGetValue(name, out Tree? tree) && tree is not null
+            : _maps is not null && _maps.TryGetValue(name, out MapRoot? map) && map is not null)
             throw OtherKind(name, kind);
     }
 
@@ -213,7 +224,8 @@ public sealed class WriteTransaction
             throw Ended();
     }
 
-    private static InvalidOperationException Ended() => new("The write transaction has ended: it lives only inside the command it was given to.");
+    private static InvalidOperationException Ended() =>
+        new("The write transaction has ended: it lives only inside the command it was given to.");
 
     /// <summary>Gives it to the next command: one object serves all, since one command runs at a time.</summary>
     internal void Begin(MergedBatch batch, long transactionId)

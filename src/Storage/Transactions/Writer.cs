@@ -8,8 +8,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Runs batches: commands one after the other against the newest executed state, then one journal frame and one sync, then the new
-/// state is published and everyone told. All but <see cref="Flush"/> is for the holder of the lane (see <see cref="CommitLane"/>).
+/// Runs batches: commands one after the other against the newest executed state, then one journal frame and one sync, then the
+/// new state is published and everyone told. All but <see cref="Flush"/> is for the holder of the lane (see
+/// <see cref="CommitLane"/>).
 /// </summary>
 /// <remarks>
 /// <code>
@@ -17,18 +18,22 @@ namespace Treepie.Storage.Transactions;
 ///            │ throws: undone alone                   └─ no: Encode ──► MakeRoom ──┘           │ fails: fail-stop, outcome unknown
 ///                                                                       │ disk full: all undone, run again
 /// </code>
-/// Encoding beside the next batch takes a sixth of the work off the lane. It is done in the lane only where the journal may have to go on in another file.
-/// An error that nobody expected stops writing (<see cref="Stop"/>), and everyone is told what is true: a published batch was committed, of one that may have reached the journal nobody knows, and nothing
-/// was kept of all others. Invariants. 1. A batch builds on the newest executed state: the published one, or that of the frame in flight, whose page numbers no reader knows yet.
-/// 2. Pages are copied, never changed, once their batch is closed: the frame in flight and the open batch share none that either writes. Nor does anything that is
-/// copied from change: it stays in use until the flight is settled. So a frame may be put together while the next batch runs.
-/// 3. Pages a batch frees stay in use until the first moment after its publication at which someone holds the lane (<see cref="Settle"/>): the published
-/// state refers to them until then, and if the flight fails nothing needs to be taken back but the pages that were made.
-/// 4. After a failure the open batch and the closed one are undone in this order, so that free space and page table are those of the published state.
+/// Encoding beside the next batch takes a sixth of the work off the lane. It is done in the lane only where the journal may have
+/// to go on in another file. An error that nobody expected stops writing (<see cref="Stop"/>), and everyone is told what is true:
+/// a published batch was committed, of one that may have reached the journal nobody knows, and nothing was kept of all others.
+/// Invariants. 1. A batch builds on the newest executed state: the published one, or that of the frame in flight, whose page
+/// numbers no reader knows yet. 2. Pages are copied, never changed, once their batch is closed: the frame in flight and the open
+/// batch share none that either writes. Nor does anything that is copied from change: it stays in use until the flight is
+/// settled. So a frame may be put together while the next batch runs. 3. Pages a batch frees stay in use until the first moment
+/// after its publication at which someone holds the lane (<see cref="Settle"/>): the published state refers to them until then,
+/// and if the flight fails nothing needs to be taken back but the pages that were made. 4. After a failure the open batch and the
+/// closed one are undone in this order, so that free space and page table are those of the published state.
 /// </remarks>
 internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 {
-    /// <summary>Commands of one batch, and pages after which no further command joins: bounds how long those at the front wait.</summary>
+    /// <summary>
+    /// Commands of one batch, and pages after which no further command joins: bounds how long those at the front wait.
+    /// </summary>
     private const int MaxCommands = 1024;
     private const int MaxPages = 2048;
 
@@ -52,7 +57,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     public bool HasCommitted { get; private set; }
 
     /// <summary>
-    /// Whether commands found the disk full and wait to be run a second time: a checkpoint before that gives journal files and pages free.
+    /// Whether commands found the disk full and wait to be run a second time: a checkpoint before that gives journal files and
+    /// pages free.
     /// </summary>
     public bool HasRetries => _retries.Count > 0;
 
@@ -100,7 +106,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     }
 
     /// <summary>
-    /// Ends the open batch: true if its frame is to be flushed. Otherwise it is answered, or set aside to run again. With nothing in flight.
+    /// Ends the open batch: true if its frame is to be flushed. Otherwise it is answered, or set aside to run again. With nothing
+    /// in flight.
     /// </summary>
     public bool Close()
     {
@@ -142,7 +149,11 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         }
 
         _closed = batch;
-        _closedState = new Snapshot(batch.Birth + _kept - 1, batch.Catalogue, batch.NextTreeId, state.Space.PageCount) { System = batch.System, Named = batch.Named };
+        _closedState = new Snapshot(batch.Birth + _kept - 1, batch.Catalogue, batch.NextTreeId, state.Space.PageCount)
+        {
+            System = batch.System,
+            Named = batch.Named
+        };
         _open = null;
         _closedAnswers = TakeAnswers();
         if (journal is not null)
@@ -164,8 +175,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     }
 
     /// <summary>
-    /// Stops writing after an error that nobody expected: what is in memory may be half of a step. The command that was running is told with the others that wait, when the
-    /// holder of the lane goes on.
+    /// Stops writing after an error that nobody expected: what is in memory may be half of a step. The command that was running
+    /// is told with the others that wait, when the holder of the lane goes on.
     /// </summary>
     public void Stop(Exception error)
     {
@@ -177,7 +188,9 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         Add(running, null);
     }
 
-    /// <summary>Writes, syncs and publishes the closed batch; returns who is to be told. Without the lane; never throws.</summary>
+    /// <summary>
+    /// Writes, syncs and publishes the closed batch; returns who is to be told. Without the lane; never throws.
+    /// </summary>
     public RequestList Flush()
     {
         MergedBatch batch = _closed!; // Close returned true
@@ -219,7 +232,9 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             Free(freed, batch.Birth);
     }
 
-    /// <summary>One who waits for the open batch, or for a command set aside: one who blocks if there is one among the first.</summary>
+    /// <summary>
+    /// One who waits for the open batch, or for a command set aside: one who blocks if there is one among the first.
+    /// </summary>
     public WriteRequest? FindWaiter(int maxCandidates)
     {
         WriteRequest? request = _answers.First;
@@ -236,7 +251,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 
     /// <summary>For commands whose frame the disk may have or not.</summary>
     private static CommitOutcomeUnknownException Unknown(Exception failure) => new(
-        $"Writing has stopped because the journal could not be written: {failure.Message} Whether this command was kept is not known. "
+        $"Writing has stopped because the journal could not be written: {failure.Message} Whether this command was kept is not "
+        + $"known. "
         + "Reads go on. Close and open the environment again to recover what the disk has.",
         failure);
 
@@ -250,7 +266,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         return batch;
     }
 
-    private MergedBatch Make() => new(state.Store, state.Space, state.Current, _locator, state.Clock) { HashSeed = state.HashSeed };
+    private MergedBatch Make() =>
+        new(state.Store, state.Space, state.Current, _locator, state.Clock) { HashSeed = state.HashSeed };
 
     private void Run(WriteRequest request, MergedBatch batch)
     {
@@ -386,7 +403,9 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             Discard(open);
     }
 
-    /// <summary>Where that fails nothing can be written any more, so that what is left of the pages is of no consequence.</summary>
+    /// <summary>
+    /// Where that fails nothing can be written any more, so that what is left of the pages is of no consequence.
+    /// </summary>
     private void Discard(MergedBatch batch)
     {
         try
@@ -414,13 +433,17 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         foreach (PageWriter.WrittenPage written in batch.Pages.Written)
         {
             if (written.Number >= 0)
-                bytes += JournalPayload.MostPageBytes(state.Store.Scratch.Record(state.Store.FrameOf(written.Number)).Changed, written.Pages);
+                bytes += JournalPayload.MostPageBytes(
+                    state.Store.Scratch.Record(state.Store.FrameOf(written.Number)).Changed, written.Pages);
         }
 
         return bytes;
     }
 
-    /// <summary>Puts the frame of a closed batch together. In the lane, or beside the next batch: it reads what nobody changes (invariant 2).</summary>
+    /// <summary>
+    /// Puts the frame of a closed batch together. In the lane, or beside the next batch: it reads what nobody changes (invariant
+    /// 2).
+    /// </summary>
     private void Encode(MergedBatch batch, long pageCount, FrameBuffer buffer)
     {
         buffer.Clear();
@@ -459,7 +482,8 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         ReadOnlySpan<byte> original = written.From == 0 ? default : store.Read(written.From);
         LineSet changed = store.Scratch.Record(store.FrameOf(written.Number)).Changed;
         Debug.Assert(
-            written.From == 0 || changed.CoversDifferences(bytes, original), "Invariant 4 of PageWriter: what differs from the page it was copied from is noted.");
+            written.From == 0 || changed.CoversDifferences(bytes, original),
+            "Invariant 4 of PageWriter: what differs from the page it was copied from is noted.");
         Span<byte> room = buffer.Room(JournalPayload.MaxPageBytes);
         int lengthBytes = JournalPayload.WritePage(room, written.Number, written.From, bytes, original, changed);
         Debug.Assert(Makes(room, original, bytes), "What is written of a page makes it again from what it was copied from.");
@@ -473,6 +497,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         made.Clear();
         original.CopyTo(made);
         _ = JournalPayload.Apply(written, made);
-        return default(LineSet).CoversDifferences(made[LineSet.LineBytes..], page[LineSet.LineBytes..]); // the first line has the checksum, which a checkpoint may be setting
+        // the first line has the checksum, which a checkpoint may be setting
+        return default(LineSet).CoversDifferences(made[LineSet.LineBytes..], page[LineSet.LineBytes..]);
     }
 }

@@ -17,7 +17,9 @@ internal sealed class BatchMemory(bool isSecret)
     /// <summary>Trees whose record changed; null: dropped.</summary>
     public Dictionary<string, TreeRecord?> Trees { get; private set; } = new(StringComparer.Ordinal);
 
-    /// <summary>The pages from root to leaf that the running change of a tree goes through; one tree is changed at a time.</summary>
+    /// <summary>
+    /// The pages from root to leaf that the running change of a tree goes through; one tree is changed at a time.
+    /// </summary>
     public PageReference[] Path { get; } = new PageReference[TreeRecord.MaxLevels];
 
     /// <summary>The place taken in each of them.</summary>

@@ -48,7 +48,8 @@ public sealed class Cursor : IDisposable
             {
                 int length = leaf.KeyLength(_indexes[_depth]);
                 if (_key.Length < length)
-                    _key = new byte[Math.Min(Tree.MaxKeyBytes, (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(length, LeastKeyBytes)))];
+                    _key = new byte[Math.Min(
+                        Tree.MaxKeyBytes, (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(length, LeastKeyBytes)))];
                 _keyLength = leaf.CopyKey(_indexes[_depth], _key);
             }
 
@@ -66,7 +67,9 @@ public sealed class Cursor : IDisposable
     /// <summary>Goes to the greatest key; false in an empty tree.</summary>
     public bool MoveLast() => Start() && DescendLast(0, _tree.Record.Root);
 
-    /// <summary>Goes to the smallest key that is equal to or greater than <paramref name="key"/>; false if there is none.</summary>
+    /// <summary>
+    /// Goes to the smallest key that is equal to or greater than <paramref name="key"/>; false if there is none.
+    /// </summary>
     public bool Seek(scoped ReadOnlySpan<byte> key)
     {
         if (IsInLeaf(key, out int index, out bool isExact) && (isExact || index > 0))
@@ -85,7 +88,10 @@ public sealed class Cursor : IDisposable
         return _indexes[_depth] < _leafCount ? Stand() : NextLeaf(_depth - 1);
     }
 
-    /// <summary>Goes to a key and gives its value; false where it is not there, and the cursor then stands on none. For keys that come in order, or close to each other: the leaf it stands in is mostly enough.</summary>
+    /// <summary>
+    /// Goes to a key and gives its value; false where it is not there, and the cursor then stands on none. For keys that come in
+    /// order, or close to each other: the leaf it stands in is mostly enough.
+    /// </summary>
     public bool TryMoveTo(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         value = default;
@@ -146,8 +152,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Goes on over keys that begin so, as many as are asked for at the most; gives how many it left behind. It then stands on the key behind them, or on none. Leaves it leaves behind are not
-    /// looked through: of each only its last key is read.
+    /// Goes on over keys that begin so, as many as are asked for at the most; gives how many it left behind. It then stands on
+    /// the key behind them, or on none. Leaves it leaves behind are not looked through: of each only its last key is read.
     /// </summary>
     /// <exception cref="InvalidOperationException">It stands on no key.</exception>
     public long Skip(long most, scoped ReadOnlySpan<byte> beginning)
@@ -174,7 +180,9 @@ public sealed class Cursor : IDisposable
         }
     }
 
-    /// <summary>The first entry from one on whose key does not begin so; keys before it are not smaller than the beginning.</summary>
+    /// <summary>
+    /// The first entry from one on whose key does not begin so; keys before it are not smaller than the beginning.
+    /// </summary>
     private int EndOf(SlottedPage leaf, int first, scoped ReadOnlySpan<byte> beginning)
     {
         int low = first - 1, high = _leafCount;
@@ -190,7 +198,10 @@ public sealed class Cursor : IDisposable
         return high;
     }
 
-    /// <summary>Goes to the next key and gives its value, if that key begins so; false behind the last such key, where it may stand on another. The leaf is looked at once.</summary>
+    /// <summary>
+    /// Goes to the next key and gives its value, if that key begins so; false behind the last such key, where it may stand on
+    /// another. The leaf is looked at once.
+    /// </summary>
     internal bool MoveNext(scoped ReadOnlySpan<byte> beginning, out ReadOnlySpan<byte> value)
     {
         value = default;
@@ -212,8 +223,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// The first of the numbers that are the keys of the leaf it stands in, eight bytes each, most significant first, and how many there are, if none between is missing; -1 if it is not so. For
-    /// who reads one after the other by <see cref="MoveTo"/>.
+    /// The first of the numbers that are the keys of the leaf it stands in, eight bytes each, most significant first, and how
+    /// many there are, if none between is missing; -1 if it is not so. For who reads one after the other by <see cref="MoveTo"/>.
     /// </summary>
     internal long NumbersOfLeaf(out int count)
     {
@@ -241,7 +252,10 @@ public sealed class Cursor : IDisposable
     /// <param name="keyRoom">Room for the longest key.</param>
     internal LeafEntries Entries(Span<byte> keyRoom) => new(_tree.Store, Leaf(), 0, keyRoom);
 
-    /// <summary>The entries of the leaf it stands in from the one it stands on to the last whose key begins so, for who wants their values. It stands on that one then; where these are all, the next leaf is asked for.</summary>
+    /// <summary>
+    /// The entries of the leaf it stands in from the one it stands on to the last whose key begins so, for who wants their
+    /// values. It stands on that one then; where these are all, the next leaf is asked for.
+    /// </summary>
     internal LeafEntries TakeEntries(scoped ReadOnlySpan<byte> beginning)
     {
         SlottedPage leaf = Leaf();
@@ -277,7 +291,10 @@ public sealed class Cursor : IDisposable
     /// <summary>Which of them it stands in.</summary>
     internal int LeafInBranch => _depth == 0 ? 0 : _indexes[_depth - 1];
 
-    /// <summary>Goes to the first entry of a leaf further on under the same page. Those passed count as entered, as they are where it goes through them, but are not looked at.</summary>
+    /// <summary>
+    /// Goes to the first entry of a leaf further on under the same page. Those passed count as entered, as they are where it goes
+    /// through them, but are not looked at.
+    /// </summary>
     internal void MoveToLeaf(int leafInBranch)
     {
         Debug.Assert(leafInBranch > LeafInBranch && leafInBranch < LeavesOfBranch);
@@ -294,7 +311,10 @@ public sealed class Cursor : IDisposable
             _tree.Store.Prefetch(next);
     }
 
-    /// <summary>Asks for the next entry of the leaf it stands in, as far as its first bytes go, and behind the last for where the next leaf begins: for who goes along long values.</summary>
+    /// <summary>
+    /// Asks for the next entry of the leaf it stands in, as far as its first bytes go, and behind the last for where the next
+    /// leaf begins: for who goes along long values.
+    /// </summary>
     internal void PrefetchNext(int bytes)
     {
         int next = _indexes[_depth] + 1;
@@ -335,7 +355,10 @@ public sealed class Cursor : IDisposable
         Array.Clear(_pages);
     }
 
-    /// <summary>The highest level (0: the leaf) at which two cursors on the same key stand in the same page, to whose end the trees are the same; -1 if there is none.</summary>
+    /// <summary>
+    /// The highest level (0: the leaf) at which two cursors on the same key stand in the same page, to whose end the trees are
+    /// the same; -1 if there is none.
+    /// </summary>
     internal int SharedLevel(Cursor other)
     {
         for (int level = Math.Min(_depth, other._depth); level >= 0; level--)
@@ -344,7 +367,9 @@ public sealed class Cursor : IDisposable
         return -1;
     }
 
-    /// <summary>Goes to the first key after the page it stands in at a level; false (and no longer valid) if there is none.</summary>
+    /// <summary>
+    /// Goes to the first key after the page it stands in at a level; false (and no longer valid) if there is none.
+    /// </summary>
     internal bool MovePast(int level)
     {
         ThrowIfInvalid();
@@ -377,8 +402,9 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Whether a key lies among those of the leaf it stands in, and where: then no descent is needed. Seeks that come in order, or close to each other,
-    /// mostly find it so; after one that did not, the leaf is not asked again until two seeks have led to the same one.
+    /// Whether a key lies among those of the leaf it stands in, and where: then no descent is needed. Seeks that come in order,
+    /// or close to each other, mostly find it so; after one that did not, the leaf is not asked again until two seeks have led to
+    /// the same one.
     /// </summary>
     private bool IsInLeaf(scoped ReadOnlySpan<byte> key, out int index, out bool isExact)
     {
@@ -484,6 +510,7 @@ public sealed class Cursor : IDisposable
     private void ThrowIfInvalid()
     {
         if (!IsValid)
-            throw new InvalidOperationException("The cursor stands on no key: move it to one first, again after each change of the tree.");
+            throw new InvalidOperationException(
+                "The cursor stands on no key: move it to one first, again after each change of the tree.");
     }
 }

@@ -4,8 +4,9 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// Finds the values of several keys of one tree, which ascend, each that of the key itself or of the greatest before it: the ways to all are gone together, a level at a time, so that the waits for the memory of their leaves
-/// overlap. First <see cref="Add"/> is called for each, then <see cref="ExpectEntries"/>, then <see cref="TryGet"/> for each.
+/// Finds the values of several keys of one tree, which ascend, each that of the key itself or of the greatest before it: the ways
+/// to all are gone together, a level at a time, so that the waits for the memory of their leaves overlap. First <see cref="Add"/>
+/// is called for each, then <see cref="ExpectEntries"/>, then <see cref="TryGet"/> for each.
 /// </summary>
 /// <param name="tree">The tree, in a read transaction.</param>
 /// <param name="leaves">Room for the leaf of each.</param>

@@ -47,7 +47,9 @@ public readonly ref struct LeafEntries
     /// <exception cref="ArgumentOutOfRangeException">There is no such entry.</exception>
     public ReadOnlySpan<byte> Suffix(int index) => _leaf.Suffix(At(index));
 
-    /// <summary>A whole key. Where the page has a prefix it is put together in the scan's room and lives until the next key is asked for.</summary>
+    /// <summary>
+    /// A whole key. Where the page has a prefix it is put together in the scan's room and lives until the next key is asked for.
+    /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">There is no such entry.</exception>
     public ReadOnlySpan<byte> Key(int index)
     {

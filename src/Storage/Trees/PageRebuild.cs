@@ -7,7 +7,9 @@ namespace Treepie.Storage.Trees;
 /// Writes pages anew from the entries of an old one and, where wanted, one more entry: for compaction, for another prefix,
 /// for splits and merges. The old page must be a copy that is not written to.
 /// </summary>
-/// <remarks>Entries are numbered as they will stand, the additional one at <c>index</c>; without one, <c>index</c> is -1.</remarks>
+/// <remarks>
+/// Entries are numbered as they will stand, the additional one at <c>index</c>; without one, <c>index</c> is -1.
+/// </remarks>
 internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan<byte> key, int valueBytes, bool isOverflow)
 {
     private readonly SlottedPage _old = new(old);
@@ -54,7 +56,8 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
 
     /// <summary>
     /// Fills an empty page with entries; returns the place of the additional entry's value where it is among them. Entry
-    /// <paramref name="from"/> of a branch loses its key, which has no meaning there. Static, because the room it returns lies in the destination and outlives the entries.
+    /// <paramref name="from"/> of a branch loses its key, which has no meaning there. Static, because the room it returns lies in
+    /// the destination and outlives the entries.
     /// </summary>
     public static Span<byte> Write(scoped PageRebuild rebuild, SlottedPage destination, int from, int to)
     {
@@ -81,7 +84,9 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
             int at = rebuild.OldIndex(entry);
             ReadOnlySpan<byte> oldPrefix = rebuild._old.Prefix, oldSuffix = rebuild._old.Suffix(at);
             ReadOnlySpan<byte> first = prefix < oldPrefix.Length ? oldPrefix[prefix..] : default;
-            ReadOnlySpan<byte> second = prefix <= oldPrefix.Length ? oldSuffix : oldSuffix[Math.Min(oldSuffix.Length, prefix - oldPrefix.Length)..];
+            ReadOnlySpan<byte> second = prefix <= oldPrefix.Length
+                ? oldSuffix
+                : oldSuffix[Math.Min(oldSuffix.Length, prefix - oldPrefix.Length)..];
             Span<byte> value = rebuild._old.Value(at, out bool oldIsOverflow);
             value.CopyTo(isKeyless
                 ? destination.InsertSuffix(entry - from, default, default, value.Length, oldIsOverflow)

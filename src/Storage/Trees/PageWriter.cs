@@ -14,15 +14,21 @@ namespace Treepie.Storage.Trees;
 /// Invariants. 1. A page whose birth is <see cref="Birth"/> is the batch's own and is changed in place; every other page
 /// is copied first. 2. A committed page that the batch frees stays in use until the batch is published, so undoing
 /// a command only forgets its wish. 3. <c>_written</c> has each of the batch's own pages once, or -1 where it was given back.
-/// 4. Of a copied page every line that differs from the page it was copied from is noted in its frame's record: the journal writes, and the next copy
-/// brings over, no others. <see cref="Bytes"/> notes them all; who takes <see cref="Edit"/> notes what it changes.
+/// 4. Of a copied page every line that differs from the page it was copied from is noted in its frame's record: the journal
+/// writes, and the next copy brings over, no others. <see cref="Bytes"/> notes them all; who takes <see cref="Edit"/> notes what
+/// it changes.
 /// </remarks>
 internal sealed class PageWriter(PageStore store, FreePages space, PageLocator locator, BatchMemory memory)
 {
-    /// <summary>Most bytes of pages in one batch: they have to fit into one journal frame, which has to fit into one array.</summary>
+    /// <summary>
+    /// Most bytes of pages in one batch: they have to fit into one journal frame, which has to fit into one array.
+    /// </summary>
     private const long MaxBytes = int.MaxValue - (1 << 20);
 
-    /// <summary>Pages, free or at the end of the file, that are kept for changing what is there: more than a delete copies that goes three levels down in ten trees, and leaves a mark in some.</summary>
+    /// <summary>
+    /// Pages, free or at the end of the file, that are kept for changing what is there: more than a delete copies that goes three
+    /// levels down in ten trees, and leaves a mark in some.
+    /// </summary>
     private const int ReservedPages = 40;
 
     private readonly List<PageImage> _images = memory.Images;
@@ -85,7 +91,10 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         _poison = null;
     }
 
-    /// <summary>Keeps what the command did. Throws what a step of it threw, if the command swallowed that: half a step is no state to keep.</summary>
+    /// <summary>
+    /// Keeps what the command did. Throws what a step of it threw, if the command swallowed that: half a step is no state to
+    /// keep.
+    /// </summary>
     public void EndCommand()
     {
         if (_poison is { } poison)
@@ -151,7 +160,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     }
 
     /// <summary>
-    /// A new page for a part of what one of the batch's own pages holds: the journal may refer to the page that one was copied from for both.
+    /// A new page for a part of what one of the batch's own pages holds: the journal may refer to the page that one was copied
+    /// from for both.
     /// </summary>
     public PageReference NewBeside(PageReference own, uint treeId, PageType type, int level)
     {
@@ -184,7 +194,9 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     public PageReference MakeWritable(PageReference reference, int level) =>
         reference.Birth == Birth ? reference : Copy(reference, store.Read(reference, level));
 
-    /// <summary>A copy in place of a page of an earlier batch, whose bytes the caller has looked at; the old one is freed.</summary>
+    /// <summary>
+    /// A copy in place of a page of an earlier batch, whose bytes the caller has looked at; the old one is freed.
+    /// </summary>
     public PageReference Copy(PageReference reference, ReadOnlySpan<byte> original)
     {
         Debug.Assert(reference.Birth != Birth, "Invariant 1: the batch's own pages are changed in place.");
@@ -235,8 +247,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     }
 
     /// <summary>
-    /// Writes a reference into one of the batch's own pages. What stood there is kept for undoing, not the whole page: of a branch that many commands of a
-    /// batch go through, each changes a few references.
+    /// Writes a reference into one of the batch's own pages. What stood there is kept for undoing, not the whole page: of a
+    /// branch that many commands of a batch go through, each changes a few references.
     /// </summary>
     public void Patch(long number, int offset, PageReference reference)
     {
@@ -290,7 +302,10 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
             _freed.Add(new FreedRun(new PageRun(reference.Number, pages), reference.Birth));
     }
 
-    /// <summary>Takes those of the first <paramref name="count"/> freed runs out that were born up to a transaction: a named snapshot still sees them.</summary>
+    /// <summary>
+    /// Takes those of the first <paramref name="count"/> freed runs out that were born up to a transaction: a named snapshot
+    /// still sees them.
+    /// </summary>
     public List<FreedRun> TakeFreed(int count, long bornUpTo)
     {
         var taken = new List<FreedRun>();
@@ -310,7 +325,10 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     /// <summary>No named snapshot sees this run any more, which an earlier transaction freed.</summary>
     public void FreeUnpinned(PageRun run, long runBirth, long freed) => _freed.Add(new FreedRun(run, runBirth, freed));
 
-    /// <summary>Freeing comes after the journal was written, where no error is allowed: what it reads is read here, where one still undoes the command.</summary>
+    /// <summary>
+    /// Freeing comes after the journal was written, where no error is allowed: what it reads is read here, where one still undoes
+    /// the command.
+    /// </summary>
     private void LoadFreed(int from)
     {
         for (int i = from; i < _freed.Count; i++)
@@ -322,14 +340,18 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         try
         {
             if (_bytes + ((long)pages * PageLayout.SizeBytes) > MaxBytes)
-                throw new StorageException($"A transaction may change up to {MaxBytes >> 20} MiB of pages; write in smaller transactions.");
+                throw new StorageException(
+                    $"A transaction may change up to {MaxBytes >> 20} MiB of pages; write in smaller transactions.");
 
             long number = space.Allocate(pages);
             try
             {
                 // Copies may use room that new pages may not: so a full disk can still delete.
-                store.GrowFile(space.PageCount + (from == 0 && !MayUseReserve ? Math.Max(0, ReservedPages - space.FreeCount) : 0));
-                bytes = from == 0 ? store.Place(number, pages, Birth, out uint frame) : store.PlaceCopy(number, Birth, from, original, out frame);
+                store.GrowFile(
+                    space.PageCount + (from == 0 && !MayUseReserve ? Math.Max(0, ReservedPages - space.FreeCount) : 0));
+                bytes = from == 0
+                    ? store.Place(number, pages, Birth, out uint frame)
+                    : store.PlaceCopy(number, Birth, from, original, out frame);
                 ref Scratch.FrameRecord record = ref store.Scratch.Record(frame);
                 record.Command = _command;
                 record.Index = _written.Count;
@@ -352,7 +374,9 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         }
     }
 
-    /// <summary>The frame of a page of this batch. A page of another time that claims this batch's birth has none: its parent lies.</summary>
+    /// <summary>
+    /// The frame of a page of this batch. A page of another time that claims this batch's birth has none: its parent lies.
+    /// </summary>
     private uint OwnFrame(long number)
     {
         uint frame = store.FrameOf(number);
@@ -393,15 +417,20 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         _images.Clear();
     }
 
-    /// <summary>A page (or run) of the batch, and the committed page that it, or the one it was divided from, was copied from, or 0.</summary>
+    /// <summary>
+    /// A page (or run) of the batch, and the committed page that it, or the one it was divided from, was copied from, or 0.
+    /// </summary>
     internal readonly record struct WrittenPage(long Number, long From, int Pages);
 
-    /// <summary>Pages the batch freed, when they were born, and the earlier transaction that freed them, or 0: this one.</summary>
+    /// <summary>
+    /// Pages the batch freed, when they were born, and the earlier transaction that freed them, or 0: this one.
+    /// </summary>
     internal readonly record struct FreedRun(PageRun Run, long Birth, long Freed = 0);
 
     /// <summary>
-    /// A page of an earlier command as it was before this one, in a frame of its own; or, where that is 0, a reference in it as it was. Undone from the last
-    /// to the first, so that an image taken after a reference was written is followed by the reference before.
+    /// A page of an earlier command as it was before this one, in a frame of its own; or, where that is 0, a reference in it as
+    /// it was. Undone from the last to the first, so that an image taken after a reference was written is followed by the
+    /// reference before.
     /// </summary>
     internal readonly record struct PageImage(uint Frame, uint Image, int Offset, PageReference Before);
 }

@@ -4,9 +4,10 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// Ways down some trees of one state that are going to be gone one after the other, gone together before, a level at a time: the system is told all pages of a level before the first of them
-/// is waited for. Who has n ways to go waits as often as the tallest of the trees has levels, and not n times as often. The leaves themselves are announced and not waited for. Counts nothing, and costs next to
-/// nothing where everything is in memory but the ways.
+/// Ways down some trees of one state that are going to be gone one after the other, gone together before, a level at a time: the
+/// system is told all pages of a level before the first of them is waited for. Who has n ways to go waits as often as the tallest
+/// of the trees has levels, and not n times as often. The leaves themselves are announced and not waited for. Counts nothing, and
+/// costs next to nothing where everything is in memory but the ways.
 /// </summary>
 internal sealed class PathAnnouncement
 {

@@ -100,7 +100,8 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     {
         uint head = MemoryMarshal.Read<uint>(_bytes[offset..]);
         int keyBytes = (int)(head & ushort.MaxValue), info = (int)(head >> 16);
-        return new Cell(_bytes.Slice(offset + CellHeadBytes, keyBytes + (info & ~OverflowFlag)), keyBytes, (info & OverflowFlag) != 0);
+        return new Cell(
+            _bytes.Slice(offset + CellHeadBytes, keyBytes + (info & ~OverflowFlag)), keyBytes, (info & OverflowFlag) != 0);
     }
 
     /// <summary>Asks for the first bytes of some cells, all at once, before they are read one after the other.</summary>
@@ -186,7 +187,8 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         InsertSuffix(index, key[Header.PrefixLength..], default, valueBytes, isOverflow);
 
     /// <summary>As <see cref="Insert"/>, for a key (after the prefix) in two parts.</summary>
-    public Span<byte> InsertSuffix(int index, scoped ReadOnlySpan<byte> first, scoped ReadOnlySpan<byte> second, int valueBytes, bool isOverflow)
+    public Span<byte> InsertSuffix(
+        int index, scoped ReadOnlySpan<byte> first, scoped ReadOnlySpan<byte> second, int valueBytes, bool isOverflow)
     {
         Page header = Header;
         int count = header.Count;
@@ -221,9 +223,12 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     }
 
     /// <summary>Whether an entry fits into the gap.</summary>
-    public bool HasRoom(int suffixBytes, int valueBytes) => Header.HeapStart - (CellHeadBytes + suffixBytes + valueBytes) >= SlotsEnd(Count + 1);
+    public bool HasRoom(int suffixBytes, int valueBytes) =>
+        Header.HeapStart - (CellHeadBytes + suffixBytes + valueBytes) >= SlotsEnd(Count + 1);
 
-    /// <summary>Gives a value as many bytes as it has or fewer, in its place; the rest becomes garbage. Returns the bytes of the value.</summary>
+    /// <summary>
+    /// Gives a value as many bytes as it has or fewer, in its place; the rest becomes garbage. Returns the bytes of the value.
+    /// </summary>
     public Span<byte> ShrinkValue(int index, int valueBytes)
     {
         Span<byte> value = Value(index, out bool isOverflow);
@@ -238,8 +243,8 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     }
 
     /// <summary>
-    /// Gives an entry a new cell, for a value of another length, and returns the place of the value; the page must have room for it without compaction. The old
-    /// cell becomes garbage. Heads and the other slots stay as they are.
+    /// Gives an entry a new cell, for a value of another length, and returns the place of the value; the page must have room for
+    /// it without compaction. The old cell becomes garbage. Heads and the other slots stay as they are.
     /// </summary>
     public Span<byte> Replace(int index, int valueBytes, bool isOverflow)
     {
@@ -265,8 +270,9 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     }
 
     /// <summary>
-    /// As <see cref="Replace"/>, where the page has the room only without its garbage: cells are laid anew, one after the other. Keys stay what they are, so that heads and prefix do: a page whose entries grow pays a copy
-    /// of its cells, not for being made anew.
+    /// As <see cref="Replace"/>, where the page has the room only without its garbage: cells are laid anew, one after the other.
+    /// Keys stay what they are, so that heads and prefix do: a page whose entries grow pays a copy of its cells, not for being
+    /// made anew.
     /// </summary>
     /// <param name="index">The entry.</param>
     /// <param name="valueBytes">Bytes of its new value.</param>
@@ -305,14 +311,19 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         return _bytes.Slice(place, valueBytes);
     }
 
-    /// <summary>The lines that hold the header, an entry's slot and its cell: all that changes where an entry gets a value.</summary>
+    /// <summary>
+    /// The lines that hold the header, an entry's slot and its cell: all that changes where an entry gets a value.
+    /// </summary>
     public LineSet LinesOf(int index)
     {
         LineSet lines = default;
         lines.Add(0, PageLayout.HeaderBytes);
         lines.Add(SlotsStart(Count) + (index * SlotBytes), SlotBytes);
         int cell = CellOffset(index);
-        lines.Add(cell, CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..]) + (MemoryMarshal.Read<ushort>(_bytes[(cell + 2)..]) & ~OverflowFlag));
+        lines.Add(
+            cell,
+            CellHeadBytes + MemoryMarshal.Read<ushort>(_bytes[cell..])
+                + (MemoryMarshal.Read<ushort>(_bytes[(cell + 2)..]) & ~OverflowFlag));
         return lines;
     }
 

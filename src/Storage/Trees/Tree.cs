@@ -55,8 +55,8 @@ public sealed class Tree
     }
 
     /// <summary>
-    /// Where the value of a key lies, for those who read it again and again in the same state; false where the key is not there. As they ask for that once, pages on the way are not
-    /// counted here, and what is entered then is for the caller to count.
+    /// Where the value of a key lies, for those who read it again and again in the same state; false where the key is not there.
+    /// As they ask for that once, pages on the way are not counted here, and what is entered then is for the caller to count.
     /// </summary>
     internal bool TryLocate(scoped ReadOnlySpan<byte> key, out ValuePlace place)
     {
@@ -77,8 +77,8 @@ public sealed class Tree
     }
 
     /// <summary>
-    /// Has the system begin to read the leaves between two keys, as far as the page above the first, and the one behind that, know them, where they were not looked at yet: for who is going along
-    /// them. Waits for no leaf and counts nothing.
+    /// Has the system begin to read the leaves between two keys, as far as the page above the first, and the one behind that,
+    /// know them, where they were not looked at yet: for who is going along them. Waits for no leaf and counts nothing.
     /// </summary>
     internal void Announce(scoped ReadOnlySpan<byte> from, scoped ReadOnlySpan<byte> to)
     {
@@ -146,8 +146,9 @@ public sealed class Tree
         : _store.Read(place.Page, 0).Slice(place.Offset, place.Length);
 
     /// <summary>
-    /// Begins to bring the head of the page in which a value lies, and gives where the value will be found: for who is going to read it by <see cref="ReadAt"/>, to ask for parts of it. Nothing of it
-    /// was proven, so nothing of it may be read. Empty where the page was never looked at, or ends before the value does.
+    /// Begins to bring the head of the page in which a value lies, and gives where the value will be found: for who is going to
+    /// read it by <see cref="ReadAt"/>, to ask for parts of it. Nothing of it was proven, so nothing of it may be read. Empty
+    /// where the page was never looked at, or ends before the value does.
     /// </summary>
     internal ReadOnlySpan<byte> Expect(ValuePlace place)
     {
@@ -161,17 +162,22 @@ public sealed class Tree
 
     /// <summary>Sets the value of a key; true if the key is new.</summary>
     /// <exception cref="ArgumentException">Key or value are too long.</exception>
-    /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has returned.</exception>
-    /// <exception cref="DiskFullException">There is no room; the whole command is undone if this is not caught, and must be given up if it is.</exception>
+    /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has
+    /// returned.</exception>
+    /// <exception cref="DiskFullException">There is no room; the whole command is undone if this is not caught, and must be given
+    /// up if it is.</exception>
     public bool Put(scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value)
     {
         value.CopyTo(Change(key, value.Length).Put(key, value.Length, out bool isNew));
         return isNew;
     }
 
-    /// <summary>Makes room for a value of this length and returns the room, zeroed, to be filled before the next change.</summary>
+    /// <summary>
+    /// Makes room for a value of this length and returns the room, zeroed, to be filled before the next change.
+    /// </summary>
     /// <exception cref="ArgumentException">Key or value are too long.</exception>
-    /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has returned.</exception>
+    /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has
+    /// returned.</exception>
     public Span<byte> Reserve(scoped ReadOnlySpan<byte> key, int lengthBytes)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(lengthBytes);
@@ -181,7 +187,8 @@ public sealed class Tree
     }
 
     /// <summary>Removes a key; false if it is not there.</summary>
-    /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has returned.</exception>
+    /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has
+    /// returned.</exception>
     public bool Delete(scoped ReadOnlySpan<byte> key) => Change(key, 0).Delete(key);
 
     /// <summary>
@@ -191,21 +198,26 @@ public sealed class Tree
     public Cursor OpenCursor() => new(this);
 
     /// <summary>
-    /// Fills leaves that changes in no order have left two thirds full, so that the tree has fewer pages; what it holds stays the same. It does a bounded amount of work: some
-    /// hundred pages.
+    /// Fills leaves that changes in no order have left two thirds full, so that the tree has fewer pages; what it holds stays the
+    /// same. It does a bounded amount of work: some hundred pages.
     /// </summary>
     /// <param name="from">Where to go on; empty: at the start.</param>
     /// <param name="savedPages">Pages that were given free.</param>
     /// <returns>The key to go on from in a later transaction; null at the end.</returns>
-    /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has returned.</exception>
+    /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has
+    /// returned.</exception>
     public byte[]? Pack(scoped ReadOnlySpan<byte> from, out int savedPages) => Change(from, 0).Pack(from, out savedPages);
 
     /// <summary>How much room it takes. Reads all its pages: for people who wonder, not for every second.</summary>
     /// <exception cref="CorruptionException">A page is damaged.</exception>
-    public TreeSize Measure(CancellationToken cancellationToken = default) => new TreeMeasure(_store, cancellationToken).Of(Record);
+    public TreeSize Measure(CancellationToken cancellationToken = default) =>
+        new TreeMeasure(_store, cancellationToken).Of(Record);
 
-    /// <summary>As <see cref="TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>, in a tree that needs no object for one look-up.</summary>
-    internal static bool TryGet(PageStore store, scoped in TreeRecord record, scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
+    /// <summary>
+    /// As <see cref="TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>, in a tree that needs no object for one look-up.
+    /// </summary>
+    internal static bool TryGet(
+        PageStore store, scoped in TreeRecord record, scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
         value = default;
         if (record.Levels == 0)
@@ -263,14 +275,18 @@ public sealed class Tree
     private TreeWriter Change(scoped ReadOnlySpan<byte> key, int valueBytes)
     {
         if (!_isWritable)
-            throw new InvalidOperationException($"The tree '{Name}' belongs to a read transaction; change it in StorageEnvironment.Write.");
+            throw new InvalidOperationException(
+                $"The tree '{Name}' belongs to a read transaction; change it in StorageEnvironment.Write.");
 
         if (_writer is null)
-            throw new InvalidOperationException($"The tree '{Name}' may not be changed any more: it was dropped, or its write transaction has ended, which lives only inside the command it was given to.");
+            throw new InvalidOperationException(
+                $"The tree '{Name}' may not be changed any more: it was dropped, or its write transaction has ended, which lives "
+                    + $"only inside the command it was given to.");
         if (key.Length > MaxKeyBytes)
             throw new ArgumentException($"A key has at most {MaxKeyBytes} bytes; this one has {key.Length}.", nameof(key));
         if (valueBytes > MaxValueBytes)
-            throw new ArgumentException($"A value has at most {MaxValueBytes} bytes; this one has {valueBytes}.", nameof(valueBytes));
+            throw new ArgumentException(
+                $"A value has at most {MaxValueBytes} bytes; this one has {valueBytes}.", nameof(valueBytes));
 
         Changes++;
         return _writer;

@@ -9,8 +9,10 @@ namespace Treepie.Storage.Trees;
 /// <param name="tree">The tree.</param>
 /// <param name="pages">The batch.</param>
 /// <param name="choice">Which pages.</param>
-/// <param name="seenUpTo">Pages born up to this transaction stay, with all below them: a named snapshot keeps them where they are in any case.</param>
-internal sealed class TreeMover(Tree tree, PageWriter pages, MoveChoice choice, long seenUpTo) : TreeRewrite(tree, pages, lowest: 0)
+/// <param name="seenUpTo">Pages born up to this transaction stay, with all below them: a named snapshot keeps them where they are
+/// in any case.</param>
+internal sealed class TreeMover(Tree tree, PageWriter pages, MoveChoice choice, long seenUpTo)
+    : TreeRewrite(tree, pages, lowest: 0)
 {
     /// <summary>Pages moved, or looked at, at a time: some milliseconds in which other writers wait.</summary>
     public const int MaxMovedPages = 256;

@@ -3,14 +3,16 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// Fills the leaves of a tree that changes in no order have left two thirds full: the entries under one branch are written again, one leaf after the other, where that frees
-/// at least every eighth of them.
+/// Fills the leaves of a tree that changes in no order have left two thirds full: the entries under one branch are written again,
+/// one leaf after the other, where that frees at least every eighth of them.
 /// </summary>
 /// <param name="tree">The tree.</param>
 /// <param name="pages">The batch.</param>
 internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree, pages, lowest: LeafParents)
 {
-    /// <summary>Leaves looked at, at a time: some milliseconds in which other writers wait. A branch with its leaves is never divided.</summary>
+    /// <summary>
+    /// Leaves looked at, at a time: some milliseconds in which other writers wait. A branch with its leaves is never divided.
+    /// </summary>
     public const int MaxLeaves = 512;
 
     /// <summary>Level of the branches right above leaves.</summary>
@@ -28,7 +30,8 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
 
     protected override bool IsEnough => _leaves >= MaxLeaves;
 
-    protected override PageReference Rewrite(PageReference reference, int level) => level == LeafParents ? Pack(reference) : reference;
+    protected override PageReference Rewrite(PageReference reference, int level) =>
+        level == LeafParents ? Pack(reference) : reference;
 
     /// <summary>Packs the leaves under a branch, where that is worth it; returns the branch.</summary>
     private PageReference Pack(PageReference reference)
@@ -63,7 +66,8 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
         int prefix = Prefix(separators);
         page.SetPrefix(separators[^1].AsSpan(0, prefix), default);
         for (int i = 0; i < made.Length; i++)
-            made[i].WritePacked(page.InsertSuffix(i, i == 0 ? default : separators[i].AsSpan(prefix), default, PageReference.PackedBytes, false));
+            made[i].WritePacked(
+                page.InsertSuffix(i, i == 0 ? default : separators[i].AsSpan(prefix), default, PageReference.PackedBytes, false));
         return own;
     }
 
@@ -81,7 +85,9 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
                 int keyLength = leaf.CopyKey(entry, _key);
                 int entryBytes = SlottedPage.EntryBytes(keyLength, leaf.Value(entry, out _).Length);
                 int prefix = _first.AsSpan(0, firstLength).CommonPrefixLength(_key.AsSpan(0, keyLength));
-                if (starts.Count == 0 || prefix + SlottedPage.UnusedHeadBytes(count + 1) + bytes + entryBytes - ((count + 1) * prefix) > PageLayout.ContentBytes)
+                if (starts.Count == 0
+                    || prefix + SlottedPage.UnusedHeadBytes(count + 1) + bytes + entryBytes - ((count + 1) * prefix)
+                        > PageLayout.ContentBytes)
                 {
                     int common = _before.AsSpan(0, beforeLength).CommonPrefixLength(_key.AsSpan(0, keyLength));
                     separators.Add(starts.Count == 0 ? [] : _key[..Math.Min(keyLength, common + 1)]);
@@ -109,7 +115,8 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
 
         PageReference made = Pages.New(Tree.Record.Id, PageType.Leaf, 0);
         var page = new SlottedPage(Pages.Bytes(made.Number));
-        int firstLength = Leaf(leaves[from.Leaf]).CopyKey(from.Entry, _first), lastLength = Leaf(leaves[last.Leaf]).CopyKey(last.Entry, _key);
+        int firstLength = Leaf(leaves[from.Leaf]).CopyKey(from.Entry, _first),
+            lastLength = Leaf(leaves[last.Leaf]).CopyKey(last.Entry, _key);
         int prefix = from == last ? 0 : _first.AsSpan(0, firstLength).CommonPrefixLength(_key.AsSpan(0, lastLength));
         page.SetPrefix(_first.AsSpan(0, prefix), default);
         for (int i = from.Leaf; i <= last.Leaf; i++)
@@ -120,7 +127,8 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
             {
                 int length = leaf.CopyKey(entry, _key);
                 Span<byte> value = leaf.Value(entry, out bool isOverflow);
-                value.CopyTo(page.InsertSuffix(page.Count, _key.AsSpan(prefix, length - prefix), default, value.Length, isOverflow));
+                value.CopyTo(
+                    page.InsertSuffix(page.Count, _key.AsSpan(prefix, length - prefix), default, value.Length, isOverflow));
             }
         }
 
@@ -133,9 +141,11 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
     {
         int prefix = Prefix(separators);
         return prefix + SlottedPage.UnusedHeadBytes(separators.Count)
-            + separators.Sum(separator => SlottedPage.EntryBytes(separator.Length, PageReference.PackedBytes)) - ((separators.Count - 1) * prefix);
+            + separators.Sum(separator => SlottedPage.EntryBytes(separator.Length, PageReference.PackedBytes))
+            - ((separators.Count - 1) * prefix);
     }
 
     /// <summary>What all keys of the branch begin with; the first has none.</summary>
-    private static int Prefix(List<byte[]> separators) => separators.Count < 3 ? 0 : separators[1].AsSpan().CommonPrefixLength(separators[^1]);
+    private static int Prefix(List<byte[]> separators) =>
+        separators.Count < 3 ? 0 : separators[1].AsSpan().CommonPrefixLength(separators[^1]);
 }

@@ -4,8 +4,8 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// Goes through a tree in key order and lets pages be written again, a bounded number at a time; a branch gets to know where its children lie afterwards. Says where it
-/// stopped, so that other writers get their turn in between.
+/// Goes through a tree in key order and lets pages be written again, a bounded number at a time; a branch gets to know where its
+/// children lie afterwards. Says where it stopped, so that other writers get their turn in between.
 /// </summary>
 /// <param name="tree">The tree.</param>
 /// <param name="pages">The batch.</param>

@@ -57,7 +57,8 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         int depth = _leafDepth;
         long number = _path[depth].Number;
         var leaf = new SlottedPage(pages.Edit(number));
-        bool isOverflow = valueBytes > FormatLimits.MaxInlineValueBytes || SlottedPage.CellHeadBytes + key.Length + valueBytes > FormatLimits.MaxCellBytes;
+        bool isOverflow = valueBytes > FormatLimits.MaxInlineValueBytes
+            || SlottedPage.CellHeadBytes + key.Length + valueBytes > FormatLimits.MaxCellBytes;
         int cellValueBytes = isOverflow ? OverflowReference.PackedBytes : valueBytes;
         isNew = !isExact;
 
@@ -73,7 +74,8 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
                 FreeRun(old);
             if (old.Length >= cellValueBytes && wasOverflow == isOverflow)
             {
-                // In place, though bytes of the cell stay unused until the page is written anew: one that is written anew is a whole page of journal.
+                // In place, though bytes of the cell stay unused until the page is written anew: one that is written anew is a
+                // whole page of journal.
                 pages.Note(number, leaf.LinesOf(index));
                 place = leaf.ShrinkValue(index, cellValueBytes);
             }
@@ -161,7 +163,9 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         pages.Free(reference);
     }
 
-    /// <summary>Goes to the leaf of a key; returns its place in the path. All pages of the path are the batch's own afterwards.</summary>
+    /// <summary>
+    /// Goes to the leaf of a key; returns its place in the path. All pages of the path are the batch's own afterwards.
+    /// </summary>
     private int DescendForWriting(scoped ReadOnlySpan<byte> key)
     {
         TreeRecord record = _tree.Record;
@@ -193,8 +197,8 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     }
 
     /// <summary>
-    /// Whether a key belongs into the leaf of the last put, and where: keys that come in order mostly do, and pay no way down. Keys that come in no order do not; then
-    /// the leaf is not asked again until two puts have led to the same one.
+    /// Whether a key belongs into the leaf of the last put, and where: keys that come in order mostly do, and pay no way down.
+    /// Keys that come in no order do not; then the leaf is not asked again until two puts have led to the same one.
     /// </summary>
     private bool IsInLeaf(scoped ReadOnlySpan<byte> key, out int index, out bool isExact)
     {
@@ -298,7 +302,9 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         return true;
     }
 
-    /// <summary>The shortest key that is above everything left and not above anything right; for a branch, the key that moves up.</summary>
+    /// <summary>
+    /// The shortest key that is above everything left and not above anything right; for a branch, the key that moves up.
+    /// </summary>
     private static int Separator(PageRebuild rebuild, int split, bool isBranch, Span<byte> destination)
     {
         int length = rebuild.CopyKey(split, destination);
@@ -320,7 +326,9 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         _tree.Record = record with { Root = root, Levels = record.Levels + 1 };
     }
 
-    /// <summary>After a removal: takes an empty page out, merges an underfull one, and lets the root go when it has one child.</summary>
+    /// <summary>
+    /// After a removal: takes an empty page out, merges an underfull one, and lets the root go when it has one child.
+    /// </summary>
     private void Shrink(int depth)
     {
         for (; depth > 0; depth--)

@@ -19,7 +19,8 @@ public sealed class PublicApiTests
     public void The_public_api_of_a_package_is_the_one_that_was_reviewed(string name)
     {
         string assemblyPath = Assemblies.PathOf(name);
-        string accepted = Path.Combine(Path.GetDirectoryName(assemblyPath)!, "..", "..", "..", "PublicApi.txt"); // a file lies in a folder
+        // a file lies in a folder
+        string accepted = Path.Combine(Path.GetDirectoryName(assemblyPath)!, "..", "..", "..", "PublicApi.txt");
         string text = string.Join('\n', PublicApiText.Of(Load(assemblyPath))) + "\n";
         if (Environment.GetEnvironmentVariable("TREEPIE_ACCEPT_API") == "1")
             File.WriteAllText(accepted, text);
@@ -28,18 +29,24 @@ public sealed class PublicApiTests
         string[] now = text.TrimEnd('\n').Split('\n');
         Assert.True(
             before.SequenceEqual(now),
-            $"The public API of {name} has changed. If that is wanted, run this test with TREEPIE_ACCEPT_API=1 and commit {Path.GetFullPath(accepted)}.\n"
-            + string.Join('\n', before.Except(now).Select(line => "- " + line).Concat(now.Except(before).Select(line => "+ " + line)).Take(40)));
+            $"The public API of {name} has changed. If that is wanted, run this test with TREEPIE_ACCEPT_API=1 and commit "
+            + $"{Path.GetFullPath(accepted)}.\n"
+            + string.Join(
+                '\n',
+                before.Except(now).Select(line => "- " + line).Concat(now.Except(before).Select(line => "+ " + line)).Take(40)));
     }
 
     private static Assembly Load(string path)
     {
-        // Not collectible: nobody holds the context while the types are looked at, and one that is collected refuses to load what they refer to.
+        // Not collectible: nobody holds the context while the types are looked at, and one that is collected refuses to load what
+        // they refer to.
         var context = new AssemblyLoadContext(path, isCollectible: false);
         // A library's output does not hold the packages it uses; that of the command line holds those of all it stands on.
         string packages = Path.GetDirectoryName(Assemblies.PathOf("Treepie.CommandLine"))!; // a file lies in a folder
         context.Resolving += (_, wanted) =>
-            new[] { Path.GetDirectoryName(path)!, packages }.Select(folder => Path.Combine(folder, wanted.Name + ".dll")).FirstOrDefault(File.Exists) is { } found
+            new[] { Path.GetDirectoryName(path)!, packages }
+                .Select(folder => Path.Combine(folder, wanted.Name + ".dll"))
+                .FirstOrDefault(File.Exists) is { } found
                 ? context.LoadFromAssemblyPath(found)
                 : null;
         return context.LoadFromAssemblyPath(path);

@@ -4,7 +4,9 @@ using System.Runtime.CompilerServices;
 
 namespace Treepie.Architecture.Tests.PublicApi;
 
-/// <summary>What others may use of an assembly, a line for each type and member, in an order that does not depend on the compiler.</summary>
+/// <summary>
+/// What others may use of an assembly, a line for each type and member, in an order that does not depend on the compiler.
+/// </summary>
 internal static class PublicApiText
 {
     private const BindingFlags Declared =
@@ -44,7 +46,8 @@ internal static class PublicApiText
     {
         if (type.IsEnum || typeof(Delegate).IsAssignableFrom(type))
             return "";
-        IEnumerable<Type> own = type.GetInterfaces().Where(one => one.IsVisible && type.BaseType?.GetInterfaces().Contains(one) != true);
+        IEnumerable<Type> own = type.GetInterfaces()
+            .Where(one => one.IsVisible && type.BaseType?.GetInterfaces().Contains(one) != true);
         Type? above = type.BaseType is { } one && one != typeof(object) && one != typeof(ValueType) ? one : null;
         string[] bases = [.. above is null ? [] : (string[])[NameOf(above)], .. own.Select(NameOf).Order(StringComparer.Ordinal)];
         return bases.Length == 0 ? "" : " : " + string.Join(", ", bases);
@@ -59,16 +62,25 @@ internal static class PublicApiText
             return [Signature(type.GetMethod("Invoke")!)]; // every delegate has one
 
         return type.GetConstructors(Declared).Where(made => IsVisible(made)).Select(made => $"new({Parameters(made)})")
-            .Concat(type.GetFields(Declared).Where(field => field.IsPublic || field.IsFamily || field.IsFamilyOrAssembly).Select(Field))
+            .Concat(
+                type.GetFields(Declared)
+                    .Where(field => field.IsPublic || field.IsFamily || field.IsFamilyOrAssembly)
+                    .Select(Field))
             .Concat(type.GetProperties(Declared).Select(Property).OfType<string>())
-            .Concat(type.GetEvents(Declared).Where(one => IsVisible(one.AddMethod)).Select(one => $"event {NameOf(one.EventHandlerType!)} {one.Name}"))
+            .Concat(
+                type.GetEvents(Declared)
+                    .Where(one => IsVisible(one.AddMethod))
+                    .Select(one => $"event {NameOf(one.EventHandlerType!)} {one.Name}"))
             .Concat(type.GetMethods(Declared)
-                .Where(method => IsVisible(method) && (!method.IsSpecialName || method.Name.StartsWith("op_", StringComparison.Ordinal)))
+                .Where(
+                    method => IsVisible(method)
+                        && (!method.IsSpecialName || method.Name.StartsWith("op_", StringComparison.Ordinal)))
                 .Where(method => !method.IsDefined(typeof(CompilerGeneratedAttribute)))
                 .Select(Signature));
     }
 
-    private static bool IsVisible(MethodBase? method) => method is { IsPublic: true } or { IsFamily: true } or { IsFamilyOrAssembly: true };
+    private static bool IsVisible(MethodBase? method) =>
+        method is { IsPublic: true } or { IsFamily: true } or { IsFamilyOrAssembly: true };
 
     private static string Field(FieldInfo field) =>
         $"{(field.IsLiteral ? "const " : field.IsStatic ? "static " : "")}{NameOf(field.FieldType)} {field.Name}"
@@ -79,19 +91,26 @@ internal static class PublicApiText
         bool reads = IsVisible(property.GetMethod), writes = IsVisible(property.SetMethod);
         if (!reads && !writes)
             return null;
-        bool isInit = writes && property.SetMethod!.ReturnParameter.GetRequiredCustomModifiers().Contains(typeof(IsExternalInit)); // writes: there is one
+        // writes: there is one
+        bool isInit = writes && property.SetMethod!.ReturnParameter.GetRequiredCustomModifiers().Contains(typeof(IsExternalInit));
         bool isStatic = (property.GetMethod ?? property.SetMethod)!.IsStatic; // a property has one of them
         string required = property.IsDefined(typeof(RequiredMemberAttribute)) ? "required " : "";
         string index = property.GetIndexParameters() is { Length: > 0 } by ? $"[{string.Join(", ", by.Select(Parameter))}]" : "";
         string type = WithNullability(property.PropertyType, () => new NullabilityInfoContext().Create(property).ReadState);
-        return $"{(isStatic ? "static " : "")}{required}{type} {property.Name}{index} {{ {(reads ? "get; " : "")}{(isInit ? "init; " : writes ? "set; " : "")}}}";
+        return $"{(isStatic ? "static " : "")}{required}{type} {property.Name}{index} {{ "
+            + $"{(reads ? "get; " : "")}{(isInit ? "init; " : writes ? "set; " : "")}}}";
     }
 
     private static string Signature(MethodInfo method)
     {
-        string modifier = method.IsStatic ? "static " : method.IsAbstract ? "abstract " : method is { IsVirtual: true, IsFinal: false } ? "virtual " : "";
-        string generic = method.IsGenericMethodDefinition ? $"<{string.Join(", ", method.GetGenericArguments().Select(NameOf))}>" : "";
-        string result = WithNullability(method.ReturnType, () => new NullabilityInfoContext().Create(method.ReturnParameter).ReadState);
+        string modifier = method.IsStatic
+            ? "static "
+            : method.IsAbstract ? "abstract " : method is { IsVirtual: true, IsFinal: false } ? "virtual " : "";
+        string generic = method.IsGenericMethodDefinition
+            ? $"<{string.Join(", ", method.GetGenericArguments().Select(NameOf))}>"
+            : "";
+        string result = WithNullability(
+            method.ReturnType, () => new NullabilityInfoContext().Create(method.ReturnParameter).ReadState);
         return $"{modifier}{result} {method.Name}{generic}({Parameters(method)})";
     }
 
@@ -101,7 +120,8 @@ internal static class PublicApiText
     {
         string direction = parameter.IsOut ? "out " : parameter.IsIn ? "in " : parameter.ParameterType.IsByRef ? "ref " : "";
         string type = WithNullability(parameter.ParameterType, () => new NullabilityInfoContext().Create(parameter).WriteState);
-        return $"{direction}{type} {parameter.Name}{(parameter.HasDefaultValue ? " = " + Literal(parameter.RawDefaultValue) : "")}";
+        return $"{direction}{type} "
+            + $"{parameter.Name}{(parameter.HasDefaultValue ? " = " + Literal(parameter.RawDefaultValue) : "")}";
     }
 
     private static string WithNullability(Type type, Func<NullabilityState> state) =>
@@ -126,7 +146,9 @@ internal static class PublicApiText
         if (Nullable.GetUnderlyingType(type) is { } inner)
             return NameOf(inner) + "?";
 
-        string name = type.FullName is null || type.IsGenericType ? $"{type.Namespace}.{Nested(type)}" : type.FullName.Replace('+', '.');
+        string name = type.FullName is null || type.IsGenericType
+            ? $"{type.Namespace}.{Nested(type)}"
+            : type.FullName.Replace('+', '.');
         name = name.StartsWith("System.", StringComparison.Ordinal) ? type.Name : name;
         return type.IsGenericType
             ? $"{name.Split('`')[0]}<{string.Join(", ", type.GetGenericArguments().Select(NameOf))}>"

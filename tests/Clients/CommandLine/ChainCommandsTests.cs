@@ -9,7 +9,10 @@ using Treepie.Writes;
 
 namespace Treepie.Clients.Tests.CommandLine;
 
-/// <summary>Chains of snapshots, increments and logs from the command line, which finds out at the place where they end and what leads to a moment.</summary>
+/// <summary>
+/// Chains of snapshots, increments and logs from the command line, which finds out at the place where they end and what leads to
+/// a moment.
+/// </summary>
 [Collection(RunningServer.Collection)]
 public sealed class ChainCommandsTests(RunningServer server) : IDisposable
 {
@@ -26,31 +29,60 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
     {
         string name = await server.NewDatabaseAsync(), key = await KeyFileAsync();
         var commits = new List<long>();
-        foreach ((string kind, string expected) in ((string, string)[])[("log", "a snapshot"), ("log", "a stretch of the log"), ("incremental", "an increment"), ("log", "a stretch of the log"), ("log", "a stretch of the log")])
+        foreach ((
+            string kind,
+            string expected) in ((string, string)[])
+            [
+                ("log", "a snapshot"), ("log", "a stretch of the log"), ("incremental", "an increment"),
+                ("log", "a stretch of the log"), ("log", "a stretch of the log")
+            ])
         {
             await server.PutAsync(name, $"users/{commits.Count + 1}", "Users", "Ada");
-            string said = (await RunAsync("backup", "-d", name, "--kind", kind, "--to", Place, "--key", "file:" + key, "--url", server.Url)).Error;
+            string said =
+                (await RunAsync(
+                    "backup", "-d", name, "--kind", kind, "--to", Place, "--key", "file:" + key, "--url", server.Url)).Error;
             Assert.Contains(expected, said, StringComparison.Ordinal);
             commits.Add(long.Parse(Regex.Match(said, @"commit (\d+)").Groups[1].Value, CultureInfo.InvariantCulture));
         }
 
-        Assert.Contains("Nothing has changed", (await RunAsync("backup", "-d", name, "--kind", "log", "--to", Place, "--key", "file:" + key, "--url", server.Url)).Error, StringComparison.Ordinal);
+        Assert.Contains(
+            "Nothing has changed",
+            (await RunAsync(
+                "backup", "-d", name, "--kind", "log", "--to", Place, "--key", "file:" + key, "--url", server.Url)).Error,
+            StringComparison.Ordinal);
         string list = (await RunAsync("backups", "list", "--at", Place)).Output;
         Assert.Contains($"each commit from {commits[0]} ", list, StringComparison.Ordinal);
         Assert.Contains($"to {commits[^1]} ", list, StringComparison.Ordinal);
         Assert.DoesNotContain("missing", list, StringComparison.Ordinal);
-        Assert.Contains("whole: 5 documents", (await RunAsync("verify", "--from", Place, "--key", "file:" + key)).Output, StringComparison.Ordinal);
-        Assert.Contains("content hash", (await RunAsync("verify", "--from", Place, "--commit", Text(commits[0]), "--key", "file:" + key)).Output, StringComparison.Ordinal);
-        Assert.Contains("whole: 3 documents", (await RunAsync("verify", "--from", Place, "--commit", Text(commits[2]), "--key", "file:" + key)).Output, StringComparison.Ordinal);
+        Assert.Contains(
+            "whole: 5 documents", (await RunAsync("verify", "--from", Place, "--key", "file:" + key)).Output,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "content hash",
+            (await RunAsync("verify", "--from", Place, "--commit", Text(commits[0]), "--key", "file:" + key)).Output,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "whole: 3 documents",
+            (await RunAsync("verify", "--from", Place, "--commit", Text(commits[2]), "--key", "file:" + key)).Output,
+            StringComparison.Ordinal);
 
         string directory = Path.Combine(_files.Path, "directory");
-        Assert.Contains("2 documents", (await RunAsync("restore", "--from", Place, "--commit", Text(commits[1]), "--directory", directory, "--plain", "--key", "file:" + key)).Error, StringComparison.Ordinal);
+        Assert.Contains(
+            "2 documents",
+            (await RunAsync(
+                "restore", "--from", Place, "--commit", Text(commits[1]), "--directory", directory, "--plain", "--key",
+                "file:" + key)).Error,
+            StringComparison.Ordinal);
         await using (Database restored = Database.Open(directory))
             Assert.Equal(2, restored.GetStatistics().DocumentCount);
-        string summary = (await RunAsync("restore", "--from", Place, "-d", name + "-again", "--plain", "--key", "file:" + key, "--url", server.Url)).Error;
+        string summary =
+            (await RunAsync(
+                "restore", "--from", Place, "-d", name + "-again", "--plain", "--key", "file:" + key, "--url", server.Url)).Error;
         Assert.Contains("5 documents", summary, StringComparison.Ordinal);
         Assert.NotNull(await server.LoadAsync(name + "-again", "users/5"));
-        await RunAsync("restore", "--from", Place, "-d", name + "-then", "--plain", "--commit", Text(commits[3]), "--key", "file:" + key, "--url", server.Url);
+        await RunAsync(
+            "restore", "--from", Place, "-d", name + "-then", "--plain", "--commit", Text(commits[3]), "--key", "file:" + key,
+            "--url", server.Url);
         Assert.NotNull(await server.LoadAsync(name + "-then", "users/4"));
         Assert.Null(await server.LoadAsync(name + "-then", "users/5"));
     }
@@ -66,7 +98,10 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
             {
                 for (int i = 0; i < 5; i++)
                 {
-                    await database.WriteAsync(new WriteBatch(database.Options).Put(string.Create(CultureInfo.InvariantCulture, $"users/{(5 * step) + i}"), "{}"u8.ToArray()), Cancel);
+                    await database.WriteAsync(
+                        new WriteBatch(database.Options).Put(
+                            string.Create(CultureInfo.InvariantCulture, $"users/{(5 * step) + i}"), "{}"u8.ToArray()),
+                        Cancel);
                     await WaitForNextMillisecondAsync();
                     if (step == 2 && i == 2)
                         between = DateTime.UtcNow;
@@ -78,36 +113,56 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
         }
 
         string at = between.ToString("O", CultureInfo.InvariantCulture);
-        Assert.Contains("13 documents", (await RunAsync("restore", "--from", Place, "--at", at, "--directory", Path.Combine(_files.Path, "a"))).Error, StringComparison.Ordinal);
+        Assert.Contains(
+            "13 documents",
+            (await RunAsync("restore", "--from", Place, "--at", at, "--directory", Path.Combine(_files.Path, "a"))).Error,
+            StringComparison.Ordinal);
         foreach (string card in Directory.GetFiles(Path.Combine(Place, "shop"), "*.card"))
             File.Delete(card);
-        Assert.Contains("13 documents", (await RunAsync("restore", "--from", Place, "--at", at, "--directory", Path.Combine(_files.Path, "b"))).Error, StringComparison.Ordinal);
+        Assert.Contains(
+            "13 documents",
+            (await RunAsync("restore", "--from", Place, "--at", at, "--directory", Path.Combine(_files.Path, "b"))).Error,
+            StringComparison.Ordinal);
 
         string[] logs = [.. Directory.GetFiles(Path.Combine(Place, "shop"), "*.ravendb-log").Order(StringComparer.Ordinal)];
         File.Delete(logs[1]);
         string list = (await RunAsync("backups", "list", "--at", Place)).Output;
         Assert.Contains($"missing: 'shop/{Path.GetFileName(logs[2])}' goes on from commit", list, StringComparison.Ordinal);
-        CommandLineProcess gap = await CommandLineProcess.RunAsync("restore", "--from", Place, "--at", at, "--directory", Path.Combine(_files.Path, "c"));
+        CommandLineProcess gap = await CommandLineProcess.RunAsync(
+            "restore", "--from", Place, "--at", at, "--directory", Path.Combine(_files.Path, "c"));
         Assert.Equal(2, gap.ExitCode);
         Assert.Contains("the log between is missing", gap.Error, StringComparison.Ordinal);
-        CommandLineProcess early = await CommandLineProcess.RunAsync("restore", "--from", Place, "--at", "2001-01-01", "--directory", Path.Combine(_files.Path, "c"));
+        CommandLineProcess early = await CommandLineProcess.RunAsync(
+            "restore", "--from", Place, "--at", "2001-01-01", "--directory", Path.Combine(_files.Path, "c"));
         Assert.Contains("before all that is there", early.Error, StringComparison.Ordinal);
         Assert.False(Directory.Exists(Path.Combine(_files.Path, "c")));
-        foreach (string[] wrong in (string[][])[["restore", "--from", Place, "--at", "noon", "--directory", "x"], ["restore", "a", "--commit", "1", "--directory", "x"], ["verify", "--from", Place, "--at", at, "--commit", "1"], ["backup", "--directory", source, "--kind", "log", "-o", "x"]])
+        foreach (string[] wrong in (string[][])
+        [
+            ["restore", "--from", Place, "--at", "noon", "--directory", "x"],
+            ["restore", "a", "--commit", "1", "--directory", "x"], ["verify", "--from", Place, "--at", at, "--commit", "1"],
+            ["backup", "--directory", source, "--kind", "log", "-o", "x"]
+        ])
             Assert.Equal(2, (await CommandLineProcess.RunAsync(wrong)).ExitCode);
     }
 
     [Fact]
     public async Task A_restore_of_a_chain_that_is_killed_leaves_no_database_and_the_next_one_makes_it()
     {
-        string source = Path.Combine(_files.Path, "shop"), target = Path.Combine(_files.Path, "restored"), unfinished = Path.Combine(_files.Path, "~restoring-restored");
+        string source = Path.Combine(_files.Path, "shop"),
+            target = Path.Combine(_files.Path, "restored"),
+            unfinished = Path.Combine(_files.Path, "~restoring-restored");
         for (int step = 0; step < 3; step++)
         {
             await using (Database database = Database.Open(source))
             {
                 await using BulkInsert bulk = database.BulkInsert();
                 for (int i = 0; i < 8_000; i++)
-                    await bulk.StoreAsync(string.Create(CultureInfo.InvariantCulture, $"a/{(step * 8_000) + i}"), Encoding.UTF8.GetBytes($"{{\"n\":{i},\"text\":\"{Convert.ToHexString(Guid.NewGuid().ToByteArray())}{new string('x', 200)}\"}}"), Cancel);
+                    await bulk.StoreAsync(
+                        string.Create(CultureInfo.InvariantCulture, $"a/{(step * 8_000) + i}"),
+                        Encoding.UTF8.GetBytes(
+                            $"{{\"n\":{i},\"text\":\"{Convert.ToHexString(Guid.NewGuid().ToByteArray())}"
+                                + $"{new string('x', 200)}\"}}"),
+                        Cancel);
                 await bulk.CompleteAsync(Cancel);
             }
 
@@ -142,10 +197,15 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
     [InlineData("log", false)]
     [InlineData("incremental", true)]
     [InlineData("incremental", false)]
-    public async Task Commits_that_change_no_document_are_backed_up_too_and_only_then_nothing_has_changed(string kind, bool ofServer)
+    public async Task Commits_that_change_no_document_are_backed_up_too_and_only_then_nothing_has_changed(
+        string kind, bool ofServer)
     {
         string name = ofServer ? await server.NewDatabaseAsync() : "shop", source = Path.Combine(_files.Path, name);
-        string[] backup = ["backup", .. ofServer ? (string[])["-d", name, "--url", server.Url] : ["--directory", source], "--kind", kind, "--to", Place];
+        string[] backup =
+        [
+            "backup", .. ofServer ? (string[])["-d", name, "--url", server.Url] : ["--directory", source], "--kind", kind, "--to",
+            Place
+        ];
         await ChangeAsync(0);
         await RunAsync(backup);
         for (int step = 1; step <= 2; step++)
@@ -178,7 +238,13 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
                 for (int i = 0; i < 3; i++)
                     await database.NextIdentityAsync("users|", Cancel);
             else
-                database.Indexes.Put(new IndexDefinition { Name = "Users/ByName", Collections = ["Users"], Fields = [new IndexFieldDefinition { Name = "name" }] });
+                database.Indexes.Put(
+                    new IndexDefinition
+                    {
+                        Name = "Users/ByName",
+                        Collections = ["Users"],
+                        Fields = [new IndexFieldDefinition { Name = "name" }]
+                    });
         }
     }
 
@@ -209,7 +275,10 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
         }
     }
 
-    /// <summary>How many files lie in a folder that another process makes, fills and renames while it is looked at; none where there is no folder (any more).</summary>
+    /// <summary>
+    /// How many files lie in a folder that another process makes, fills and renames while it is looked at; none where there is no
+    /// folder (any more).
+    /// </summary>
     private static int FilesIn(string folder)
     {
         try
@@ -231,11 +300,13 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
         else if (step == 1)
         {
             for (int i = 0; i < 3; i++)
-                (await server.Server.Http.PostAsync($"/databases/{name}/identity/next?name=users|", null, Cancel)).EnsureSuccessStatusCode();
+                (await server.Server.Http.PostAsync(
+                    $"/databases/{name}/identity/next?name=users|", null, Cancel)).EnsureSuccessStatusCode();
         }
         else
         {
-            const string Index = """{"Indexes":[{"Name":"Users/ByName","Maps":["from u in docs.Users select new { u.name }"]}]}""";
+            const string Index =
+                """{"Indexes":[{"Name":"Users/ByName","Maps":["from u in docs.Users select new { u.name }"]}]}""";
             using var body = new StringContent(Index, Encoding.UTF8, "application/json");
             (await server.Server.Http.PutAsync($"/databases/{name}/admin/indexes", body, Cancel)).EnsureSuccessStatusCode();
         }
@@ -255,7 +326,8 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
     private async Task<string> KeyFileAsync()
     {
         string path = Path.Combine(_files.Path, "backup.key");
-        await File.WriteAllTextAsync(path, Convert.ToBase64String([.. Enumerable.Range(1, 32).Select(value => (byte)value)]), Cancel);
+        await File.WriteAllTextAsync(
+            path, Convert.ToBase64String([.. Enumerable.Range(1, 32).Select(value => (byte)value)]), Cancel);
         if (!OperatingSystem.IsWindows())
             File.SetUnixFileMode(path, UnixFileMode.UserRead | UnixFileMode.UserWrite);
         return path;

@@ -30,13 +30,17 @@ public sealed class CommandsTests(RunningServer server) : IDisposable
         Assert.Equal((0, 0), (export.ExitCode, import.ExitCode));
         Assert.Equal([file], Directory.GetFiles(_files.Path));
         Assert.Equal(collection is null ? 834 : 830, (await server.CountsAsync(to)).Values.Sum());
-        foreach (string id in (string[])["orders/1-A", "orders/830-A", .. collection is null ? ["regions/4-A"] : Array.Empty<string>()])
+        foreach (string id in (string[])
+        [
+            "orders/1-A", "orders/830-A", .. collection is null ? ["regions/4-A"] : Array.Empty<string>()
+        ])
         {
             JsonElement before = Assert.NotNull(await server.LoadAsync(from, id));
             JsonElement after = Assert.NotNull(await server.LoadAsync(to, id));
             Assert.Equal(WithoutMetadata(before), WithoutMetadata(after));
             Assert.Equal(
-                before.GetProperty("@metadata").GetProperty("@collection").GetString(), after.GetProperty("@metadata").GetProperty("@collection").GetString());
+                before.GetProperty("@metadata").GetProperty("@collection").GetString(),
+                after.GetProperty("@metadata").GetProperty("@collection").GetString());
         }
     }
 
@@ -55,10 +59,15 @@ public sealed class CommandsTests(RunningServer server) : IDisposable
     {
         string database = await WithRegionsAsync();
         string file = Path.Combine(_files.Path, "indexes.json");
-        await File.WriteAllTextAsync(file, """[{"Name":"Regions/ByName","Collections":["Regions"],"Fields":{"Name":{}}}]""", TestContext.Current.CancellationToken);
+        await File.WriteAllTextAsync(
+            file, """[{"Name":"Regions/ByName","Collections":["Regions"],"Fields":{"Name":{}}}]""",
+            TestContext.Current.CancellationToken);
         CommandLineProcess put = await server.TreepieAsync("index", "put", file, "-d", database);
         Assert.Equal((0, "Index 'Regions/ByName' is defined."), (put.ExitCode, put.Error.Trim()));
-        Assert.Equal(0, (await server.TreepieAsync("query", "from index 'Regions/ByName' where Name != 'x'", "-d", database, "--wait")).ExitCode);
+        Assert.Equal(
+            0,
+            (await server.TreepieAsync(
+                "query", "from index 'Regions/ByName' where Name != 'x'", "-d", database, "--wait")).ExitCode);
         CommandLineProcess list = await server.TreepieAsync("index", "list", "-d", database);
         Assert.Equal("Regions/ByName\t4 entries\tup to date", list.Output.Trim());
         Assert.Equal(0, (await server.TreepieAsync("index", "rebuild", "regions/byname", "-d", database)).ExitCode);
@@ -67,7 +76,8 @@ public sealed class CommandsTests(RunningServer server) : IDisposable
         Assert.Equal(0, (await server.TreepieAsync("index", "delete", "Regions/ByName", "-d", database)).ExitCode);
         Assert.Equal(1, (await server.TreepieAsync("index", "delete", "Regions/ByName", "-d", database)).ExitCode);
 
-        await File.WriteAllTextAsync(file, """{"Name":"Regions/ByName","Fields":{"Name":{"Path":"a..b"}}}""", TestContext.Current.CancellationToken);
+        await File.WriteAllTextAsync(
+            file, """{"Name":"Regions/ByName","Fields":{"Name":{"Path":"a..b"}}}""", TestContext.Current.CancellationToken);
         CommandLineProcess refused = await server.TreepieAsync("index", "put", file, "-d", database);
         Assert.Equal(1, refused.ExitCode);
         Assert.Contains("'a..b', of the field 'Name', is not a path", refused.Error, StringComparison.Ordinal);
@@ -91,7 +101,8 @@ public sealed class CommandsTests(RunningServer server) : IDisposable
     {
         string database = await WithRegionsAsync();
         CommandLineProcess query = await server.TreepieAsync(
-            "query", "from Regions where Name = $name select Name", "-d", database, "--parameters", """{"name":"Eastern"}""", "--format", "json", "--wait");
+            "query", "from Regions where Name = $name select Name", "-d", database, "--parameters", """{"name":"Eastern"}""",
+            "--format", "json", "--wait");
         using JsonDocument answer = JsonDocument.Parse(query.Output);
         Assert.Equal(1, answer.RootElement.GetProperty("TotalResults").GetInt32());
         Assert.Equal("Eastern", answer.RootElement.GetProperty("Results")[0].GetProperty("Name").GetString());
@@ -104,7 +115,9 @@ public sealed class CommandsTests(RunningServer server) : IDisposable
         string database = await WithRegionsAsync();
         CommandLineProcess query = await server.TreepieAsync("query", "from Regions", "-d", database, "-f", "ndjson");
         string[] lines = query.Output.Split('\n', StringSplitOptions.RemoveEmptyEntries);
-        Assert.Equal(["Eastern", "Northern", "Southern", "Western"], lines.Select(line => Parse(line).GetProperty("Name").GetString()).Order(StringComparer.Ordinal));
+        Assert.Equal(
+            ["Eastern", "Northern", "Southern", "Western"],
+            lines.Select(line => Parse(line).GetProperty("Name").GetString()).Order(StringComparer.Ordinal));
         Assert.StartsWith("4 results", query.Error, StringComparison.Ordinal);
     }
 
@@ -112,7 +125,8 @@ public sealed class CommandsTests(RunningServer server) : IDisposable
     public async Task Query_as_table_has_a_row_for_each_result_and_a_footer()
     {
         string database = await WithRegionsAsync();
-        CommandLineProcess query = await server.TreepieAsync("query", "from Regions where Name >= 'N' order by Name", "-d", database, "--wait", "--rows", "2");
+        CommandLineProcess query = await server.TreepieAsync(
+            "query", "from Regions where Name >= 'N' order by Name", "-d", database, "--wait", "--rows", "2");
         Assert.Equal(0, query.ExitCode);
         Assert.Matches(@"id\(\).*Name.*Territories", query.Output);
         Assert.Matches("regions/3-A.*Northern", query.Output);
@@ -137,7 +151,10 @@ public sealed class CommandsTests(RunningServer server) : IDisposable
     public async Task Database_that_is_not_there_is_named_with_those_that_are()
     {
         string database = await server.NewDatabaseAsync();
-        foreach (string[] command in (string[][])[["query", "from X"], ["query", "from X", "-f", "ndjson"], ["export"], ["import", Sample("regions")]])
+        foreach (string[] command in (string[][])
+        [
+            ["query", "from X"], ["query", "from X", "-f", "ndjson"], ["export"], ["import", Sample("regions")]
+        ])
         {
             CommandLineProcess run = await server.TreepieAsync([.. command, "-d", "nowhere"]);
             Assert.Equal(1, run.ExitCode);
@@ -187,7 +204,8 @@ public sealed class CommandsTests(RunningServer server) : IDisposable
         Assert.Contains("No server answers at http://127.0.0.1:9", run.Error, StringComparison.Ordinal);
     }
 
-    private static string Sample(string name) => Path.Combine(DataSets.RepositoryRoot, "samples", "northwind", name + ".ndjson.gz");
+    private static string Sample(string name) =>
+        Path.Combine(DataSets.RepositoryRoot, "samples", "northwind", name + ".ndjson.gz");
 
     private static JsonElement Parse(string line)
     {

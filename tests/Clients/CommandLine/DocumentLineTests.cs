@@ -14,9 +14,15 @@ public sealed class DocumentLineTests
     [InlineData(""" { "a" : 1 } """, """{"@metadata":{"@collection":"People"},"a" : 1}""")]
     [InlineData("{}", """{"@metadata":{"@collection":"People"}}""")]
     [InlineData("""{"@metadata":{}}""", """{"@metadata":{"@collection":"People"}}""")]
-    [InlineData("""{"@metadata":{"@id":"x/1","@change-vector":"A:1","tag":[1]},"a":1}""", """{"@metadata":{"@collection":"People","tag":[1]},"a":1}""")]
-    [InlineData("""{"a":1 , "@metadata" : {"@collection":"Old"} , "b":",,"}""", """{"@metadata":{"@collection":"People"},"a":1,"b":",,"}""")]
-    [InlineData("""{"a":"\u0041 ä 東","@metadata":{"@last-modified":"x"}}""", """{"@metadata":{"@collection":"People"},"a":"\u0041 ä 東"}""")]
+    [InlineData(
+        """{"@metadata":{"@id":"x/1","@change-vector":"A:1","tag":[1]},"a":1}""",
+        """{"@metadata":{"@collection":"People","tag":[1]},"a":1}""")]
+    [InlineData(
+        """{"a":1 , "@metadata" : {"@collection":"Old"} , "b":",,"}""",
+        """{"@metadata":{"@collection":"People"},"a":1,"b":",,"}""")]
+    [InlineData(
+        """{"a":"\u0041 ä 東","@metadata":{"@last-modified":"x"}}""",
+        """{"@metadata":{"@collection":"People"},"a":"\u0041 ä 東"}""")]
     public void Document_is_kept_byte_for_byte_beside_its_metadata(string line, string expected)
     {
         using JsonDocument command = Command(line, _toPeople, out _);
@@ -54,7 +60,8 @@ public sealed class DocumentLineTests
     public void Collection_of_an_export_is_taken_over()
     {
         using JsonDocument command = Command("""{"@metadata":{"@collection":"Cats"}}""", new ImportOptions(), out string id);
-        Assert.Equal("Cats", command.RootElement.GetProperty("Document").GetProperty("@metadata").GetProperty("@collection").GetString());
+        Assert.Equal(
+            "Cats", command.RootElement.GetProperty("Document").GetProperty("@metadata").GetProperty("@collection").GetString());
         Assert.Equal("cats/7", id);
     }
 

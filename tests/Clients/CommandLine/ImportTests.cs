@@ -58,7 +58,8 @@ public sealed class ImportTests(RunningServer server) : IDisposable
         string database = await server.NewDatabaseAsync();
         await server.PutAsync(database, "people/5", "People", "old");
 
-        ImportCounts counts = await RunAsync(database, WritePeople(10), new ImportOptions { Collection = "People", Overwrite = true });
+        ImportCounts counts = await RunAsync(
+            database, WritePeople(10), new ImportOptions { Collection = "People", Overwrite = true });
 
         Assert.Equal((10, 0), (counts.Written, counts.AlreadyThere));
         Assert.Equal("name 5", (await server.LoadAsync(database, "people/5"))?.GetProperty("name").GetString());
@@ -98,7 +99,8 @@ public sealed class ImportTests(RunningServer server) : IDisposable
         string deep = $$"""{"n":{{new string('[', 5000)}}{{new string(']', 5000)}}}""";
         string file = Write("""{"n":1}""", "[]", """{"n":3}""", deep, "", """{"n":6}""", "{\"n\":\"\u0001\"}");
 
-        CommandLineProcess import = await server.TreepieAsync("import", file, "-d", database, "-c", "Lines", "--on-error", "skip");
+        CommandLineProcess import = await server.TreepieAsync(
+            "import", file, "-d", database, "-c", "Lines", "--on-error", "skip");
 
         Assert.Equal(1, import.ExitCode);
         Assert.Contains("line 2: not a JSON object but an array", import.Error, StringComparison.Ordinal);
@@ -144,10 +146,15 @@ public sealed class ImportTests(RunningServer server) : IDisposable
     public async Task Ctrl_c_ends_with_130_and_the_next_run_completes()
     {
         Requirement.Needs(!OperatingSystem.IsWindows(), "kill -INT", "Windows has no signals to send to another process.");
-        Requirement.Needs(!IsInterruptIgnored(), "An interrupt that is not ignored", "A shell without job control has what it runs in the background ignore SIGINT, and so do all processes below: run the tests in the foreground.");
+        Requirement.Needs(
+            !IsInterruptIgnored(), "An interrupt that is not ignored",
+            "A shell without job control has what it runs in the background ignore SIGINT, and so do all processes below: run "
+                + "the tests in the foreground.");
         string database = await server.NewDatabaseAsync();
         string file = WritePeople(30_000);
-        using Process import = CommandLineProcess.Start("import", file, "-d", database, "-c", "People", "--batch-size", "5", "--url", server.Url); // small, so that it takes longer than to interrupt it
+        // small, so that it takes longer than to interrupt it
+        using Process import = CommandLineProcess.Start(
+            "import", file, "-d", database, "-c", "People", "--batch-size", "5", "--url", server.Url);
         Task<string> error = import.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken);
         while ((await server.CountsAsync(database)).GetValueOrDefault("People") == 0)
             Assert.False(import.HasExited, "The import ended before it was interrupted.");
@@ -166,16 +173,24 @@ public sealed class ImportTests(RunningServer server) : IDisposable
         Assert.Equal(30_000, (await server.CountsAsync(database))["People"]);
     }
 
-    /// <summary>Whether this process, and with it each that it starts, was told to ignore SIGINT; the runtime leaves that as it is. Known on Linux only.</summary>
+    /// <summary>
+    /// Whether this process, and with it each that it starts, was told to ignore SIGINT; the runtime leaves that as it is. Known
+    /// on Linux only.
+    /// </summary>
     private static bool IsInterruptIgnored()
     {
         const string Ignored = "SigIgn:";
         const ulong Interrupt = 1UL << (2 - 1);
-        string? line = File.Exists("/proc/self/status") ? File.ReadLines("/proc/self/status").FirstOrDefault(each => each.StartsWith(Ignored, StringComparison.Ordinal)) : null;
-        return line is not null && (ulong.Parse(line.AsSpan(Ignored.Length).Trim(), NumberStyles.HexNumber, CultureInfo.InvariantCulture) & Interrupt) != 0;
+        string? line = File.Exists("/proc/self/status")
+            ? File.ReadLines("/proc/self/status").FirstOrDefault(each => each.StartsWith(Ignored, StringComparison.Ordinal))
+            : null;
+        return line is not null
+            && (ulong.Parse(line.AsSpan(Ignored.Length).Trim(), NumberStyles.HexNumber, CultureInfo.InvariantCulture) & Interrupt)
+                != 0;
     }
 
-    private async Task<ImportCounts> RunAsync(string database, string file, ImportOptions options, int stopAfterBatches = int.MaxValue)
+    private async Task<ImportCounts> RunAsync(
+        string database, string file, ImportOptions options, int stopAfterBatches = int.MaxValue)
     {
         using var client = new ServerClient(new Uri(server.Url));
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
@@ -197,7 +212,9 @@ public sealed class ImportTests(RunningServer server) : IDisposable
     {
         string path = Path.Combine(_files.Path, name);
         using Stream file = File.Create(path);
-        using Stream content = name.EndsWith(".gz", StringComparison.Ordinal) ? new GZipStream(file, CompressionLevel.Fastest) : file;
+        using Stream content = name.EndsWith(".gz", StringComparison.Ordinal)
+            ? new GZipStream(file, CompressionLevel.Fastest)
+            : file;
         using var writer = new StreamWriter(content);
         for (int i = 1; i <= count; i++)
             writer.Write($$"""{"name":"name {{i}}","age":{{i % 90}}}""" + "\n");

@@ -18,23 +18,36 @@ public sealed class KeyCommandsTests : IDisposable
     [Fact]
     public async Task A_database_is_made_locked_opened_rekeyed_encrypted_anew_and_salvaged()
     {
-        string first = await NewKeyAsync("first.key"), second = await NewKeyAsync("second.key"), third = await NewKeyAsync("third.key"), master = await NewKeyAsync("master.key");
+        string first = await NewKeyAsync("first.key"),
+            second = await NewKeyAsync("second.key"),
+            third = await NewKeyAsync("third.key"),
+            master = await NewKeyAsync("master.key");
         await using (ServerProcess server = await ServerProcess.StartAsync(Data, "--master-key", master))
         {
             await SucceedAsync(server, "databases", "create", "shop", "--encrypted", "--key", first);
             await FillAsync(server);
-            Assert.Contains("already", await FailAsync(2, server, "databases", "create", "shop", "--encrypted", "--key", second), StringComparison.Ordinal);
-            Assert.Contains("open with another key", await FailAsync(1, server, "key", "give", "-d", "shop", "--key", second), StringComparison.Ordinal);
+            Assert.Contains(
+                "already", await FailAsync(2, server, "databases", "create", "shop", "--encrypted", "--key", second),
+                StringComparison.Ordinal);
+            Assert.Contains(
+                "open with another key", await FailAsync(1, server, "key", "give", "-d", "shop", "--key", second),
+                StringComparison.Ordinal);
             await SucceedAsync(server, "key", "change", "-d", "shop", "--new-key", second);
-            Assert.Contains("encrypted anew", await SucceedAsync(server, "key", "rotate", "-d", "shop"), StringComparison.Ordinal);
+            Assert.Contains(
+                "encrypted anew", await SucceedAsync(server, "key", "rotate", "-d", "shop"), StringComparison.Ordinal);
             Assert.Equal(0, await server.StopAsync());
         }
 
         await using (ServerProcess server = await ServerProcess.StartAsync(Data)) // without the master key
         {
-            Assert.Contains("whose master key is not set", await FailAsync(1, server, "export", "-d", "shop"), StringComparison.Ordinal);
-            Assert.Contains("there is no master key", await FailAsync(1, server, "key", "give", "-d", "shop", "--key", second), StringComparison.Ordinal);
-            Assert.Contains("does not open", await FailAsync(1, server, "key", "give", "-d", "shop", "--key", first, "--until-restart"), StringComparison.Ordinal);
+            Assert.Contains(
+                "whose master key is not set", await FailAsync(1, server, "export", "-d", "shop"), StringComparison.Ordinal);
+            Assert.Contains(
+                "there is no master key", await FailAsync(1, server, "key", "give", "-d", "shop", "--key", second),
+                StringComparison.Ordinal);
+            Assert.Contains(
+                "does not open", await FailAsync(1, server, "key", "give", "-d", "shop", "--key", first, "--until-restart"),
+                StringComparison.Ordinal);
             await SucceedAsync(server, "key", "give", "-d", "shop", "--key", second, "--until-restart");
             Assert.Equal(100, await CountAsync(server));
             Assert.Equal(0, await server.StopAsync());
@@ -47,7 +60,8 @@ public sealed class KeyCommandsTests : IDisposable
         await FailAsync(2, null, "key", "change", Shop, "--key", first, "--new-key", third);
         await SucceedAsync(null, "key", "change", Shop, "--key", second, "--new-key", third);
         await SucceedAsync(null, "key", "rotate", Shop, "--key", third);
-        Assert.Contains(": clean", (await CommandLineProcess.SucceedAsync("check", Shop, "--key", third)).Output, StringComparison.Ordinal);
+        Assert.Contains(
+            ": clean", (await CommandLineProcess.SucceedAsync("check", Shop, "--key", third)).Output, StringComparison.Ordinal);
 
         string target = Path.Combine(_files.Path, "saved");
         await FailAsync(2, null, "salvage", Shop, target, "--key", second);
@@ -71,7 +85,8 @@ public sealed class KeyCommandsTests : IDisposable
             (["key", "generate", Path.Combine(_files.Path, "good.key")], "only copy"),
             (["key", "give", "-d", "shop", "--url", server.Url, "--key", Secret], "never given itself"),
             (["key", "give", "-d", "shop", "--url", server.Url, "--key", $"file:{open}"], "chmod 600"),
-            (["key", "give", "-d", "shop", "--url", server.Url, "--key", $"passphrase-file:{open.Replace("open", "good", StringComparison.Ordinal)}"], "no passphrases"),
+            (["key", "give", "-d", "shop", "--url", server.Url, "--key", $"passphrase-file:"
+                + $"{open.Replace("open", "good", StringComparison.Ordinal)}"], "no passphrases"),
             (["key", "give", "-d", "shop", "--url", server.Url, "--key", "ask"], "there is no terminal"),
             (["key", "give", "-d", "shop", "--url", server.Url], "--key"),
             (["key", "change", "--new-key", key], "Give the directory of a database"),
@@ -86,7 +101,8 @@ public sealed class KeyCommandsTests : IDisposable
             Assert.DoesNotContain(Secret, run.Error + run.Output, StringComparison.Ordinal);
         }
 
-        using JsonDocument names = JsonDocument.Parse(await server.Http.GetStringAsync("/databases?namesOnly=true", TestContext.Current.CancellationToken));
+        using JsonDocument names = JsonDocument.Parse(
+            await server.Http.GetStringAsync("/databases?namesOnly=true", TestContext.Current.CancellationToken));
         Assert.Equal(0, names.RootElement.GetProperty("Databases").GetArrayLength());
     }
 
@@ -96,16 +112,23 @@ public sealed class KeyCommandsTests : IDisposable
         {
             ["Type"] = "PUT",
             ["Id"] = $"orders/{number}",
-            ["Document"] = new Dictionary<string, object> { ["Number"] = number, ["@metadata"] = new Dictionary<string, object> { ["@collection"] = "Orders" } },
+            ["Document"] = new Dictionary<string, object>
+            {
+                ["Number"] = number,
+                ["@metadata"] = new Dictionary<string, object> { ["@collection"] = "Orders" }
+            },
         });
-        using HttpResponseMessage response = await server.Http.PostAsJsonAsync("/databases/shop/bulk_docs", new { Commands = commands }, JsonSerializerOptions.Default, TestContext.Current.CancellationToken);
+        using HttpResponseMessage response = await server.Http.PostAsJsonAsync(
+            "/databases/shop/bulk_docs", new { Commands = commands }, JsonSerializerOptions.Default,
+            TestContext.Current.CancellationToken);
         response.EnsureSuccessStatusCode();
         Assert.Equal(100, await CountAsync(server));
     }
 
     private static async Task<int> CountAsync(ServerProcess server)
     {
-        CommandLineProcess query = await CommandLineProcess.SucceedAsync("query", "from Orders where Number > 0", "-d", "shop", "--wait", "-f", "json", "--url", server.Url);
+        CommandLineProcess query = await CommandLineProcess.SucceedAsync(
+            "query", "from Orders where Number > 0", "-d", "shop", "--wait", "-f", "json", "--url", server.Url);
         using JsonDocument answer = JsonDocument.Parse(query.Output);
         return answer.RootElement.GetProperty("TotalResults").GetInt32();
     }
@@ -115,7 +138,8 @@ public sealed class KeyCommandsTests : IDisposable
 
     private static async Task<string> FailAsync(int exitCode, ServerProcess? server, params string[] arguments)
     {
-        CommandLineProcess run = await CommandLineProcess.RunAsync(server is null ? arguments : [.. arguments, "--url", server.Url]);
+        CommandLineProcess run = await CommandLineProcess.RunAsync(
+            server is null ? arguments : [.. arguments, "--url", server.Url]);
         Assert.True(run.ExitCode == exitCode, $"{string.Join(' ', arguments)}: {run.ExitCode}\n{run.Output}{run.Error}");
         return run.Error;
     }

@@ -22,7 +22,8 @@ public sealed class LineReaderTests
     public async Task Lines_beyond_the_limit_are_marked_and_the_next_is_read_whole()
     {
         string text = $"short\n{new string('x', 1000)}\nafter\n{new string('y', 64)}\n{new string('z', 65)}";
-        List<(string Text, bool TooLong, long Number)> lines = await ReadAsync(new MemoryStream(Encoding.UTF8.GetBytes(text)), 64);
+        List<(string Text, bool TooLong, long Number)> lines = await ReadAsync(
+            new MemoryStream(Encoding.UTF8.GetBytes(text)), 64);
         Assert.Equal([false, true, false, false, true], lines.Select(line => line.TooLong));
         Assert.Equal([1, 2, 3, 4, 5], lines.Select(line => line.Number));
         Assert.Equal("after", lines[2].Text);

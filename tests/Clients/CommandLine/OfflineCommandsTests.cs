@@ -34,7 +34,9 @@ public sealed class OfflineCommandsTests : IDisposable
             {
                 CommandLineProcess refused = await CommandLineProcess.RunAsync(command);
                 Assert.Equal((2, ""), (refused.ExitCode, refused.Output));
-                Assert.Contains(string.Create(CultureInfo.InvariantCulture, $"process {server.ProcessId}"), refused.Error, StringComparison.Ordinal);
+                Assert.Contains(
+                    string.Create(CultureInfo.InvariantCulture, $"process {server.ProcessId}"), refused.Error,
+                    StringComparison.Ordinal);
                 Assert.Contains("Stop the server", refused.Error, StringComparison.Ordinal);
             }
 
@@ -49,14 +51,20 @@ public sealed class OfflineCommandsTests : IDisposable
         (long page, int lost) = DamageLeafOfDocuments();
         CommandLineProcess check = await CommandLineProcess.RunAsync("check", Data);
         Assert.Equal(1, check.ExitCode);
-        Assert.Contains(string.Create(CultureInfo.InvariantCulture, $"data.treepie, page {page}, tree 'documents': "), check.Output, StringComparison.Ordinal);
+        Assert.Contains(
+            string.Create(CultureInfo.InvariantCulture, $"data.treepie, page {page}, tree 'documents': "), check.Output,
+            StringComparison.Ordinal);
         Assert.Contains("treepie salvage", check.Error, StringComparison.Ordinal);
 
         CommandLineProcess salvage = await CommandLineProcess.RunAsync("salvage", Data, Target, "--json");
         Assert.Equal(1, salvage.ExitCode);
         using JsonDocument report = JsonDocument.Parse(salvage.Output);
-        JsonElement tree = Assert.Single(Environment(report, Documents).GetProperty("trees").EnumerateArray(), tree => tree.GetProperty("name").GetString() == "documents");
-        Assert.Equal((Orders + Regions, Orders + Regions - lost, 0, 1), (Number(tree, "expectedKeys"), Number(tree, "keys"), Number(tree, "doubtfulKeys"), Number(tree, "damagedPages")));
+        JsonElement tree = Assert.Single(
+            Environment(report, Documents).GetProperty("trees").EnumerateArray(),
+            tree => tree.GetProperty("name").GetString() == "documents");
+        Assert.Equal(
+            (Orders + Regions, Orders + Regions - lost, 0, 1),
+            (Number(tree, "expectedKeys"), Number(tree, "keys"), Number(tree, "doubtfulKeys"), Number(tree, "damagedPages")));
         Assert.NotEmpty(tree.GetProperty("missing").EnumerateArray());
         await CommandLineProcess.SucceedAsync("check", Target);
 
@@ -71,7 +79,8 @@ public sealed class OfflineCommandsTests : IDisposable
             "query", "from Orders where Freight >= 0", "-d", "shop", "--wait", "-f", "json", "--url", again.Url);
         using JsonDocument answer = JsonDocument.Parse(query.Output);
         Assert.Equal(there, Number(answer.RootElement, "TotalResults"));
-        using JsonDocument statistics = JsonDocument.Parse(await again.Http.GetStringAsync("/databases/shop/collections/stats", TestContext.Current.CancellationToken));
+        using JsonDocument statistics = JsonDocument.Parse(
+            await again.Http.GetStringAsync("/databases/shop/collections/stats", TestContext.Current.CancellationToken));
         Assert.Equal(there, Number(statistics.RootElement.GetProperty("Collections"), "Orders"));
     }
 
@@ -85,7 +94,8 @@ public sealed class OfflineCommandsTests : IDisposable
             JsonElement environment = Environment(report, "data");
             // Beside the tree and its key: catalogue and system tree, and the name in the catalogue.
             Assert.True(report.RootElement.GetProperty("clean").GetBoolean() && environment.GetProperty("clean").GetBoolean());
-            Assert.Equal((3, 2, 0), (Number(environment, "trees"), Number(environment, "keys"), Number(environment, "problemCount")));
+            Assert.Equal(
+                (3, 2, 0), (Number(environment, "trees"), Number(environment, "keys"), Number(environment, "problemCount")));
         }
 
         CommandLineProcess salvage = await CommandLineProcess.SucceedAsync("salvage", Data, Target, "--json");
@@ -95,7 +105,8 @@ public sealed class OfflineCommandsTests : IDisposable
             Assert.Equal(tree, Environment(report, "data").GetProperty("trees")[0].GetProperty("name").GetString());
         }
 
-        await File.WriteAllBytesAsync(Path.Combine(Data, "data.treepie"), new byte[4 * PageBytes], TestContext.Current.CancellationToken);
+        await File.WriteAllBytesAsync(
+            Path.Combine(Data, "data.treepie"), new byte[4 * PageBytes], TestContext.Current.CancellationToken);
         CommandLineProcess damaged = await CommandLineProcess.RunAsync("check", Data, "--json");
         Assert.Equal((1, ""), (damaged.ExitCode, damaged.Error));
         using (JsonDocument report = JsonDocument.Parse(damaged.Output))
@@ -150,28 +161,38 @@ public sealed class OfflineCommandsTests : IDisposable
             return 0;
         });
         string[] lines = error.ToString().Split(error.NewLine, StringSplitOptions.RemoveEmptyEntries);
-        Assert.Equal(["shop: 500 of 4,000 pages", "shop: 1,500 of 4,000 pages", "shop: 2,500 of 4,000 pages", "shop: 3,500 of 4,000 pages"], lines);
+        Assert.Equal(
+            ["shop: 500 of 4,000 pages", "shop: 1,500 of 4,000 pages", "shop: 2,500 of 4,000 pages", "shop: 3,500 of 4,000 "
+                + "pages"],
+            lines);
         Assert.Equal("", output.ToString());
     }
 
     private static int Number(JsonElement element, string name) => element.GetProperty(name).GetInt32();
 
     private static JsonElement Environment(JsonDocument report, string name) =>
-        Assert.Single(report.RootElement.GetProperty("environments").EnumerateArray(), environment => environment.GetProperty("name").GetString() == name);
+        Assert.Single(
+            report.RootElement.GetProperty("environments").EnumerateArray(),
+            environment => environment.GetProperty("name").GetString() == name);
 
     private static async Task FillAsync(ServerProcess server)
     {
         CancellationToken cancellation = TestContext.Current.CancellationToken;
-        using HttpResponseMessage created = await server.Http.PutAsJsonAsync("/admin/databases?name=shop", new { DatabaseName = "shop" }, cancellation);
+        using HttpResponseMessage created = await server.Http.PutAsJsonAsync(
+            "/admin/databases?name=shop", new { DatabaseName = "shop" }, cancellation);
         created.EnsureSuccessStatusCode();
         foreach (string sample in (string[])["regions", "orders"])
-            await CommandLineProcess.SucceedAsync("import", Path.Combine(DataSets.RepositoryRoot, "samples", "northwind", sample + ".ndjson.gz"), "-d", "shop", "--url", server.Url);
-        await CommandLineProcess.SucceedAsync("query", "from Orders where Freight >= 0", "-d", "shop", "--wait", "--url", server.Url);
+            await CommandLineProcess.SucceedAsync(
+                "import", Path.Combine(DataSets.RepositoryRoot, "samples", "northwind", sample + ".ndjson.gz"), "-d", "shop",
+                "--url", server.Url);
+        await CommandLineProcess.SucceedAsync(
+            "query", "from Orders where Freight >= 0", "-d", "shop", "--wait", "--url", server.Url);
     }
 
     private static async Task<bool> IsThereAsync(ServerProcess server, string id)
     {
-        using HttpResponseMessage response = await server.Http.GetAsync($"/databases/shop/docs?id={Uri.EscapeDataString(id)}", TestContext.Current.CancellationToken);
+        using HttpResponseMessage response = await server.Http.GetAsync(
+            $"/databases/shop/docs?id={Uri.EscapeDataString(id)}", TestContext.Current.CancellationToken);
         return response.IsSuccessStatusCode;
     }
 
@@ -183,13 +204,17 @@ public sealed class OfflineCommandsTests : IDisposable
         return "words";
     }
 
-    /// <summary>Changes a byte of the youngest leaf that holds orders, which is in use; gives its page and how many documents it has.</summary>
+    /// <summary>
+    /// Changes a byte of the youngest leaf that holds orders, which is in use; gives its page and how many documents it has.
+    /// </summary>
     private (long Page, int Keys) DamageLeafOfDocuments()
     {
         string file = Path.Combine(Data, "databases", "shop", "documents", "data.treepie");
         byte[] bytes = File.ReadAllBytes(file);
         (long page, _) = Enumerable.Range(2, (bytes.Length / PageBytes) - 2)
-            .Where(page => bytes[(page * PageBytes) + 20] == Leaf && bytes.AsSpan(page * PageBytes, PageBytes).IndexOf("\"ShipTo\""u8) > 0)
+            .Where(
+                page => bytes[(page * PageBytes) + 20] == Leaf
+                    && bytes.AsSpan(page * PageBytes, PageBytes).IndexOf("\"ShipTo\""u8) > 0)
             .Select(page => ((long)page, BinaryPrimitives.ReadInt64LittleEndian(bytes.AsSpan((page * PageBytes) + 8))))
             .MaxBy(candidate => candidate.Item2);
         Span<byte> leaf = bytes.AsSpan((int)page * PageBytes, PageBytes);

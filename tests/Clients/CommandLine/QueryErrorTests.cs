@@ -8,7 +8,9 @@ public sealed class QueryErrorTests
     public void Place_is_marked_below_its_line()
     {
         string text = QueryError.Describe("from Orders\n\twhere Freight >< 3", "Expected a value. (line 2, column 17)");
-        Assert.Equal(["Expected a value. (line 2, column 17)", "   where Freight >< 3", "                  ^"], text.ReplaceLineEndings("\n").Split('\n'));
+        Assert.Equal(
+            ["Expected a value. (line 2, column 17)", "   where Freight >< 3", "                  ^"],
+            text.ReplaceLineEndings("\n").Split('\n'));
     }
 
     [Theory]

@@ -21,7 +21,8 @@ public sealed class RunningServer : IAsyncLifetime, ICollectionFixture<RunningSe
     /// <summary>A folder below which the server reads and writes backups.</summary>
     public string Backups => _backups.Path;
 
-    public async ValueTask InitializeAsync() => _server = await ServerProcess.StartAsync(null, "--backup-folder", $"backups={_backups.Path}");
+    public async ValueTask InitializeAsync() =>
+        _server = await ServerProcess.StartAsync(null, "--backup-folder", $"backups={_backups.Path}");
 
     public async ValueTask DisposeAsync()
     {
@@ -48,7 +49,8 @@ public sealed class RunningServer : IAsyncLifetime, ICollectionFixture<RunningSe
         if (!response.IsSuccessStatusCode)
             return null;
 
-        using JsonDocument answer = JsonDocument.Parse(await response.Content.ReadAsStringAsync(TestContext.Current.CancellationToken));
+        using JsonDocument answer = JsonDocument.Parse(
+            await response.Content.ReadAsStringAsync(TestContext.Current.CancellationToken));
         return answer.RootElement.GetProperty("Results")[0].Clone();
     }
 
@@ -61,7 +63,8 @@ public sealed class RunningServer : IAsyncLifetime, ICollectionFixture<RunningSe
             ["@metadata"] = new Dictionary<string, string> { ["@collection"] = collection },
         };
         using HttpResponseMessage response = await Server.Http.PutAsJsonAsync(
-            $"/databases/{database}/docs?id={Uri.EscapeDataString(id)}", document, JsonSerializerOptions.Default, TestContext.Current.CancellationToken);
+            $"/databases/{database}/docs?id={Uri.EscapeDataString(id)}", document, JsonSerializerOptions.Default,
+            TestContext.Current.CancellationToken);
         response.EnsureSuccessStatusCode();
     }
 
@@ -77,9 +80,12 @@ public sealed class RunningServer : IAsyncLifetime, ICollectionFixture<RunningSe
     {
         using JsonDocument statistics = JsonDocument.Parse(
             await Server.Http.GetStringAsync($"/databases/{database}/collections/stats", TestContext.Current.CancellationToken));
-        return statistics.RootElement.GetProperty("Collections").EnumerateObject().ToDictionary(c => c.Name, c => c.Value.GetInt64());
+        return statistics.RootElement.GetProperty("Collections")
+            .EnumerateObject()
+            .ToDictionary(c => c.Name, c => c.Value.GetInt64());
     }
 
     /// <summary>Runs <c>treepie</c> against this server.</summary>
-    internal Task<CommandLineProcess> TreepieAsync(params string[] arguments) => CommandLineProcess.RunAsync([.. arguments, "--url", Url]);
+    internal Task<CommandLineProcess> TreepieAsync(params string[] arguments) =>
+        CommandLineProcess.RunAsync([.. arguments, "--url", Url]);
 }

@@ -23,8 +23,11 @@ internal sealed class BatchWriter(int number)
             {
                 using var content = new ReadOnlyMemoryContent(Body(Acknowledged + 1));
                 content.Headers.ContentType = new MediaTypeHeaderValue("application/json");
-                using HttpResponseMessage response = await http.PostAsync($"/databases/{database}/bulk_docs", content, TestContext.Current.CancellationToken);
-                Assert.True(response.IsSuccessStatusCode, await response.Content.ReadAsStringAsync(TestContext.Current.CancellationToken));
+                using HttpResponseMessage response = await http.PostAsync(
+                    $"/databases/{database}/bulk_docs", content, TestContext.Current.CancellationToken);
+                Assert.True(
+                    response.IsSuccessStatusCode,
+                    await response.Content.ReadAsStringAsync(TestContext.Current.CancellationToken));
                 Acknowledged++;
                 acknowledged();
             }

@@ -3,7 +3,9 @@ using System.Text.Json;
 
 namespace Treepie.Clients.Tests.Crash;
 
-/// <summary>A client that makes one bulk insert after the other, and remembers which ended with the server's word for it.</summary>
+/// <summary>
+/// A client that makes one bulk insert after the other, and remembers which ended with the server's word for it.
+/// </summary>
 internal sealed class BulkInserter
 {
     /// <summary>Documents of one bulk insert: several batches of the server.</summary>
@@ -26,12 +28,16 @@ internal sealed class BulkInserter
             while (true)
             {
                 using JsonDocument operation = JsonDocument.Parse(
-                    await http.GetStringAsync($"/databases/{database}/operations/next-operation-id", TestContext.Current.CancellationToken));
+                    await http.GetStringAsync(
+                        $"/databases/{database}/operations/next-operation-id", TestContext.Current.CancellationToken));
                 int run = ++Begun;
                 using var items = new Items(run);
                 using HttpResponseMessage response = await http.PostAsync(
-                    $"/databases/{database}/bulk_insert?id={operation.RootElement.GetProperty("Id").GetInt64()}", items, TestContext.Current.CancellationToken);
-                Assert.True(response.IsSuccessStatusCode, await response.Content.ReadAsStringAsync(TestContext.Current.CancellationToken));
+                    $"/databases/{database}/bulk_insert?id={operation.RootElement.GetProperty("Id").GetInt64()}", items,
+                    TestContext.Current.CancellationToken);
+                Assert.True(
+                    response.IsSuccessStatusCode,
+                    await response.Content.ReadAsStringAsync(TestContext.Current.CancellationToken));
                 _acknowledged.Add(run);
                 acknowledged();
             }

@@ -4,7 +4,8 @@ using System.Text.Json;
 namespace Treepie.Clients.Tests.Crash;
 
 /// <summary>
-/// The documents of the crash test. All of a document follows from its id, so that a wrong byte is seen without keeping what was sent.
+/// The documents of the crash test. All of a document follows from its id, so that a wrong byte is seen without keeping what was
+/// sent.
 /// </summary>
 internal static class CrashDocuments
 {

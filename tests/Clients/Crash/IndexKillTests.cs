@@ -6,8 +6,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Clients.Tests.Crash;
 
 /// <summary>
-/// The server is killed (SIGKILL) while its indexes are built, given fields by queries and made small. After each restart they go on; in the end they answer as a scan of what was written does, and as they do
-/// when they are built anew.
+/// The server is killed (SIGKILL) while its indexes are built, given fields by queries and made small. After each restart they go
+/// on; in the end they answer as a scan of what was written does, and as they do when they are built anew.
 /// </summary>
 public sealed class IndexKillTests
 {
@@ -30,7 +30,12 @@ public sealed class IndexKillTests
             await WriteAsync(server, Enumerable.Range(0, Documents), random);
             await SendAsync(server, HttpMethod.Put, $"{Path}/admin/indexes", new
             {
-                Indexes = new[] { new { Name = "Texts", Collections = new[] { "Things" }, Fields = new Dictionary<string, object> { ["Text"] = new { Indexing = "Search" }, ["Number"] = new { } } } },
+                Indexes = new[]
+                {
+                    new {
+                        Name = "Texts", Collections = new[] { "Things" },
+                        Fields = new Dictionary<string, object> { ["Text"] = new { Indexing = "Search" }, ["Number"] = new { } } }
+                },
             });
             for (int kill = 0; kill < Kills; kill++)
             {
@@ -69,7 +74,9 @@ public sealed class IndexKillTests
             }
 
             int number = _numbers[id] = random.Next(1_000);
-            string text = string.Join(' ', Enumerable.Range(0, 20).Select(i => string.Create(CultureInfo.InvariantCulture, $"w{number % (i + 2)}x{i}")));
+            string text = string.Join(
+                ' ',
+                Enumerable.Range(0, 20).Select(i => string.Create(CultureInfo.InvariantCulture, $"w{number % (i + 2)}x{i}")));
             var document = new Dictionary<string, object>
             {
                 ["Text"] = text,
@@ -89,9 +96,12 @@ public sealed class IndexKillTests
     {
         (string Query, Func<int, bool> Has)[] questions =
         [
-            ("from index Texts where search(Text, 'w1x5')", number => number % 7 == 1), ("from index Texts where Number < 100", number => number < 100),
-            ("from index Texts where search(Text, 'w0x0') and Number >= 500", number => number % 2 == 0 && number >= 500), ("from Things where F0 = 'v1' and Number >= 0", number => number % 2 == 1),
-            ("from Things where F1 = 'v2' and F2 = 'v3'", number => number % 3 == 2 && number % 5 == 3), ("from index Texts where exists(Text)", _ => true),
+            ("from index Texts where search(Text, 'w1x5')", number => number % 7 == 1),
+            ("from index Texts where Number < 100", number => number < 100),
+            ("from index Texts where search(Text, 'w0x0') and Number >= 500", number => number % 2 == 0 && number >= 500),
+            ("from Things where F0 = 'v1' and Number >= 0", number => number % 2 == 1),
+            ("from Things where F1 = 'v2' and F2 = 'v3'", number => number % 3 == 2 && number % 5 == 3),
+            ("from index Texts where exists(Text)", _ => true),
         ];
         foreach ((string query, Func<int, bool> has) in questions)
             Assert.True(_numbers.Values.Count(has) == await AskAsync(server, query, isWaiting: true), $"seed {seed}: {query}");
@@ -99,13 +109,23 @@ public sealed class IndexKillTests
 
     private static async Task<int> AskAsync(ServerProcess server, string query, bool isWaiting)
     {
-        using JsonDocument answer = await SendAsync(server, HttpMethod.Post, $"{Path}/queries", new { Query = query + " limit 0, 1", WaitForNonStaleResults = isWaiting, WaitForNonStaleResultsTimeout = "00:05:00" });
+        using JsonDocument answer = await SendAsync(
+            server, HttpMethod.Post, $"{Path}/queries",
+            new
+            {
+                Query = query + " limit 0, 1",
+                WaitForNonStaleResults = isWaiting,
+                WaitForNonStaleResultsTimeout = "00:05:00"
+            });
         return answer.RootElement.GetProperty("TotalResults").GetInt32();
     }
 
     private static async Task<JsonDocument> SendAsync(ServerProcess server, HttpMethod method, string url, object? body)
     {
-        using var request = new HttpRequestMessage(method, url) { Content = body is null ? null : JsonContent.Create(body, options: JsonSerializerOptions.Default) };
+        using var request = new HttpRequestMessage(method, url)
+        {
+            Content = body is null ? null : JsonContent.Create(body, options: JsonSerializerOptions.Default)
+        };
         using HttpResponseMessage response = await server.Http.SendAsync(request, TestContext.Current.CancellationToken);
         string text = await response.Content.ReadAsStringAsync(TestContext.Current.CancellationToken);
         Assert.True(response.IsSuccessStatusCode, $"{method} {url}: {(int)response.StatusCode} {text}");

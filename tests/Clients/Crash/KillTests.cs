@@ -4,8 +4,9 @@ using Treepie.Tests.Support;
 namespace Treepie.Clients.Tests.Crash;
 
 /// <summary>
-/// The server is killed (SIGKILL) while clients write, again and again, on the same directory. After every restart: what was acknowledged
-/// is there with its content, a batch is there as a whole or not at all, deletions hold, and the clients go on where they were.
+/// The server is killed (SIGKILL) while clients write, again and again, on the same directory. After every restart: what was
+/// acknowledged is there with its content, a batch is there as a whole or not at all, deletions hold, and the clients go on where
+/// they were.
 /// </summary>
 public sealed class KillTests
 {
@@ -30,7 +31,8 @@ public sealed class KillTests
                 server = await StartAsync(data);
                 Survivors survivors = await VerifyAsync(server, writers, inserter);
                 TestContext.Current.TestOutputHelper?.WriteLine(
-                    $"Kill {kill}: {survivors.Count} documents; batches {string.Join(", ", writers.Select(w => w.Acknowledged))}; "
+                    $"Kill {kill}: {survivors.Count} documents; batches "
+                    + $"{string.Join(", ", writers.Select(w => w.Acknowledged))}; "
                     + $"bulk inserts {inserter.Acknowledged.Count} of {inserter.Begun}");
             }
 
@@ -60,10 +62,11 @@ public sealed class KillTests
     }
 
     /// <summary>
-    /// Kills after a random number of acknowledgements and then a random moment more, so that it meets every stage of a write and is as
-    /// certain to find work in flight on a slow machine as on a fast one.
+    /// Kills after a random number of acknowledgements and then a random moment more, so that it meets every stage of a write and
+    /// is as certain to find work in flight on a slow machine as on a fast one.
     /// </summary>
-    private static async Task WriteUntilKilledAsync(ServerProcess server, BatchWriter[] writers, BulkInserter inserter, Random random)
+    private static async Task WriteUntilKilledAsync(
+        ServerProcess server, BatchWriter[] writers, BulkInserter inserter, Random random)
     {
         int left = random.Next(1, 50);
         var moment = TimeSpan.FromMicroseconds(random.Next(0, 20_000));

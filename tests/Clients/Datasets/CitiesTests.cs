@@ -41,33 +41,41 @@ public sealed class CitiesTests(ImportedDataSets data)
     [Fact]
     public async Task Largest_first()
     {
-        QueryAnswer answer = await data.AskAsync("from Cities where country = 'BR' order by population as long desc select name, population limit 25");
+        QueryAnswer answer = await data.AskAsync(
+            "from Cities where country = 'BR' order by population as long desc select name, population limit 25");
 
         List<City> all = [.. _cities.Value.Where(c => c.Country == "BR").OrderByDescending(c => c.Population)];
         Assert.Equal(all.Count, answer.Total);
-        Expect.SameOrder([.. all.Take(25).Select(c => c.Population)], [.. answer.Results.Select(r => r.GetProperty("population").GetInt64())], answer.Query);
+        Expect.SameOrder(
+            [.. all.Take(25).Select(c => c.Population)], [.. answer.Results.Select(r => r.GetProperty("population").GetInt64())],
+            answer.Query);
     }
 
     [Fact]
     public async Task From_south_to_north_through_all_pages()
     {
         List<City> expected = [.. _cities.Value.Where(c => c.Country == "IT").OrderBy(c => c.Latitude)];
-        List<JsonElement> found = await data.AskInPagesAsync("from Cities where country = 'IT' order by location.lat as double", 100);
+        List<JsonElement> found = await data.AskInPagesAsync(
+            "from Cities where country = 'IT' order by location.lat as double", 100);
 
         Expect.SameIds(expected.Select(c => c.Id), [.. found.Select(QueryAnswer.IdOf)], "Italian cities");
         Expect.SameOrder(
             [.. expected.Select(c => c.Latitude)],
-            [.. found.Select(r => r.GetProperty("location").GetProperty("lat").GetDouble())], "Italian cities from south to north");
+            [.. found.Select(r => r.GetProperty("location").GetProperty("lat").GetDouble())],
+            "Italian cities from south to north");
     }
 
     [Fact]
     public async Task Names_of_one_country_sorted_with_letters_beyond_ascii()
     {
         // The order of strings is that of the UTF-8 bytes of the lower-cased text, which is the order of code points.
-        string[] expected = [.. _cities.Value.Where(c => c.Country == "SE").Select(c => c.Name.ToLowerInvariant()).Order(CodePoints)];
+        string[] expected =
+            [.. _cities.Value.Where(c => c.Country == "SE").Select(c => c.Name.ToLowerInvariant()).Order(CodePoints)];
         List<JsonElement> found = await data.AskInPagesAsync("from Cities where country = 'SE' order by name desc", 50);
 
-        Expect.SameOrder([.. expected.Reverse()], [.. found.Select(r => r.GetProperty("name").GetString()?.ToLowerInvariant() ?? "")], "Swedish cities from Z to A");
+        Expect.SameOrder(
+            [.. expected.Reverse()], [.. found.Select(r => r.GetProperty("name").GetString()?.ToLowerInvariant() ?? "")],
+            "Swedish cities from Z to A");
     }
 
     private static Comparer<string> CodePoints { get; } = Comparer<string>.Create(

@@ -12,7 +12,9 @@ internal static class Expect
     public static void SameIds(IEnumerable<string> expected, QueryAnswer answer)
     {
         SameIds(expected, answer.Ids, answer.Query);
-        Assert.True(answer.Total == answer.Results.Count, $"{answer.Query}\nhas {answer.Results.Count} results and says it has {answer.Total}.");
+        Assert.True(
+            answer.Total == answer.Results.Count,
+            $"{answer.Query}\nhas {answer.Results.Count} results and says it has {answer.Total}.");
     }
 
     /// <inheritdoc cref="SameIds(IEnumerable{string},QueryAnswer)"/>
@@ -43,14 +45,18 @@ internal static class Expect
         for (int i = 0; i < expected.Count; i++)
             if (!EqualityComparer<TKey>.Default.Equals(expected[i], actual[i]))
                 Assert.Fail(
-                    $"{what}\nplace {i}: expected {expected[i]}, got {actual[i]}.\nexpected: … {Around(expected, i)}\ngot:      … {Around(actual, i)}");
+                    $"{what}\nplace {i}: expected {expected[i]}, got {actual[i]}.\nexpected: … {Around(expected, i)}\ngot:      "
+                        + $"… {Around(actual, i)}");
     }
 
-    private static string Around<TKey>(IReadOnlyList<TKey> keys, int at) => string.Join(" | ", keys.Skip(Math.Max(0, at - 2)).Take(6));
+    private static string Around<TKey>(IReadOnlyList<TKey> keys, int at) =>
+        string.Join(" | ", keys.Skip(Math.Max(0, at - 2)).Take(6));
 
     private static void List(string title, List<string> ids, StringBuilder message)
     {
         if (ids.Count > 0)
-            message.AppendLine(CultureInfo.InvariantCulture, $"{title} ({ids.Count}): {string.Join(", ", ids.Take(Shown))}{(ids.Count > Shown ? ", …" : "")}");
+            message.AppendLine(
+                CultureInfo.InvariantCulture,
+                $"{title} ({ids.Count}): {string.Join(", ", ids.Take(Shown))}{(ids.Count > Shown ? ", …" : "")}");
     }
 }

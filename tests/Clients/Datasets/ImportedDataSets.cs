@@ -6,7 +6,8 @@ namespace Treepie.Clients.Tests.Datasets;
 
 /// <summary>
 /// A real server whose database holds movies, cities and wordnet, put there by the real command line; shared by the tests of
-/// this folder. The three imports make their ids in three ways: of a field, of the number of the line, and of a field that others refer to.
+/// this folder. The three imports make their ids in three ways: of a field, of the number of the line, and of a field that others
+/// refer to.
 /// </summary>
 [CollectionDefinition(Collection)]
 public sealed class ImportedDataSets : IAsyncLifetime, ICollectionFixture<ImportedDataSets>
@@ -41,7 +42,8 @@ public sealed class ImportedDataSets : IAsyncLifetime, ICollectionFixture<Import
     }
 
     /// <summary>Asks this database; see <see cref="QueryAnswer.AskAsync"/>.</summary>
-    internal Task<QueryAnswer> AskAsync(string query, object? parameters = null) => QueryAnswer.AskAsync(Http, Database, query, parameters);
+    internal Task<QueryAnswer> AskAsync(string query, object? parameters = null) =>
+        QueryAnswer.AskAsync(Http, Database, query, parameters);
 
     /// <summary>
     /// Asks page by page, as a person turns pages, and expects every page to be full but the last and all to give the same total.
@@ -67,7 +69,9 @@ public sealed class ImportedDataSets : IAsyncLifetime, ICollectionFixture<Import
         Summaries.Add($"{collection}: {import.Error.TrimEnd().Split('\n')[^1]}");
     }
 
-    /// <summary>Synsets refer to each other by the bare number, while their ids have a prefix: without it, references are ids.</summary>
+    /// <summary>
+    /// Synsets refer to each other by the bare number, while their ids have a prefix: without it, references are ids.
+    /// </summary>
     private string WordNetWithReferableIds()
     {
         string path = Path.Combine(_files.Path, "wordnet.ndjson.gz");

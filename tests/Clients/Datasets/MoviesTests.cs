@@ -14,15 +14,21 @@ public sealed class MoviesTests(ImportedDataSets data)
 
     [Fact]
     public Task Equality_of_text_ignores_case() =>
-        SameAsync("from Movies where title = $title", m => m.Title.Equals("the three musketeers", StringComparison.OrdinalIgnoreCase), new { title = "the THREE musketeers" });
+        SameAsync(
+            "from Movies where title = $title", m => m.Title.Equals("the three musketeers", StringComparison.OrdinalIgnoreCase),
+            new { title = "the THREE musketeers" });
 
     [Fact]
     public Task Exact_equality_minds_case() =>
-        SameAsync("from Movies where exact(title = $title)", m => m.Title == "The Three Musketeers", new { title = "The Three Musketeers" });
+        SameAsync(
+            "from Movies where exact(title = $title)", m => m.Title == "The Three Musketeers",
+            new { title = "The Three Musketeers" });
 
     [Fact]
     public Task Equality_with_any_value_of_an_array_and_a_range() =>
-        SameAsync("from Movies where genres = 'Western' and year between 1950 and 1959", m => m.Genres.Contains("Western") && m.Year is >= 1950 and <= 1959);
+        SameAsync(
+            "from Movies where genres = 'Western' and year between 1950 and 1959",
+            m => m.Genres.Contains("Western") && m.Year is >= 1950 and <= 1959);
 
     [Fact]
     public Task Ranges_that_are_open_at_one_end() =>
@@ -30,19 +36,26 @@ public sealed class MoviesTests(ImportedDataSets data)
 
     [Fact]
     public Task Ranges_on_both_sides_join_by_or() =>
-        SameAsync("from Movies where (year < 1905 or year >= 2023) and genres = 'Drama'", m => m.Year is < 1905 or >= 2023 && m.Genres.Contains("Drama"));
+        SameAsync(
+            "from Movies where (year < 1905 or year >= 2023) and genres = 'Drama'",
+            m => m.Year is < 1905 or >= 2023 && m.Genres.Contains("Drama"));
 
     [Fact]
     public Task In_a_list_of_numbers() =>
-        SameAsync("from Movies where year in ($years)", m => m.Year is 1901 or 1955 or 2020, new { years = new[] { 1955, 2020, 1901 } });
+        SameAsync(
+            "from Movies where year in ($years)", m => m.Year is 1901 or 1955 or 2020,
+            new { years = new[] { 1955, 2020, 1901 } });
 
     [Fact]
     public Task In_a_list_of_texts() =>
-        SameAsync("from Movies where cast in ('Buster Keaton', 'harold lloyd')", m => m.Cast.Any(name => name is "Buster Keaton" or "Harold Lloyd"));
+        SameAsync(
+            "from Movies where cast in ('Buster Keaton', 'harold lloyd')",
+            m => m.Cast.Any(name => name is "Buster Keaton" or "Harold Lloyd"));
 
     [Fact]
     public Task Starts_with_ignores_case() =>
-        SameAsync("from Movies where startsWith(title, 'star ')", m => m.Title.StartsWith("star ", StringComparison.OrdinalIgnoreCase));
+        SameAsync(
+            "from Movies where startsWith(title, 'star ')", m => m.Title.StartsWith("star ", StringComparison.OrdinalIgnoreCase));
 
     [Fact]
     public Task Search_of_one_word() =>
@@ -50,19 +63,27 @@ public sealed class MoviesTests(ImportedDataSets data)
 
     [Fact]
     public Task Search_of_several_words_finds_any() =>
-        SameAsync("from Movies where search(extract, 'volcano lighthouse')", m => Words.Contains(m.Extract, "volcano") || Words.Contains(m.Extract, "lighthouse"));
+        SameAsync(
+            "from Movies where search(extract, 'volcano lighthouse')",
+            m => Words.Contains(m.Extract, "volcano") || Words.Contains(m.Extract, "lighthouse"));
 
     [Fact]
     public Task Search_of_several_words_with_and_finds_all() =>
-        SameAsync("from Movies where search(extract, 'submarine war', and)", m => Words.Contains(m.Extract, "submarine") && Words.Contains(m.Extract, "war"));
+        SameAsync(
+            "from Movies where search(extract, 'submarine war', and)",
+            m => Words.Contains(m.Extract, "submarine") && Words.Contains(m.Extract, "war"));
 
     [Fact]
     public Task Search_joins_with_equality() =>
-        SameAsync("from Movies where search(extract, 'heist') and genres = 'Comedy' and year >= 1990", m => Words.Contains(m.Extract, "heist") && m.Genres.Contains("Comedy") && m.Year >= 1990);
+        SameAsync(
+            "from Movies where search(extract, 'heist') and genres = 'Comedy' and year >= 1990",
+            m => Words.Contains(m.Extract, "heist") && m.Genres.Contains("Comedy") && m.Year >= 1990);
 
     [Fact]
     public Task Not_takes_documents_away() =>
-        SameAsync("from Movies where genres = 'Horror' and not genres = 'Comedy'", m => m.Genres.Contains("Horror") && !m.Genres.Contains("Comedy"));
+        SameAsync(
+            "from Movies where genres = 'Horror' and not genres = 'Comedy'",
+            m => m.Genres.Contains("Horror") && !m.Genres.Contains("Comedy"));
 
     [Fact]
     public Task Not_binds_to_a_group() =>
@@ -88,14 +109,18 @@ public sealed class MoviesTests(ImportedDataSets data)
 
     [Fact]
     public async Task By_ids() =>
-        Expect.SameIds(["movies/1", "movies/36273"], await data.AskAsync("from Movies where id() in ($ids)", new { ids = new[] { "movies/36273", "MOVIES/1", "movies/0" } }));
+        Expect.SameIds(
+            ["movies/1", "movies/36273"],
+            await data.AskAsync(
+                "from Movies where id() in ($ids)", new { ids = new[] { "movies/36273", "MOVIES/1", "movies/0" } }));
 
     [Fact]
     public async Task Sorted_by_number_and_text_through_all_pages()
     {
         List<Movie> expected = [.. _movies.Value.Where(m => m.Cast.Contains("John Wayne"))
             .OrderByDescending(m => m.Year).ThenBy(m => m.Title.ToLowerInvariant(), StringComparer.Ordinal)];
-        List<JsonElement> found = await data.AskInPagesAsync("from Movies where cast = 'John Wayne' order by year as long desc, title", 17);
+        List<JsonElement> found = await data.AskInPagesAsync(
+            "from Movies where cast = 'John Wayne' order by year as long desc, title", 17);
 
         Expect.SameIds(expected.Select(m => m.Id), [.. found.Select(QueryAnswer.IdOf)], "John Wayne's films");
         Expect.SameOrder(
@@ -107,7 +132,11 @@ public sealed class MoviesTests(ImportedDataSets data)
     [Fact]
     public async Task Sorted_by_text_in_the_middle_of_many()
     {
-        List<Movie> expected = [.. _movies.Value.Where(m => m.Year >= 2000).OrderBy(m => m.Title.ToLowerInvariant(), StringComparer.Ordinal).Skip(3000).Take(50)];
+        List<Movie> expected = [
+            .. _movies.Value.Where(m => m.Year >= 2000)
+                .OrderBy(m => m.Title.ToLowerInvariant(), StringComparer.Ordinal)
+                .Skip(3000)
+                .Take(50)];
         QueryAnswer answer = await data.AskAsync("from Movies where year >= 2000 order by title limit 50 offset 3000");
 
         Assert.Equal(_movies.Value.Count(m => m.Year >= 2000), answer.Total);
@@ -127,7 +156,9 @@ public sealed class MoviesTests(ImportedDataSets data)
         foreach (JsonElement result in answer.Results)
         {
             Movie movie = byId[QueryAnswer.IdOf(result)];
-            Assert.Equal(["genres", "title", "year"], result.EnumerateObject().Select(p => p.Name).Where(n => n != "@metadata").Order(StringComparer.Ordinal));
+            Assert.Equal(
+                ["genres", "title", "year"],
+                result.EnumerateObject().Select(p => p.Name).Where(n => n != "@metadata").Order(StringComparer.Ordinal));
             Assert.Equal(movie.Title, result.GetProperty("title").GetString());
             Assert.Equal(movie.Year, result.GetProperty("year").GetInt32());
             Assert.Equal(movie.Genres, result.GetProperty("genres").EnumerateArray().Select(g => g.GetString() ?? ""));
@@ -145,12 +176,14 @@ public sealed class MoviesTests(ImportedDataSets data)
     [Fact]
     public async Task Number_that_some_documents_lack()
     {
-        QueryAnswer answer = await data.AskAsync("from Movies where thumbnail_height > 386.5 order by thumbnail_height as double desc");
+        QueryAnswer answer = await data.AskAsync(
+            "from Movies where thumbnail_height > 386.5 order by thumbnail_height as double desc");
 
         List<Movie> expected = [.. _movies.Value.Where(m => m.ThumbnailHeight > 386.5).OrderByDescending(m => m.ThumbnailHeight)];
         Expect.SameIds(expected.Select(m => m.Id), answer);
         Expect.SameOrder(
-            [.. expected.Select(m => m.ThumbnailHeight ?? 0)], [.. answer.Results.Select(r => r.GetProperty("thumbnail_height").GetInt64())], answer.Query);
+            [.. expected.Select(m => m.ThumbnailHeight ?? 0)],
+            [.. answer.Results.Select(r => r.GetProperty("thumbnail_height").GetInt64())], answer.Query);
     }
 
     private async Task SameAsync(string query, Func<Movie, bool> expected, object? parameters = null)

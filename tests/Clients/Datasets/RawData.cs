@@ -4,15 +4,19 @@ using Treepie.Tests.Support;
 namespace Treepie.Clients.Tests.Datasets;
 
 /// <summary>A line of movies.ndjson.gz, as far as the tests ask for it.</summary>
-internal sealed record Movie(string Id, string Title, int Year, IReadOnlyList<string> Cast, IReadOnlyList<string> Genres, string? Extract, long? ThumbnailHeight);
+internal sealed record Movie(
+    string Id, string Title, int Year, IReadOnlyList<string> Cast, IReadOnlyList<string> Genres, string? Extract,
+    long? ThumbnailHeight);
 
 /// <summary>A line of cities.ndjson.gz. Its id is made by the import: <c>cities/</c> and the number of the line.</summary>
 internal sealed record City(
-    string Id, string Name, IReadOnlyList<string> AlternateNames, string Country, long Population, double Latitude, double Longitude, string Timezone);
+    string Id, string Name, IReadOnlyList<string> AlternateNames, string Country, long Population, double Latitude,
+    double Longitude, string Timezone);
 
 /// <summary>A line of wordnet.ndjson.gz; the id is the bare number, as others refer to it.</summary>
 internal sealed record Synset(
-    string Id, string Topic, string PartOfSpeech, IReadOnlyList<string> Members, IReadOnlyList<string> Definition, IReadOnlyList<string> Hypernym);
+    string Id, string Topic, string PartOfSpeech, IReadOnlyList<string> Members, IReadOnlyList<string> Definition,
+    IReadOnlyList<string> Hypernym);
 
 /// <summary>The raw files, read apart from everything the server does. The expectations of the tests come from here.</summary>
 internal static class RawData
@@ -23,11 +27,14 @@ internal static class RawData
         line.TryGetProperty("thumbnail_height", out JsonElement height) ? height.GetInt64() : null))];
 
     public static List<City> Cities() => [.. Read("cities.ndjson.gz", (line, number) => new City(
-        $"cities/{number}", Text(line, "name"), Texts(line, "alternate_names"), Text(line, "country"), line.GetProperty("population").GetInt64(),
-        line.GetProperty("location").GetProperty("lat").GetDouble(), line.GetProperty("location").GetProperty("lng").GetDouble(), Text(line, "timezone")))];
+        $"cities/{number}", Text(line, "name"), Texts(line, "alternate_names"), Text(line, "country"),
+        line.GetProperty("population").GetInt64(),
+        line.GetProperty("location").GetProperty("lat").GetDouble(), line.GetProperty("location").GetProperty("lng").GetDouble(),
+        Text(line, "timezone")))];
 
     public static List<Synset> Synsets() => [.. Read("wordnet.ndjson.gz", (line, _) => new Synset(
-        Text(line, "id")["synsets/".Length..], Text(line, "topic"), Text(line, "partOfSpeech"), Texts(line, "members"), Texts(line, "definition"), Texts(line, "hypernym")))];
+        Text(line, "id")["synsets/".Length..], Text(line, "topic"), Text(line, "partOfSpeech"), Texts(line, "members"),
+        Texts(line, "definition"), Texts(line, "hypernym")))];
 
     private static IEnumerable<T> Read<T>(string file, Func<JsonElement, int, T> read)
     {

@@ -17,7 +17,8 @@ public sealed class WholeDataTests(ImportedDataSets data)
             ["Synsets"] = Count("wordnet.ndjson.gz"),
         };
         using JsonDocument statistics = JsonDocument.Parse(
-            await data.Http.GetStringAsync($"/databases/{ImportedDataSets.Database}/collections/stats", TestContext.Current.CancellationToken));
+            await data.Http.GetStringAsync(
+                $"/databases/{ImportedDataSets.Database}/collections/stats", TestContext.Current.CancellationToken));
 
         foreach (string summary in data.Summaries)
             TestContext.Current.TestOutputHelper?.WriteLine(summary);
@@ -25,17 +26,22 @@ public sealed class WholeDataTests(ImportedDataSets data)
         Assert.Equal(expected.Values.Sum(), statistics.RootElement.GetProperty("CountOfDocuments").GetInt64());
         Assert.Equal(
             expected.OrderBy(c => c.Key),
-            statistics.RootElement.GetProperty("Collections").EnumerateObject().ToDictionary(c => c.Name, c => c.Value.GetInt64()).OrderBy(c => c.Key));
+            statistics.RootElement.GetProperty("Collections")
+                .EnumerateObject()
+                .ToDictionary(c => c.Name, c => c.Value.GetInt64())
+                .OrderBy(c => c.Key));
     }
 
     [Fact]
     public async Task A_query_streams_all_of_its_results()
     {
-        List<JsonElement> lines = await LinesAsync(HttpMethod.Post, "streams/queries?format=jsonl", QueryAnswer.Body("from Movies where year >= 1990", null));
+        List<JsonElement> lines = await LinesAsync(
+            HttpMethod.Post, "streams/queries?format=jsonl", QueryAnswer.Body("from Movies where year >= 1990", null));
 
         Expect.SameIds(
             RawData.Movies().Where(m => m.Year >= 1990).Select(m => m.Id),
-            [.. lines.Where(l => l.TryGetProperty("Item", out _)).Select(l => QueryAnswer.IdOf(l.GetProperty("Item")))], "stream of films since 1990");
+            [.. lines.Where(l => l.TryGetProperty("Item", out _)).Select(l => QueryAnswer.IdOf(l.GetProperty("Item")))],
+            "stream of films since 1990");
         JsonElement stats = Assert.Single(lines, l => l.TryGetProperty("Stats", out _)).GetProperty("Stats");
         Assert.Equal(lines.Count - 1, stats.GetProperty("TotalResults").GetInt64());
         Assert.False(stats.GetProperty("IsStale").GetBoolean());
@@ -61,7 +67,8 @@ public sealed class WholeDataTests(ImportedDataSets data)
     public async Task Importing_again_changes_nothing()
     {
         CommandLineProcess again = await CommandLineProcess.SucceedAsync(
-            "import", DataSets.PathOf("cities.ndjson.gz"), "--url", data.Server.Url, "--database", ImportedDataSets.Database, "--collection", "Cities");
+            "import", DataSets.PathOf("cities.ndjson.gz"), "--url", data.Server.Url, "--database", ImportedDataSets.Database,
+            "--collection", "Cities");
 
         Assert.Contains("0 documents imported", again.Error, StringComparison.Ordinal);
         Assert.Contains("22,841 were there already", again.Error, StringComparison.Ordinal);

@@ -11,7 +11,8 @@ public sealed class WordNetTests(ImportedDataSets data)
 
     [Fact]
     public Task One_word_of_an_array() =>
-        SameAsync("from Synsets where members = 'DOG'", s => s.Members.Any(m => m.Equals("dog", StringComparison.OrdinalIgnoreCase)));
+        SameAsync(
+            "from Synsets where members = 'DOG'", s => s.Members.Any(m => m.Equals("dog", StringComparison.OrdinalIgnoreCase)));
 
     [Fact]
     public Task Words_of_a_definition_and_a_part_of_speech() =>
@@ -26,7 +27,8 @@ public sealed class WordNetTests(ImportedDataSets data)
     [Fact]
     public Task Either_of_two_topics_but_not_of_a_kind() =>
         SameAsync(
-            "from Synsets where topic in ('noun.food', 'noun.plant') and not search(definition, 'tree') and startsWith(members, 'sw')",
+            "from Synsets where topic in ('noun.food', 'noun.plant') and not search(definition, 'tree') and startsWith(members, "
+                + "'sw')",
             s => s.Topic is "noun.food" or "noun.plant" && !s.Definition.Any(d => Words.Contains(d, "tree"))
                 && s.Members.Any(m => m.StartsWith("sw", StringComparison.OrdinalIgnoreCase)));
 
@@ -41,24 +43,30 @@ public sealed class WordNetTests(ImportedDataSets data)
         Expect.SameIds(expected, [.. included.Except(answer.Ids)], answer.Query + " (includes)");
         foreach (JsonProperty include in answer.Includes.EnumerateObject())
             Assert.Equal(
-                _byId.Value[include.Name].Definition, include.Value.GetProperty("definition").EnumerateArray().Select(d => d.GetString() ?? ""));
+                _byId.Value[include.Name].Definition,
+                include.Value.GetProperty("definition").EnumerateArray().Select(d => d.GetString() ?? ""));
     }
 
     [Fact]
     public async Task Pages_of_a_sort_with_few_keys_hold_every_document_once()
     {
-        List<Synset> expected = [.. _synsets.Value.Where(s => s.PartOfSpeech == "r").OrderBy(s => s.Topic, StringComparer.Ordinal)];
+        List<Synset> expected =
+            [.. _synsets.Value.Where(s => s.PartOfSpeech == "r").OrderBy(s => s.Topic, StringComparer.Ordinal)];
         List<JsonElement> found = await data.AskInPagesAsync("from Synsets where partOfSpeech = 'r' order by topic", 333);
 
         Expect.SameIds(expected.Select(s => s.Id), [.. found.Select(QueryAnswer.IdOf)], "adverbs");
-        Expect.SameOrder([.. expected.Select(s => s.Topic)], [.. found.Select(r => r.GetProperty("topic").GetString() ?? "")], "adverbs by topic");
+        Expect.SameOrder(
+            [.. expected.Select(s => s.Topic)], [.. found.Select(r => r.GetProperty("topic").GetString() ?? "")],
+            "adverbs by topic");
     }
 
     [Fact]
     public async Task Pages_without_an_order_hold_every_document_once()
     {
         List<JsonElement> found = await data.AskInPagesAsync("from Synsets where topic = 'verb.motion'", 250);
-        Expect.SameIds(_synsets.Value.Where(s => s.Topic == "verb.motion").Select(s => s.Id), [.. found.Select(QueryAnswer.IdOf)], "verbs of motion");
+        Expect.SameIds(
+            _synsets.Value.Where(s => s.Topic == "verb.motion").Select(s => s.Id), [.. found.Select(QueryAnswer.IdOf)],
+            "verbs of motion");
     }
 
     private async Task SameAsync(string query, Func<Synset, bool> expected)

@@ -1,8 +1,9 @@
 namespace Treepie.Clients.Tests.Datasets;
 
 /// <summary>
-/// Whether a text holds a word, seen without any analyzer: the word with nothing of a word beside it. Where an apostrophe, full stop or the
-/// like joins it to more letters, analyzers differ; a test that meets such a place has chosen its word badly and fails.
+/// Whether a text holds a word, seen without any analyzer: the word with nothing of a word beside it. Where an apostrophe, full
+/// stop or the like joins it to more letters, analyzers differ; a test that meets such a place has chosen its word badly and
+/// fails.
 /// </summary>
 internal static class Words
 {
@@ -23,7 +24,8 @@ internal static class Words
             doubtful |= joinedBefore || joinedAfter;
         }
 
-        Assert.True(found || !doubtful, $"Whether '{word}' is a word of this text depends on the analyzer; choose another: {text}");
+        Assert.True(
+            found || !doubtful, $"Whether '{word}' is a word of this text depends on the analyzer; choose another: {text}");
         return found;
     }
 

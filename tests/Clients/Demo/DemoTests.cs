@@ -47,7 +47,9 @@ public sealed class DemoTests
     private static async Task AllOrdersHaveALocationAsync(ServerProcess server)
     {
         QueryAnswer answer = await QueryAnswer.AskAsync(
-            server.Http, "demo", "from Orders where ShipTo.Location.Latitude between -90 and 90 and ShipTo.Location.Longitude between -180 and 180 include Company");
+            server.Http, "demo",
+            "from Orders where ShipTo.Location.Latitude between -90 and 90 and ShipTo.Location.Longitude between -180 and 180 "
+                + "include Company");
         Assert.Equal(830, answer.Total);
         foreach (JsonElement order in answer.Results)
             Assert.True(answer.Includes.TryGetProperty(order.GetProperty("Company").GetString() ?? "", out _));

@@ -6,7 +6,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Clients.Tests.Encryption;
 
 /// <summary>
-/// An encrypted database and its plain twin on a real server that is killed (SIGKILL) and started again: what clients wrote is in no file of the one, and in files of the other.
+/// An encrypted database and its plain twin on a real server that is killed (SIGKILL) and started again: what clients wrote is in
+/// no file of the one, and in files of the other.
 /// </summary>
 public sealed class KilledServerTests : IDisposable
 {
@@ -14,7 +15,8 @@ public sealed class KilledServerTests : IDisposable
 
     private static readonly string[] Markers =
     [
-        "marker-of-a-body", "marker-of-an-id", "marker-of-metadata", "MarkerOfACollection", "MarkerOfAField", "marker-of-what-was-deleted", "marker-of-what-was-updated", "marker-漢字",
+        "marker-of-a-body", "marker-of-an-id", "marker-of-metadata", "MarkerOfACollection", "MarkerOfAField",
+        "marker-of-what-was-deleted", "marker-of-what-was-updated", "marker-漢字",
     ];
 
     private readonly TemporaryDirectory _files = new();
@@ -33,7 +35,8 @@ public sealed class KilledServerTests : IDisposable
             await using ServerProcess server = await ServerProcess.StartAsync(data, "--master-key", $"file:{master}");
             if (run == 0)
             {
-                await CommandLineProcess.SucceedAsync("databases", "create", "safe", "--encrypted", "--key", $"file:{key}", "--url", server.Url);
+                await CommandLineProcess.SucceedAsync(
+                    "databases", "create", "safe", "--encrypted", "--key", $"file:{key}", "--url", server.Url);
                 await CommandLineProcess.SucceedAsync("databases", "create", "twin", "--url", server.Url);
             }
 
@@ -62,7 +65,8 @@ public sealed class KilledServerTests : IDisposable
         async Task Put(string id, string body)
         {
             using var content = new StringContent(body, Encoding.UTF8, "application/json");
-            using HttpResponseMessage response = await server.Http.PutAsync($"/databases/{database}/docs?id={Uri.EscapeDataString(id)}", content, token);
+            using HttpResponseMessage response = await server.Http.PutAsync(
+                $"/databases/{database}/docs?id={Uri.EscapeDataString(id)}", content, token);
             Assert.True(response.IsSuccessStatusCode, await response.Content.ReadAsStringAsync(token));
         }
 
@@ -71,10 +75,18 @@ public sealed class KilledServerTests : IDisposable
         await Put("changing", $$"""{"Text":"now {{run}}",{{Metadata}} }""");
         await Put($"marker-of-an-id/{run}", $$"""{"MarkerOfAField":"marker-of-a-body","Other":"marker-漢字",{{Metadata}} }""");
         await Put("marker-of-what-was-deleted", $$"""{"Run":{{run}},{{Metadata}} }""");
-        using HttpResponseMessage deleted = await server.Http.DeleteAsync($"/databases/{database}/docs?id=marker-of-what-was-deleted", token);
+        using HttpResponseMessage deleted = await server.Http.DeleteAsync(
+            $"/databases/{database}/docs?id=marker-of-what-was-deleted", token);
         deleted.EnsureSuccessStatusCode();
         using HttpResponseMessage query = await server.Http.PostAsJsonAsync(
-            $"/databases/{database}/queries", new { Query = "from MarkerOfACollection where MarkerOfAField = 'marker-of-a-body'", WaitForNonStaleResults = true, WaitForNonStaleResultsTimeout = "00:05:00" }, System.Text.Json.JsonSerializerOptions.Default, token);
+            $"/databases/{database}/queries",
+            new
+            {
+                Query = "from MarkerOfACollection where MarkerOfAField = 'marker-of-a-body'",
+                WaitForNonStaleResults = true,
+                WaitForNonStaleResultsTimeout = "00:05:00"
+            },
+            System.Text.Json.JsonSerializerOptions.Default, token);
         string answer = await query.Content.ReadAsStringAsync(token);
         Assert.Contains($"\"TotalResults\":{run + 1},", answer, StringComparison.Ordinal);
     }

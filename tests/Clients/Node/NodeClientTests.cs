@@ -5,8 +5,9 @@ using Treepie.Tests.Support;
 namespace Treepie.Clients.Tests.Node;
 
 /// <summary>
-/// The npm package <c>ravendb</c>, as published, against the real server over loopback. The tests themselves are the <c>*.test.mjs</c> files
-/// beside this one; each runs in a node process of its own against one server, and what fails there is named here.
+/// The npm package <c>ravendb</c>, as published, against the real server over loopback. The tests themselves are the
+/// <c>*.test.mjs</c> files beside this one; each runs in a node process of its own against one server, and what fails there is
+/// named here.
 /// </summary>
 public sealed class NodeClientTests
 {
@@ -30,7 +31,8 @@ public sealed class NodeClientTests
     {
         string node = Requirement.Program("node", "Install Node.js 20 or later.");
         await InstallClientAsync();
-        await using ServerProcess server = await ServerProcess.StartAsync(null, "--backup-folder", $"backups={Path.GetTempPath()}");
+        await using ServerProcess server = await ServerProcess.StartAsync(
+            null, "--backup-folder", $"backups={Path.GetTempPath()}");
         await PassAsync(node, file, server);
     }
 
@@ -44,13 +46,16 @@ public sealed class NodeClientTests
         await CommandLineProcess.SucceedAsync("secure", data, "--name", "localhost");
         NodeCertificates.Write(certificates);
         await using ServerProcess server = await ServerProcess.StartAsync(
-            data, "--urls", "https://127.0.0.1:0", "--certificate", Path.Combine(certificates, "server.pem"), "--admin-certificate", Path.Combine(certificates, "admin.crt"));
+            data, "--urls", "https://127.0.0.1:0", "--certificate", Path.Combine(certificates, "server.pem"),
+            "--admin-certificate", Path.Combine(certificates, "admin.crt"));
         await PassAsync(node, Path.Combine("Secured", "certificates.test.mjs"), server, ("TREEPIE_CERTIFICATES", certificates));
     }
 
-    private static async Task PassAsync(string node, string file, ServerProcess server, params (string Name, string Value)[] variables)
+    private static async Task PassAsync(
+        string node, string file, ServerProcess server, params (string Name, string Value)[] variables)
     {
-        (int exitCode, string output) = await RunAsync(node, ["--test", "--test-reporter=tap", file], [("TREEPIE_URL", server.Url), .. variables]);
+        (int exitCode, string output) = await RunAsync(
+            node, ["--test", "--test-reporter=tap", file], [("TREEPIE_URL", server.Url), .. variables]);
         string[] failed = [.. FailedIn(output)];
         Assert.True(exitCode == 0 && failed.Length == 0, $"""
             {file}: {failed.Length} failed: {string.Join(" | ", failed)}
@@ -73,7 +78,8 @@ public sealed class NodeClientTests
     /// <summary>Installs what stands in the lock file, where it is not there yet.</summary>
     internal static async Task InstallClientAsync()
     {
-        if (File.Exists(Path.Combine(Folder, "node_modules", "ravendb", "package.json")) && File.Exists(Path.Combine(Folder, "node_modules", "s3rver", "package.json")))
+        if (File.Exists(Path.Combine(Folder, "node_modules", "ravendb", "package.json"))
+            && File.Exists(Path.Combine(Folder, "node_modules", "s3rver", "package.json")))
             return;
 
         string npm = Requirement.Program("npm", "Install npm.");
@@ -88,7 +94,8 @@ public sealed class NodeClientTests
         where text.StartsWith("not ok ", StringComparison.Ordinal)
         select text[(text.IndexOf('-', StringComparison.Ordinal) + 1)..].Trim();
 
-    private static async Task<(int ExitCode, string Output)> RunAsync(string program, string[] arguments, params (string Name, string Value)[] variables)
+    private static async Task<(int ExitCode, string Output)> RunAsync(
+        string program, string[] arguments, params (string Name, string Value)[] variables)
     {
         var start = new ProcessStartInfo(program, arguments)
         {
@@ -109,7 +116,8 @@ public sealed class NodeClientTests
         process.BeginErrorReadLine();
         try
         {
-            await process.WaitForExitAsync(TestContext.Current.CancellationToken).WaitAsync(Patience, TestContext.Current.CancellationToken);
+            await process.WaitForExitAsync(TestContext.Current.CancellationToken)
+                .WaitAsync(Patience, TestContext.Current.CancellationToken);
         }
         catch (Exception exception) when (exception is TimeoutException or OperationCanceledException)
         {

@@ -7,8 +7,6 @@ const notBuilt = feature => error => /not built/.test(error.message) && error.me
 
 test("what is not built is refused in words, by its name", () => withDatabase(async store => {
     await seed(store, { "users/1": new User({ name: "Ada" }) });
-    await assert.rejects(store.openSession().timeSeriesFor("users/1", "heart").get(), notBuilt("time series"));
-    await assert.rejects(store.openSession().advanced.revisions.getFor("users/1"), notBuilt("revisions"));
     await assert.rejects(store.subscriptions.create({ query: "from Users" }), notBuilt("subscriptions"));
     assert.equal((await store.openSession().load("users/1", User)).name, "Ada");
 }));

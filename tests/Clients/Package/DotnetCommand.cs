@@ -4,12 +4,15 @@ using Treepie.Tests.Support;
 namespace Treepie.Clients.Tests.Package;
 
 /// <summary>
-/// Runs the SDK's command line as a person would: with nothing inherited from the test runner, leaving no process behind, and, where a
-/// cache is given, with packages from there alone.
+/// Runs the SDK's command line as a person would: with nothing inherited from the test runner, leaving no process behind, and,
+/// where a cache is given, with packages from there alone.
 /// </summary>
 internal static class DotnetCommand
 {
-    /// <summary>The longest builds and packs all there is: two minutes where nothing else runs, and ten times that on a machine that others load too.</summary>
+    /// <summary>
+    /// The longest builds and packs all there is: two minutes where nothing else runs, and ten times that on a machine that
+    /// others load too.
+    /// </summary>
     private static readonly TimeSpan _patience = TimeSpan.FromMinutes(20);
 
     /// <summary>Runs it to its end and gives what it wrote; fails the test if it fails.</summary>
@@ -23,8 +26,10 @@ internal static class DotnetCommand
             UseShellExecute = false,
         };
 
-        // The runner's own SDK must not find its way into the one that runs here, nor the repository's settings into a stranger's project.
-        foreach (string name in start.Environment.Keys.Where(name => name.StartsWith("MSBUILD", StringComparison.OrdinalIgnoreCase)).ToList())
+        // The runner's own SDK must not find its way into the one that runs here, nor the repository's settings into a stranger's
+        // project.
+        foreach (string name in start.Environment.Keys.Where(
+            name => name.StartsWith("MSBUILD", StringComparison.OrdinalIgnoreCase)).ToList())
             start.Environment.Remove(name);
 
         start.Environment.Remove("CI");
@@ -44,7 +49,9 @@ internal static class DotnetCommand
         {
             await process.WaitForExitAsync(TestContext.Current.CancellationToken).WaitAsync(_patience);
             string written = await output + await error;
-            Assert.True(process.ExitCode == 0, $"dotnet {string.Join(' ', arguments)}\nended with {process.ExitCode} and wrote\n{written}");
+            Assert.True(
+                process.ExitCode == 0,
+                $"dotnet {string.Join(' ', arguments)}\nended with {process.ExitCode} and wrote\n{written}");
             return written;
         }
         finally

@@ -4,7 +4,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Clients.Tests.Package;
 
-/// <summary>The packages as strangers get them: looked into, and used from projects that know nothing of this repository.</summary>
+/// <summary>
+/// The packages as strangers get them: looked into, and used from projects that know nothing of this repository.
+/// </summary>
 public sealed class PackageTests(PackedSolution packed) : IClassFixture<PackedSolution>
 {
     [Theory]
@@ -39,7 +41,9 @@ public sealed class PackageTests(PackedSolution packed) : IClassFixture<PackedSo
     {
         using ZipArchive package = packed.Open("Treepie");
         using Stream xml = Assert.Single(package.Entries, entry => entry.Name == "Treepie.xml").Open();
-        IEnumerable<string?> members = XDocument.Load(xml).Descendants("member").Select(member => member.Attribute("name")?.Value);
+        IEnumerable<string?> members = XDocument.Load(xml)
+            .Descendants("member")
+            .Select(member => member.Attribute("name")?.Value);
         Assert.Contains(members, name => name?.StartsWith("M:Treepie.Database.Open(", StringComparison.Ordinal) == true);
     }
 
@@ -47,21 +51,30 @@ public sealed class PackageTests(PackedSolution packed) : IClassFixture<PackedSo
     [InlineData("Treepie.Storage")]
     [InlineData("Treepie.Indexing", "Treepie.Storage")]
     [InlineData("Treepie", "Treepie.Indexing", "Treepie.Storage", "ZstdSharp.Port")]
-    [InlineData("Treepie.Extensions.Hosting", "Microsoft.Extensions.Diagnostics.HealthChecks", "Microsoft.Extensions.Hosting.Abstractions", "Treepie", "Treepie.Storage")]
+    [InlineData(
+        "Treepie.Extensions.Hosting", "Microsoft.Extensions.Diagnostics.HealthChecks",
+        "Microsoft.Extensions.Hosting.Abstractions", "Treepie", "Treepie.Storage")]
     [InlineData("Treepie.S3", "AWSSDK.Core", "AWSSDK.S3", "Treepie", "Treepie.Storage")]
     [InlineData("Treepie.Computing", "Jint", "Microsoft.CodeAnalysis.CSharp", "Treepie", "Treepie.Storage")]
-    [InlineData("Treepie.Server", "OpenTelemetry.Exporter.OpenTelemetryProtocol", "OpenTelemetry.Exporter.Prometheus.AspNetCore", "OpenTelemetry.Extensions.Hosting", "OpenTelemetry.Instrumentation.AspNetCore", "Treepie", "Treepie.Computing", "Treepie.S3")]
+    [InlineData(
+        "Treepie.Server", "OpenTelemetry.Exporter.OpenTelemetryProtocol", "OpenTelemetry.Exporter.Prometheus.AspNetCore",
+        "OpenTelemetry.Extensions.Hosting", "OpenTelemetry.Instrumentation.AspNetCore", "Treepie", "Treepie.Computing",
+        "Treepie.S3")]
     public void Package_depends_on_the_rooms_below_and_on_nothing_that_is_not_said_here(string id, params string[] expected)
     {
         XElement metadata = packed.Metadata(id);
-        string[] dependencies = [.. metadata.Descendants(metadata.Name.Namespace + "dependency").Select(d => d.Attribute("id")?.Value ?? "").Order(StringComparer.Ordinal)];
+        string[] dependencies = [
+            .. metadata.Descendants(metadata.Name.Namespace + "dependency")
+                .Select(d => d.Attribute("id")?.Value ?? "")
+                .Order(StringComparer.Ordinal)];
         Assert.Equal(expected, dependencies);
     }
 
     [Fact]
     public async Task Fifteen_lines_in_a_new_console_project_open_store_query_and_print()
     {
-        string directory = await packed.ProjectAsync("console", ("shop.csproj", Project("Microsoft.NET.Sdk", "Treepie")), ("Program.cs", """
+        string directory = await packed.ProjectAsync(
+            "console", ("shop.csproj", Project("Microsoft.NET.Sdk", "Treepie")), ("Program.cs", """
             using Treepie;
 
             using Database database = Database.Open(args[0]);
@@ -90,7 +103,8 @@ public sealed class PackageTests(PackedSolution packed) : IClassFixture<PackedSo
     [Fact]
     public async Task New_web_project_builds_with_the_server_package()
     {
-        string directory = await packed.ProjectAsync("web", ("web.csproj", Project("Microsoft.NET.Sdk.Web", "Treepie.Server")), ("Program.cs", """
+        string directory = await packed.ProjectAsync(
+            "web", ("web.csproj", Project("Microsoft.NET.Sdk.Web", "Treepie.Server")), ("Program.cs", """
             var builder = WebApplication.CreateBuilder(args);
             builder.Services.AddTreepie(options => options.DataDirectory = "data");
             var app = builder.Build();
@@ -109,10 +123,12 @@ public sealed class PackageTests(PackedSolution packed) : IClassFixture<PackedSo
     {
         string directory = await packed.ProjectAsync("tool");
         string tools = Path.Combine(directory, "bin");
-        await packed.DotnetAsync(directory, "tool", "install", "Treepie.CommandLine", "--tool-path", tools, "--version", packed.Version);
+        await packed.DotnetAsync(
+            directory, "tool", "install", "Treepie.CommandLine", "--tool-path", tools, "--version", packed.Version);
 
         string program = Path.Combine(tools, OperatingSystem.IsWindows() ? "treepie.exe" : "treepie");
-        using var process = System.Diagnostics.Process.Start(new System.Diagnostics.ProcessStartInfo(program, ["--version"]) { RedirectStandardOutput = true });
+        using var process = System.Diagnostics.Process.Start(
+            new System.Diagnostics.ProcessStartInfo(program, ["--version"]) { RedirectStandardOutput = true });
         Assert.NotNull(process);
         string version = await process.StandardOutput.ReadToEndAsync(TestContext.Current.CancellationToken);
         await process.WaitForExitAsync(TestContext.Current.CancellationToken);
@@ -135,5 +151,6 @@ public sealed class PackageTests(PackedSolution packed) : IClassFixture<PackedSo
         </Project>
         """;
 
-    private static string[] Lines(string output) => output.Split('\n', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
+    private static string[] Lines(string output) =>
+        output.Split('\n', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
 }

@@ -6,8 +6,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Clients.Tests.Package;
 
 /// <summary>
-/// The solution, packed into a folder that serves as the only feed of projects outside the repository. Their cache is empty at first and
-/// theirs alone: packages of the same version from an earlier run cannot stand in for those of this one.
+/// The solution, packed into a folder that serves as the only feed of projects outside the repository. Their cache is empty at
+/// first and theirs alone: packages of the same version from an earlier run cannot stand in for those of this one.
 /// </summary>
 public sealed class PackedSolution : IAsyncLifetime
 {
@@ -24,9 +24,12 @@ public sealed class PackedSolution : IAsyncLifetime
     public async ValueTask InitializeAsync()
     {
         await DotnetCommand.SucceedAsync(
-            DataSets.RepositoryRoot, null, "pack", "Engine.sln", "-c", "Release", "-o", Feed, "-v", "quiet", "-p:UseSharedCompilation=false");
+            DataSets.RepositoryRoot, null, "pack", "Engine.sln", "-c", "Release", "-o", Feed, "-v", "quiet",
+            "-p:UseSharedCompilation=false");
         // What others publish and ours name, as this machine has it: the feed is all there is for a stranger here.
-        string packages = Environment.GetEnvironmentVariable("NUGET_PACKAGES") is { Length: > 0 } set ? set : Path.Combine(Environment.GetFolderPath(Environment.SpecialFolder.UserProfile), ".nuget", "packages");
+        string packages = Environment.GetEnvironmentVariable("NUGET_PACKAGES") is { Length: > 0 } set
+            ? set
+            : Path.Combine(Environment.GetFolderPath(Environment.SpecialFolder.UserProfile), ".nuget", "packages");
         foreach (string path in RestoredPackages())
             foreach (string package in Directory.EnumerateFiles(Path.Combine(packages, path), "*.nupkg"))
                 File.Copy(package, Path.Combine(Feed, Path.GetFileName(package)));
@@ -44,7 +47,8 @@ public sealed class PackedSolution : IAsyncLifetime
     /// <summary>All that the server needs of others, as it was restored here: folders below that of the packages.</summary>
     private static IEnumerable<string> RestoredPackages()
     {
-        using FileStream file = File.OpenRead(Path.Combine(DataSets.RepositoryRoot, "src", "Server", "obj", "project.assets.json"));
+        using FileStream file = File.OpenRead(
+            Path.Combine(DataSets.RepositoryRoot, "src", "Server", "obj", "project.assets.json"));
         using JsonDocument assets = JsonDocument.Parse(file);
         return
         [
@@ -71,12 +75,15 @@ public sealed class PackedSolution : IAsyncLifetime
     }
 
     /// <summary>Runs <c>dotnet</c> in a project's folder, with the packages of the feed alone.</summary>
-    internal Task<string> DotnetAsync(string directory, params string[] arguments) => DotnetCommand.SucceedAsync(directory, Cache, arguments);
+    internal Task<string> DotnetAsync(string directory, params string[] arguments) =>
+        DotnetCommand.SucceedAsync(directory, Cache, arguments);
 
     /// <summary>Opens a package of the feed.</summary>
     internal ZipArchive Open(string id, string extension = "nupkg")
     {
-        string[] found = Directory.GetFiles(Feed, $"{id}.*.{extension}").Where(path => char.IsDigit(Path.GetFileName(path)[id.Length + 1])).ToArray();
+        string[] found = Directory.GetFiles(Feed, $"{id}.*.{extension}")
+            .Where(path => char.IsDigit(Path.GetFileName(path)[id.Length + 1]))
+            .ToArray();
         return ZipFile.OpenRead(Assert.Single(found));
     }
 

@@ -1,7 +1,8 @@
 namespace Treepie.Clients.Tests.S3;
 
 /// <summary>
-/// A clock whose short timers, which are waits between tries, fire at once, after what a test does in the meantime; long ones, which are time-outs, fire when the test says so. Nobody waits for time to pass.
+/// A clock whose short timers, which are waits between tries, fire at once, after what a test does in the meantime; long ones,
+/// which are time-outs, fire when the test says so. Nobody waits for time to pass.
 /// </summary>
 internal sealed class HastyClock(Func<Task>? meanwhile = null) : TimeProvider
 {

@@ -6,7 +6,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Clients.Tests.S3;
 
-/// <summary>The server and the command line back up straight to a real server of the S3 protocol, and restore from there.</summary>
+/// <summary>
+/// The server and the command line back up straight to a real server of the S3 protocol, and restore from there.
+/// </summary>
 public sealed class S3BackupTests : IAsyncLifetime
 {
     private const int Documents = 3_000;
@@ -35,19 +37,26 @@ public sealed class S3BackupTests : IAsyncLifetime
     [Fact]
     public async Task A_direct_upload_of_the_server_writes_nothing_to_its_disk_and_what_is_restored_from_there_is_the_same()
     {
-        await using ServerProcess server = await ServerProcess.StartAsync(null, "--s3-endpoint", $"http://127.0.0.1:{Bucket.Port}");
+        await using ServerProcess server = await ServerProcess.StartAsync(
+            null, "--s3-endpoint", $"http://127.0.0.1:{Bucket.Port}");
         await SendAsync(server, HttpMethod.Put, "/admin/databases?name=shop&replicationFactor=1", "{}");
         await FillAsync(server);
 
-        // What the store does meanwhile with what it was given before, a checkpoint or a spare file of its journal, is counted too: of some backups one is alone.
+        // What the store does meanwhile with what it was given before, a checkpoint or a spare file of its journal, is counted
+        // too: of some backups one is alone.
         string s3 = "";
         JsonElement backup = default;
         long written = long.MaxValue;
         for (int i = 0; i < 5 && written >= MostWrittenBytes; i++)
         {
-            s3 = $$"""{"BucketName":"backups","AwsAccessKey":"{{S3Server.AccessKey}}","AwsSecretKey":"{{S3Server.SecretKey}}","CustomServerUrl":"http://127.0.0.1:{{Bucket.Port}}","ForcePathStyle":true,"RemoteFolderName":"direct-{{i}}"}""";
+            s3 =
+                $$"""{"BucketName":"backups","AwsAccessKey":"{{S3Server.AccessKey}}","AwsSecretKey":"{{S3Server.SecretKey}}","CustomServerUrl":"http://127.0.0.1:{{Bucket.Port}}","ForcePathStyle":true,"RemoteFolderName":"direct-{{i}}"}""";
             long before = WrittenBytes(server);
-            backup = await EndedAsync(server, "/databases/shop", await SendAsync(server, HttpMethod.Post, "/databases/shop/admin/backup", $$"""{"CompressionAlgorithm":"None","S3Settings":{{s3}}}"""));
+            backup = await EndedAsync(
+                server, "/databases/shop",
+                await SendAsync(
+                    server, HttpMethod.Post, "/databases/shop/admin/backup",
+                    $$"""{"CompressionAlgorithm":"None","S3Settings":{{s3}}}"""));
             written = WrittenBytes(server) - before;
         }
 
@@ -57,7 +66,11 @@ public sealed class S3BackupTests : IAsyncLifetime
 
         JsonElement points = await SendAsync(server, HttpMethod.Post, "/admin/restore/points?type=S3", s3);
         Assert.Equal("shop", Assert.Single(points.GetProperty("List").EnumerateArray()).GetProperty("DatabaseName").GetString());
-        JsonElement restored = await EndedAsync(server, "", await SendAsync(server, HttpMethod.Post, "/admin/restore/database", $$"""{"Type":"S3","Settings":{{s3}},"DatabaseName":"again"}"""));
+        JsonElement restored = await EndedAsync(
+            server, "",
+            await SendAsync(
+                server, HttpMethod.Post, "/admin/restore/database",
+                $$"""{"Type":"S3","Settings":{{s3}},"DatabaseName":"again"}"""));
         Assert.Equal(backup.GetProperty("ContentHash").GetString(), restored.GetProperty("ContentHash").GetString());
         Assert.DoesNotContain(S3Server.SecretKey + "\"", server.Output, StringComparison.Ordinal);
     }
@@ -65,7 +78,9 @@ public sealed class S3BackupTests : IAsyncLifetime
     [Fact]
     public async Task The_command_line_writes_to_several_places_at_once_and_reads_from_each()
     {
-        string source = Path.Combine(_files.Path, "source"), folder = Path.Combine(_files.Path, "place"), bucket = $"s3://backups/line?endpoint=http://127.0.0.1:{Bucket.Port}";
+        string source = Path.Combine(_files.Path, "source"),
+            folder = Path.Combine(_files.Path, "place"),
+            bucket = $"s3://backups/line?endpoint=http://127.0.0.1:{Bucket.Port}";
         await using (Database database = Database.Open(source))
         {
             var batch = new Treepie.Writes.WriteBatch(database.Options);
@@ -81,21 +96,26 @@ public sealed class S3BackupTests : IAsyncLifetime
             Assert.True(code == 0 && output.Contains("whole: 50 documents", StringComparison.Ordinal), output);
         }
 
-        (int restored, string text) = await RunAsync("restore", "--from", bucket, "--directory", Path.Combine(_files.Path, "again"));
+        (int restored, string text) = await RunAsync(
+            "restore", "--from", bucket, "--directory", Path.Combine(_files.Path, "again"));
         Assert.True(restored == 0 && text.Contains("50 documents", StringComparison.Ordinal), text);
-        (int missing, string why) = await RunAsync("backup", "--directory", source, "--to", bucket.Replace("backups", "nothing-here", StringComparison.Ordinal));
+        (int missing, string why) = await RunAsync(
+            "backup", "--directory", source, "--to", bucket.Replace("backups", "nothing-here", StringComparison.Ordinal));
         Assert.True(missing == 1 && why.Contains("There is no bucket", StringComparison.Ordinal), why);
     }
 
     [Fact]
     public async Task A_chain_with_its_log_in_a_bucket_leads_to_each_commit_and_tells_the_counts_of_its_end()
     {
-        string source = Path.Combine(_files.Path, "source"), bucket = $"s3://backups/chain?endpoint=http://127.0.0.1:{Bucket.Port}", target = Path.Combine(_files.Path, "then");
+        string source = Path.Combine(_files.Path, "source"),
+            bucket = $"s3://backups/chain?endpoint=http://127.0.0.1:{Bucket.Port}",
+            target = Path.Combine(_files.Path, "then");
         var commits = new List<string>();
         foreach (string expected in (string[])["a snapshot", "a stretch of the log", "a stretch of the log"])
         {
             await using (Database database = Database.Open(source))
-                await database.WriteAsync(new Treepie.Writes.WriteBatch(database.Options).Put($"users/{commits.Count}", "{}"u8.ToArray()), Cancel);
+                await database.WriteAsync(
+                    new Treepie.Writes.WriteBatch(database.Options).Put($"users/{commits.Count}", "{}"u8.ToArray()), Cancel);
             (int code, string said) = await RunAsync("backup", "--directory", source, "--kind", "log", "--to", bucket);
             Assert.True(code == 0 && said.Contains(expected, StringComparison.Ordinal), said);
             commits.Add(System.Text.RegularExpressions.Regex.Match(said, @"commit (\d+)").Groups[1].Value);
@@ -133,7 +153,9 @@ public sealed class S3BackupTests : IAsyncLifetime
             foreach (int i in chunk)
             {
                 random.NextBytes(noise);
-                body.Append(CultureInfo.InvariantCulture, $"{{\"Type\":\"PUT\",\"Id\":\"noise/{i}\",\"Document\":{{\"text\":\"{Convert.ToBase64String(noise)}\"}}}},");
+                body.Append(
+                    CultureInfo.InvariantCulture,
+                    $"{{\"Type\":\"PUT\",\"Id\":\"noise/{i}\",\"Document\":{{\"text\":\"{Convert.ToBase64String(noise)}\"}}}},");
             }
 
             await SendAsync(server, HttpMethod.Post, "/databases/shop/bulk_docs", body.ToString().TrimEnd(',') + "]}");
@@ -142,7 +164,10 @@ public sealed class S3BackupTests : IAsyncLifetime
 
     private static async Task<JsonElement> SendAsync(ServerProcess server, HttpMethod method, string path, string body)
     {
-        using var request = new HttpRequestMessage(method, server.Url + path) { Content = new StringContent(body, Encoding.UTF8, "application/json") };
+        using var request = new HttpRequestMessage(method, server.Url + path)
+        {
+            Content = new StringContent(body, Encoding.UTF8, "application/json")
+        };
         using HttpResponseMessage response = await server.Http.SendAsync(request, Cancel);
         string text = await response.Content.ReadAsStringAsync(Cancel);
         Assert.True(response.IsSuccessStatusCode, text);
@@ -155,7 +180,9 @@ public sealed class S3BackupTests : IAsyncLifetime
     {
         while (true)
         {
-            using JsonDocument state = JsonDocument.Parse(await server.Http.GetStringAsync(new Uri($"{server.Url}{owner}/operations/state?id={started.GetProperty("OperationId").GetInt64()}"), Cancel));
+            using JsonDocument state = JsonDocument.Parse(
+                await server.Http.GetStringAsync(
+                    new Uri($"{server.Url}{owner}/operations/state?id={started.GetProperty("OperationId").GetInt64()}"), Cancel));
             string? status = state.RootElement.GetProperty("Status").GetString();
             if (status == "InProgress")
             {
@@ -173,6 +200,8 @@ public sealed class S3BackupTests : IAsyncLifetime
     {
         string path = $"/proc/{server.ProcessId}/io";
         Requirement.Needs(File.Exists(path), "The kernel's count of written bytes", "Run the tests on Linux.");
-        return long.Parse(File.ReadLines(path).Single(static line => line.StartsWith("write_bytes:", StringComparison.Ordinal)).Split(' ')[1], CultureInfo.InvariantCulture);
+        return long.Parse(
+            File.ReadLines(path).Single(static line => line.StartsWith("write_bytes:", StringComparison.Ordinal)).Split(' ')[1],
+            CultureInfo.InvariantCulture);
     }
 }

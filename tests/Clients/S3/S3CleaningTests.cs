@@ -21,9 +21,16 @@ public sealed class S3CleaningTests
     {
         await using var server = new ListingServer(DateTime.UtcNow);
         using BackupDestination place = new S3DestinationProvider().Open(
-            new DestinationSettings { Address = $"s3://backups/line?endpoint={server.Url}", AccessKey = "name", SecretKey = "secret" });
+            new DestinationSettings
+            {
+                Address = $"s3://backups/line?endpoint={server.Url}",
+                AccessKey = "name",
+                SecretKey = "secret"
+            });
         await place.CleanAsync("shop/", Cancel);
-        string[] ended = [.. server.Requests.Where(static request => request.StartsWith("DELETE ", StringComparison.Ordinal)).Select(static request => request.Split("uploadId=")[1].Split('&', ' ')[0])];
+        string[] ended = [
+            .. server.Requests.Where(static request => request.StartsWith("DELETE ", StringComparison.Ordinal))
+                .Select(static request => request.Split("uploadId=")[1].Split('&', ' ')[0])];
         Assert.Equal(["dead-1", "dead-2", "dead-3"], ended.Order(StringComparer.Ordinal));
     }
 
@@ -71,7 +78,11 @@ public sealed class S3CleaningTests
 
                 string line = Encoding.ASCII.GetString(buffer, 0, length).Split("\r\n")[0];
                 Requests.Enqueue(line);
-                string body = Answer(line), head = $"HTTP/1.1 {(body.Length == 0 ? "204 No Content" : "200 OK")}\r\nContent-Type: application/xml\r\nContent-Length: {Encoding.UTF8.GetByteCount(body)}\r\nConnection: close\r\n\r\n";
+                string body = Answer(line),
+                    head =
+                        $"HTTP/1.1 {(body.Length == 0 ? "204 No Content" : "200 OK")}\r\nContent-Type: "
+                            + $"application/xml\r\nContent-Length: {Encoding.UTF8.GetByteCount(body)}\r\nConnection: "
+                            + $"close\r\n\r\n";
                 await stream.WriteAsync(Encoding.UTF8.GetBytes(head + body), _stop.Token);
             }
         }
@@ -86,18 +97,26 @@ public sealed class S3CleaningTests
                 return Parts(TimeSpan.FromMinutes(5));
             if (line.Contains("uploadId=", StringComparison.Ordinal))
                 return "<ListPartsResult><IsTruncated>false</IsTruncated></ListPartsResult>";
-            return line.Contains("key-marker=shop%2Fb", StringComparison.Ordinal) || line.Contains("key-marker=shop/b", StringComparison.Ordinal)
+            return line.Contains("key-marker=shop%2Fb", StringComparison.Ordinal)
+                || line.Contains("key-marker=shop/b", StringComparison.Ordinal)
                 ? Uploads("false", "", ("shop/c", "dead-3", TimeSpan.FromDays(30)), ("shop/d", "slow", TimeSpan.FromHours(9)))
                 : Uploads("true", "<NextKeyMarker>shop/b</NextKeyMarker><NextUploadIdMarker>dead-2</NextUploadIdMarker>",
-                    ("shop/a", "dead-1", TimeSpan.FromMinutes(61)), ("shop/a", "young", TimeSpan.FromMinutes(59)), ("shop/b", "dead-2", TimeSpan.FromHours(3)));
+                    ("shop/a", "dead-1", TimeSpan.FromMinutes(61)), ("shop/a", "young", TimeSpan.FromMinutes(59)),
+                    ("shop/b", "dead-2", TimeSpan.FromHours(3)));
         }
 
         private string Uploads(string isTruncated, string next, params (string Key, string Id, TimeSpan Age)[] uploads) =>
             $"<ListMultipartUploadsResult><Bucket>backups</Bucket><IsTruncated>{isTruncated}</IsTruncated>{next}"
-            + string.Concat(uploads.Select(upload => $"<Upload><Key>line/{upload.Key}</Key><UploadId>{upload.Id}</UploadId><Initiated>{Time(upload.Age)}</Initiated></Upload>"))
+            + string.Concat(
+                uploads.Select(
+                    upload =>
+                        $"<Upload><Key>line/{upload.Key}</Key><UploadId>{upload.Id}</UploadId><Initiated>"
+                            + $"{Time(upload.Age)}</Initiated></Upload>"))
             + "</ListMultipartUploadsResult>";
 
-        private string Parts(TimeSpan age) => $"<ListPartsResult><IsTruncated>false</IsTruncated><Part><PartNumber>1</PartNumber><LastModified>{Time(age)}</LastModified><ETag>\"x\"</ETag><Size>5</Size></Part></ListPartsResult>";
+        private string Parts(TimeSpan age) =>
+            $"<ListPartsResult><IsTruncated>false</IsTruncated><Part><PartNumber>1</PartNumber><LastModified>"
+                + $"{Time(age)}</LastModified><ETag>\"x\"</ETag><Size>5</Size></Part></ListPartsResult>";
 
         private string Time(TimeSpan age) => (_now - age).ToString("yyyy-MM-dd'T'HH:mm:ss.fff'Z'", CultureInfo.InvariantCulture);
     }

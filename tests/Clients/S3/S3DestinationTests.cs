@@ -7,7 +7,9 @@ namespace Treepie.Clients.Tests.S3;
 public sealed class S3DestinationTests : IAsyncLifetime
 {
     private const int PartBytes = 5 << 20;
-    private const string SlowDown = "HTTP/1.1 503 Slow Down\r\nContent-Type: application/xml\r\nContent-Length: 39\r\nConnection: close\r\n\r\n<Error><Code>SlowDown</Code>    </Error>";
+    private const string SlowDown =
+        "HTTP/1.1 503 Slow Down\r\nContent-Type: application/xml\r\nContent-Length: 39\r\nConnection: "
+            + "close\r\n\r\n<Error><Code>SlowDown</Code>    </Error>";
 
     private S3Server? _server;
 
@@ -77,10 +79,14 @@ public sealed class S3DestinationTests : IAsyncLifetime
             await StoredContent.AssertAsync(place, $"shop/{length}.full.backup", content);
         }
 
-        Assert.Equal(DestinationFault.NameTaken, (await Assert.ThrowsAsync<DestinationException>(() => place.CreateAsync("shop/1.full.backup", Cancel))).Fault);
+        Assert.Equal(
+            DestinationFault.NameTaken,
+            (await Assert.ThrowsAsync<DestinationException>(() => place.CreateAsync("shop/1.full.backup", Cancel))).Fault);
         await place.DeleteAsync("shop/1.full.backup", Cancel);
         Assert.Equal(4, (await place.ListAsync("shop/", Cancel)).Count);
-        Assert.Equal(DestinationFault.NotFound, (await Assert.ThrowsAsync<DestinationException>(() => place.OpenAsync("shop/1.full.backup", Cancel))).Fault);
+        Assert.Equal(
+            DestinationFault.NotFound,
+            (await Assert.ThrowsAsync<DestinationException>(() => place.OpenAsync("shop/1.full.backup", Cancel))).Fault);
     }
 
     [Fact]
@@ -107,7 +113,10 @@ public sealed class S3DestinationTests : IAsyncLifetime
         using BackupDestination place = Open(proxy.Url, new HastyClock());
         await using (BackupUpload upload = await place.CreateAsync("lost.full.backup", Cancel))
             await upload.WriteAsync(StoredContent.Draw(PartBytes + 1), Cancel);
-        Assert.Contains(proxy.Requests, static request => request.StartsWith("DELETE ", StringComparison.Ordinal) && request.Contains("uploadId=", StringComparison.Ordinal));
+        Assert.Contains(
+            proxy.Requests,
+            static request => request.StartsWith("DELETE ", StringComparison.Ordinal)
+                && request.Contains("uploadId=", StringComparison.Ordinal));
         Assert.Empty(await place.ListAsync("", Cancel));
     }
 
@@ -117,7 +126,13 @@ public sealed class S3DestinationTests : IAsyncLifetime
         string url = $"http://127.0.0.1:{Server.Port}";
         await FailAsync(Open(url, new HastyClock(), access: "wrong-5b1"), DestinationFault.KeysRefused);
         await FailAsync(Open(url, new HastyClock(), bucket: "nothing-here"), DestinationFault.Missing);
-        await using (var closed = new S3Proxy(Server.Port) { Refuses = (int.MaxValue, "HTTP/1.1 403 Forbidden\r\nContent-Length: 40\r\nConnection: close\r\n\r\n<Error><Code>AccessDenied</Code></Error>") })
+        await using (var closed = new S3Proxy(Server.Port)
+        {
+            Refuses = (
+                int.MaxValue,
+                "HTTP/1.1 403 Forbidden\r\nContent-Length: 40\r\nConnection: "
+                    + "close\r\n\r\n<Error><Code>AccessDenied</Code></Error>")
+        })
             await FailAsync(Open(closed.Url, new HastyClock()), DestinationFault.Forbidden);
         await Server.KillAsync();
         await FailAsync(Open(url, new HastyClock()), DestinationFault.Unreachable);
@@ -132,7 +147,10 @@ public sealed class S3DestinationTests : IAsyncLifetime
     [InlineData("SomethingNew", DestinationFault.Failed)]
     public void Codes_of_the_protocol_have_words(string code, DestinationFault fault)
     {
-        DestinationException error = S3Errors.Explain("s3://backups", new Amazon.S3.AmazonS3Exception("quoted-2d7") { ErrorCode = code, StatusCode = System.Net.HttpStatusCode.Forbidden }, 1);
+        DestinationException error = S3Errors.Explain(
+            "s3://backups",
+            new Amazon.S3.AmazonS3Exception("quoted-2d7") { ErrorCode = code, StatusCode = System.Net.HttpStatusCode.Forbidden },
+            1);
         Assert.Equal(fault, error.Fault);
         Assert.DoesNotContain("quoted-2d7", error.Message, StringComparison.Ordinal);
     }
@@ -144,7 +162,8 @@ public sealed class S3DestinationTests : IAsyncLifetime
     [InlineData("s3://backups/x?secret=hidden-3c2", "'secret'")]
     public void Addresses_that_are_none_are_refused_and_nothing_secret_is_said_again(string address, string expected)
     {
-        DestinationException error = Assert.Throws<DestinationException>(() => new S3DestinationProvider().Open(new DestinationSettings { Address = address }));
+        DestinationException error = Assert.Throws<DestinationException>(
+            () => new S3DestinationProvider().Open(new DestinationSettings { Address = address }));
         Assert.Equal(DestinationFault.BadAddress, error.Fault);
         Assert.Contains(expected, error.Message, StringComparison.Ordinal);
         Assert.DoesNotContain("hidden-3c2", error.ToString(), StringComparison.Ordinal);
@@ -158,11 +177,20 @@ public sealed class S3DestinationTests : IAsyncLifetime
         Assert.DoesNotContain("wrong-5b1", error.ToString(), StringComparison.Ordinal);
     }
 
-    private static BackupDestination Open(string url, TimeProvider clock, string access = S3Server.AccessKey, string bucket = "backups") => new S3DestinationProvider(clock, static () => 0.5).Open(
-        new DestinationSettings { Address = $"s3://{bucket}/of/tests?endpoint={url}&part-mb=5", AccessKey = access, SecretKey = S3Server.SecretKey });
+    private static BackupDestination Open(
+        string url, TimeProvider clock, string access = S3Server.AccessKey,
+        string bucket = "backups") => new S3DestinationProvider(clock, static () => 0.5).Open(
+        new DestinationSettings
+        {
+            Address = $"s3://{bucket}/of/tests?endpoint={url}&part-mb=5",
+            AccessKey = access,
+            SecretKey = S3Server.SecretKey
+        });
 
     /// <summary>The parts whose sending was begun, in their order.</summary>
-    private static string[] Parts(S3Proxy proxy) => [.. proxy.Requests.Where(static request => request.Contains("partNumber=", StringComparison.Ordinal)).Select(static request => request.Split("partNumber=")[1].Split('&')[0])];
+    private static string[] Parts(S3Proxy proxy) =>
+        [.. proxy.Requests.Where(static request => request.Contains("partNumber=", StringComparison.Ordinal))
+            .Select(static request => request.Split("partNumber=")[1].Split('&')[0])];
 
     private async Task<bool> AnswersAsync()
     {

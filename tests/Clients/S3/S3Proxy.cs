@@ -6,8 +6,8 @@ using System.Text;
 namespace Treepie.Clients.Tests.S3;
 
 /// <summary>
-/// Stands before the server of a test: passes bytes on as they are, so that signatures stay valid, notes the first lines of requests, and can refuse, break off, or call the test when so
-/// many bytes have gone through.
+/// Stands before the server of a test: passes bytes on as they are, so that signatures stay valid, notes the first lines of
+/// requests, and can refuse, break off, or call the test when so many bytes have gone through.
 /// </summary>
 internal sealed class S3Proxy : IAsyncDisposable
 {

@@ -5,7 +5,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Clients.Tests.S3;
 
-/// <summary>The npm package <c>s3rver</c>, a small server of the S3 protocol, in a process of its own with a bucket <c>backups</c>. It can be killed and started again over the same files.</summary>
+/// <summary>
+/// The npm package <c>s3rver</c>, a small server of the S3 protocol, in a process of its own with a bucket <c>backups</c>. It can
+/// be killed and started again over the same files.
+/// </summary>
 internal sealed class S3Server : IAsyncDisposable
 {
     public const string AccessKey = "S3RVER", SecretKey = "S3RVER";
@@ -38,7 +41,9 @@ internal sealed class S3Server : IAsyncDisposable
     {
         string folder = Path.Combine(DataSets.RepositoryRoot, "tests", "Clients", "Node");
         string program = Path.Combine(folder, "node_modules", "s3rver", "bin", "s3rver.js");
-        var start = new ProcessStartInfo(Requirement.Program("node", "Install Node.js 20 or later."), [program, "-d", _files.Path, "-a", "127.0.0.1", "-p", $"{Port}", "--configure-bucket", "backups", "--no-vhost-buckets"])
+        var start = new ProcessStartInfo(
+            Requirement.Program("node", "Install Node.js 20 or later."),
+            [program, "-d", _files.Path, "-a", "127.0.0.1", "-p", $"{Port}", "--configure-bucket", "backups", "--no-vhost-buckets"])
         {
             RedirectStandardOutput = true,
             RedirectStandardError = true,

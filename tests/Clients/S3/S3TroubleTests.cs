@@ -8,7 +8,9 @@ using Treepie.Writes;
 
 namespace Treepie.Clients.Tests.S3;
 
-/// <summary>Places that stall, break, fail beside others and lose connections: what a backup and a restore make of them.</summary>
+/// <summary>
+/// Places that stall, break, fail beside others and lose connections: what a backup and a restore make of them.
+/// </summary>
 public sealed class S3TroubleTests : IAsyncLifetime
 {
     private const int PartBytes = 5 << 20;
@@ -59,7 +61,10 @@ public sealed class S3TroubleTests : IAsyncLifetime
 
         Assert.Equal(DestinationFault.TooSlow, error.Fault);
         Assert.Contains("5 minutes", error.Message, StringComparison.Ordinal);
-        Assert.Contains(proxy.Requests, static request => request.StartsWith("DELETE ", StringComparison.Ordinal) && request.Contains("uploadId=", StringComparison.Ordinal));
+        Assert.Contains(
+            proxy.Requests,
+            static request => request.StartsWith("DELETE ", StringComparison.Ordinal)
+                && request.Contains("uploadId=", StringComparison.Ordinal));
         Assert.Empty(await place.ListAsync("", Cancel));
     }
 
@@ -73,12 +78,16 @@ public sealed class S3TroubleTests : IAsyncLifetime
         await Assert.ThrowsAnyAsync<OperationCanceledException>(async () =>
         {
             await using var all = new UploadStream(
-                [("s3", await place.CreateAsync("lost.full.backup", cancel.Token)), ("folder", await folder.CreateAsync("lost.full.backup", cancel.Token))], TimeProvider.System, cancel.Token);
+                [("s3", await place.CreateAsync("lost.full.backup", cancel.Token)), (
+                    "folder", await folder.CreateAsync("lost.full.backup", cancel.Token))], TimeProvider.System, cancel.Token);
             while (true)
                 await all.WriteAsync(StoredContent.Draw(1 << 20), cancel.Token);
         });
 
-        Assert.Contains(proxy.Requests, static request => request.StartsWith("DELETE ", StringComparison.Ordinal) && request.Contains("uploadId=", StringComparison.Ordinal));
+        Assert.Contains(
+            proxy.Requests,
+            static request => request.StartsWith("DELETE ", StringComparison.Ordinal)
+                && request.Contains("uploadId=", StringComparison.Ordinal));
         Assert.Empty(await place.ListAsync("", Cancel));
         Assert.Empty(Directory.GetFiles(Folder));
     }
@@ -86,14 +95,20 @@ public sealed class S3TroubleTests : IAsyncLifetime
     [Fact]
     public async Task Of_several_places_the_one_that_fails_half_way_is_named_and_aborted_and_the_others_have_all_of_it()
     {
-        const string Denied = "HTTP/1.1 403 Forbidden\r\nContent-Length: 40\r\nConnection: close\r\n\r\n<Error><Code>AccessDenied</Code></Error>";
+        const string Denied =
+            "HTTP/1.1 403 Forbidden\r\nContent-Length: 40\r\nConnection: close\r\n\r\n<Error><Code>AccessDenied</Code></Error>";
         byte[] content = StoredContent.Draw((3 * PartBytes) + 17);
         await using var proxy = new S3Proxy(Server.Port);
         proxy.At = (PartBytes, RefuseAsync);
         HastyClock clock = new(), clockOfOthers = new(); // whose time-outs are not due
-        using BackupDestination failing = Open(proxy.Url, clock), whole = Open($"http://127.0.0.1:{Server.Port}", clockOfOthers, "other"), folder = new FolderDestination(Folder);
+        using BackupDestination failing = Open(proxy.Url, clock),
+            whole = Open($"http://127.0.0.1:{Server.Port}", clockOfOthers, "other"),
+            folder = new FolderDestination(Folder);
         await using (var all = new UploadStream(
-            [("failing", await failing.CreateAsync("a.full.backup", Cancel)), ("whole", await whole.CreateAsync("a.full.backup", Cancel)), ("folder", await folder.CreateAsync("a.full.backup", Cancel))], clockOfOthers, Cancel))
+            [("failing", await failing.CreateAsync("a.full.backup", Cancel)), (
+                "whole",
+                await whole.CreateAsync("a.full.backup", Cancel)), ("folder", await folder.CreateAsync("a.full.backup", Cancel))],
+            clockOfOthers, Cancel))
         {
             Task writing = Task.Run(
                 async () =>
@@ -141,45 +156,82 @@ public sealed class S3TroubleTests : IAsyncLifetime
         await StoredContent.AssertAsync(place, "cut.full.backup", content);
         Assert.Equal(0, proxy.Cuts.Left);
         Assert.True(clock.Waits >= waits + 3, "Nothing broke.");
-        Assert.True(proxy.Requests.Skip(before).Count(static request => request.StartsWith("GET ", StringComparison.Ordinal) && request.Contains("cut.full.backup", StringComparison.Ordinal) && !request.Contains("list-type", StringComparison.Ordinal)) >= 4);
+        Assert.True(
+            proxy.Requests.Skip(before)
+                .Count(
+                    static request => request.StartsWith("GET ", StringComparison.Ordinal)
+                        && request.Contains("cut.full.backup", StringComparison.Ordinal)
+                        && !request.Contains("list-type", StringComparison.Ordinal)) >= 4);
     }
 
     [Theory]
     [InlineData(BackupKind.Logical, false)]
     [InlineData(BackupKind.Snapshot, true)]
-    public async Task A_chain_that_a_task_wrote_to_a_bucket_restores_from_there_through_broken_connections(BackupKind kind, bool diskFirst)
+    public async Task A_chain_that_a_task_wrote_to_a_bucket_restores_from_there_through_broken_connections(
+        BackupKind kind, bool diskFirst)
     {
         await using var catalog = new DatabaseCatalog(Path.Combine(_files.Path, "data"));
         Database shop = catalog.Create("shop");
-        await using var scheduler = new BackupScheduler(new CatalogBackupSource(catalog), new DestinationProviders(new S3DestinationProvider(new HastyClock(), static () => 0.5)));
-        var bucket = new DestinationSettings { Address = $"s3://backups/chain?endpoint=http://127.0.0.1:{Server.Port}", AccessKey = S3Server.AccessKey, SecretKey = S3Server.SecretKey };
-        var task = new BackupTask { Name = "chain", Kind = kind, Destinations = diskFirst ? [bucket, new DestinationSettings { Address = Folder }] : [bucket], UploadsAfterDisk = diskFirst };
+        await using var scheduler = new BackupScheduler(
+            new CatalogBackupSource(catalog),
+            new DestinationProviders(new S3DestinationProvider(new HastyClock(), static () => 0.5)));
+        var bucket = new DestinationSettings
+        {
+            Address = $"s3://backups/chain?endpoint=http://127.0.0.1:{Server.Port}",
+            AccessKey = S3Server.AccessKey,
+            SecretKey = S3Server.SecretKey
+        };
+        var task = new BackupTask
+        {
+            Name = "chain",
+            Kind = kind,
+            Destinations = diskFirst ? [bucket, new DestinationSettings { Address = Folder }] : [bucket],
+            UploadsAfterDisk = diskFirst
+        };
         long id = await scheduler.PutAsync("shop", task, Cancel);
         string[] names = new string[3];
         for (int step = 0; step < names.Length; step++)
         {
-            await shop.WriteAsync(new WriteBatch().Put($"users/{step}", Encoding.UTF8.GetBytes($"{{\"n\":{step}}}")).Delete($"users/{step - 1}"), Cancel);
+            await shop.WriteAsync(
+                new WriteBatch().Put($"users/{step}", Encoding.UTF8.GetBytes($"{{\"n\":{step}}}")).Delete($"users/{step - 1}"),
+                Cancel);
             BackupRunReport report = await scheduler.RunAsync("shop", id, isFull: step == 0, cancellationToken: Cancel);
             Assert.Null(report.Problem);
-            Assert.Equal((step > 0, task.Destinations.Count), (report.Report?.IsIncremental, report.Places.Count(static place => place.IsProven)));
+            Assert.Equal(
+                (step > 0, task.Destinations.Count),
+                (report.Report?.IsIncremental, report.Places.Count(static place => place.IsProven)));
             names[step] = report.Object;
         }
 
         await using var proxy = new S3Proxy(Server.Port) { Cuts = (2, 500) };
-        using BackupDestination place = new S3DestinationProvider(new HastyClock(), static () => 0.5).Open(bucket with { Address = $"s3://backups/chain?endpoint={proxy.Url}" });
+        using BackupDestination place = new S3DestinationProvider(new HastyClock(), static () => 0.5).Open(
+            bucket with { Address = $"s3://backups/chain?endpoint={proxy.Url}" });
         if (diskFirst)
-            Assert.All(names, name => Assert.Equal(File.ReadAllBytes(Path.Combine(Folder, name)).Length, place.ListAsync(name, Cancel).GetAwaiter().GetResult().Single(item => item.Name == name).LengthBytes));
+            Assert.All(
+                names,
+                name => Assert.Equal(
+                    File.ReadAllBytes(Path.Combine(Folder, name)).Length,
+                    place.ListAsync(name, Cancel).GetAwaiter().GetResult().Single(item => item.Name == name).LengthBytes));
         IReadOnlyList<RestorePoint> points = await BackupName.ListAsync(place, "shop", Cancel);
-        BackupPart[] parts = [.. BackupName.ChainOf(points, points[0]).Select(point => new BackupPart(point.Object, async stop => await place.OpenAsync(point.Object, stop)))];
+        BackupPart[] parts = [
+            .. BackupName.ChainOf(points, points[0])
+                .Select(point => new BackupPart(point.Object, async stop => await place.OpenAsync(point.Object, stop)))];
         Assert.Equal(names, parts.Select(static part => part.Name));
         await catalog.RestoreAsync("again", parts, encrypted: false, null, null, Cancel);
         Database again = Assert.IsType<Database>(catalog.Find("again"));
         Assert.Equal((shop.LastEtag, 1L), (again.LastEtag, again.GetStatistics().DocumentCount));
-        BackupException missing = await Assert.ThrowsAsync<BackupException>(() => catalog.RestoreAsync("never", [parts[0], parts[2]], encrypted: false, null, null, Cancel));
+        BackupException missing = await Assert.ThrowsAsync<BackupException>(
+            () => catalog.RestoreAsync("never", [parts[0], parts[2]], encrypted: false, null, null, Cancel));
         Assert.Equal(BackupFault.LinkMissing, missing.Fault);
         Assert.Null(catalog.Find("never"));
     }
 
-    private static BackupDestination Open(string url, TimeProvider clock, string prefix = "of/tests") => new S3DestinationProvider(clock, static () => 0.5).Open(
-        new DestinationSettings { Address = $"s3://backups/{prefix}?endpoint={url}&part-mb=5", AccessKey = S3Server.AccessKey, SecretKey = S3Server.SecretKey });
+    private static BackupDestination Open(string url, TimeProvider clock, string prefix = "of/tests") =>
+        new S3DestinationProvider(clock, static () => 0.5).Open(
+            new DestinationSettings
+            {
+                Address = $"s3://backups/{prefix}?endpoint={url}&part-mb=5",
+                AccessKey = S3Server.AccessKey,
+                SecretKey = S3Server.SecretKey
+            });
 }

@@ -21,6 +21,8 @@ internal static class StoredContent
         await using Stream stored = await place.OpenAsync(name, cancelled);
         using var copy = new MemoryStream();
         await stored.CopyToAsync(copy, cancelled);
-        Assert.True(content.AsSpan().SequenceEqual(copy.ToArray()), $"{name}: {copy.Length} bytes are not the {content.Length} that were written.");
+        Assert.True(
+            content.AsSpan().SequenceEqual(copy.ToArray()),
+            $"{name}: {copy.Length} bytes are not the {content.Length} that were written.");
     }
 }

@@ -15,10 +15,15 @@ public sealed class ScriptTests
     [Theory]
     [InlineData("this.a = 3;", """{"a":1.0,"b":1.0}""", """{"a":3,"b":1.0}""")]
     [InlineData("this.c = this.b;", """{"b":1152921504606846977}""", """{"b":1152921504606846977,"c":1152921504606846976}""")]
-    [InlineData("this.list.push(2); this.list[0].x = 'é';", """{"list":[{"x":"","n":2.50}]}""", """{"list":[{"x":"é","n":2.50},2]}""")]
+    [InlineData(
+        "this.list.push(2); this.list[0].x = 'é';", """{"list":[{"x":"","n":2.50}]}""", """{"list":[{"x":"é","n":2.50},2]}""")]
     [InlineData("delete this.a; this.n = null; this.u = undefined; this.f = () => 1;", """{"a":1}""", """{"n":null}""")]
-    [InlineData("this.d = new Date(0); this.half = 0.5; this.nan = 0 / 0; this.big = 1e300;", "{}", """{"d":"1970-01-01T00:00:00.0000000Z","half":0.5,"nan":null,"big":1E+300}""")]
-    [InlineData("this.i = id(this); this.c = getMetadata(this)['@collection'];", """{"@metadata":{"@id":"a/1","@collection":"A"}}""", """{"@metadata":{"@id":"a/1","@collection":"A"},"i":"a/1","c":"A"}""")]
+    [InlineData(
+        "this.d = new Date(0); this.half = 0.5; this.nan = 0 / 0; this.big = 1e300;", "{}",
+        """{"d":"1970-01-01T00:00:00.0000000Z","half":0.5,"nan":null,"big":1E+300}""")]
+    [InlineData(
+        "this.i = id(this); this.c = getMetadata(this)['@collection'];", """{"@metadata":{"@id":"a/1","@collection":"A"}}""",
+        """{"@metadata":{"@id":"a/1","@collection":"A"},"i":"a/1","c":"A"}""")]
     [InlineData("let s = 0; for (const l of this.l) s += l; this.s = s;", """{"l":[1,2,3]}""", """{"l":[1,2,3],"s":6}""")]
     [InlineData("this.r = load('b/1').x + load(['b/1', 'none']).length + args.y;", "{}", """{"r":52}""")]
     [InlineData("this.q = 'q\\u0000\\n\"'; this[''] = 1;", "{}", "{\"q\":\"q\\u0000\\n\\\"\",\"\":1}")]
@@ -36,7 +41,8 @@ public sealed class ScriptTests
     [InlineData("this.x = new Array(1e9).join('x');", "")]
     [InlineData("this.x = Array(1e6).fill('xxxxxxxxxx').join('yyyyyyyyyyyy');", "")]
     [InlineData("let s = 'x'.repeat(1000); while (true) s = s + s;", "memory")]
-    [InlineData("let s = 'x'.repeat(1e6); this.x = s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s;", "")]
+    [InlineData(
+        "let s = 'x'.repeat(1e6); this.x = s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s+s;", "")]
     [InlineData("'x'.repeat(1e6).replaceAll('x', 'y'.repeat(1e6));", "'replaceAll' would make")]
     [InlineData("'x'.repeat(1e6).replace(/x/g, 'y'.repeat(1e6));", "'replace' would make")]
     [InlineData("'x'.repeat(1e4).replace(/x/g, '$\\''.repeat(100));", "'replace' would make")]
@@ -119,7 +125,9 @@ public sealed class ScriptTests
     {
         var output = new ArrayBufferWriter<byte>();
         using var arguments = JsonDocument.Parse("""{"y":8}""");
-        script.Call("patch", new ScriptCall(Encoding.UTF8.GetBytes(document), [arguments.RootElement], ReturnsThis: true), new FakeHost(), output, Cancel);
+        script.Call(
+            "patch", new ScriptCall(Encoding.UTF8.GetBytes(document), [arguments.RootElement], ReturnsThis: true), new FakeHost(),
+            output, Cancel);
         return Encoding.UTF8.GetString(output.WrittenSpan);
     }
 

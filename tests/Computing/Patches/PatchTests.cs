@@ -28,7 +28,9 @@ public sealed class PatchTests : IAsyncDisposable
     [Fact]
     public async Task A_patch_changes_what_it_says_and_keeps_the_rest_as_it_was_written()
     {
-        await PutAsync("items/1", """{"price":1.0,"big":1152921504606846977,"text":"\u00e9","@metadata":{"@collection":"Items","mine":"x"}}""");
+        await PutAsync(
+            "items/1",
+            """{"price":1.0,"big":1152921504606846977,"text":"\u00e9","@metadata":{"@collection":"Items","mine":"x"}}""");
         WriteResult result = await PatchAsync("items/1", "this.price += args.by; this.tags = ['a'];", """{"by":0.5}""");
         Assert.Equal(PatchStatus.Patched, result.Patch?.Status);
         Assert.Equal("""{"price":1.5,"big":1152921504606846977,"text":"\u00e9","tags":["a"]}""", Body("items/1"));
@@ -47,12 +49,17 @@ public sealed class PatchTests : IAsyncDisposable
         Assert.Equal(PatchStatus.NotModified, (await PatchAsync("items/1", "this.n = 1;")).Patch?.Status);
         Assert.Equal(before, ChangeVector("items/1"));
         Assert.Equal(PatchStatus.DocumentDoesNotExist, (await PatchAsync("items/2", "this.n = 1;")).Patch?.Status);
-        var options = new PatchOptions { IfMissing = Patch.Compile("this.made = args.x;", _options), IfMissingArguments = JsonDocument.Parse("""{"x":7}""").RootElement };
+        var options = new PatchOptions
+        {
+            IfMissing = Patch.Compile("this.made = args.x;", _options),
+            IfMissingArguments = JsonDocument.Parse("""{"x":7}""").RootElement
+        };
         Assert.Equal(PatchStatus.Created, (await PatchAsync("items/2", "this.n = 1;", options: options)).Patch?.Status);
         Assert.Equal("""{"made":7}""", Body("items/2"));
         options = new PatchOptions { ExpectedChangeVector = "A:999-abcdefghijklmnopqrstuv", SkipsOtherChangeVectors = true };
         Assert.Equal(PatchStatus.Skipped, (await PatchAsync("items/1", "this.n = 2;", options: options)).Patch?.Status);
-        await Assert.ThrowsAsync<ConcurrencyException>(() => PatchAsync("items/1", "this.n = 2;", options: options with { SkipsOtherChangeVectors = false }));
+        await Assert.ThrowsAsync<ConcurrencyException>(
+            () => PatchAsync("items/1", "this.n = 2;", options: options with { SkipsOtherChangeVectors = false }));
         Assert.Equal("""{"n":1}""", Body("items/1"));
     }
 
@@ -83,7 +90,8 @@ public sealed class PatchTests : IAsyncDisposable
     public async Task A_patch_that_fails_undoes_its_whole_batch_and_names_document_and_place()
     {
         await PutAsync("a/1", """{"n":1}""");
-        Patch good = Patch.Compile("this.n++; put('new/1', {});", _options), bad = Patch.Compile("this.n = 5;\nthis.none.x = 1;", _options);
+        Patch good = Patch.Compile("this.n++; put('new/1', {});", _options),
+            bad = Patch.Compile("this.n = 5;\nthis.none.x = 1;", _options);
         ScriptException error = await Assert.ThrowsAsync<ScriptException>(
             () => _database.WriteAsync(new WriteBatch(_options).Put("p/1", "{}"u8).Patch("a/1", good).Patch("a/1", bad), Cancel));
         Assert.Contains("'a/1'", error.Message, StringComparison.Ordinal);
@@ -98,20 +106,29 @@ public sealed class PatchTests : IAsyncDisposable
     {
         await PutAsync("a/1", """{"n":0}""");
         Patch patch = Patch.Compile("this.n += 1;", _options);
-        await Task.WhenAll(Enumerable.Range(0, 200).Select(_ => Task.Run(() => _database.WriteAsync(new WriteBatch(_options).Patch("a/1", patch), Cancel))));
+        await Task.WhenAll(
+            Enumerable.Range(0, 200)
+                .Select(_ => Task.Run(() => _database.WriteAsync(new WriteBatch(_options).Patch("a/1", patch), Cancel))));
         Assert.Equal("""{"n":200}""", Body("a/1"));
     }
 
     [Fact]
     public void Without_an_engine_a_patch_is_refused_by_name() =>
-        Assert.Contains("Treepie.Computing", Assert.Throws<ScriptException>(() => Patch.Compile("", new DatabaseOptions())).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "Treepie.Computing", Assert.Throws<ScriptException>(() => Patch.Compile("", new DatabaseOptions())).Message,
+            StringComparison.Ordinal);
 
-    private Task<IReadOnlyList<WriteResult>> PutAsync(string id, string json) => _database.WriteAsync(new WriteBatch(_options).Put(id, Encoding.UTF8.GetBytes(json)), Cancel);
+    private Task<IReadOnlyList<WriteResult>> PutAsync(string id, string json) =>
+        _database.WriteAsync(new WriteBatch(_options).Put(id, Encoding.UTF8.GetBytes(json)), Cancel);
 
     private async Task<WriteResult> PatchAsync(string id, string script, string? arguments = null, PatchOptions? options = null)
     {
-        options = (options ?? new PatchOptions()) with { Arguments = arguments is null ? default : JsonDocument.Parse(arguments).RootElement };
-        return (await _database.WriteAsync(new WriteBatch(_options).Patch(id, Patch.Compile(script, _options), options), Cancel))[0];
+        options = (options ?? new PatchOptions()) with
+        {
+            Arguments = arguments is null ? default : JsonDocument.Parse(arguments).RootElement
+        };
+        return (await _database.WriteAsync(
+            new WriteBatch(_options).Patch(id, Patch.Compile(script, _options), options), Cancel))[0];
     }
 
     private string Body(string id)

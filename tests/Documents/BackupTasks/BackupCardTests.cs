@@ -33,9 +33,11 @@ public sealed class BackupCardTests : IAsyncLifetime
             await database.WriteAsync(new WriteBatch().Put($"a/{step}", "{}"u8.ToArray()), Cancel);
             var content = new MemoryStream();
             BackupLink? since = link;
-            BackupReport report = await database.BackupAsync(content, new BackupOptions { Kind = BackupKind.Snapshot, Since = link }, null, Cancel);
+            BackupReport report = await database.BackupAsync(
+                content, new BackupOptions { Kind = BackupKind.Snapshot, Since = link }, null, Cancel);
             link = report.Link;
-            string name = BackupName.Of("shop", new DateTime(2026, 1, 1, 0, step, 0, DateTimeKind.Utc), BackupKind.Snapshot, step > 0);
+            string name = BackupName.Of(
+                "shop", new DateTime(2026, 1, 1, 0, step, 0, DateTimeKind.Utc), BackupKind.Snapshot, step > 0);
             await using (BackupUpload upload = await Place.CreateAsync(name, Cancel))
             {
                 await upload.WriteAsync(content.ToArray(), Cancel);
@@ -58,7 +60,8 @@ public sealed class BackupCardTests : IAsyncLifetime
     public async Task A_card_renamed_to_an_older_commit_does_not_give_an_older_state()
     {
         string card = CardOf(2);
-        BackupCard said = BackupCard.TryParse("shop/" + Path.GetFileName(card)) ?? throw new InvalidOperationException("The name of a card is not read.");
+        BackupCard said = BackupCard.TryParse("shop/" + Path.GetFileName(card))
+            ?? throw new InvalidOperationException("The name of a card is not read.");
         string renamed = card.Replace($"-{said.Commit}-", "-1-", StringComparison.Ordinal);
         Assert.NotEqual(card, renamed);
         File.Move(card, renamed);
@@ -89,24 +92,33 @@ public sealed class BackupCardTests : IAsyncLifetime
     [Fact]
     public async Task A_card_without_checksums_is_believed_where_its_name_and_content_say_the_same()
     {
-        BackupCard now = BackupCard.TryParse("shop/" + Path.GetFileName(CardOf(2))) ?? throw new InvalidOperationException("The name of a card is not read.");
+        BackupCard now = BackupCard.TryParse("shop/" + Path.GetFileName(CardOf(2)))
+            ?? throw new InvalidOperationException("The name of a card is not read.");
         BackupCard old = await now.ReadAsync(Place, Cancel) ?? throw new InvalidOperationException("The card cannot be read.");
         File.Delete(CardOf(2));
         old = old with { Format = 1 };
         await old.WriteAsync(Place, Cancel);
         Assert.Equal(4, Path.GetFileName(CardOf(2)).Split('.')[^2].Count(static c => c == '-'));
-        await File.WriteAllBytesAsync(Path.Combine(Folder, Path.GetFileName(_names[2])), "no backup: the card alone speaks for it"u8.ToArray(), Cancel);
-        Assert.Equal(_names, (await BackupInventory.ReadAsync(Place, "shop", null, Cancel)).Select(new RestoreWish()).Parts.Select(static part => part.Name));
+        await File.WriteAllBytesAsync(
+            Path.Combine(Folder, Path.GetFileName(_names[2])), "no backup: the card alone speaks for it"u8.ToArray(), Cancel);
+        Assert.Equal(
+            _names,
+            (await BackupInventory.ReadAsync(Place, "shop", null, Cancel))
+                .Select(new RestoreWish()).Parts
+                .Select(static part => part.Name));
 
         File.Move(CardOf(2), CardOf(2).Replace($"-{old.Commit}-", "-1-", StringComparison.Ordinal));
-        Assert.Equal([_names[2]], (await BackupInventory.ReadAsync(Place, "shop", null, Cancel)).Unknown.Select(static point => point.Object));
+        Assert.Equal(
+            [_names[2]],
+            (await BackupInventory.ReadAsync(Place, "shop", null, Cancel)).Unknown.Select(static point => point.Object));
     }
 
     [Fact]
     public async Task A_newest_part_that_nobody_can_read_is_not_passed_over_in_silence()
     {
         File.Delete(CardOf(2));
-        await File.WriteAllBytesAsync(Path.Combine(Folder, Path.GetFileName(_names[2])), Encoding.UTF8.GetBytes("no backup at all"), Cancel);
+        await File.WriteAllBytesAsync(
+            Path.Combine(Folder, Path.GetFileName(_names[2])), Encoding.UTF8.GetBytes("no backup at all"), Cancel);
         BackupInventory inventory = await BackupInventory.ReadAsync(Place, "shop", null, Cancel);
         BackupException error = Assert.Throws<BackupException>(() => inventory.Select(new RestoreWish()));
         Assert.Equal(BackupFault.NoSuchPoint, error.Fault);
@@ -121,7 +133,9 @@ public sealed class BackupCardTests : IAsyncLifetime
         BackupInventory inventory = await BackupInventory.ReadAsync(Place, "shop", null, Cancel);
         BackupSelection selection = inventory.Select(new RestoreWish());
         Assert.Equal(_names, selection.Parts.Select(static part => part.Name));
-        BackupReport report = await Database.RestoreAsync(selection.Parts, Path.Combine(_files.Path, "restored"), new RestoreOptions { StopAtCommit = selection.StopAtCommit }, null, Cancel);
+        BackupReport report = await Database.RestoreAsync(
+            selection.Parts, Path.Combine(_files.Path, "restored"), new RestoreOptions { StopAtCommit = selection.StopAtCommit },
+            null, Cancel);
         Assert.Equal(3, report.Counts.Documents);
     }
 }

@@ -7,7 +7,9 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.BackupTasks;
 
-/// <summary>Tasks over a clock that the test sets: due, missed, failed, proven, kept and deleted, and the same after a restart.</summary>
+/// <summary>
+/// Tasks over a clock that the test sets: due, missed, failed, proven, kept and deleted, and the same after a restart.
+/// </summary>
 public sealed class BackupSchedulerTests : IAsyncDisposable
 {
     private readonly TemporaryDirectory _files = new();
@@ -101,7 +103,8 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
     public async Task A_chain_goes_on_from_its_last_link_is_proven_and_restores(BackupKind kind)
     {
         await WriteAsync("users/1", "Ada");
-        long id = await _scheduler.PutAsync("shop", Nightly("0 0 1 1 *") with { Kind = kind, IncrementalSchedule = "*/10 * * * *" }, Cancel);
+        long id = await _scheduler.PutAsync(
+            "shop", Nightly("0 0 1 1 *") with { Kind = kind, IncrementalSchedule = "*/10 * * * *" }, Cancel);
         for (int step = 0; step < 3; step++)
         {
             await WriteAsync($"users/{step}", "Bob");
@@ -115,11 +118,15 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
         Assert.Equal((state.Kept[^1].Object, 3L), (state.LastProven?.Object, state.LastProven?.Documents));
         using BackupDestination place = new FolderDestination(Place);
         IReadOnlyList<RestorePoint> points = await BackupName.ListAsync(place, "shop", Cancel);
-        BackupPart[] parts = [.. BackupName.ChainOf(points, points[0]).Select(point => new BackupPart(point.Object, async stop => await place.OpenAsync(point.Object, stop)))];
+        BackupPart[] parts = [
+            .. BackupName.ChainOf(points, points[0])
+                .Select(point => new BackupPart(point.Object, async stop => await place.OpenAsync(point.Object, stop)))];
         Assert.Equal(3, parts.Length);
         await _catalog.RestoreAsync("again", parts, encrypted: false, null, null, Cancel);
         Assert.Equal(_catalog.Find("shop")?.GetStatistics().LastEtag, _catalog.Find("again")?.GetStatistics().LastEtag);
-        Assert.All(_scheduler.List("again"), info => Assert.True(info.Task.IsDisabled, "The copy would write over the backups of the original."));
+        Assert.All(
+            _scheduler.List("again"),
+            info => Assert.True(info.Task.IsDisabled, "The copy would write over the backups of the original."));
     }
 
     [Fact]
@@ -133,7 +140,9 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
         Assert.Null((await _scheduler.RunAsync("shop", id, isFull: false, cancellationToken: Cancel)).Report);
         await shop.NextIdentityAsync("invoices", Cancel);
         BackupRunReport identity = await _scheduler.RunAsync("shop", id, isFull: false, cancellationToken: Cancel);
-        Assert.Equal((true, 0L, 1L), (identity.Report?.IsIncremental, identity.Report?.Counts.Documents, identity.Report?.Counts.Identities));
+        Assert.Equal(
+            (true, 0L, 1L),
+            (identity.Report?.IsIncremental, identity.Report?.Counts.Documents, identity.Report?.Counts.Identities));
 
         await shop.WriteAsync(new WriteBatch().Delete("users/1"), Cancel);
         await shop.PurgeTombstonesAsync(shop.LastEtag, Cancel); // what an increment would have to say of it is forgotten
@@ -157,7 +166,13 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
         await WriteAsync("users/1", "Ada");
         string bad = Path.Combine(_files.Path, "file");
         await File.WriteAllTextAsync(bad, "no folder", Cancel);
-        long id = await _scheduler.PutAsync("shop", Nightly(null) with { Destinations = [new DestinationSettings { Address = bad }, new DestinationSettings { Address = Place }] }, Cancel);
+        long id = await _scheduler.PutAsync(
+            "shop",
+            Nightly(null) with
+            {
+                Destinations = [new DestinationSettings { Address = bad }, new DestinationSettings { Address = Place }]
+            },
+            Cancel);
         BackupRunReport report = await _scheduler.RunAsync("shop", id, isFull: true, cancellationToken: Cancel);
         Assert.Contains(bad, report.Problem, StringComparison.Ordinal);
         Assert.Equal([Place], Assert.Single(report.Kept).Addresses);
@@ -190,7 +205,8 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
     public async Task Old_backups_are_deleted_but_never_the_last_that_is_proven()
     {
         await WriteAsync("users/1", "Ada");
-        long id = await _scheduler.PutAsync("shop", Nightly(null) with { KeepFor = TimeSpan.FromDays(2), KeepAtLeast = 2 }, Cancel);
+        long id = await _scheduler.PutAsync(
+            "shop", Nightly(null) with { KeepFor = TimeSpan.FromDays(2), KeepAtLeast = 2 }, Cancel);
         for (int day = 0; day < 6; day++)
         {
             await _scheduler.RunAsync("shop", id, isFull: true, cancellationToken: Cancel);
@@ -210,14 +226,23 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
         DateTime now = new(2026, 1, 31, 0, 0, 0, DateTimeKind.Utc);
         for (int round = 0; round < 500; round++)
         {
-            List<KeptBackup> kept = [.. Enumerable.Range(0, random.Next(0, 12)).Select(i => new KeptBackup($"b{i}", now.AddHours(-random.Next(200)), i, null, 1, [], random.Next(3) == 0, IsIncremental: random.Next(2) == 0)).OrderBy(backup => backup.TakenAt)];
+            List<KeptBackup> kept = [
+                .. Enumerable.Range(0, random.Next(0, 12))
+                    .Select(
+                        i => new KeptBackup(
+                            $"b{i}", now.AddHours(-random.Next(200)), i, null, 1, [], random.Next(3) == 0,
+                            IsIncremental: random.Next(2) == 0))
+                    .OrderBy(backup => backup.TakenAt)];
             int least = random.Next(1, 5);
             TimeSpan age = TimeSpan.FromHours(random.Next(150));
             IReadOnlyList<KeptBackup> gone = Retention.Deletable(kept, age, least, now);
             Assert.All(gone, backup => Assert.True(now - backup.TakenAt > age));
             List<KeptBackup> left = [.. kept.Except(gone)];
             Assert.True(left.Count >= Math.Min(kept.Count, least));
-            Assert.All(left.Where(backup => backup.IsIncremental), backup => Assert.True(kept.IndexOf(backup) == 0 || left.Contains(kept[kept.IndexOf(backup) - 1]), "A link is missing."));
+            Assert.All(
+                left.Where(backup => backup.IsIncremental),
+                backup => Assert.True(
+                    kept.IndexOf(backup) == 0 || left.Contains(kept[kept.IndexOf(backup) - 1]), "A link is missing."));
             if (kept.LastOrDefault(backup => backup.IsProven) is { } proven)
                 Assert.DoesNotContain(proven, gone);
         }
@@ -246,8 +271,12 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
         var scheduler = new BackupScheduler(new CatalogBackupSource(_catalog), new DestinationProviders(new BadMemory()), _clock);
         await using (scheduler)
         {
-            BackupTask task = Nightly(null) with { Destinations = [new DestinationSettings { Address = Place }, new DestinationSettings { Address = "bad://memory" }] };
-            BackupException error = await Assert.ThrowsAsync<BackupException>(() => scheduler.RunOnceAsync("shop", task, null, Cancel));
+            BackupTask task = Nightly(null) with
+            {
+                Destinations = [new DestinationSettings { Address = Place }, new DestinationSettings { Address = "bad://memory" }]
+            };
+            BackupException error = await Assert.ThrowsAsync<BackupException>(
+                () => scheduler.RunOnceAsync("shop", task, null, Cancel));
             Assert.Equal(BackupFault.RestoredOtherwise, error.Fault);
             Assert.Contains("bad://memory", error.Message, StringComparison.Ordinal);
             Assert.Contains("reading it back failed", error.Message, StringComparison.Ordinal);
@@ -263,11 +292,13 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
     {
         await WriteAsync("users/1", "Ada");
         await File.WriteAllTextAsync(Place, "a file where a folder should be", Cancel);
-        long proves = await _scheduler.PutAsync("shop", Nightly("0 2 1 * *"), Cancel), writes = await _scheduler.PutAsync("shop", Nightly("0 2 1 * *") with { Name = "other", Proves = false }, Cancel);
+        long proves = await _scheduler.PutAsync("shop", Nightly("0 2 1 * *"), Cancel),
+            writes = await _scheduler.PutAsync("shop", Nightly("0 2 1 * *") with { Name = "other", Proves = false }, Cancel);
         Assert.Equal((null, null), (Info(proves).Alert, Info(writes).Alert));
         foreach (long id in (long[])[proves, writes])
         {
-            await Assert.ThrowsAsync<DestinationException>(() => _scheduler.RunAsync("shop", id, BackupRunKind.Full, 0, null, Cancel));
+            await Assert.ThrowsAsync<DestinationException>(
+                () => _scheduler.RunAsync("shop", id, BackupRunKind.Full, 0, null, Cancel));
             Assert.Contains("never succeeded", Info(id).Alert, StringComparison.Ordinal);
             Assert.Contains(Place, Info(id).Alert, StringComparison.Ordinal);
         }
@@ -284,7 +315,8 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
     [InlineData("0 2 * * *", "Europe/Nowhere", "no time zone")]
     public async Task A_task_that_cannot_be_is_refused_and_not_kept(string schedule, string? zone, string expected)
     {
-        BackupTaskException error = await Assert.ThrowsAsync<BackupTaskException>(() => _scheduler.PutAsync("shop", Nightly(schedule) with { TimeZone = zone }, Cancel));
+        BackupTaskException error = await Assert.ThrowsAsync<BackupTaskException>(
+            () => _scheduler.PutAsync("shop", Nightly(schedule) with { TimeZone = zone }, Cancel));
         Assert.Contains(expected, error.Message, StringComparison.Ordinal);
         Assert.Empty(_scheduler.List("shop"));
     }
@@ -293,12 +325,19 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
     public async Task Bad_places_kinds_and_keys_are_refused_and_secrets_are_in_no_text()
     {
         var secret = new DestinationSettings { Address = "ftp://somewhere", AccessKey = "name", SecretKey = "hidden-7f3" };
-        BackupTaskException kind = await Assert.ThrowsAsync<BackupTaskException>(() => _scheduler.PutAsync("shop", Nightly(null) with { Destinations = [secret] }, Cancel));
+        BackupTaskException kind = await Assert.ThrowsAsync<BackupTaskException>(
+            () => _scheduler.PutAsync("shop", Nightly(null) with { Destinations = [secret] }, Cancel));
         Assert.Contains("cannot open", kind.Message, StringComparison.Ordinal);
-        Assert.DoesNotContain("hidden-7f3", kind + secret.ToString() + (Nightly(null) with { Destinations = [secret], Key = "hidden-7f3" }), StringComparison.Ordinal);
-        await Assert.ThrowsAsync<BackupTaskException>(() => _scheduler.PutAsync("shop", Nightly(null) with { Destinations = [] }, Cancel));
-        await Assert.ThrowsAsync<BackupTaskException>(() => _scheduler.PutAsync("shop", Nightly(null) with { Compression = (BackupCompression)77 }, Cancel));
-        await Assert.ThrowsAsync<BackupTaskException>(() => _scheduler.PutAsync("shop", Nightly(null) with { Key = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=" }, Cancel));
+        Assert.DoesNotContain(
+            "hidden-7f3", kind + secret.ToString() + (Nightly(null) with { Destinations = [secret], Key = "hidden-7f3" }),
+            StringComparison.Ordinal);
+        await Assert.ThrowsAsync<BackupTaskException>(
+            () => _scheduler.PutAsync("shop", Nightly(null) with { Destinations = [] }, Cancel));
+        await Assert.ThrowsAsync<BackupTaskException>(
+            () => _scheduler.PutAsync("shop", Nightly(null) with { Compression = (BackupCompression)77 }, Cancel));
+        await Assert.ThrowsAsync<BackupTaskException>(
+            () => _scheduler.PutAsync(
+                "shop", Nightly(null) with { Key = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=" }, Cancel));
         await Assert.ThrowsAsync<BackupTaskException>(() => _scheduler.PutAsync("shop", Nightly(null) with { Id = 9 }, Cancel));
     }
 
@@ -314,9 +353,11 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
         _scheduler = Scheduler();
     }
 
-    private BackupTask Nightly(string? schedule) => new() { Name = "nightly", FullSchedule = schedule, Destinations = [new DestinationSettings { Address = Place }] };
+    private BackupTask Nightly(string? schedule) =>
+        new() { Name = "nightly", FullSchedule = schedule, Destinations = [new DestinationSettings { Address = Place }] };
 
-    private BackupTaskInfo Info(long id) => _scheduler.Find("shop", id) ?? throw new InvalidOperationException("There is no such task.");
+    private BackupTaskInfo Info(long id) =>
+        _scheduler.Find("shop", id) ?? throw new InvalidOperationException("There is no such task.");
 
     private async Task WriteAsync(string id, string name)
     {
@@ -341,11 +382,14 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
 
             public override bool IsLocal => false;
 
-            public override Task ProbeAsync(long expectedBytes, CancellationToken cancellationToken = default) => Task.CompletedTask;
+            public override Task ProbeAsync(long expectedBytes, CancellationToken cancellationToken = default) =>
+                Task.CompletedTask;
 
-            public override Task<BackupUpload> CreateAsync(string name, CancellationToken cancellationToken = default) => Task.FromResult<BackupUpload>(new Upload(_content));
+            public override Task<BackupUpload> CreateAsync(string name, CancellationToken cancellationToken = default) =>
+                Task.FromResult<BackupUpload>(new Upload(_content));
 
-            public override Task<IReadOnlyList<BackupObject>> ListAsync(string prefix, CancellationToken cancellationToken = default) => throw new NotSupportedException();
+            public override Task<IReadOnlyList<BackupObject>> ListAsync(
+                string prefix, CancellationToken cancellationToken = default) => throw new NotSupportedException();
 
             public override Task<Stream> OpenAsync(string name, CancellationToken cancellationToken = default)
             {
@@ -358,7 +402,8 @@ public sealed class BackupSchedulerTests : IAsyncDisposable
 
             private sealed class Upload(MemoryStream content) : BackupUpload
             {
-                public override ValueTask WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken cancellationToken = default) => content.WriteAsync(bytes, cancellationToken);
+                public override ValueTask WriteAsync(ReadOnlyMemory<byte> bytes, CancellationToken cancellationToken = default) =>
+                    content.WriteAsync(bytes, cancellationToken);
 
                 public override Task CommitAsync(CancellationToken cancellationToken = default) => Task.CompletedTask;
 

@@ -9,7 +9,9 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.BackupTasks;
 
-/// <summary>Tasks that archive the log: several beside each other, over gaps and restarts, with what they keep and delete.</summary>
+/// <summary>
+/// Tasks that archive the log: several beside each other, over gaps and restarts, with what they keep and delete.
+/// </summary>
 public sealed class LogTaskTests : IAsyncDisposable
 {
     private readonly TemporaryDirectory _files = new();
@@ -41,7 +43,8 @@ public sealed class LogTaskTests : IAsyncDisposable
     [Fact]
     public async Task All_commits_since_the_first_snapshot_can_be_restored_to_whatever_ran_between()
     {
-        long id = await _scheduler.PutAsync("shop", Task("a") with { FullSchedule = "0 0 * * *", IncrementalSchedule = "0 */4 * * *" }, Cancel);
+        long id = await _scheduler.PutAsync(
+            "shop", Task("a") with { FullSchedule = "0 0 * * *", IncrementalSchedule = "0 */4 * * *" }, Cancel);
         Assert.True(Shop.GetLogStatus().IsKept);
         var texts = new List<(long Commit, List<string> Text)>();
         long first = 0;
@@ -67,9 +70,13 @@ public sealed class LogTaskTests : IAsyncDisposable
         BackupHistory history = await HistoryAsync("a");
         Assert.Equal((first, 0), (Assert.Single(history.Stretches).FirstCommit, history.Gaps.Count));
         IReadOnlyList<RestorePoint> all = await PointsAsync("a");
-        Assert.True(all.Count(point => point is { Kind: BackupKind.Snapshot, IsIncremental: false }) >= 2 && all.Any(point => point is { Kind: BackupKind.Snapshot, IsIncremental: true }));
+        Assert.True(
+            all.Count(point => point is { Kind: BackupKind.Snapshot, IsIncremental: false }) >= 2
+                && all.Any(point => point is { Kind: BackupKind.Snapshot, IsIncremental: true }));
         Assert.True(all.Count(point => point.Kind == BackupKind.Log) > 10);
-        foreach ((long commit, List<string> text) in texts.Where((text, index) => index % 9 == 0 && text.Commit >= first).Append(texts[^1]))
+        foreach ((
+            long commit,
+            List<string> text) in texts.Where((text, index) => index % 9 == 0 && text.Commit >= first).Append(texts[^1]))
             Assert.Equal(text, await RestoreAsync("a", commit));
     }
 
@@ -77,7 +84,8 @@ public sealed class LogTaskTests : IAsyncDisposable
     public async Task Each_task_has_its_own_place_in_the_log_and_the_slow_one_alone_pays_for_what_is_not_kept()
     {
         await WriteAsync(1);
-        long quick = await _scheduler.PutAsync("shop", Task("quick") with { LogBudgetBytes = 1 << 20 }, Cancel), slow = await _scheduler.PutAsync("shop", Task("slow") with { LogBudgetBytes = 1 << 20 }, Cancel);
+        long quick = await _scheduler.PutAsync("shop", Task("quick") with { LogBudgetBytes = 1 << 20 }, Cancel),
+            slow = await _scheduler.PutAsync("shop", Task("slow") with { LogBudgetBytes = 1 << 20 }, Cancel);
         await _scheduler.RunAsync("shop", quick, isFull: true, cancellationToken: Cancel);
         await _scheduler.RunAsync("shop", slow, isFull: true, cancellationToken: Cancel);
         for (int round = 0; round < 3; round++)
@@ -93,7 +101,8 @@ public sealed class LogTaskTests : IAsyncDisposable
             for (int i = 0; i < 8; i++)
                 await WriteAsync(i, 60_000);
             Assert.Null((await LogAsync(quick)).LogGap);
-            Shop.Environment.Checkpoint(Cancel); // behind it, files over the budget go, also in the background: nothing of the quick one may wait then
+            // behind it, files over the budget go, also in the background: nothing of the quick one may wait then
+            Shop.Environment.Checkpoint(Cancel);
         }
 
         Assert.True(Shop.GetLogStatus().FilesGivenUp > 0);
@@ -116,7 +125,13 @@ public sealed class LogTaskTests : IAsyncDisposable
     {
         string other = PlaceOf("b");
         await WriteAsync(1);
-        long id = await _scheduler.PutAsync("shop", Task("a") with { Destinations = [new DestinationSettings { Address = PlaceOf("a") }, new DestinationSettings { Address = other }] }, Cancel);
+        long id = await _scheduler.PutAsync(
+            "shop",
+            Task("a") with
+            {
+                Destinations = [new DestinationSettings { Address = PlaceOf("a") }, new DestinationSettings { Address = other }]
+            },
+            Cancel);
         await _scheduler.RunAsync("shop", id, isFull: true, cancellationToken: Cancel);
         await WriteAsync(2);
         Directory.Move(other, other + "-away");
@@ -137,7 +152,16 @@ public sealed class LogTaskTests : IAsyncDisposable
     [Fact]
     public async Task What_is_deleted_because_of_its_age_is_never_needed_by_what_is_kept()
     {
-        long id = await _scheduler.PutAsync("shop", Task("a") with { FullSchedule = "0 0 * * *", IncrementalSchedule = "0 */6 * * *", LogInterval = TimeSpan.FromHours(1), KeepFor = TimeSpan.FromDays(2) }, Cancel);
+        long id = await _scheduler.PutAsync(
+            "shop",
+            Task("a") with
+            {
+                FullSchedule = "0 0 * * *",
+                IncrementalSchedule = "0 */6 * * *",
+                LogInterval = TimeSpan.FromHours(1),
+                KeepFor = TimeSpan.FromDays(2)
+            },
+            Cancel);
         for (int hour = 0; hour < 24 * 5; hour++)
         {
             await WriteAsync(hour % 10);
@@ -153,9 +177,13 @@ public sealed class LogTaskTests : IAsyncDisposable
         Assert.InRange(_clock.Now.UtcDateTime - oldest.TakenAt, TimeSpan.FromDays(2), TimeSpan.FromDays(4));
         using BackupDestination place = new FolderDestination(PlaceOf("a"));
         IReadOnlyList<BackupObject> objects = await place.ListAsync("", Cancel);
-        Assert.Equal(all.Select(point => point.Object).Order(), objects.Select(item => BackupCard.TryParse(item.Name)?.Part).OfType<string>().Order());
+        Assert.Equal(
+            all.Select(point => point.Object).Order(),
+            objects.Select(item => BackupCard.TryParse(item.Name)?.Part).OfType<string>().Order());
         Assert.Equal(2 * all.Count, objects.Count);
-        Assert.Equal(all.Where(point => point.Kind == BackupKind.Log).Select(point => point.Object).Order(), Shop.TaskStore.ListLogs(id, "z").Select(log => log.Object));
+        Assert.Equal(
+            all.Where(point => point.Kind == BackupKind.Log).Select(point => point.Object).Order(),
+            Shop.TaskStore.ListLogs(id, "z").Select(log => log.Object));
         Assert.Equal(DatabaseText.Of(Shop), await RestoreAsync("a", null));
         await _scheduler.DeleteAsync("shop", id, Cancel);
         Assert.Empty(Shop.TaskStore.ListLogs(id, "z"));
@@ -198,7 +226,9 @@ public sealed class LogTaskTests : IAsyncDisposable
     public async Task A_log_that_cannot_be_archived_so_is_refused(BackupKind kind, int seconds, long budget, string expected)
     {
         BackupTask task = Task("a") with { Kind = kind, LogInterval = TimeSpan.FromSeconds(seconds), LogBudgetBytes = budget };
-        Assert.Contains(expected, (await Assert.ThrowsAsync<BackupTaskException>(() => _scheduler.PutAsync("shop", task, Cancel))).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            expected, (await Assert.ThrowsAsync<BackupTaskException>(() => _scheduler.PutAsync("shop", task, Cancel))).Message,
+            StringComparison.Ordinal);
         long plain = await _scheduler.PutAsync("shop", Task("b") with { LogInterval = null }, Cancel);
         await Assert.ThrowsAsync<BackupTaskException>(() => LogAsync(plain));
         Assert.False(Shop.GetLogStatus().IsKept);
@@ -211,7 +241,9 @@ public sealed class LogTaskTests : IAsyncDisposable
         {
             var card = new BackupCard
             {
-                Part = BackupName.Of("shop", DateTime.UnixEpoch.AddMilliseconds(_random.NextInt64(1L << 40)), BackupKind.Log, isIncremental: true, _random.Next(2) == 0),
+                Part = BackupName.Of(
+                    "shop", DateTime.UnixEpoch.AddMilliseconds(_random.NextInt64(1L << 40)), BackupKind.Log, isIncremental: true,
+                    _random.Next(2) == 0),
                 StoreId = Guid.NewGuid(),
                 Since = _random.Next(3) == 0 ? -1 : _random.NextInt64(),
                 Commit = _random.NextInt64(),
@@ -223,7 +255,11 @@ public sealed class LogTaskTests : IAsyncDisposable
             Assert.Null(BackupName.Parse(new BackupObject(card.Name, 1, default)));
         }
 
-        foreach (string other in (string[])["a.card", "a.b.card", "a.1-2-3-4.card", "a.x-2-3-4-" + Guid.NewGuid().ToString("N") + ".card", ".full-2-3-4-5.card", "a.full--2-3-4-" + Guid.NewGuid().ToString("N") + ".card"])
+        foreach (string other in (string[])
+        [
+            "a.card", "a.b.card", "a.1-2-3-4.card", "a.x-2-3-4-" + Guid.NewGuid().ToString("N") + ".card", ".full-2-3-4-5.card",
+            "a.full--2-3-4-" + Guid.NewGuid().ToString("N") + ".card"
+        ])
             Assert.Null(BackupCard.TryParse(other));
     }
 
@@ -247,7 +283,8 @@ public sealed class LogTaskTests : IAsyncDisposable
         Destinations = [new DestinationSettings { Address = PlaceOf(place) }],
     };
 
-    private BackupTaskInfo Info(long id) => _scheduler.Find("shop", id) ?? throw new InvalidOperationException("There is no such task.");
+    private BackupTaskInfo Info(long id) =>
+        _scheduler.Find("shop", id) ?? throw new InvalidOperationException("There is no such task.");
 
     private Task<BackupRunReport> LogAsync(long id)
     {
@@ -274,7 +311,8 @@ public sealed class LogTaskTests : IAsyncDisposable
         string target = Path.Combine(_files.Path, "restored");
         BackupInventory inventory = await BackupInventory.ReadAsync(folder, "shop", null, Cancel);
         BackupSelection selection = inventory.Select(new RestoreWish { Commit = commit });
-        await Database.RestoreAsync(selection.Parts, target, new RestoreOptions { StopAtCommit = selection.StopAtCommit }, null, Cancel);
+        await Database.RestoreAsync(
+            selection.Parts, target, new RestoreOptions { StopAtCommit = selection.StopAtCommit }, null, Cancel);
         await using Database restored = Database.Open(target);
         List<string> text = DatabaseText.Of(restored);
         await restored.DisposeAsync();
@@ -287,7 +325,9 @@ public sealed class LogTaskTests : IAsyncDisposable
         var batch = new WriteBatch(Shop.Options);
         byte[] noise = new byte[length / 2];
         _random.NextBytes(noise);
-        batch.Put(string.Create(CultureInfo.InvariantCulture, $"users/{number}"), Encoding.UTF8.GetBytes($"{{\"name\":\"{Convert.ToHexString(noise)}\",\"@metadata\":{{\"@collection\":\"Users\"}}}}"));
+        batch.Put(
+            string.Create(CultureInfo.InvariantCulture, $"users/{number}"),
+            Encoding.UTF8.GetBytes($"{{\"name\":\"{Convert.ToHexString(noise)}\",\"@metadata\":{{\"@collection\":\"Users\"}}}}"));
         await Shop.WriteAsync(batch, Cancel);
     }
 }

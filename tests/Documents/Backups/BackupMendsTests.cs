@@ -34,15 +34,24 @@ public sealed class BackupMendsTests : IDisposable
     {
         await using Database database = Database.Open(Path.Combine(_files.Path, "source"));
         await RandomDatabase.FillAsync(database, new Random(7), 50, Cancel);
-        database.Indexes.Control.Set(database.Indexes.List()[0].Name, static _ => new IndexSettings { Priority = IndexPriority.High, LockMode = IndexLockMode.LockedError, IsDisabled = true });
+        database.Indexes.Control.Set(
+            database.Indexes.List()[0].Name,
+            static _ => new IndexSettings
+            {
+                Priority = IndexPriority.High,
+                LockMode = IndexLockMode.LockedError,
+                IsDisabled = true
+            });
         using var backup = new MemoryStream();
         await database.BackupAsync(backup, new BackupOptions { Compression = BackupCompression.None }, null, Cancel);
         byte[] content = backup.ToArray();
         int at = content.AsSpan().IndexOf(Encoding.UTF8.GetBytes(written));
         Encoding.UTF8.GetBytes(damaged).CopyTo(content.AsSpan(at));
-        BackupException error = await Assert.ThrowsAsync<BackupException>(() => Database.VerifyBackupAsync(new MemoryStream(content), null, null, Cancel));
+        BackupException error = await Assert.ThrowsAsync<BackupException>(
+            () => Database.VerifyBackupAsync(new MemoryStream(content), null, null, Cancel));
         Assert.Equal(BackupFault.Damaged, error.Fault);
-        await Assert.ThrowsAsync<BackupException>(() => Database.RestoreAsync(new MemoryStream(content), Target, null, null, Cancel));
+        await Assert.ThrowsAsync<BackupException>(
+            () => Database.RestoreAsync(new MemoryStream(content), Target, null, null, Cancel));
         Assert.False(Directory.Exists(Target));
         backup.Position = 0;
         await Database.RestoreAsync(backup, Target, null, null, Cancel);
@@ -63,17 +72,22 @@ public sealed class BackupMendsTests : IDisposable
         {
             await database.WriteAsync(new WriteBatch().Put($"a/{step}", "{}"u8.ToArray()), Cancel);
             var content = new MemoryStream();
-            link = (await database.BackupAsync(content, new BackupOptions { Kind = kind, EncryptionKey = _key, Since = link }, null, Cancel)).Link;
+            link =
+                (await database.BackupAsync(
+                    content, new BackupOptions { Kind = kind, EncryptionKey = _key, Since = link }, null, Cancel)).Link;
             parts.Add(new BackupPart($"part-{step}", _ => ValueTask.FromResult<Stream>(new MemoryStream(content.ToArray()))));
         }
 
-        BackupException error = await Assert.ThrowsAsync<BackupException>(() => Database.RestoreAsync(parts, Target, new RestoreOptions { BackupKey = _key }, null, Cancel));
+        BackupException error = await Assert.ThrowsAsync<BackupException>(
+            () => Database.RestoreAsync(parts, Target, new RestoreOptions { BackupKey = _key }, null, Cancel));
         Assert.Equal(BackupFault.PlainNotAllowed, error.Fault);
         Assert.Contains("sealed", error.Message, StringComparison.Ordinal);
         Assert.False(Directory.Exists(Target));
         await Database.VerifyBackupAsync(parts, new RestoreOptions { BackupKey = _key }, null, Cancel);
         using EncryptionKey own = EncryptionKey.Generate();
-        await Database.RestoreAsync(parts, Target, new RestoreOptions { BackupKey = _key, Database = new DatabaseOptions { EncryptionKey = own } }, null, Cancel);
+        await Database.RestoreAsync(
+            parts, Target, new RestoreOptions { BackupKey = _key, Database = new DatabaseOptions { EncryptionKey = own } }, null,
+            Cancel);
     }
 
     [Fact]

@@ -94,30 +94,48 @@ public sealed class BackupPaceTests : IDisposable
     [InlineData(BackupKind.Snapshot)]
     public async Task A_backup_and_its_verification_rest_while_somebody_writes_and_are_whole(BackupKind kind)
     {
-        await using Database database = Database.Open(Path.Combine(_files.Path, "source"), new DatabaseOptions { TimeProvider = _clock });
+        await using Database database = Database.Open(
+            Path.Combine(_files.Path, "source"), new DatabaseOptions { TimeProvider = _clock });
         var random = new Random(Seed.Next());
         await RandomDatabase.FillAsync(database, random, 100, Cancel);
         byte[] noise = new byte[300_000];
         for (int i = 0; i < 12; i++)
         {
             random.NextBytes(noise);
-            await database.WriteAsync(new WriteBatch().Put($"noise/{i}", System.Text.Encoding.UTF8.GetBytes($"{{\"text\":\"{Convert.ToBase64String(noise)}\"}}")), Cancel);
+            await database.WriteAsync(
+                new WriteBatch().Put(
+                    $"noise/{i}", System.Text.Encoding.UTF8.GetBytes($"{{\"text\":\"{Convert.ToBase64String(noise)}\"}}")),
+                Cancel);
         }
 
         _clock.SkipsWhenAsked = TimeSpan.FromMilliseconds(6);
         int written = 0;
-        BackupReport before = await database.BackupAsync(Stream.Null, new BackupOptions { Kind = kind, HashesContent = true }, null, Cancel);
+        BackupReport before = await database.BackupAsync(
+            Stream.Null, new BackupOptions { Kind = kind, HashesContent = true }, null, Cancel);
         Assert.Equal(0, _clock.Waits);
 
         using var backup = new MemoryStream();
-        var writing = new Writing(() => database.WriteAsync(new WriteBatch().Put($"meanwhile/{written++}", "{}"u8.ToArray()), Cancel).GetAwaiter().GetResult());
-        BackupReport report = await database.BackupAsync(backup, new BackupOptions { Kind = kind, HashesContent = true, Compression = BackupCompression.None, PercentWhileWriting = 50 }, writing, Cancel);
+        var writing = new Writing(
+            () => database.WriteAsync(new WriteBatch().Put($"meanwhile/{written++}", "{}"u8.ToArray()), Cancel)
+                .GetAwaiter()
+                .GetResult());
+        BackupReport report = await database.BackupAsync(
+            backup,
+            new BackupOptions
+            {
+                Kind = kind,
+                HashesContent = true,
+                Compression = BackupCompression.None,
+                PercentWhileWriting = 50
+            },
+            writing, Cancel);
         Assert.True(_clock.Waits > 0 && written > 0, "It did not rest.");
         Assert.Equal((before.ContentHash, before.Counts), (report.ContentHash, report.Counts));
 
         int waits = _clock.Waits;
         using var read = new ObservedReading(backup.ToArray(), () => writing.Report(null!)); // who is told does not ask what
-        BackupReport verified = await Database.VerifyBackupAsync(read, new RestoreOptions { Pace = BackupPace.Of(database, 50) }, null, Cancel);
+        BackupReport verified = await Database.VerifyBackupAsync(
+            read, new RestoreOptions { Pace = BackupPace.Of(database, 50) }, null, Cancel);
         Assert.True(_clock.Waits > waits, "Reading it back did not rest.");
         Assert.Equal((report.ContentHash, report.Counts), (verified.ContentHash, verified.Counts));
     }
@@ -128,7 +146,8 @@ public sealed class BackupPaceTests : IDisposable
     public async Task A_share_that_is_none_is_refused(int percent)
     {
         await using Database database = Database.Open(Path.Combine(_files.Path, "source"));
-        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(() => database.BackupAsync(Stream.Null, new BackupOptions { PercentWhileWriting = percent }, null, Cancel));
+        await Assert.ThrowsAsync<ArgumentOutOfRangeException>(
+            () => database.BackupAsync(Stream.Null, new BackupOptions { PercentWhileWriting = percent }, null, Cancel));
     }
 
     private void Wait(BackupPace pace, TimeSpan time)
@@ -185,7 +204,8 @@ public sealed class BackupPaceTests : IDisposable
             LastWait = dueTime;
             Waiting?.Invoke();
             Skip(dueTime);
-            return System.CreateTimer(callback, state, WaitsEnd ? TimeSpan.Zero : Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            return System.CreateTimer(
+                callback, state, WaitsEnd ? TimeSpan.Zero : Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         }
     }
 }

@@ -31,7 +31,8 @@ public sealed class BackupTests : IDisposable
     [InlineData(BackupCompression.GzipOptimal, true, "gzip")]
     [InlineData(BackupCompression.None, false, "none")]
     [InlineData(BackupCompression.None, true, "none")]
-    public async Task A_database_with_something_of_everything_comes_back_as_it_was(BackupCompression compression, bool isSealed, string name)
+    public async Task A_database_with_something_of_everything_comes_back_as_it_was(
+        BackupCompression compression, bool isSealed, string name)
     {
         var random = new Random(Seed.Next());
         await using Database database = Open("source");
@@ -42,16 +43,22 @@ public sealed class BackupTests : IDisposable
         using var backup = new MemoryStream();
         var options = new BackupOptions { Compression = compression, EncryptionKey = isSealed ? _key : null };
         BackupReport report = await database.BackupAsync(backup, options, null, Cancel);
-        Assert.Equal((name, isSealed, true, backup.Length), (report.Compression, report.IsEncrypted, report.IsWhole, report.StoredBytes));
-        Assert.Equal((database.Name, database.Id, database.LastEtag, 3), (report.DatabaseName, report.DatabaseId, report.LastEtag, report.Counts.Indexes));
+        Assert.Equal(
+            (name, isSealed, true, backup.Length), (report.Compression, report.IsEncrypted, report.IsWhole, report.StoredBytes));
+        Assert.Equal(
+            (database.Name, database.Id, database.LastEtag, 3),
+            (report.DatabaseName, report.DatabaseId, report.LastEtag, report.Counts.Indexes));
 
         var restore = new RestoreOptions { AllowPlain = true, BackupKey = isSealed ? _key : null };
         backup.Position = 0;
         BackupReport verified = await Database.VerifyBackupAsync(backup, restore, null, Cancel);
         backup.Position = 0;
         BackupReport restored = await Database.RestoreAsync(backup, Target, restore, null, Cancel);
-        Assert.Equal((report.ContentHash, report.Counts, report.JsonBytes), (verified.ContentHash, verified.Counts, verified.JsonBytes));
-        Assert.Equal((report.ContentHash, report.Counts, report.StoredBytes), (restored.ContentHash, restored.Counts, restored.StoredBytes));
+        Assert.Equal(
+            (report.ContentHash, report.Counts, report.JsonBytes), (verified.ContentHash, verified.Counts, verified.JsonBytes));
+        Assert.Equal(
+            (report.ContentHash, report.Counts, report.StoredBytes),
+            (restored.ContentHash, restored.Counts, restored.StoredBytes));
 
         await using Database again = Database.Open(Target);
         Assert.Equal(before, DatabaseText.Of(again));
@@ -92,7 +99,9 @@ public sealed class BackupTests : IDisposable
         for (int i = 0; i < 4; i++)
         {
             var content = new MemoryStream();
-            backups.Add((content, await database.BackupAsync(content, new BackupOptions { Compression = (BackupCompression)i }, null, Cancel)));
+            backups.Add(
+                (content, await database.BackupAsync(
+                    content, new BackupOptions { Compression = (BackupCompression)i }, null, Cancel)));
         }
 
         await stop.CancelAsync();
@@ -121,8 +130,12 @@ public sealed class BackupTests : IDisposable
             using DocumentCursor cursor = snapshot.ByPrefix(new DocumentPrefix { StartsWith = "load/" });
             var found = new Dictionary<string, int>(StringComparer.Ordinal);
             while (cursor.MoveNext())
-                found.Add(cursor.Current.IdText(), int.Parse(Encoding.UTF8.GetString(cursor.Current.Body)[5..^1], CultureInfo.InvariantCulture));
-            Assert.Equal(expected.OrderBy(entry => entry.Key, StringComparer.Ordinal), found.OrderBy(entry => entry.Key, StringComparer.Ordinal));
+                found.Add(
+                    cursor.Current.IdText(),
+                    int.Parse(Encoding.UTF8.GetString(cursor.Current.Body)[5..^1], CultureInfo.InvariantCulture));
+            Assert.Equal(
+                expected.OrderBy(entry => entry.Key, StringComparer.Ordinal),
+                found.OrderBy(entry => entry.Key, StringComparer.Ordinal));
         }
     }
 
@@ -137,7 +150,9 @@ public sealed class BackupTests : IDisposable
         {
             int number = 0;
             foreach (string line in DataSets.Lines(data).Take(most))
-                await bulk.StoreAsync($"{collection}/{number++}", Encoding.UTF8.GetBytes($"{line[..^1]},\"@metadata\":{{\"@collection\":\"{collection}\"}}}}"), Cancel);
+                await bulk.StoreAsync(
+                    $"{collection}/{number++}",
+                    Encoding.UTF8.GetBytes($"{line[..^1]},\"@metadata\":{{\"@collection\":\"{collection}\"}}}}"), Cancel);
         }
 
         string backup = Path.Combine(_files.Path, "all.backup");
@@ -147,7 +162,10 @@ public sealed class BackupTests : IDisposable
         await using (FileStream source = File.OpenRead(backup))
             await Database.RestoreAsync(source, Target, new RestoreOptions { AllowPlain = true, BackupKey = _key }, null, Cancel);
         await using Database again = Database.Open(Target);
-        Assert.Equal(report.ContentHash, (await again.BackupAsync(Stream.Null, new BackupOptions { Compression = BackupCompression.None }, null, Cancel)).ContentHash);
+        Assert.Equal(
+            report.ContentHash,
+            (await again.BackupAsync(
+                Stream.Null, new BackupOptions { Compression = BackupCompression.None }, null, Cancel)).ContentHash);
     }
 
     [Fact]
@@ -158,12 +176,15 @@ public sealed class BackupTests : IDisposable
         using var backup = new MemoryStream();
         var options = new BackupOptions { Collections = ["users"], Content = BackupContent.Documents | BackupContent.Identities };
         BackupReport report = await database.BackupAsync(backup, options, null, Cancel);
-        Assert.Equal((false, 0L, 0L, 2L), (report.IsWhole, report.Counts.Indexes, report.Counts.Tombstones, report.Counts.Identities));
+        Assert.Equal(
+            (false, 0L, 0L, 2L), (report.IsWhole, report.Counts.Indexes, report.Counts.Tombstones, report.Counts.Identities));
         backup.Position = 0;
         await Database.RestoreAsync(backup, Target, null, null, Cancel);
         await using Database again = Database.Open(Target);
         using DatabaseSnapshot snapshot = again.BeginRead(), source = database.BeginRead();
-        Assert.Equal([source.Collection("Users")! with { LastEtag = 0 }], snapshot.AllCollections().Select(collection => collection with { LastEtag = 0 }));
+        Assert.Equal(
+            [source.Collection("Users")! with { LastEtag = 0 }],
+            snapshot.AllCollections().Select(collection => collection with { LastEtag = 0 }));
         Assert.Equal((source.LastEtag, report.Counts.Documents), (snapshot.LastEtag, snapshot.DocumentCount));
     }
 
@@ -179,13 +200,15 @@ public sealed class BackupTests : IDisposable
         Assert.Equal(reports[^1].DocumentsTotal, reports[^1].Documents);
 
         using var stop = new CancellationTokenSource();
-        await Assert.ThrowsAnyAsync<OperationCanceledException>(() => database.BackupAsync(path + "2", null, new Synchronous(_ => stop.Cancel()), stop.Token));
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => database.BackupAsync(path + "2", null, new Synchronous(_ => stop.Cancel()), stop.Token));
         foreach (BackupStep step in (BackupStep[])[BackupStep.Reading, BackupStep.Comparing])
         {
             using var stopRestore = new CancellationTokenSource();
             await using FileStream source = File.OpenRead(path);
             await Assert.ThrowsAnyAsync<OperationCanceledException>(
-                () => Database.RestoreAsync(source, Target, null, new Synchronous(progress => CancelAt(progress, step, stopRestore)), stopRestore.Token));
+                () => Database.RestoreAsync(
+                    source, Target, null, new Synchronous(progress => CancelAt(progress, step, stopRestore)), stopRestore.Token));
         }
 
         Assert.Equal(["all.backup", "source"], Directory.GetFileSystemEntries(_files.Path).Select(Path.GetFileName).Order());
@@ -196,7 +219,9 @@ public sealed class BackupTests : IDisposable
     {
         await using Database database = Open("source");
         using var batch = new WriteBatch();
-        batch.Put("marker-id-7d1/1", "{\"text\":\"marker-body-7d1\",\"@metadata\":{\"@collection\":\"marker-collection-7d1\",\"marker-key-7d1\":1}}"u8.ToArray());
+        batch.Put(
+            "marker-id-7d1/1",
+            "{\"text\":\"marker-body-7d1\",\"@metadata\":{\"@collection\":\"marker-collection-7d1\",\"marker-key-7d1\":1}}"u8.ToArray());
         await database.WriteAsync(batch, Cancel);
         await database.NextIdentityAsync("marker-identity-7d1", Cancel);
         foreach (BackupCompression compression in Enum.GetValues<BackupCompression>())
@@ -204,10 +229,14 @@ public sealed class BackupTests : IDisposable
             using var plain = new MemoryStream();
             using var hidden = new MemoryStream();
             await database.BackupAsync(plain, new BackupOptions { Compression = compression }, null, Cancel);
-            await database.BackupAsync(hidden, new BackupOptions { Compression = compression, EncryptionKey = _key }, null, Cancel);
+            await database.BackupAsync(
+                hidden, new BackupOptions { Compression = compression, EncryptionKey = _key }, null, Cancel);
             Assert.True(hidden.ToArray().AsSpan().IndexOf("7d1"u8) < 0);
             if (compression == BackupCompression.None)
-                foreach (string marker in (string[])["marker-id-7d1", "marker-body-7d1", "marker-collection-7d1", "marker-key-7d1", "marker-identity-7d1"])
+                foreach (string marker in (string[])
+                [
+                    "marker-id-7d1", "marker-body-7d1", "marker-collection-7d1", "marker-key-7d1", "marker-identity-7d1"
+                ])
                     Assert.True(plain.ToArray().AsSpan().IndexOf(Encoding.UTF8.GetBytes(marker)) >= 0, marker);
         }
     }
@@ -219,7 +248,8 @@ public sealed class BackupTests : IDisposable
     }
 
     private static async Task WriteUntilAsync(
-        Database database, Random random, List<(long, string, int?, bool)> log, TaskCompletionSource working, CancellationToken stop)
+        Database database, Random random, List<(long, string, int?, bool)> log, TaskCompletionSource working,
+        CancellationToken stop)
     {
         while (!stop.IsCancellationRequested)
         {

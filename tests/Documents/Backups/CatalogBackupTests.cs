@@ -4,7 +4,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Backups;
 
-/// <summary>Backups of plain and encrypted databases of a catalogue, restored to plain and encrypted ones, whichever is wanted.</summary>
+/// <summary>
+/// Backups of plain and encrypted databases of a catalogue, restored to plain and encrypted ones, whichever is wanted.
+/// </summary>
 public sealed class CatalogBackupTests : IAsyncLifetime
 {
     private readonly TemporaryDirectory _files = new();
@@ -44,7 +46,8 @@ public sealed class CatalogBackupTests : IAsyncLifetime
         using BackupKey other = BackupKey.From(_otherKey), shop = BackupKey.From(_shopKey);
         using var content = new MemoryStream();
         var options = new BackupOptions();
-        BackupReport report = await _catalog.BackupAsync(name, content, keyIsGiven ? options.SealedWith(other) : options, null, Cancel);
+        BackupReport report = await _catalog.BackupAsync(
+            name, content, keyIsGiven ? options.SealedWith(other) : options, null, Cancel);
         Assert.Equal(keyIsGiven || source.IsEncrypted, report.IsEncrypted);
 
         var restore = new RestoreOptions { AllowPlain = !encrypts };
@@ -67,11 +70,13 @@ public sealed class CatalogBackupTests : IAsyncLifetime
     public async Task A_plain_backup_of_an_encrypted_database_is_made_only_where_somebody_says_so()
     {
         Database shop = _catalog.Find("shop")!; // InitializeAsync has made it
-        BackupException error = await Assert.ThrowsAsync<BackupException>(() => shop.BackupAsync(Stream.Null, null, null, Cancel));
+        BackupException error = await Assert.ThrowsAsync<BackupException>(
+            () => shop.BackupAsync(Stream.Null, null, null, Cancel));
         Assert.Equal(BackupFault.PlainNotAllowed, error.Fault);
         Assert.Contains("AllowPlain", error.Message, StringComparison.Ordinal);
         using var content = new MemoryStream();
-        BackupReport report = await _catalog.BackupAsync("shop", content, new BackupOptions { AllowPlain = true, Compression = BackupCompression.None }, null, Cancel);
+        BackupReport report = await _catalog.BackupAsync(
+            "shop", content, new BackupOptions { AllowPlain = true, Compression = BackupCompression.None }, null, Cancel);
         Assert.False(report.IsEncrypted);
         Assert.Equal((byte)'{', content.ToArray()[0]);
     }
@@ -88,7 +93,11 @@ public sealed class CatalogBackupTests : IAsyncLifetime
         BackupReport imported = await _catalog.ImportAsync("shop", content, null, null, Cancel);
         Assert.True(imported.IsEncrypted);
         content.Position = 0;
-        Assert.Equal(BackupFault.KeyRefused, BackupException.From(await Assert.ThrowsAsync<EncryptionKeyException>(() => _catalog.ImportAsync("plain", content, null, null, Cancel)))?.Fault);
+        Assert.Equal(
+            BackupFault.KeyRefused,
+            BackupException.From(
+                await Assert.ThrowsAsync<EncryptionKeyException>(
+                    () => _catalog.ImportAsync("plain", content, null, null, Cancel)))?.Fault);
     }
 
     [Fact]
@@ -98,10 +107,14 @@ public sealed class CatalogBackupTests : IAsyncLifetime
         await _catalog.BackupAsync("plain", content, null, null, Cancel);
         byte[] whole = content.ToArray();
         string folder = Path.Combine(_catalog.DataDirectory, "databases");
-        await Assert.ThrowsAsync<BackupException>(() => _catalog.RestoreAsync("again", new MemoryStream(whole[..^100]), false, null, null, Cancel));
-        await Assert.ThrowsAsync<ConcurrencyException>(() => _catalog.RestoreAsync("plain", new MemoryStream(whole), false, null, null, Cancel));
-        await Assert.ThrowsAsync<DatabaseLockedException>(() => _catalog.RestoreAsync("again", new MemoryStream(whole), true, null, null, Cancel));
-        await Assert.ThrowsAsync<ArgumentException>(() => _catalog.RestoreAsync("../again", new MemoryStream(whole), false, null, null, Cancel));
+        await Assert.ThrowsAsync<BackupException>(
+            () => _catalog.RestoreAsync("again", new MemoryStream(whole[..^100]), false, null, null, Cancel));
+        await Assert.ThrowsAsync<ConcurrencyException>(
+            () => _catalog.RestoreAsync("plain", new MemoryStream(whole), false, null, null, Cancel));
+        await Assert.ThrowsAsync<DatabaseLockedException>(
+            () => _catalog.RestoreAsync("again", new MemoryStream(whole), true, null, null, Cancel));
+        await Assert.ThrowsAsync<ArgumentException>(
+            () => _catalog.RestoreAsync("../again", new MemoryStream(whole), false, null, null, Cancel));
         Assert.Equal(["plain", "shop"], Directory.GetDirectories(folder).Select(Path.GetFileName).Order());
 
         int looked = 0;

@@ -6,7 +6,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Backups;
 
-/// <summary>A backup that is not as it was written is refused with the reason, and nothing of it is ever seen as a database.</summary>
+/// <summary>
+/// A backup that is not as it was written is refused with the reason, and nothing of it is ever seen as a database.
+/// </summary>
 public sealed class DamagedBackupTests : IAsyncLifetime
 {
     private readonly TemporaryDirectory _files = new();
@@ -22,12 +24,17 @@ public sealed class DamagedBackupTests : IAsyncLifetime
     {
         await using Database database = Database.Open(Path.Combine(_files.Path, "source"));
         await RandomDatabase.FillAsync(database, new Random(5), 400, Cancel);
-        foreach (BackupCompression compression in (BackupCompression[])[BackupCompression.ZstdFastest, BackupCompression.GzipFastest, BackupCompression.None])
+        foreach (BackupCompression compression in (BackupCompression[])
+        [
+            BackupCompression.ZstdFastest, BackupCompression.GzipFastest, BackupCompression.None
+        ])
         {
             foreach (bool isSealed in (bool[])[false, true])
             {
                 var content = new MemoryStream();
-                _report = await database.BackupAsync(content, new BackupOptions { Compression = compression, EncryptionKey = isSealed ? _key : null }, null, Cancel);
+                _report = await database.BackupAsync(
+                    content, new BackupOptions { Compression = compression, EncryptionKey = isSealed ? _key : null }, null,
+                    Cancel);
                 _backups.Add((compression, isSealed), content.ToArray());
             }
         }
@@ -52,14 +59,22 @@ public sealed class DamagedBackupTests : IAsyncLifetime
         var random = new Random(Seed.Next());
         byte[] whole = _backups[(compression, isSealed)];
         const int Chunk = SealedWriteStream.DefaultChunkBytes + 32;
-        IEnumerable<int> borders = Enumerable.Range(0, 1 + ((whole.Length - 128) / Chunk)).Select(chunk => 128 + (chunk * Chunk)).Append(whole.Length - 8);
-        int[] lengths = [.. borders.SelectMany(border => (int[])[border - 1, border, border + 1]).Append(0).Concat(Enumerable.Range(0, 10).Select(_ => random.Next(whole.Length))).Concat(Enumerable.Range(1, 20).Select(back => whole.Length - back))];
-        int end = compression == BackupCompression.None && !isSealed ? whole.Length - 1 : whole.Length; // a dump may lack the line's end
+        IEnumerable<int> borders = Enumerable.Range(0, 1 + ((whole.Length - 128) / Chunk))
+            .Select(chunk => 128 + (chunk * Chunk))
+            .Append(whole.Length - 8);
+        int[] lengths = [
+            .. borders.SelectMany(border => (int[])[border - 1, border, border + 1])
+                .Append(0)
+                .Concat(Enumerable.Range(0, 10).Select(_ => random.Next(whole.Length)))
+                .Concat(Enumerable.Range(1, 20).Select(back => whole.Length - back))];
+        // a dump may lack the line's end
+        int end = compression == BackupCompression.None && !isSealed ? whole.Length - 1 : whole.Length;
         foreach (int length in lengths.Where(length => length >= 0 && length < end).Distinct())
         {
             Exception error = await FailAsync(whole[..length], isSealed, restores: length % 3 == 0);
             bool isNamed = error is SealedStreamException { Fault: SealedFault.CutOff or SealedFault.NotSealed }
-                or BackupException { Fault: BackupFault.CutOff or BackupFault.NotABackup or BackupFault.Damaged } or EncryptionKeyException;
+                or BackupException { Fault: BackupFault.CutOff or BackupFault.NotABackup or BackupFault.Damaged }
+                    or EncryptionKeyException;
             Assert.True(isNamed, $"{length} of {whole.Length}: {error}");
         }
     }
@@ -82,7 +97,9 @@ public sealed class DamagedBackupTests : IAsyncLifetime
             {
                 BackupReport report = await ReadAsync(damaged, isSealed, restores: false);
                 Assert.False(isSealed, $"byte {at}: a sealed backup was read");
-                Assert.True(report.ContentHash is null || (report.ContentHash, report.Counts) == (_report!.ContentHash, _report.Counts), $"byte {at}: other content was taken for whole");
+                Assert.True(
+                    report.ContentHash is null || (report.ContentHash, report.Counts) == (_report!.ContentHash, _report.Counts),
+                    $"byte {at}: other content was taken for whole");
                 Assert.True(report.ContentHash is not null || compression == BackupCompression.None, $"byte {at}");
             }
             catch (Exception error) when (error is BackupException or StorageException)
@@ -97,9 +114,15 @@ public sealed class DamagedBackupTests : IAsyncLifetime
     {
         using EncryptionKey other = EncryptionKey.Generate();
         byte[] closed = _backups[(BackupCompression.ZstdFastest, true)], open = _backups[(BackupCompression.ZstdFastest, false)];
-        Assert.Contains("another key", (await Assert.ThrowsAsync<EncryptionKeyException>(() => RestoreAsync(closed, other))).Message, StringComparison.Ordinal);
-        Assert.Contains("no key was given", (await Assert.ThrowsAsync<EncryptionKeyException>(() => RestoreAsync(closed, null))).Message, StringComparison.Ordinal);
-        Assert.Contains("The backup is plain", (await Assert.ThrowsAsync<EncryptionKeyException>(() => RestoreAsync(open, _key))).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "another key", (await Assert.ThrowsAsync<EncryptionKeyException>(() => RestoreAsync(closed, other))).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "no key was given", (await Assert.ThrowsAsync<EncryptionKeyException>(() => RestoreAsync(closed, null))).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "The backup is plain", (await Assert.ThrowsAsync<EncryptionKeyException>(() => RestoreAsync(open, _key))).Message,
+            StringComparison.Ordinal);
         AssertNothingLeft();
     }
 
@@ -128,9 +151,11 @@ public sealed class DamagedBackupTests : IAsyncLifetime
     [Fact]
     public async Task No_room_ends_a_restore_and_leaves_nothing()
     {
-        IEnumerable<string> documents = Enumerable.Range(0, 200).Select(number => $"{{\"text\":\"{new string('x', 20_000)}\",\"@metadata\":{{\"@id\":\"a/{number}\"}}}}");
+        IEnumerable<string> documents = Enumerable.Range(0, 200)
+            .Select(number => $"{{\"text\":\"{new string('x', 20_000)}\",\"@metadata\":{{\"@id\":\"a/{number}\"}}}}");
         using var source = new MemoryStream(Encoding.UTF8.GetBytes($"{{\"Docs\":[{string.Join(',', documents)}]}}"));
-        await Assert.ThrowsAsync<StorageException>(() => Database.RestoreAsync(source, Target, new RestoreOptions { MaxDataFileBytes = 1 << 20 }, null, Cancel));
+        await Assert.ThrowsAsync<StorageException>(
+            () => Database.RestoreAsync(source, Target, new RestoreOptions { MaxDataFileBytes = 1 << 20 }, null, Cancel));
         AssertNothingLeft();
         await RestoreAsync(_backups[(BackupCompression.None, false)], null);
         Directory.Delete(Target, recursive: true);
@@ -142,7 +167,8 @@ public sealed class DamagedBackupTests : IAsyncLifetime
     {
         Directory.CreateDirectory(Target);
         await RestoreAsync(_backups[(BackupCompression.ZstdFastest, false)], null); // empty: as good as absent
-        BackupException error = await Assert.ThrowsAsync<BackupException>(() => RestoreAsync(_backups[(BackupCompression.ZstdFastest, false)], null));
+        BackupException error = await Assert.ThrowsAsync<BackupException>(
+            () => RestoreAsync(_backups[(BackupCompression.ZstdFastest, false)], null));
         Assert.Equal(BackupFault.TargetExists, error.Fault);
         await using Database database = Database.Open(Target);
         Assert.Equal(_report!.Counts.Documents, database.GetStatistics().DocumentCount);
@@ -179,11 +205,14 @@ public sealed class DamagedBackupTests : IAsyncLifetime
     }
 
     private Task<BackupReport> RestoreAsync(byte[] content, EncryptionKey? key) =>
-        Database.RestoreAsync(new MemoryStream(content), Target, new RestoreOptions { AllowPlain = true, BackupKey = key }, null, Cancel);
+        Database.RestoreAsync(
+            new MemoryStream(content), Target, new RestoreOptions { AllowPlain = true, BackupKey = key }, null, Cancel);
 
     private Task<BackupReport> ReadAsync(byte[] content, bool isSealed, bool restores) => restores
         ? RestoreAsync(content, isSealed ? _key : null)
-        : Database.VerifyBackupAsync(new MemoryStream(content), new RestoreOptions { AllowPlain = true, BackupKey = isSealed ? _key : null }, null, Cancel);
+        : Database.VerifyBackupAsync(
+            new MemoryStream(content), new RestoreOptions { AllowPlain = true, BackupKey = isSealed ? _key : null }, null,
+            Cancel);
 
     private async Task<Exception> FailAsync(byte[] content, bool isSealed, bool restores)
     {
@@ -192,5 +221,6 @@ public sealed class DamagedBackupTests : IAsyncLifetime
         return error;
     }
 
-    private void AssertNothingLeft() => Assert.Equal(["source"], Directory.GetFileSystemEntries(_files.Path).Select(Path.GetFileName));
+    private void AssertNothingLeft() =>
+        Assert.Equal(["source"], Directory.GetFileSystemEntries(_files.Path).Select(Path.GetFileName));
 }

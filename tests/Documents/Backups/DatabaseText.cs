@@ -4,19 +4,30 @@ using Treepie.Store;
 
 namespace Treepie.Documents.Tests.Backups;
 
-/// <summary>All of a database that can be seen from outside, as lines of text, so that two can be compared and a difference read.</summary>
+/// <summary>
+/// All of a database that can be seen from outside, as lines of text, so that two can be compared and a difference read.
+/// </summary>
 internal static class DatabaseText
 {
     public static List<string> Of(Database database)
     {
         using DatabaseSnapshot snapshot = database.BeginRead();
-        List<string> lines = [Invariant($"database {database.Id}, last etag {snapshot.LastEtag}, {snapshot.DocumentCount} documents, {snapshot.TombstoneCount} tombstones")];
+        List<string> lines = [
+            string.Create(
+                CultureInfo.InvariantCulture,
+                $"database {database.Id}, last etag {snapshot.LastEtag}, {snapshot.DocumentCount} documents, "
+                        + $"{snapshot.TombstoneCount} tombstones")];
         using (DocumentCursor cursor = snapshot.ByEtag())
         {
             while (cursor.MoveNext())
             {
                 Document document = cursor.Current;
-                lines.Add(Invariant($"document {document.IdText()} in {document.CollectionName}, {document.ChangeVector}, {document.LastModifiedTicks}: {Text(document.Metadata)} {Text(document.Body)} {Text(Written(document))}"));
+                lines.Add(
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"document {document.IdText()} in {document.CollectionName}, {document.ChangeVector}, "
+                                + $"{document.LastModifiedTicks}: {Text(document.Metadata)} {Text(document.Body)} "
+                                + $"{Text(Written(document))}"));
             }
         }
 
@@ -32,7 +43,11 @@ internal static class DatabaseText
         return lines;
     }
 
-    public static List<string> IndexesOf(Database database) => [.. database.Indexes.List().Select(index => Invariant($"{index.Name} over {string.Join(", ", index.Collections)}: {string.Join(", ", index.Fields)}"))];
+    public static List<string> IndexesOf(Database database) =>
+        [.. database.Indexes.List()
+            .Select(
+                index => Invariant(
+                    $"{index.Name} over {string.Join(", ", index.Collections)}: {string.Join(", ", index.Fields)}"))];
 
     private static List<string> Beside(DatabaseSnapshot snapshot)
     {
@@ -42,7 +57,11 @@ internal static class DatabaseText
             while (log.MoveNext())
             {
                 KindRecord record = snapshot.Kinds.RecordOf(log.Value);
-                lines.Add(Invariant($"beside {log.Etag} {Convert.ToHexString(log.Value)} {Text(record.Name)} {record.Ticks} {record.IsDeleted} {Convert.ToHexString(record.Value)}"));
+                lines.Add(
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"beside {log.Etag} {Convert.ToHexString(log.Value)} {Text(record.Name)} {record.Ticks} "
+                                + $"{record.IsDeleted} {Convert.ToHexString(record.Value)}"));
             }
 
             log.Dispose();
@@ -58,7 +77,11 @@ internal static class DatabaseText
         var lines = new List<string>();
         using ChangeFeed feed = snapshot.Changes(collection, 0);
         while (feed.MoveNext())
-            lines.Add(Invariant($"  {collection ?? "all"} {feed.Etag} {(feed.IsTombstone ? "deleted" : "changed")} {Text(feed.Id)} in {Text(feed.Collection)}"));
+            lines.Add(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"  {collection ?? "all"} {feed.Etag} {(feed.IsTombstone ? "deleted" : "changed")} {Text(feed.Id)} in "
+                            + $"{Text(feed.Collection)}"));
         return lines;
     }
 

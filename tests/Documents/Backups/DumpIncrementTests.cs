@@ -9,7 +9,10 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Backups;
 
-/// <summary>Logical backups of what changed: the full one and its increments in their order give the database as it was, and nothing else is taken for a chain.</summary>
+/// <summary>
+/// Logical backups of what changed: the full one and its increments in their order give the database as it was, and nothing else
+/// is taken for a chain.
+/// </summary>
 public sealed class DumpIncrementTests : IDisposable
 {
     private readonly TemporaryDirectory _files = new();
@@ -29,14 +32,20 @@ public sealed class DumpIncrementTests : IDisposable
     [InlineData(BackupCompression.ZstdFastest, false, false)]
     [InlineData(BackupCompression.GzipFastest, true, false)]
     [InlineData(BackupCompression.None, false, true)]
-    public async Task Every_state_of_a_random_history_comes_back_from_the_chain_up_to_it(BackupCompression compression, bool isSealed, bool isTargetEncrypted)
+    public async Task Every_state_of_a_random_history_comes_back_from_the_chain_up_to_it(
+        BackupCompression compression, bool isSealed, bool isTargetEncrypted)
     {
         var random = new Random(Seed.Next());
         using EncryptionKey databaseKey = EncryptionKey.Generate();
         await using Database database = Open("source");
         await RandomDatabase.FillAsync(database, random, 60, Cancel);
         var options = new BackupOptions { Compression = compression, EncryptionKey = isSealed ? _key : null };
-        var restore = new RestoreOptions { AllowPlain = true, BackupKey = options.EncryptionKey, Database = new DatabaseOptions { EncryptionKey = isTargetEncrypted ? databaseKey : null } };
+        var restore = new RestoreOptions
+        {
+            AllowPlain = true,
+            BackupKey = options.EncryptionKey,
+            Database = new DatabaseOptions { EncryptionKey = isTargetEncrypted ? databaseKey : null }
+        };
         var parts = new List<BackupPart>();
         BackupLink? link = null;
         for (int step = 0; step < 12; step++)
@@ -61,7 +70,9 @@ public sealed class DumpIncrementTests : IDisposable
                 Assert.Equal(before, DatabaseText.Of(again));
                 Assert.Equal(indexes, DatabaseText.IndexesOf(again));
                 Assert.Empty(again.Check(Cancel).Problems);
-                Assert.Equal((await database.BackupAsync(Stream.Null, null, null, Cancel)).ContentHash, (await again.BackupAsync(Stream.Null, new BackupOptions { AllowPlain = true }, null, Cancel)).ContentHash);
+                Assert.Equal(
+                    (await database.BackupAsync(Stream.Null, null, null, Cancel)).ContentHash,
+                    (await again.BackupAsync(Stream.Null, new BackupOptions { AllowPlain = true }, null, Cancel)).ContentHash);
             }
 
             Directory.Delete(Target, recursive: true);
@@ -76,7 +87,8 @@ public sealed class DumpIncrementTests : IDisposable
         (_, BackupReport full) = await TakeAsync(database, new BackupOptions(), "full");
         using (var batch = new WriteBatch())
             await database.WriteAsync(batch.Put("only/1", "{}"u8.ToArray()).Delete("Ids/0é"), Cancel);
-        (BackupPart part, BackupReport increment) = await TakeAsync(database, new BackupOptions { Since = full.Link, Compression = BackupCompression.None }, "increment");
+        (BackupPart part, BackupReport increment) = await TakeAsync(
+            database, new BackupOptions { Since = full.Link, Compression = BackupCompression.None }, "increment");
         Assert.Equal(new BackupCounts(1, 1, 0, 0, full.Counts.Collections), increment.Counts);
         Assert.Equal(full.Counts.Documents, increment.TotalDocuments); // one came, one went
         using var text = new StreamReader(await part.OpenAsync(Cancel));
@@ -86,7 +98,9 @@ public sealed class DumpIncrementTests : IDisposable
 
         await database.NextIdentityAsync("invoices", Cancel);
         (_, BackupReport identity) = await TakeAsync(database, new BackupOptions { Since = increment.Link }, "identity");
-        Assert.Equal((0L, 0L, 0L, full.Counts.Identities), (identity.Counts.Documents, identity.Counts.Tombstones, identity.Counts.Indexes, identity.Counts.Identities));
+        Assert.Equal(
+            (0L, 0L, 0L, full.Counts.Identities),
+            (identity.Counts.Documents, identity.Counts.Tombstones, identity.Counts.Indexes, identity.Counts.Identities));
     }
 
     [Fact]
@@ -95,19 +109,25 @@ public sealed class DumpIncrementTests : IDisposable
         await using Database database = Open("source"), other = Open("other");
         await RandomDatabase.FillAsync(database, new Random(Seed.Next()), 100, Cancel);
         string[] names = [.. database.Indexes.List().Select(static index => index.Name)];
-        IndexSettings first = new() { Priority = IndexPriority.High }, second = new() { LockMode = IndexLockMode.LockedError, IsDisabled = true };
+        IndexSettings first = new() { Priority = IndexPriority.High },
+            second = new() { LockMode = IndexLockMode.LockedError, IsDisabled = true };
         database.Indexes.Control.Set(names[0], _ => first);
         (BackupPart part, BackupReport full) = await TakeAsync(database, new BackupOptions(), "full");
         database.Indexes.Control.Set(names[1], _ => second);
-        (BackupPart next, BackupReport increment) = await TakeAsync(database, new BackupOptions { Since = full.Link }, "increment");
+        (BackupPart next, BackupReport increment) = await TakeAsync(
+            database, new BackupOptions { Since = full.Link }, "increment");
         Assert.Equal((0L, names.Length), (increment.Counts.Documents, increment.Counts.Indexes));
         await Database.RestoreAsync([part, next], Target, null, null, Cancel);
         await using (Database restored = Database.Open(Target))
-            Assert.Equal((first, second, new IndexSettings()), (restored.Indexes.Control.Settings(names[0]), restored.Indexes.Control.Settings(names[1]), restored.Indexes.Control.Settings(names[2])));
+            Assert.Equal(
+                (first, second, new IndexSettings()),
+                (restored.Indexes.Control.Settings(names[0]), restored.Indexes.Control.Settings(
+                    names[1]), restored.Indexes.Control.Settings(names[2])));
 
         (BackupPart both, BackupReport report) = await TakeAsync(database, new BackupOptions(), "both");
         database.Indexes.Control.Set(names[1], _ => new IndexSettings());
-        Assert.Equal(report.ContentHash, (await database.BackupAsync(Stream.Null, null, null, Cancel)).ContentHash); // what is set is no content
+        // what is set is no content
+        Assert.Equal(report.ContentHash, (await database.BackupAsync(Stream.Null, null, null, Cancel)).ContentHash);
         foreach (Database into in (Database[])[other, database])
         {
             await using Stream stream = await both.OpenAsync(Cancel);
@@ -151,10 +171,20 @@ public sealed class DumpIncrementTests : IDisposable
         await RefuseAsync(BackupFault.NotABackup, "'pages'", parts[0], pages);
         await RefuseAsync(BackupFault.NotABackup, "'part-0'", pages, parts[0]);
         await RefuseAsync(BackupFault.NotABackup, "'dump'", parts[0], dump);
-        Assert.Equal(BackupFault.NoSuchPoint, await FaultOf(() => Database.RestoreAsync(parts, Target, new RestoreOptions { StopAtCommit = 1 }, null, Cancel)));
-        Assert.Equal(BackupFault.Foreign, await FaultOf(() => other.BackupAsync(Stream.Null, new BackupOptions { Since = reports[^1].Link }, null, Cancel)));
-        Assert.Equal(BackupFault.Foreign, await FaultOf(() => database.BackupAsync(Stream.Null, new BackupOptions { Kind = BackupKind.Snapshot, Since = reports[^1].Link }, null, Cancel)));
-        await Assert.ThrowsAsync<ArgumentException>(() => database.BackupAsync(Stream.Null, new BackupOptions { Since = reports[^1].Link, Collections = ["Users"] }, null, Cancel));
+        Assert.Equal(
+            BackupFault.NoSuchPoint,
+            await FaultOf(() => Database.RestoreAsync(parts, Target, new RestoreOptions { StopAtCommit = 1 }, null, Cancel)));
+        Assert.Equal(
+            BackupFault.Foreign,
+            await FaultOf(() => other.BackupAsync(Stream.Null, new BackupOptions { Since = reports[^1].Link }, null, Cancel)));
+        Assert.Equal(
+            BackupFault.Foreign,
+            await FaultOf(
+                () => database.BackupAsync(
+                    Stream.Null, new BackupOptions { Kind = BackupKind.Snapshot, Since = reports[^1].Link }, null, Cancel)));
+        await Assert.ThrowsAsync<ArgumentException>(
+            () => database.BackupAsync(
+                Stream.Null, new BackupOptions { Since = reports[^1].Link, Collections = ["Users"] }, null, Cancel));
         Assert.Null((await database.BackupAsync(Stream.Null, new BackupOptions { Collections = ["Users"] }, null, Cancel)).Link);
         Assert.Throws<FormatException>(() => BackupLink.Parse(reports[0].Link!.ToString()[..^1]));
         Assert.False(Directory.Exists(Target));
@@ -170,7 +200,13 @@ public sealed class DumpIncrementTests : IDisposable
         BackupPart other;
         await using (Database twin = Database.Open(Target))
         {
-            Assert.Equal(BackupFault.Foreign, await FaultOf(async () => await twin.BackupAsync(Stream.Null, new BackupOptions { Since = (await database.BackupAsync(Stream.Null, null, null, Cancel)).Link }, null, Cancel)));
+            Assert.Equal(
+                BackupFault.Foreign,
+                await FaultOf(
+                    async () => await twin.BackupAsync(
+                        Stream.Null,
+                        new BackupOptions { Since = (await database.BackupAsync(Stream.Null, null, null, Cancel)).Link }, null,
+                        Cancel)));
             await twin.WriteAsync(new WriteBatch().Put("users/1", Json(99)), Cancel);
             BackupReport own = (await TakeAsync(twin, new BackupOptions(), "own")).Report;
             await twin.WriteAsync(new WriteBatch().Put("users/5", Json(99)), Cancel);
@@ -188,7 +224,8 @@ public sealed class DumpIncrementTests : IDisposable
         (BackupPart[] parts, BackupReport[] reports) = await ChainAsync(database, 2);
         await database.PurgeTombstonesAsync(database.LastEtag, Cancel); // none lies behind the last part: the chain goes on
         await database.WriteAsync(new WriteBatch().Put("users/7", Json(7)), Cancel);
-        (BackupPart next, BackupReport report) = await TakeAsync(database, new BackupOptions { Since = reports[^1].Link }, "next");
+        (BackupPart next, BackupReport report) = await TakeAsync(
+            database, new BackupOptions { Since = reports[^1].Link }, "next");
         await Database.RestoreAsync([.. parts, next], Target, null, null, Cancel);
         await using (Database restored = Database.Open(Target))
             Assert.Equal(DatabaseText.Of(database), DatabaseText.Of(restored));
@@ -196,16 +233,22 @@ public sealed class DumpIncrementTests : IDisposable
 
         byte[] bytes = await BytesOf(next);
         bytes[bytes.Length / 2] ^= 4;
-        BackupException error = await Assert.ThrowsAsync<BackupException>(() => Database.RestoreAsync([.. parts, Of("next", bytes)], Target, null, null, Cancel));
+        BackupException error = await Assert.ThrowsAsync<BackupException>(
+            () => Database.RestoreAsync([.. parts, Of("next", bytes)], Target, null, null, Cancel));
         Assert.StartsWith("'next'", error.Message, StringComparison.Ordinal);
         Assert.False(Directory.Exists(Target));
 
         await database.WriteAsync(new WriteBatch().Delete("users/7"), Cancel);
         await database.PurgeTombstonesAsync(database.LastEtag, Cancel);
-        Assert.Equal(BackupFault.LogGap, await FaultOf(() => database.BackupAsync(Stream.Null, new BackupOptions { Since = report.Link }, null, Cancel)));
+        Assert.Equal(
+            BackupFault.LogGap,
+            await FaultOf(() => database.BackupAsync(Stream.Null, new BackupOptions { Since = report.Link }, null, Cancel)));
     }
 
-    /// <summary>Puts, deletions, ids that move between collections and back, identities, indexes that come and go, tombstones that are forgotten.</summary>
+    /// <summary>
+    /// Puts, deletions, ids that move between collections and back, identities, indexes that come and go, tombstones that are
+    /// forgotten.
+    /// </summary>
     private static async Task ChangeAsync(Database database, Random random, long backedUp)
     {
         for (int round = random.Next(1, 6); round > 0; round--)
@@ -216,7 +259,10 @@ public sealed class DumpIncrementTests : IDisposable
                 string id = random.Next(4) == 0 ? $"IDS/{random.Next(40)}É" : $"Ids/{random.Next(40)}é";
                 batch.Delete(id); // an id keeps its collection until it is deleted
                 if (random.Next(3) > 0)
-                    batch.Put(id, Encoding.UTF8.GetBytes($"{{\"n\":{random.Next(1000)},\"@metadata\":{{\"@collection\":\"C{random.Next(3)}\"}}}}"));
+                    batch.Put(
+                        id,
+                        Encoding.UTF8.GetBytes(
+                            $"{{\"n\":{random.Next(1000)},\"@metadata\":{{\"@collection\":\"C{random.Next(3)}\"}}}}"));
             }
 
             await database.WriteAsync(batch, Cancel);
@@ -248,7 +294,9 @@ public sealed class DumpIncrementTests : IDisposable
         for (int i = 0; i < count; i++)
         {
             await database.WriteAsync(new WriteBatch().Put($"users/{i}", Json(i)), Cancel);
-            (BackupPart part, BackupReport report) = await TakeAsync(database, new BackupOptions { Since = reports.LastOrDefault()?.Link }, string.Create(CultureInfo.InvariantCulture, $"part-{i}"));
+            (BackupPart part, BackupReport report) = await TakeAsync(
+                database, new BackupOptions { Since = reports.LastOrDefault()?.Link },
+                string.Create(CultureInfo.InvariantCulture, $"part-{i}"));
             parts.Add(part);
             reports.Add(report);
         }
@@ -265,7 +313,8 @@ public sealed class DumpIncrementTests : IDisposable
 
     private async Task RefuseAsync(BackupFault fault, string named, params BackupPart[] parts)
     {
-        BackupException restoring = await Assert.ThrowsAsync<BackupException>(() => Database.RestoreAsync(parts, Target, null, null, Cancel));
+        BackupException restoring = await Assert.ThrowsAsync<BackupException>(
+            () => Database.RestoreAsync(parts, Target, null, null, Cancel));
         Assert.Equal(fault, restoring.Fault);
         Assert.Contains(named, restoring.Message, StringComparison.Ordinal);
         Assert.Equal(fault, await FaultOf(() => Database.VerifyBackupAsync(parts, null, null, Cancel)));
@@ -274,7 +323,8 @@ public sealed class DumpIncrementTests : IDisposable
 
     private static async Task<BackupFault> FaultOf(Func<Task> act) => (await Assert.ThrowsAsync<BackupException>(act)).Fault;
 
-    private static BackupPart Of(string name, byte[] bytes) => new(name, _ => ValueTask.FromResult<Stream>(new MemoryStream(bytes)));
+    private static BackupPart Of(string name, byte[] bytes) =>
+        new(name, _ => ValueTask.FromResult<Stream>(new MemoryStream(bytes)));
 
     private static async Task<byte[]> BytesOf(BackupPart part)
     {
@@ -284,7 +334,8 @@ public sealed class DumpIncrementTests : IDisposable
         return copy.ToArray();
     }
 
-    private static byte[] Json(int number) => Encoding.UTF8.GetBytes($"{{\"Name\":\"{number}\",\"@metadata\":{{\"@collection\":\"Users\"}}}}");
+    private static byte[] Json(int number) =>
+        Encoding.UTF8.GetBytes($"{{\"Name\":\"{number}\",\"@metadata\":{{\"@collection\":\"Users\"}}}}");
 
     private Database Open(string name) => Database.Open(Path.Combine(_files.Path, name), new DatabaseOptions { Name = name });
 }

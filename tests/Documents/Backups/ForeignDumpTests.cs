@@ -11,7 +11,10 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Backups;
 
-/// <summary>Dumps as RavenDB writes them, made by hand: what this program has is taken, what it has not is counted, and what follows an attachment is not taken for JSON.</summary>
+/// <summary>
+/// Dumps as RavenDB writes them, made by hand: what this program has is taken, what it has not is counted, and what follows an
+/// attachment is not taken for JSON.
+/// </summary>
 public sealed class ForeignDumpTests : IDisposable
 {
     private const string Attachment = "not JSON: \"{[ \u0000\u00ff";
@@ -34,7 +37,10 @@ public sealed class ForeignDumpTests : IDisposable
           "CompareExchange":[{"Key":"a","Value":"{\"Object\":1}"},{"Key":"b","Value":"{}"}],
           "Subscriptions":[]
         }
-        """.Replace("__SIZE__", Encoding.UTF8.GetByteCount(Attachment).ToString(System.Globalization.CultureInfo.InvariantCulture), StringComparison.Ordinal)
+        """
+        .Replace(
+            "__SIZE__", Encoding.UTF8.GetByteCount(Attachment).ToString(System.Globalization.CultureInfo.InvariantCulture),
+            StringComparison.Ordinal)
         .Replace("__RAW__", Attachment, StringComparison.Ordinal);
 
     private readonly TemporaryDirectory _files = new();
@@ -54,17 +60,27 @@ public sealed class ForeignDumpTests : IDisposable
         Assert.Equal(new BackupCounts(2, 0, 1, 2, 0) { Beside = 2 }, report.Counts);
         Assert.Equal((null, null, isGzip ? "gzip" : "none"), (report.ContentHash, report.DatabaseName, report.Compression));
         Assert.Equal(
-            new SortedDictionary<string, long> { ["Attachment"] = 1, ["Indexes that this program cannot build"] = 1, ["RevisionDocuments"] = 1, ["Tombstones"] = 1 },
+            new SortedDictionary<string, long>
+            {
+                ["Attachment"] = 1,
+                ["Indexes that this program cannot build"] = 1,
+                ["RevisionDocuments"] = 1,
+                ["Tombstones"] = 1
+            },
             report.Skipped.OrderBy(entry => entry.Key, StringComparer.Ordinal).ToDictionary());
 
         await using Database database = Database.Open(Target);
         using DatabaseSnapshot snapshot = database.BeginRead();
         Assert.True(snapshot.TryGet("USERS/1-a", out Document user));
-        Assert.Equal("""{"Name":"Ada \"the first\"","Age":36} {"Raven-Node-Type":"User"} Users 1""", $"{Text(user.Body)} {Text(user.Metadata)} {user.CollectionName} {user.Etag}");
+        Assert.Equal(
+            """{"Name":"Ada \"the first\"","Age":36} {"Raven-Node-Type":"User"} Users 1""",
+            $"{Text(user.Body)} {Text(user.Metadata)} {user.CollectionName} {user.Etag}");
         Assert.Equal(new DateTime(2023, 5, 4, 1, 2, 3, DateTimeKind.Utc).AddTicks(1_234_567).Ticks, user.LastModifiedTicks);
-        Assert.Equal(("a", """{"Object":1}"""), (snapshot.CompareExchange("A")!.Key, Text(snapshot.CompareExchange("A")!.Body.Span)));
+        Assert.Equal(
+            ("a", """{"Object":1}"""), (snapshot.CompareExchange("A")!.Key, Text(snapshot.CompareExchange("A")!.Body.Span)));
         Assert.Equal([("orders|", 3L), ("users|", 7L)], snapshot.Identities().Select(identity => (identity.Key, identity.Value)));
-        Assert.Equal(["Auto/Users/ByAgeAndNameAndSearch(Name) over Users: Age, Name, search(Name)"], DatabaseText.IndexesOf(database));
+        Assert.Equal(
+            ["Auto/Users/ByAgeAndNameAndSearch(Name) over Users: Age, Name, search(Name)"], DatabaseText.IndexesOf(database));
         Assert.Equal(65, (await database.NextHiLoRangeAsync(new HiLoRequest("users", 0, DateTime.UnixEpoch, 0), Cancel)).Low);
         Assert.Empty(database.Check(Cancel).Problems);
     }
@@ -74,7 +90,8 @@ public sealed class ForeignDumpTests : IDisposable
     {
         await using Database database = Database.Open(Target);
         using var batch = new WriteBatch();
-        batch.Put("users/1-A", "{\"old\":1,\"@metadata\":{\"@collection\":\"Users\"}}"u8.ToArray()).Put("other/1", "{}"u8.ToArray());
+        batch.Put("users/1-A", "{\"old\":1,\"@metadata\":{\"@collection\":\"Users\"}}"u8.ToArray())
+            .Put("other/1", "{}"u8.ToArray());
         await database.WriteAsync(batch, Cancel);
         await database.SeedIdentityAsync("users|", 1_000, cancellationToken: Cancel);
         for (int i = 0; i < 4; i++)
@@ -112,17 +129,30 @@ public sealed class ForeignDumpTests : IDisposable
         await using Database database = Database.Open(Target);
         if (isImport)
         {
-            BackupReport report = await database.ImportAsync(Dump(dump.Replace("\"Analyzer\":null", "\"Analyzer\":\"OurOwnAnalyzer\"", StringComparison.Ordinal), isGzip: true), null, null, Cancel);
+            BackupReport report = await database.ImportAsync(
+                Dump(
+                    dump.Replace("\"Analyzer\":null", "\"Analyzer\":\"OurOwnAnalyzer\"", StringComparison.Ordinal), isGzip: true),
+                null, null, Cancel);
             Assert.Equal((4L, 1L), (report.Skipped["Indexes that this program cannot build"], report.Skipped["Indexes"]));
             Assert.Equal(["Users/ByAge"], database.Indexes.List().Select(static index => index.Name));
             await database.ImportAsync(Dump(dump, isGzip: true), null, null, Cancel);
         }
 
-        Assert.Equal(["Users/ByAge", "Users/Words"], database.Indexes.List().Select(static index => index.Name).Order(StringComparer.Ordinal));
-        Assert.Equal(new IndexSettings { LockMode = IndexLockMode.LockedIgnore, Priority = IndexPriority.High }, database.Indexes.Control.Settings("Users/Words"));
+        Assert.Equal(
+            ["Users/ByAge", "Users/Words"],
+            database.Indexes.List().Select(static index => index.Name).Order(StringComparer.Ordinal));
+        Assert.Equal(
+            new IndexSettings { LockMode = IndexLockMode.LockedIgnore, Priority = IndexPriority.High },
+            database.Indexes.Control.Settings("Users/Words"));
         Assert.True(database.Indexes.Control.Settings("Users/ByAge").IsDisabled);
         Assert.Single(database.Indexes.Definition("Users/Words")!.Maps); // it is there
-        using QueryResults results = await database.QueryAsync(new QueryRequest { Text = "from index 'Users/Words' where search(Name, 'first') and Years = 36", WaitForNonStaleResults = true }, Cancel);
+        using QueryResults results = await database.QueryAsync(
+            new QueryRequest
+            {
+                Text = "from index 'Users/Words' where search(Name, 'first') and Years = 36",
+                WaitForNonStaleResults = true
+            },
+            Cancel);
         Assert.Equal(1, results.TotalResults);
     }
 
@@ -141,31 +171,38 @@ public sealed class ForeignDumpTests : IDisposable
         await source.BackupAsync(backup, null, null, Cancel);
         await using Database database = Database.Open(Target);
         backup.Position = 0;
-        BackupReport report = await database.ImportAsync(backup, new ImportOptions { Collections = ["ORDERS"], Content = BackupContent.Documents }, null, Cancel);
+        BackupReport report = await database.ImportAsync(
+            backup, new ImportOptions { Collections = ["ORDERS"], Content = BackupContent.Documents }, null, Cancel);
         using DatabaseSnapshot snapshot = database.BeginRead(), before = source.BeginRead();
         CollectionStatistics orders = Assert.Single(snapshot.Collections());
         Assert.Equal(("Orders", before.Collection("Orders")!.DocumentCount), (orders.Name, orders.DocumentCount));
         Assert.Empty(snapshot.Identities());
-        Assert.Equal((before.DocumentCount - orders.DocumentCount, before.TombstoneCount), (report.Skipped["documents that were not asked for"], report.Skipped["Tombstones"]));
+        Assert.Equal(
+            (before.DocumentCount - orders.DocumentCount, before.TombstoneCount),
+            (report.Skipped["documents that were not asked for"], report.Skipped["Tombstones"]));
     }
 
     [Fact]
     public async Task Documents_that_are_none_are_refused_or_listed_as_chosen()
     {
-        const string Dumped = """{"Docs":[{"a":1,"@metadata":{"@id":"a/1"}},{"a":1,"a":2,"@metadata":{"@id":"a/2"}},{"no":"id"},7,{"big":"XXXX","@metadata":{"@id":"a/3"}},{"a":3,"@metadata":{"@id":"a/4"}}]}""";
+        const string Dumped =
+            """{"Docs":[{"a":1,"@metadata":{"@id":"a/1"}},{"a":1,"a":2,"@metadata":{"@id":"a/2"}},{"no":"id"},7,{"big":"XXXX","@metadata":{"@id":"a/3"}},{"a":3,"@metadata":{"@id":"a/4"}}]}""";
         string dump = Dumped.Replace("XXXX", new string('x', 200_000), StringComparison.Ordinal);
         var limits = new DatabaseOptions { MaxDocumentBytes = 150_000 };
-        BackupException error = await Assert.ThrowsAsync<BackupException>(() => Database.RestoreAsync(Dump(dump, false), Target, null, null, Cancel));
+        BackupException error = await Assert.ThrowsAsync<BackupException>(
+            () => Database.RestoreAsync(Dump(dump, false), Target, null, null, Cancel));
         Assert.Equal(BackupFault.DocumentRefused, error.Fault);
         Assert.Contains("'a/2'", error.Message, StringComparison.Ordinal);
         Assert.Contains("stands twice", error.Message, StringComparison.Ordinal);
 
-        BackupReport report = await Database.RestoreAsync(Dump(dump, false), Target, new RestoreOptions { SkipInvalidDocuments = true }, null, Cancel);
+        BackupReport report = await Database.RestoreAsync(
+            Dump(dump, false), Target, new RestoreOptions { SkipInvalidDocuments = true }, null, Cancel);
         Assert.Equal((3, 3, 3), (report.Counts.Documents, report.RefusedDocuments, report.Refusals.Count));
         Assert.Contains("no @id", report.Refusals[1], StringComparison.Ordinal);
 
         error = await Assert.ThrowsAsync<BackupException>(
-            () => Database.VerifyBackupAsync(Dump(dump, false), new RestoreOptions { SkipInvalidDocuments = true, Database = limits }, null, Cancel));
+            () => Database.VerifyBackupAsync(
+                Dump(dump, false), new RestoreOptions { SkipInvalidDocuments = true, Database = limits }, null, Cancel));
         Assert.Contains("MaxDocumentBytes", error.Message, StringComparison.Ordinal);
     }
 
@@ -183,7 +220,8 @@ public sealed class ForeignDumpTests : IDisposable
 
         bomb.Position = 0;
         var limits = new DatabaseOptions { MaxDocumentBytes = 1 << 20 };
-        BackupException error = await Assert.ThrowsAsync<BackupException>(() => Database.VerifyBackupAsync(bomb, new RestoreOptions { Database = limits }, null, Cancel));
+        BackupException error = await Assert.ThrowsAsync<BackupException>(
+            () => Database.VerifyBackupAsync(bomb, new RestoreOptions { Database = limits }, null, Cancel));
         Assert.Equal(BackupFault.DocumentRefused, error.Fault);
     }
 
@@ -193,23 +231,34 @@ public sealed class ForeignDumpTests : IDisposable
         var dump = new StringBuilder("{\"Docs\":[]");
         for (int i = 0; i < 1_000; i++)
             dump.Append(CultureInfo.InvariantCulture, $",\"Other{i}\":[0]");
-        dump.Append(CultureInfo.InvariantCulture, $",\"{new string('n', 100_000)}\":[{string.Join(',', Enumerable.Repeat("{}", 5_000))}]}}");
+        dump.Append(
+            CultureInfo.InvariantCulture,
+            $",\"{new string('n', 100_000)}\":[{string.Join(',', Enumerable.Repeat("{}", 5_000))}]}}");
         BackupReport report = await Database.VerifyBackupAsync(Dump(dump.ToString(), true), null, null, Cancel);
         Assert.True(report.Skipped.Count <= 101);
         Assert.Equal(6_000, report.Skipped.Values.Sum());
         Assert.All(report.Skipped.Keys, static kind => Assert.True(kind.Length <= 100));
 
-        string indexes = string.Join(',', Enumerable.Range(0, 10_001).Select(static i => $"{{\"Type\":\"AutoMap\",\"Definition\":{{\"Name\":\"x\",\"Collection\":\"C{i}\",\"MapFields\":{{\"a\":{{}}}}}}}}"));
-        BackupException error = await Assert.ThrowsAsync<BackupException>(() => Database.VerifyBackupAsync(Dump($"{{\"Indexes\":[{indexes}]}}", true), null, null, Cancel));
+        string indexes = string.Join(
+            ',',
+            Enumerable.Range(0, 10_001)
+                .Select(
+                    static i =>
+                        $"{{\"Type\":\"AutoMap\",\"Definition\":{{\"Name\":\"x\",\"Collection\":\"C"
+                            + $"{i}\",\"MapFields\":{{\"a\":{{}}}}}}}}"));
+        BackupException error = await Assert.ThrowsAsync<BackupException>(
+            () => Database.VerifyBackupAsync(Dump($"{{\"Indexes\":[{indexes}]}}", true), null, null, Cancel));
         Assert.Contains("more than 10,000 indexes", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task A_zstd_stream_that_asks_for_a_window_beyond_all_measure_is_refused()
     {
-        // A frame's header: no single segment, no checksum, a window of 2^30 bytes; then a raw block that says it is the last, of one byte.
+        // A frame's header: no single segment, no checksum, a window of 2^30 bytes; then a raw block that says it is the last, of
+        // one byte.
         byte[] greedy = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 20 << 3, 0x09, 0x00, 0x00, (byte)'{'];
-        BackupException error = await Assert.ThrowsAsync<BackupException>(() => Database.VerifyBackupAsync(new MemoryStream(greedy), null, null, Cancel));
+        BackupException error = await Assert.ThrowsAsync<BackupException>(
+            () => Database.VerifyBackupAsync(new MemoryStream(greedy), null, null, Cancel));
         Assert.Equal(BackupFault.Damaged, error.Fault);
     }
 
@@ -217,7 +266,8 @@ public sealed class ForeignDumpTests : IDisposable
     public async Task A_document_twice_is_refused()
     {
         const string Dumped = """{"Docs":[{"@metadata":{"@id":"a/É"}},{"@metadata":{"@id":"A/é"}}]}""";
-        BackupException error = await Assert.ThrowsAsync<BackupException>(() => Database.RestoreAsync(Dump(Dumped, false), Target, null, null, Cancel));
+        BackupException error = await Assert.ThrowsAsync<BackupException>(
+            () => Database.RestoreAsync(Dump(Dumped, false), Target, null, null, Cancel));
         Assert.Contains("twice", error.Message, StringComparison.Ordinal);
     }
 

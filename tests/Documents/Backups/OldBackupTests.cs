@@ -18,7 +18,10 @@ public sealed class OldBackupTests : IDisposable
         "XonaKacOl6b0q1EF2h9AuuscGLRbbh/ZzdMJOzO6NW63bIFTAvfqOw6Xzr9BD/7qTdA75daUPWl4IB3097XhPs1YaFWidS3KYYf9WLLOz+333vBsf0etcmS0Q+2uhPUm0qQoGe3TXEZZjpnATKa0kHkU0jQXeSJSkWVZxrJCZp" +
         "gzTBnNZCJFnvVjSsPIO370E5nfNjRPBQAA";
 
-    /// <summary>A full backup of format 1 (two users) and the increment of format 2 that went on from it (a third one, and one of the two deleted): hashed with SHA-256.</summary>
+    /// <summary>
+    /// A full backup of format 1 (two users) and the increment of format 2 that went on from it (a third one, and one of the two
+    /// deleted): hashed with SHA-256.
+    /// </summary>
     private const string DumpOfFormat1 =
         "H4sIAAAAAAAAA6XSy24TMRQG4H0e46w9xfZcPONVElJoJOgCAoiiLnw5k1jNeKqxgyBR3h05U5pmARJiZ/+yfn22zwHmO7e1n3EIrvcgBaOUkgmsBsRHhyC/TQ7wph86FUEyAgsVlVYBb1WHIMFqOGdLCxLykhaiNm3WMF1lRSuqrBCC" +
         "ZTUt0WBDORcVEHinQryOag2SE1ipB/SzCBI45VXGWMb5ilJZUEn5FW8azkVzBwSW4cum3yLIOOzweE8msOhNGJF+FM2sAgIeJLsqKYFph1FZFRXIA0xdEu4CDuEVAwJT02+3aOLp5vAp5ad0o/was+9oYj+kSsmyfb6+vtXqg31obszX" +
@@ -37,14 +40,15 @@ public sealed class OldBackupTests : IDisposable
     /// is set.
     /// </summary>
     private const string GzipOfFormat3 =
-        "H4sIAAAAAAAAA6WUTVPbMBCG7/kVnj21Uxts+SvWiaSUkkIoHQKdwuQgW+ug4kgZW24b0vz3jmyHEEqZaXuyvJJXz/vurlcwrEXBr7CshJJAY891XbsHkxJx" +
-        "IRDoTW8FR6qcMw3Ut+GQaZayCs/YHIGCKjhsgyMOFCI3SPI0Cp0kj2PHDxk6PvFdJ2U+ZhgFJPD7YMMpq/Q7zWZAiQ0TdodyoIECcUnkeJ5DyIR41PNoQPb6" +
-        "SRj14+AabBhVn29VgUB1WeN6avfgUGVVS9khmYflgQ2DGQL1bDiYo2acaQZ0BQfCMNYVltW+OXSQqaLATDfi4dLEm+gtkzN0vmGmVQkUBtRzrnP94csx5uXX" +
-        "y+X4VL25n3+6+zgwpwtWaWeuuMgF8udE+MleGJMkScg1rNf2E1iygSUvwJK/gSX/CRvFJA78voE1Hk/UPK20kmicNoGR5PijeeutYLJcGCmDWqsxW5h2wFxI" +
-        "0VI+KDXb+w3y/nB5gazMbl+ZrdcDyY14+/c8b59TO2aLI4EFr7a5V3ChVcmMg3CmTJcYPCFnQKG9Cdadwy8dPcSc1YU2BYL3paoXw+XDTSbWjcQmdrOCc6Zv" +
-        "uyKCDSdC8sc3Puy38rrtK1bUCOtp0wWd5Bds2zi2Y1F7fswWBgPyUs2t2hLS4iqr9povrAqNdZbE79bKqvcGM7TWMLXhVGV3Y8VNFrNEPppJVZrc56VQpdBL" +
-        "oHAsZo1lneLGoz8ybavU0LR1mv4j3ra0XbkeWbhet9044ii10GLTfye43EzJT7A7gyl40PZu2WjYpdwO4KatDlVWz1HqqpnCC3GPw6U2N4Tuzr/qcc4xkyLH" +
-        "SrcJdzM8Hhm3azOzJvYOv/fEv+ZdapT6mFVGeELSNAhSN0fm8SglCYl5P2IRSf0g8MIk62dBHxn3Q54EXpTxDIOYZEnkeRkJSWg6rfcLRl9NTuUFAAA=";
+        "H4sIAAAAAAAAA6WUTVPbMBCG7/kVnj21Uxts+SvWiaSUkkIoHQKdwuQgW+ug4kgZW24b0vz3jmyHEEqZaXuyvJJXz/vurlcwrEXBr7CshJJAY891XbsHkxJx"
+            +
+            "IRDoTW8FR6qcMw3Ut+GQaZayCs/YHIGCKjhsgyMOFCI3SPI0Cp0kj2PHDxk6PvFdJ2U+ZhgFJPD7YMMpq/Q7zWZAiQ0TdodyoIECcUnkeJ5DyIR41PNoQPb6" +
+            "SRj14+AabBhVn29VgUB1WeN6avfgUGVVS9khmYflgQ2DGQL1bDiYo2acaQZ0BQfCMNYVltW+OXSQqaLATDfi4dLEm+gtkzN0vmGmVQkUBtRzrnP94csx5uXX" +
+            "y+X4VL25n3+6+zgwpwtWaWeuuMgF8udE+MleGJMkScg1rNf2E1iygSUvwJK/gSX/CRvFJA78voE1Hk/UPK20kmicNoGR5PijeeutYLJcGCmDWqsxW5h2wFxI" +
+            "0VI+KDXb+w3y/nB5gazMbl+ZrdcDyY14+/c8b59TO2aLI4EFr7a5V3ChVcmMg3CmTJcYPCFnQKG9Cdadwy8dPcSc1YU2BYL3paoXw+XDTSbWjcQmdrOCc6Zv" +
+            "uyKCDSdC8sc3Puy38rrtK1bUCOtp0wWd5Bds2zi2Y1F7fswWBgPyUs2t2hLS4iqr9povrAqNdZbE79bKqvcGM7TWMLXhVGV3Y8VNFrNEPppJVZrc56VQpdBL" +
+            "oHAsZo1lneLGoz8ybavU0LR1mv4j3ra0XbkeWbhet9044ii10GLTfye43EzJT7A7gyl40PZu2WjYpdwO4KatDlVWz1HqqpnCC3GPw6U2N4Tuzr/qcc4xkyLH" +
+            "SrcJdzM8Hhm3azOzJvYOv/fEv+ZdapT6mFVGeELSNAhSN0fm8SglCYl5P2IRSf0g8MIk62dBHxn3Q54EXpTxDIOYZEnkeRkJSWg6rfcLRl9NTuUFAAA=";
 
     /// <summary>The same as pages: a snapshot and an increment of version 2.</summary>
     private const string SnapshotOfVersion2 =
@@ -78,11 +82,17 @@ public sealed class OldBackupTests : IDisposable
     public async Task A_dump_of_format_3_whose_indexes_have_another_form_becomes_a_database()
     {
         string target = Path.Combine(_files.Path, "of-format-3");
-        BackupReport report = await Database.RestoreAsync(new MemoryStream(Convert.FromBase64String(GzipOfFormat3)), target, null, null, Cancel);
-        Assert.Equal((new BackupCounts(2, 0, 2, 1, 1), "92bb44b0fea1d6b2927d86a62b344159c8c48ead35d9416cdce472c9611c2525"), (report.Counts, report.ContentHash));
+        BackupReport report = await Database.RestoreAsync(
+            new MemoryStream(Convert.FromBase64String(GzipOfFormat3)), target, null, null, Cancel);
+        Assert.Equal(
+            (new BackupCounts(2, 0, 2, 1, 1), "92bb44b0fea1d6b2927d86a62b344159c8c48ead35d9416cdce472c9611c2525"),
+            (report.Counts, report.ContentHash));
         await using Database database = Database.Open(target);
-        Assert.Equal(["Auto/Users/BySearch(Name)AndAge", "Users/ByAge"], database.Indexes.List().Select(static index => index.Name));
-        Assert.Equal(new IndexSettings { LockMode = IndexLockMode.LockedIgnore, Priority = IndexPriority.High }, database.Indexes.Control.Settings("Users/ByAge"));
+        Assert.Equal(
+            ["Auto/Users/BySearch(Name)AndAge", "Users/ByAge"], database.Indexes.List().Select(static index => index.Name));
+        Assert.Equal(
+            new IndexSettings { LockMode = IndexLockMode.LockedIgnore, Priority = IndexPriority.High },
+            database.Indexes.Control.Settings("Users/ByAge"));
     }
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
@@ -93,7 +103,8 @@ public sealed class OldBackupTests : IDisposable
     public async Task A_gzip_dump_from_before_restores()
     {
         string target = Path.Combine(_files.Path, "restored");
-        BackupReport report = await Database.RestoreAsync(new MemoryStream(Convert.FromBase64String(GzipOfFormat1)), target, null, null, Cancel);
+        BackupReport report = await Database.RestoreAsync(
+            new MemoryStream(Convert.FromBase64String(GzipOfFormat1)), target, null, null, Cancel);
         Assert.Equal(("gzip", "fixture", 4L, true), (report.Compression, report.DatabaseName, report.LastEtag, report.IsWhole));
         Assert.Equal(new BackupCounts(2, 1, 1, 1, 2), report.Counts);
         await using Database database = Database.Open(target);
@@ -108,8 +119,10 @@ public sealed class OldBackupTests : IDisposable
 
     [Theory]
     [InlineData(DumpOfFormat1, IncrementOfFormat2, "e28b49211c1840d833ffb74a10e664229a92cd5873978ce31242b8f3f6f2ed4f")]
-    [InlineData(SnapshotOfVersion2, SnapshotIncrementOfVersion2, "d25c9cd62a4d73f213d57821c87e9bbaa092ce53d6d2bc004e5fd8c938d456a2")]
-    public async Task A_chain_that_was_hashed_with_SHA_256_restores_and_is_compared_by_it(string full, string increment, string contentHash)
+    [InlineData(
+        SnapshotOfVersion2, SnapshotIncrementOfVersion2, "d25c9cd62a4d73f213d57821c87e9bbaa092ce53d6d2bc004e5fd8c938d456a2")]
+    public async Task A_chain_that_was_hashed_with_SHA_256_restores_and_is_compared_by_it(
+        string full, string increment, string contentHash)
     {
         BackupPart[] parts = [Part("full", full), Part("increment", increment)];
         Assert.Equal(4, (await Database.VerifyBackupAsync(parts, null, null, Cancel)).LastEtag);
@@ -121,8 +134,10 @@ public sealed class OldBackupTests : IDisposable
         using DatabaseSnapshot snapshot = database.BeginRead();
         Assert.True(snapshot.TryGet("users/1", out _) && snapshot.TryGet("users/3", out _));
         Assert.False(snapshot.TryGet("users/2", out _));
-        Assert.NotEqual(contentHash, (await database.BackupAsync(Stream.Null, null, null, Cancel)).ContentHash); // which is hashed with BLAKE3
+        // which is hashed with BLAKE3
+        Assert.NotEqual(contentHash, (await database.BackupAsync(Stream.Null, null, null, Cancel)).ContentHash);
     }
 
-    private static BackupPart Part(string name, string base64) => new(name, _ => ValueTask.FromResult<Stream>(new MemoryStream(Convert.FromBase64String(base64))));
+    private static BackupPart Part(string name, string base64) =>
+        new(name, _ => ValueTask.FromResult<Stream>(new MemoryStream(Convert.FromBase64String(base64))));
 }

@@ -7,7 +7,10 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Backups;
 
-/// <summary>A full snapshot, increments and stretches of the log, all taken while several callers write, and restored to commits in their midst.</summary>
+/// <summary>
+/// A full snapshot, increments and stretches of the log, all taken while several callers write, and restored to commits in their
+/// midst.
+/// </summary>
 public sealed class PointInTimeUnderLoadTests
 {
     private const int Writers = 3;
@@ -27,7 +30,8 @@ public sealed class PointInTimeUnderLoadTests
         var written = new ConcurrentQueue<(long Etag, string Id, byte[]? Body)>();
         int mostWritten = 0; // however slow a backup is, the log of what is written meanwhile is kept
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
-        Task[] writers = [.. Enumerable.Range(0, Writers).Select(writer => Task.Run(() => WriteAsync(writer, random.Next()), Cancel))];
+        Task[] writers =
+            [.. Enumerable.Range(0, Writers).Select(writer => Task.Run(() => WriteAsync(writer, random.Next()), Cancel))];
 
         var parts = new List<BackupPart>();
         var ends = new List<BackupReport>();
@@ -37,10 +41,13 @@ public sealed class PointInTimeUnderLoadTests
             {
                 int before = written.Count;
                 Volatile.Write(ref mostWritten, before + MostWritesPerPart);
-                await Eventually.TrueAsync(() => written.Count > before + 20 || writers.Any(writer => writer.IsFaulted), "the writers write");
+                await Eventually.TrueAsync(
+                    () => written.Count > before + 20 || writers.Any(writer => writer.IsFaulted), "the writers write");
                 string path = Path.Combine(files.Path, $"part-{i}");
                 BackupKind kind = i % 4 == 0 ? BackupKind.Snapshot : BackupKind.Log;
-                ends.Add(await database.BackupAsync(path, new BackupOptions { Kind = kind, Since = ends.LastOrDefault()?.Link }, null, Cancel));
+                ends.Add(
+                    await database.BackupAsync(
+                        path, new BackupOptions { Kind = kind, Since = ends.LastOrDefault()?.Link }, null, Cancel));
                 parts.Add(BackupPart.OfFile(path));
             }
         }
@@ -50,13 +57,17 @@ public sealed class PointInTimeUnderLoadTests
             await Task.WhenAll(writers);
         }
 
-        // Any commit that the log has, not only where a part ends. A transaction that changed nothing, as a deletion of nothing, has a number and no commit.
+        // Any commit that the log has, not only where a part ends. A transaction that changed nothing, as a deletion of nothing,
+        // has a number and no commit.
         for (int i = 0; i < 8; i++)
         {
             int part = i == 0 ? Parts - 1 : random.Next(1, Parts);
-            long commit = i % 2 == 0 || part % 4 == 0 ? ends[part].LastCommit : random.NextInt64(ends[part - 1].LastCommit + 1, ends[part].LastCommit + 1);
+            long commit = i % 2 == 0 || part % 4 == 0
+                ? ends[part].LastCommit
+                : random.NextInt64(ends[part - 1].LastCommit + 1, ends[part].LastCommit + 1);
             string target = Path.Combine(files.Path, "restored");
-            BackupReport report = await Database.RestoreAsync(parts, target, new RestoreOptions { StopAtCommit = commit }, null, Cancel);
+            BackupReport report = await Database.RestoreAsync(
+                parts, target, new RestoreOptions { StopAtCommit = commit }, null, Cancel);
             await using (Database restored = Database.Open(target))
             {
                 if (commit == ends[part].LastCommit)
@@ -64,7 +75,9 @@ public sealed class PointInTimeUnderLoadTests
                 if (commit == ends[part].LastCommit && ends[part].Kind == BackupKind.Snapshot)
                     Assert.Equal(ends[part].LastEtag, restored.LastEtag);
                 Assert.InRange(report.LastCommit, ends[part - 1].LastCommit, commit);
-                AssertIs(restored, written.Where(change => change.Etag <= restored.LastEtag).OrderBy(change => change.Etag), $"commit {commit}, etag {restored.LastEtag}");
+                AssertIs(
+                    restored, written.Where(change => change.Etag <= restored.LastEtag).OrderBy(change => change.Etag),
+                    $"commit {commit}, etag {restored.LastEtag}");
             }
 
             Directory.Delete(target, recursive: true);
@@ -82,7 +95,9 @@ public sealed class PointInTimeUnderLoadTests
                 }
 
                 string id = $"writer-{writer}/{own.Next(IdsOfWriter)}";
-                byte[]? body = own.Next(5) == 0 ? null : Encoding.UTF8.GetBytes($"{{\"n\":{i},\"text\":\"{new string('x', own.Next(300))}\"}}");
+                byte[]? body = own.Next(5) == 0
+                    ? null
+                    : Encoding.UTF8.GetBytes($"{{\"n\":{i},\"text\":\"{new string('x', own.Next(300))}\"}}");
                 var batch = new WriteBatch();
                 if (body is null)
                     batch.Delete(id);
@@ -107,7 +122,8 @@ public sealed class PointInTimeUnderLoadTests
         }
 
         using DatabaseSnapshot snapshot = restored.BeginRead();
-        foreach (string id in Enumerable.Range(0, Writers * IdsOfWriter).Select(i => $"writer-{i / IdsOfWriter}/{i % IdsOfWriter}"))
+        foreach (string id in Enumerable.Range(0, Writers * IdsOfWriter)
+            .Select(i => $"writer-{i / IdsOfWriter}/{i % IdsOfWriter}"))
         {
             bool isThere = snapshot.TryGet(id, out Document document);
             Assert.True(isThere == expected.TryGetValue(id, out byte[]? body), $"{what}: {id} is {(isThere ? "" : "not ")}there");

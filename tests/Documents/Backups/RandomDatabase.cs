@@ -25,7 +25,8 @@ internal static class RandomDatabase
                 if (random.Next(5) == 0)
                     batch.Delete(id);
                 else
-                    batch.Put(id, Document(number, random)); // its collection follows from the number, so that puts do not move it
+                    // its collection follows from the number, so that puts do not move it
+                    batch.Put(id, Document(number, random));
             }
 
             await database.WriteAsync(batch, cancellationToken);
@@ -37,7 +38,11 @@ internal static class RandomDatabase
             await database.NextIdentityAsync("invoices", cancellationToken);
         await database.SeedIdentityAsync("Ünïts|", 4_711, force: true, cancellationToken);
         await database.NextHiLoRangeAsync(new HiLoRequest("users", 0, DateTime.UnixEpoch, 0), cancellationToken);
-        foreach (string query in (string[])["from Users where Name = 'a' and n > 5", "from Orders where search(Text, 'x')", "from @all_docs where exact(Name = 'B')"])
+        foreach (string query in (string[])
+        [
+            "from Users where Name = 'a' and n > 5", "from Orders where search(Text, 'x')",
+            "from @all_docs where exact(Name = 'B')"
+        ])
             (await database.QueryAsync(new QueryRequest { Text = query }, cancellationToken)).Dispose();
         Assert.True(await database.Indexes.WaitForNonStaleAsync(Eventually.Patience, null, cancellationToken));
     }
@@ -50,9 +55,12 @@ internal static class RandomDatabase
             using var batch = new WriteBatch();
             string id = $"Ids/{(random.Next(documents) / 3 * 3) + 1}é", counter = $"Lïkes {random.Next(4)}";
             if (random.Next(10) == 0)
-                batch.Delete(id).Put(id, Document(int.Parse(id[4..^1], CultureInfo.InvariantCulture), random)); // it comes back without
+                // it comes back without
+                batch.Delete(id).Put(id, Document(int.Parse(id[4..^1], CultureInfo.InvariantCulture), random));
             else if (Exists(database, id))
-                _ = random.Next(4) == 0 ? batch.DeleteCounter(id, counter) : batch.IncrementCounter(id, counter, random.Next(-9, 9));
+                _ = random.Next(4) == 0
+                    ? batch.DeleteCounter(id, counter)
+                    : batch.IncrementCounter(id, counter, random.Next(-9, 9));
             if (i % 3 == 0)
                 await AttachAsync(database, batch, random, documents, cancellationToken);
             string key = $"Keys/{random.Next(documents)}é";
@@ -62,7 +70,11 @@ internal static class RandomDatabase
                 if (random.Next(4) == 0)
                     batch.DeleteCompareExchange(key, index);
                 else
-                    batch.PutCompareExchange(key, Encoding.UTF8.GetBytes($"{{\"Object\":[{random.Next()},\"é\\\"\"],\"@metadata\":{{\"own\":{random.Next(9)}}}}}"), index);
+                    batch.PutCompareExchange(
+                        key,
+                        Encoding.UTF8.GetBytes(
+                            $"{{\"Object\":[{random.Next()},\"é\\\"\"],\"@metadata\":{{\"own\":{random.Next(9)}}}}}"),
+                        index);
             }
 
             await database.WriteAsync(batch, cancellationToken);
@@ -70,7 +82,8 @@ internal static class RandomDatabase
     }
 
     /// <summary>Puts, copies, moves or deletes an attachment; contents are shared, and some are longer than a piece.</summary>
-    private static async Task AttachAsync(Database database, WriteBatch batch, Random random, int documents, CancellationToken cancellationToken)
+    private static async Task AttachAsync(
+        Database database, WriteBatch batch, Random random, int documents, CancellationToken cancellationToken)
     {
         string id = $"Ids/{(random.Next(documents) / 3 * 3) + 2}é", name = $"Bïld {random.Next(3)}.png";
         if (!Exists(database, id))
@@ -95,7 +108,8 @@ internal static class RandomDatabase
         await upload.WriteAsync(bytes, cancellationToken);
         await upload.CompleteAsync(cancellationToken);
         using var put = new WriteBatch();
-        await database.WriteAsync(put.PutAttachment(id, name, random.Next(2) == 0 ? "image/png" : null, upload), cancellationToken);
+        await database.WriteAsync(
+            put.PutAttachment(id, name, random.Next(2) == 0 ? "image/png" : null, upload), cancellationToken);
     }
 
     private static bool Exists(Database database, string id)
@@ -104,14 +118,18 @@ internal static class RandomDatabase
         return snapshot.TryGet(id, out Treepie.Store.Document _);
     }
 
-    /// <summary>Ids that changed their collection, some of them twice, and a collection that became empty: what leaves superseded tombstones.</summary>
+    /// <summary>
+    /// Ids that changed their collection, some of them twice, and a collection that became empty: what leaves superseded
+    /// tombstones.
+    /// </summary>
     private static async Task MoveAsync(Database database, int documents, CancellationToken cancellationToken)
     {
         foreach (string collection in (string[])["Moved", "Elsewhere", "Moved"])
         {
             using var batch = new WriteBatch();
             for (int number = 0; number < Math.Min(5, documents); number++)
-                batch.Delete($"Ids/{number}é").Put($"Ids/{number}é", Encoding.UTF8.GetBytes($"{{\"@metadata\":{{\"@collection\":\"{collection}\"}}}}"));
+                batch.Delete($"Ids/{number}é")
+                    .Put($"Ids/{number}é", Encoding.UTF8.GetBytes($"{{\"@metadata\":{{\"@collection\":\"{collection}\"}}}}"));
             await database.WriteAsync(batch, cancellationToken);
         }
 
@@ -126,16 +144,23 @@ internal static class RandomDatabase
         using (Treepie.Store.ChangeFeed feed = snapshot.Changes("Gone", 0))
             if (feed.MoveNext())
                 first = feed.Etag;
-        await database.PurgeTombstonesAsync(first / 2, cancellationToken); // collections remember later changes than any that is left
+        // collections remember later changes than any that is left
+        await database.PurgeTombstonesAsync(first / 2, cancellationToken);
     }
 
     private static byte[] Document(int number, Random random)
     {
         var json = new StringBuilder();
-        json.Append(CultureInfo.InvariantCulture, $"{{\"n\":{random.Next(100)},\"Name\":\"{(char)('a' + random.Next(26))}\",\"Text\":\"{new string('x', random.Next(30) == 0 ? random.Next(60_000) : random.Next(60))} \\u00e9 \\\"q\\\" 1.50e+3\",\"deep\":[[{{\"x\":1.0}}]]");
+        json.Append(
+            CultureInfo.InvariantCulture,
+            $"{{\"n\":{random.Next(100)},\"Name\":\"{(char)('a' + random.Next(26))}\",\"Text\":\""
+                + $"{new string('x', random.Next(30) == 0 ? random.Next(60_000) : random.Next(60))} \\u00e9 \\\"q\\\" "
+                + $"1.50e+3\",\"deep\":[[{{\"x\":1.0}}]]");
         string collection = s_collections[number % s_collections.Length];
         if (collection != "@empty")
-            json.Append(CultureInfo.InvariantCulture, $",\"@metadata\":{{\"@collection\":\"{collection}\",\"tag\":[{random.Next(9)},null]}}");
+            json.Append(
+                CultureInfo.InvariantCulture,
+                $",\"@metadata\":{{\"@collection\":\"{collection}\",\"tag\":[{random.Next(9)},null]}}");
         return Encoding.UTF8.GetBytes(json.Append('}').ToString());
     }
 }

@@ -18,7 +18,8 @@ namespace Treepie.Documents.Tests.Backups;
 public sealed class RavenDumpTests : IDisposable
 {
     /// <summary>Bytes that would end a JSON reader if it looked at them.</summary>
-    private static readonly byte[] s_raw = [.. Enumerable.Range(0, 300).Select(static value => (byte)"]}\",{[\\\0\u00ff7"[value % 10])];
+    private static readonly byte[] s_raw =
+        [.. Enumerable.Range(0, 300).Select(static value => (byte)"]}\",{[\\\0\u00ff7"[value % 10])];
 
     private readonly TemporaryDirectory _files = new();
 
@@ -47,14 +48,18 @@ public sealed class RavenDumpTests : IDisposable
         };
         Assert.Equal(expected, new SortedDictionary<string, long>(report.Skipped.ToDictionary(), StringComparer.Ordinal));
         await using Database database = Database.Open(Target);
-        Assert.Equal(["Auto/Users/ByNameAndSearch(Name)", "Users/ByAge"], database.Indexes.List().Select(static index => index.Name));
+        Assert.Equal(
+            ["Auto/Users/ByNameAndSearch(Name)", "Users/ByAge"], database.Indexes.List().Select(static index => index.Name));
         using DatabaseSnapshot snapshot = database.BeginRead();
-        Assert.Equal([("Likes", 15L), ("old", 4L)], snapshot.Counters("users/1-A").Select(static counter => (counter.Name, counter.Value)));
+        Assert.Equal(
+            [("Likes", 15L), ("old", 4L)],
+            snapshot.Counters("users/1-A").Select(static counter => (counter.Name, counter.Value)));
         AttachmentValue attachment = Assert.Single(snapshot.Attachments("users/1-A"));
         Assert.Equal(("a", s_raw.Length), (attachment.Name, (int)attachment.SizeBytes));
         Assert.Equal(s_raw, snapshot.Content(attachment, 0).ToArray());
         Assert.NotNull(snapshot.CompareExchange("a"));
-        Assert.Equal(new IndexSettings { LockMode = IndexLockMode.LockedIgnore }, database.Indexes.Control.Settings("Users/ByAge"));
+        Assert.Equal(
+            new IndexSettings { LockMode = IndexLockMode.LockedIgnore }, database.Indexes.Control.Settings("Users/ByAge"));
     }
 
     [Fact]
@@ -72,8 +77,15 @@ public sealed class RavenDumpTests : IDisposable
     public async Task Our_own_dump_has_indexes_where_others_look_for_them()
     {
         await using Database database = Database.Open(Target);
-        await database.WriteAsync(new WriteBatch().Put("users/1", "{\"Name\":\"Ada\",\"@metadata\":{\"@collection\":\"Users\"}}"u8.ToArray()), Cancel);
-        database.Indexes.Put(new IndexDefinition { Name = "Users/ByAge", Collections = ["Users"], Fields = [new IndexFieldDefinition { Name = "Age" }] });
+        await database.WriteAsync(
+            new WriteBatch().Put("users/1", "{\"Name\":\"Ada\",\"@metadata\":{\"@collection\":\"Users\"}}"u8.ToArray()), Cancel);
+        database.Indexes.Put(
+            new IndexDefinition
+            {
+                Name = "Users/ByAge",
+                Collections = ["Users"],
+                Fields = [new IndexFieldDefinition { Name = "Age" }]
+            });
         using (await database.QueryAsync(new QueryRequest { Text = "from Users where search(Name, 'ada')" }, Cancel))
         {
         }
@@ -82,12 +94,18 @@ public sealed class RavenDumpTests : IDisposable
         await database.BackupAsync(output, new BackupOptions { Compression = BackupCompression.None }, null, Cancel);
         using var dump = JsonDocument.Parse(output.ToArray());
         JsonElement[] indexes = [.. dump.RootElement.GetProperty("Indexes").EnumerateArray()];
-        JsonElement automatic = indexes.Single(static index => index.GetProperty("Type").GetString() == "AutoMap").GetProperty("IndexDefinition");
+        JsonElement automatic = indexes.Single(static index => index.GetProperty("Type").GetString() == "AutoMap")
+            .GetProperty("IndexDefinition");
         Assert.Equal("Users", Assert.Single(automatic.GetProperty("Collections").EnumerateArray()).GetString());
         JsonElement field = automatic.GetProperty("MapFields").EnumerateArray().Single();
         Assert.Equal("Name", field.GetProperty("Name").GetString());
         Assert.Contains("Search", field.GetProperty("Indexing").GetString(), StringComparison.Ordinal);
-        Assert.Equal("Users/ByAge", indexes.Single(static index => index.GetProperty("Type").GetString() == "Map").GetProperty("IndexDefinition").GetProperty("Name").GetString());
+        Assert.Equal(
+            "Users/ByAge",
+            indexes.Single(static index => index.GetProperty("Type").GetString() == "Map")
+                .GetProperty("IndexDefinition")
+                .GetProperty("Name")
+                .GetString());
     }
 
     [Fact]
@@ -96,7 +114,8 @@ public sealed class RavenDumpTests : IDisposable
         byte[] whole = Whole();
         int end = whole.AsSpan().IndexOf("\"Identities\""u8);
         await using Database database = Database.Open(Target);
-        BackupException error = await Assert.ThrowsAsync<BackupException>(() => database.ImportAsync(new MemoryStream(whole[..end]), null, null, Cancel));
+        BackupException error = await Assert.ThrowsAsync<BackupException>(
+            () => database.ImportAsync(new MemoryStream(whole[..end]), null, null, Cancel));
         Assert.Equal(BackupFault.CutOff, error.Fault);
         Assert.Contains("2 documents", error.Message, StringComparison.Ordinal);
         Assert.Contains("2 indexes", error.Message, StringComparison.Ordinal);
@@ -152,9 +171,14 @@ public sealed class RavenDumpTests : IDisposable
         dump.Write(s_raw);
         Text(""",{"Document":{"DocId":"users/1-A","Name":"Heart"},"Size":@}""");
         dump.Write(s_raw);
-        Text(""",{"DocId":"users/1-A","Name":"Heart","@size":0}],"TimeSeriesDeletedRanges":[{"DocId":"users/1-A"}],"ReplicationHubCertificates":[]}""");
+        Text(
+            """,{"DocId":"users/1-A","Name":"Heart","@size":0}],"TimeSeriesDeletedRanges":[{"DocId":"users/1-A"}],"ReplicationHubCertificates":[]}""");
         return dump.ToArray();
 
-        void Text(string text) => dump.Write(Encoding.UTF8.GetBytes(text.Replace("@,", size + ",", StringComparison.Ordinal).Replace("@}", size + "}", StringComparison.Ordinal)));
+        void Text(string text) =>
+            dump.Write(
+                Encoding.UTF8.GetBytes(
+                    text.Replace("@,", size + ",", StringComparison.Ordinal)
+                        .Replace("@}", size + "}", StringComparison.Ordinal)));
     }
 }

@@ -29,7 +29,9 @@ public abstract class ZstdTests
     public async Task Frames_behind_each_other_are_one_content()
     {
         byte[] one = Content(200_000, new Random(1)), two = Content(5, new Random(2));
-        byte[] first = await CompressAsync(one, 1, 0), empty = await CompressAsync([], 1, 0), last = await CompressAsync(two, 1, 0);
+        byte[] first = await CompressAsync(one, 1, 0),
+            empty = await CompressAsync([], 1, 0),
+            last = await CompressAsync(two, 1, 0);
         byte[] both = [.. first, .. empty, .. last];
         byte[] content = [.. one, .. two];
         Assert.Equal(content, await DecompressAsync(both));
@@ -40,7 +42,9 @@ public abstract class ZstdTests
     {
         byte[] content = Content(50_000, new Random(3)), compressed = await CompressAsync(content, 1, 0);
         for (int length = 0; length < compressed.Length; length += length < 20 || length > compressed.Length - 20 ? 1 : 97)
-            Assert.Contains("cut off", (await Assert.ThrowsAsync<InvalidDataException>(() => DecompressAsync(compressed[..length]))).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                "cut off", (await Assert.ThrowsAsync<InvalidDataException>(() => DecompressAsync(compressed[..length]))).Message,
+                StringComparison.Ordinal);
         for (int at = 4; at < compressed.Length; at += at > compressed.Length - 5 ? 1 : 61)
         {
             byte[] damaged = [.. compressed];
@@ -102,7 +106,8 @@ public abstract class ZstdTests
     {
         byte[] sample = content[..ZstdLevels.SampleBytes];
         var gzip = new MemoryStream();
-        using (var stream = new System.IO.Compression.GZipStream(gzip, System.IO.Compression.CompressionLevel.Optimal, leaveOpen: true))
+        using (var stream = new System.IO.Compression.GZipStream(
+            gzip, System.IO.Compression.CompressionLevel.Optimal, leaveOpen: true))
             stream.Write(sample);
         return (double)CompressAsync(sample, level, 0).GetAwaiter().GetResult().Length / gzip.Length;
     }

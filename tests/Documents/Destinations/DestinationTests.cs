@@ -27,13 +27,19 @@ public sealed class DestinationTests : IDisposable
             await upload.CommitAsync(Cancel);
         }
 
-        Assert.Equal(("shop/one.full.backup", 3L), (await place.ListAsync("shop/", Cancel)).Select(item => (item.Name, item.LengthBytes)).Single());
-        Assert.Equal(DestinationFault.NameTaken, (await Assert.ThrowsAsync<DestinationException>(() => place.CreateAsync("shop/one.full.backup", Cancel))).Fault);
+        Assert.Equal(
+            ("shop/one.full.backup", 3L),
+            (await place.ListAsync("shop/", Cancel)).Select(item => (item.Name, item.LengthBytes)).Single());
+        Assert.Equal(
+            DestinationFault.NameTaken,
+            (await Assert.ThrowsAsync<DestinationException>(() => place.CreateAsync("shop/one.full.backup", Cancel))).Fault);
         await using (Stream stored = await place.OpenAsync("shop/one.full.backup", Cancel))
             Assert.Equal(1, stored.ReadByte());
         await place.DeleteAsync("shop/one.full.backup", Cancel);
         await place.DeleteAsync("shop/one.full.backup", Cancel);
-        Assert.Equal(DestinationFault.NotFound, (await Assert.ThrowsAsync<DestinationException>(() => place.OpenAsync("shop/one.full.backup", Cancel))).Fault);
+        Assert.Equal(
+            DestinationFault.NotFound,
+            (await Assert.ThrowsAsync<DestinationException>(() => place.OpenAsync("shop/one.full.backup", Cancel))).Fault);
         Assert.Empty(Directory.EnumerateFileSystemEntries(Path.Combine(_files.Path, "a", "b")));
     }
 
@@ -72,16 +78,21 @@ public sealed class DestinationTests : IDisposable
     {
         using SmallFileSystem small = SmallFileSystem.Mount("tmpfs", 4);
         using var place = new FolderDestination(small.Path);
-        Assert.Equal(DestinationFault.NoRoom, (await Assert.ThrowsAsync<DestinationException>(() => place.ProbeAsync(100 << 20, Cancel))).Fault);
+        Assert.Equal(
+            DestinationFault.NoRoom,
+            (await Assert.ThrowsAsync<DestinationException>(() => place.ProbeAsync(100 << 20, Cancel))).Fault);
         await using (BackupUpload upload = await place.CreateAsync("big", Cancel))
         {
-            DestinationException full = await Assert.ThrowsAsync<DestinationException>(() => upload.WriteAsync(new byte[8 << 20], Cancel).AsTask());
+            DestinationException full = await Assert.ThrowsAsync<DestinationException>(
+                () => upload.WriteAsync(new byte[8 << 20], Cancel).AsTask());
             Assert.Equal(DestinationFault.NoRoom, full.Fault);
         }
 
         Assert.Empty(await place.ListAsync("", Cancel));
         small.MakeReadOnly();
-        Assert.Equal(DestinationFault.Forbidden, (await Assert.ThrowsAsync<DestinationException>(() => place.ProbeAsync(0, Cancel))).Fault);
+        Assert.Equal(
+            DestinationFault.Forbidden,
+            (await Assert.ThrowsAsync<DestinationException>(() => place.ProbeAsync(0, Cancel))).Fault);
     }
 
     [Fact]

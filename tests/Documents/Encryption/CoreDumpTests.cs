@@ -7,10 +7,11 @@ using Treepie.Tests.Support;
 namespace Treepie.Documents.Tests.Encryption;
 
 /// <summary>
-/// What a core dump of a process would hold that has an encrypted database open and no transaction: no id, field or metadata of its documents in the memory of the engine, nor
-/// the key; of the plain twin it holds them. Read from the process as the kernel reads it for a dump: every readable mapping but those that asked to be left out, in
-/// which are the keys and the pages that wait for a checkpoint. Not looked at is the heap of the garbage collector: the caller's strings and the arrays of a batch stay there
-/// until something else takes their place.
+/// What a core dump of a process would hold that has an encrypted database open and no transaction: no id, field or metadata of
+/// its documents in the memory of the engine, nor the key; of the plain twin it holds them. Read from the process as the kernel
+/// reads it for a dump: every readable mapping but those that asked to be left out, in which are the keys and the pages that wait
+/// for a checkpoint. Not looked at is the heap of the garbage collector: the caller's strings and the arrays of a batch stay
+/// there until something else takes their place.
 /// </summary>
 public sealed class CoreDumpTests
 {
@@ -25,9 +26,14 @@ public sealed class CoreDumpTests
         IReadOnlyList<string> markers = DumpedChild.Markers(seed);
 
         HashSet<string> inPlain = await LookAsync(seed, null, markers);
-        Assert.True(inPlain.Count >= markers.Count * 9 / 10, $"Only {inPlain.Count} of {markers.Count} markers are in the memory of the plain twin: the test does not look where they are.");
+        Assert.True(
+            inPlain.Count >= markers.Count * 9 / 10,
+            $"Only {inPlain.Count} of {markers.Count} markers are in the memory of the plain twin: the test does not look where "
+                + $"they are.");
         HashSet<string> inSecret = await LookAsync(seed, key, markers);
-        Assert.True(inSecret.Count == 0, $"{inSecret.Count} of {markers.Count} markers are in memory, for instance {string.Join(", ", inSecret.Take(3))}.");
+        Assert.True(
+            inSecret.Count == 0,
+            $"{inSecret.Count} of {markers.Count} markers are in memory, for instance {string.Join(", ", inSecret.Take(3))}.");
     }
 
     private static async Task<HashSet<string>> LookAsync(string seed, byte[]? key, IReadOnlyList<string> markers)
@@ -46,11 +52,14 @@ public sealed class CoreDumpTests
         try
         {
             string? line = await child.StandardOutput.ReadLineAsync(Token);
-            Assert.True(line?.StartsWith(DumpedChild.Ready, StringComparison.Ordinal) == true, $"The child said '{line}': {(line is null ? await child.StandardError.ReadToEndAsync(Token) : "")}");
+            Assert.True(
+                line?.StartsWith(DumpedChild.Ready, StringComparison.Ordinal) == true,
+                $"The child said '{line}': {(line is null ? await child.StandardError.ReadToEndAsync(Token) : "")}");
             Requirement.Needs(ProcessMemory.CanRead(child.Id), "The right to look into a process of one's own", "Allow ptrace.");
             var patterns = new MarkerSet(markers);
             var found = new HashSet<string>();
-            long heap = long.Parse(line![(DumpedChild.Ready.Length + 1)..], NumberStyles.HexNumber, CultureInfo.InvariantCulture); // it is ready, so there is a line
+            // it is ready, so there is a line
+            long heap = long.Parse(line![(DumpedChild.Ready.Length + 1)..], NumberStyles.HexNumber, CultureInfo.InvariantCulture);
             ProcessMemory.Read(child.Id, heap, (mapping, block) =>
             {
                 int before = found.Count;
@@ -72,7 +81,8 @@ public sealed class CoreDumpTests
     /// <summary>Many markers looked for at once: they have a beginning in common that nothing else has.</summary>
     private sealed class MarkerSet(IReadOnlyList<string> markers)
     {
-        private readonly Dictionary<string, string> _byWord = markers.ToDictionary(marker => marker[^DumpedChild.MarkerLength..], marker => marker);
+        private readonly Dictionary<string, string> _byWord = markers.ToDictionary(
+            marker => marker[^DumpedChild.MarkerLength..], marker => marker);
         private readonly string _beginning = markers[0][^DumpedChild.MarkerLength..][..DumpedChild.CommonLength];
 
         /// <summary>Adds what is in a block, in UTF-8 or UTF-16.</summary>

@@ -12,8 +12,9 @@ using Treepie.Writes;
 namespace Treepie.Documents.Tests.Encryption;
 
 /// <summary>
-/// This very program, started with a directory in its environment: instead of running tests it works on a database there, ends all transactions, collects its garbage,
-/// says so, and idles until its memory was looked at. Its markers follow from a seed, so that its code does not hold them.
+/// This very program, started with a directory in its environment: instead of running tests it works on a database there, ends
+/// all transactions, collects its garbage, says so, and idles until its memory was looked at. Its markers follow from a seed, so
+/// that its code does not hold them.
 /// </summary>
 internal static class DumpedChild
 {
@@ -28,12 +29,19 @@ internal static class DumpedChild
     private const int Documents = 200;
 
     /// <summary>What of the markers a document holds: its id, a field that is indexed, one that is not, and metadata.</summary>
-    public static IReadOnlyList<string> Markers(string seed) => [.. Enumerable.Range(0, Documents).SelectMany(number => (string[])[Id(seed, number), Word(seed, "term", number), Word(seed, "body", number), Word(seed, "metadata", number)])];
+    public static IReadOnlyList<string> Markers(string seed) =>
+        [.. Enumerable.Range(0, Documents)
+            .SelectMany(
+                number => (string[])
+                [
+                    Id(seed, number), Word(seed, "term", number), Word(seed, "body", number), Word(seed, "metadata", number)
+                ])];
 
     [ModuleInitializer]
     internal static void RunIfAsked()
     {
-        if (Environment.GetEnvironmentVariable(DirectoryVariable) is not { Length: > 0 } directory || Environment.GetEnvironmentVariable(SeedVariable) is not { } seed)
+        if (Environment.GetEnvironmentVariable(DirectoryVariable) is not { Length: > 0 } directory
+            || Environment.GetEnvironmentVariable(SeedVariable) is not { } seed)
             return;
 
         // Other threads could not run code of this module before its initializer has returned, so all is done on this one.
@@ -78,7 +86,11 @@ internal static class DumpedChild
             database.WriteAsync(batch).GetAwaiter().GetResult();
         }
 
-        var request = new QueryRequest { Text = $"from Words where Word = '{Word(seed, "term", 7)}'", WaitForNonStaleResults = true };
+        var request = new QueryRequest
+        {
+            Text = $"from Words where Word = '{Word(seed, "term", 7)}'",
+            WaitForNonStaleResults = true
+        };
         using (QueryResults results = database.QueryAsync(request).GetAwaiter().GetResult())
             if (!results.MoveNext() || results.Current.Body.IndexOf(Encoding.UTF8.GetBytes(Word(seed, "body", 7))) < 0)
                 throw new InvalidOperationException("The query does not find what was written.");
@@ -105,5 +117,9 @@ internal static class DumpedChild
     private static string Id(string seed, int number) => "words/" + Word(seed, "id", number);
 
     /// <summary>Hexadecimal digits that nobody can guess.</summary>
-    private static string Word(string seed, string kind, int number) => seed[..CommonLength] + Convert.ToHexStringLower(SHA256.HashData(Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $"{seed} {kind} {number}"))).AsSpan(0, (MarkerLength - CommonLength) / 2));
+    private static string Word(string seed, string kind, int number) =>
+        seed[..CommonLength]
+            + Convert.ToHexStringLower(
+                SHA256.HashData(Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $"{seed} {kind} {number}")))
+                    .AsSpan(0, (MarkerLength - CommonLength) / 2));
 }

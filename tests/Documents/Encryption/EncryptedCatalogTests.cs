@@ -7,12 +7,16 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Encryption;
 
-/// <summary>Catalogues with encrypted databases: where their keys come from, where they are kept, and what happens while they are not there.</summary>
+/// <summary>
+/// Catalogues with encrypted databases: where their keys come from, where they are kept, and what happens while they are not
+/// there.
+/// </summary>
 public sealed class EncryptedCatalogTests : IDisposable
 {
     private readonly TemporaryDirectory _directory = new();
     private readonly StoppedClock _clock = new();
-    private readonly byte[] _key = RandomNumberGenerator.GetBytes(EncryptionKey.SizeBytes), _other = RandomNumberGenerator.GetBytes(EncryptionKey.SizeBytes);
+    private readonly byte[] _key = RandomNumberGenerator.GetBytes(EncryptionKey.SizeBytes),
+        _other = RandomNumberGenerator.GetBytes(EncryptionKey.SizeBytes);
 
     private static CancellationToken Token => TestContext.Current.CancellationToken;
 
@@ -28,12 +32,16 @@ public sealed class EncryptedCatalogTests : IDisposable
             catalog.GiveKey("shop", _key); // the same again
             Put(catalog.Create("shop", encrypted: true));
             Put(catalog.Create("plain"));
-            Assert.Equal([("plain", false, true), ("shop", true, true)], catalog.Describe().Select(database => (database.Name, database.IsEncrypted, database.IsOpen)));
+            Assert.Equal(
+                [("plain", false, true), ("shop", true, true)],
+                catalog.Describe().Select(database => (database.Name, database.IsEncrypted, database.IsOpen)));
         }
 
         using (DatabaseCatalog again = Open(keys))
         {
-            Assert.Equal([("plain", false, false), ("shop", true, false)], again.Describe().Select(database => (database.Name, database.IsEncrypted, database.IsOpen)));
+            Assert.Equal(
+                [("plain", false, false), ("shop", true, false)],
+                again.Describe().Select(database => (database.Name, database.IsEncrypted, database.IsOpen)));
             Assert.Equal(1, again.Find("SHOP")?.GetStatistics().DocumentCount);
         }
 
@@ -50,7 +58,9 @@ public sealed class EncryptedCatalogTests : IDisposable
     {
         using (DatabaseCatalog catalog = Open())
         {
-            Assert.Contains("there is no master key", Assert.Throws<KeySourceException>(() => catalog.GiveKey("shop", _key)).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                "there is no master key", Assert.Throws<KeySourceException>(() => catalog.GiveKey("shop", _key)).Message,
+                StringComparison.Ordinal);
             Assert.Throws<DatabaseLockedException>(() => catalog.Create("shop", encrypted: true));
             Assert.Empty(catalog.Names);
             catalog.GiveKey("shop", _key, keep: false);
@@ -63,7 +73,9 @@ public sealed class EncryptedCatalogTests : IDisposable
         DatabaseLockedException locked = Assert.Throws<DatabaseLockedException>(() => again.Find("shop"));
         Assert.Contains("'shop' is encrypted, and its key is not there", locked.Message, StringComparison.Ordinal);
         Assert.Contains("treepie key give --database shop", locked.Message, StringComparison.Ordinal);
-        Assert.Contains("does not open", Assert.Throws<DatabaseLockedException>(() => again.GiveKey("shop", _other, keep: false)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "does not open", Assert.Throws<DatabaseLockedException>(() => again.GiveKey("shop", _other, keep: false)).Message,
+            StringComparison.Ordinal);
         Assert.Throws<DatabaseLockedException>(() => again.Find("shop"));
         again.GiveKey("shop", _key, keep: false);
         Assert.Equal(1, again.Find("shop")?.GetStatistics().DocumentCount);
@@ -80,9 +92,16 @@ public sealed class EncryptedCatalogTests : IDisposable
 
         string wrong = Assert.Throws<KeySourceException>(() => Open(Master("other.key"))).Message;
         Assert.Contains("does not hold the master key of the secrets store", wrong, StringComparison.Ordinal);
-        Assert.Contains("There is no key file", Assert.Throws<KeySourceException>(() => Open(new DatabaseKeySources { MasterKey = KeySource.FromFile(Path.Combine(_directory.Path, "none")) })).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "There is no key file",
+            Assert.Throws<KeySourceException>(
+                () => Open(
+                    new DatabaseKeySources { MasterKey = KeySource.FromFile(Path.Combine(_directory.Path, "none")) })).Message,
+            StringComparison.Ordinal);
         using (DatabaseCatalog without = Open())
-            Assert.Contains("may be in the secrets store, whose master key is not set", Assert.Throws<DatabaseLockedException>(() => without.Find("shop")).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                "may be in the secrets store, whose master key is not set",
+                Assert.Throws<DatabaseLockedException>(() => without.Find("shop")).Message, StringComparison.Ordinal);
         using DatabaseCatalog right = Open(Master());
         Assert.NotNull(right.Find("shop"));
     }
@@ -91,12 +110,19 @@ public sealed class EncryptedCatalogTests : IDisposable
     public void A_source_of_its_own_gives_the_key_of_a_database_and_nobody_else_can()
     {
         string file = KeyFileOf("shop.key", _key);
-        DatabaseKeySources keys = Master() with { OfDatabases = new Dictionary<string, KeySource> { ["SHOP"] = KeySource.FromFile(file) } };
+        DatabaseKeySources keys = Master() with
+        {
+            OfDatabases = new Dictionary<string, KeySource> { ["SHOP"] = KeySource.FromFile(file) }
+        };
         using (DatabaseCatalog catalog = Open(keys))
         {
             Put(catalog.Create("shop", encrypted: true));
-            Assert.Contains("comes from where it was set to be", Assert.Throws<KeySourceException>(() => catalog.GiveKey("shop", _other)).Message, StringComparison.Ordinal);
-            Assert.Contains("treepie key change", Assert.Throws<KeySourceException>(() => catalog.ChangeKey("shop", _other)).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                "comes from where it was set to be",
+                Assert.Throws<KeySourceException>(() => catalog.GiveKey("shop", _other)).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                "treepie key change", Assert.Throws<KeySourceException>(() => catalog.ChangeKey("shop", _other)).Message,
+                StringComparison.Ordinal);
         }
 
         File.Delete(file);
@@ -106,9 +132,12 @@ public sealed class EncryptedCatalogTests : IDisposable
             Assert.Contains($"There is no key file '{file}'", missing, StringComparison.Ordinal);
             Assert.Equal(missing, Assert.Single(again.Describe()).Problem);
             KeyFileOf("shop.key", _other);
-            Assert.Equal(missing, Assert.Throws<DatabaseLockedException>(() => again.Find("shop")).Message); // not asked again so soon
+            // not asked again so soon
+            Assert.Equal(missing, Assert.Throws<DatabaseLockedException>(() => again.Find("shop")).Message);
             _clock.Advance(TimeSpan.FromSeconds(6));
-            Assert.Contains("gives a key that does not open it", Assert.Throws<DatabaseLockedException>(() => again.Find("shop")).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                "gives a key that does not open it", Assert.Throws<DatabaseLockedException>(() => again.Find("shop")).Message,
+                StringComparison.Ordinal);
             File.Delete(file);
             KeyFileOf("shop.key", _key);
             _clock.Advance(TimeSpan.FromSeconds(6));
@@ -123,15 +152,28 @@ public sealed class EncryptedCatalogTests : IDisposable
         using (DatabaseCatalog catalog = Open(Master()))
         {
             Put(catalog.Create("plain"));
-            Assert.Contains("is not encrypted", Assert.Throws<KeySourceException>(() => catalog.GiveKey("plain", _key)).Message, StringComparison.Ordinal);
-            Assert.Contains("is not encrypted", Assert.Throws<InvalidOperationException>(() => catalog.ChangeKey("plain", _key)).Message, StringComparison.Ordinal);
-            Assert.Contains("is not encrypted", Assert.Throws<InvalidOperationException>(() => catalog.RotateDataKey("plain", cancellationToken: Token)).Message, StringComparison.Ordinal);
-            Assert.Contains("no database 'none'", Assert.Throws<InvalidOperationException>(() => catalog.ChangeKey("none", _key)).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                "is not encrypted", Assert.Throws<KeySourceException>(() => catalog.GiveKey("plain", _key)).Message,
+                StringComparison.Ordinal);
+            Assert.Contains(
+                "is not encrypted", Assert.Throws<InvalidOperationException>(() => catalog.ChangeKey("plain", _key)).Message,
+                StringComparison.Ordinal);
+            Assert.Contains(
+                "is not encrypted",
+                Assert.Throws<InvalidOperationException>(() => catalog.RotateDataKey("plain", cancellationToken: Token)).Message,
+                StringComparison.Ordinal);
+            Assert.Contains(
+                "no database 'none'", Assert.Throws<InvalidOperationException>(() => catalog.ChangeKey("none", _key)).Message,
+                StringComparison.Ordinal);
             Assert.Throws<ArgumentException>(() => catalog.GiveKey("../x", _key));
             Assert.Throws<KeySourceException>(() => catalog.GiveKey("x", "short"u8));
         }
 
-        using DatabaseCatalog withSource = Open(new DatabaseKeySources { OfDatabases = new Dictionary<string, KeySource> { ["plain"] = KeySource.FromFile(KeyFileOf("p.key", _key)) } });
+        using DatabaseCatalog withSource = Open(
+            new DatabaseKeySources
+            {
+                OfDatabases = new Dictionary<string, KeySource> { ["plain"] = KeySource.FromFile(KeyFileOf("p.key", _key)) }
+            });
         Assert.Throws<DatabaseLockedException>(() => withSource.Find("plain")); // who set a key believes that it is encrypted
     }
 
@@ -140,10 +182,15 @@ public sealed class EncryptedCatalogTests : IDisposable
     {
         using DatabaseCatalog catalog = Open(Master());
         catalog.GiveKey("shop", _key);
-        Assert.Contains("only copy", Assert.Throws<ConcurrencyException>(() => catalog.GiveKey("shop", _other)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "only copy", Assert.Throws<ConcurrencyException>(() => catalog.GiveKey("shop", _other)).Message,
+            StringComparison.Ordinal);
         catalog.GiveKey("shop", _other, overwrite: true);
         Put(catalog.Create("shop", encrypted: true));
-        Assert.Contains("is open with another key", Assert.Throws<KeySourceException>(() => catalog.GiveKey("shop", _key, overwrite: true)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "is open with another key",
+            Assert.Throws<KeySourceException>(() => catalog.GiveKey("shop", _key, overwrite: true)).Message,
+            StringComparison.Ordinal);
         catalog.GiveKey("shop", _other);
     }
 
@@ -179,14 +226,18 @@ public sealed class EncryptedCatalogTests : IDisposable
         }
 
         using (EncryptionKey wrong = EncryptionKey.FromBytes(_key))
-            Assert.Throws<EncryptionKeyException>(() => Database.Open(Path.Combine(_directory.Path, "data", "databases", "shop"), new DatabaseOptions { EncryptionKey = wrong }));
+            Assert.Throws<EncryptionKeyException>(
+                () => Database.Open(
+                    Path.Combine(_directory.Path, "data", "databases", "shop"), new DatabaseOptions { EncryptionKey = wrong }));
         using (DatabaseCatalog again = Open(Master()))
             Assert.NotNull(again.Find("shop"));
 
-        foreach ((byte[] current, byte[] next) in ((byte[], byte[])[])[(_other, _key), (_key, _other)]) // killed before the database had the next key, and after
+        // killed before the database had the next key, and after
+        foreach ((byte[] current, byte[] next) in ((byte[], byte[])[])[(_other, _key), (_key, _other)])
         {
             using (EncryptionKey first = EncryptionKey.FromBytes(current), second = EncryptionKey.FromBytes(next))
-            using (SecretStore store = SecretStore.Open(Path.Combine(_directory.Path, "data"), Master().MasterKey!)) // Master sets one
+            // Master sets one
+            using (SecretStore store = SecretStore.Open(Path.Combine(_directory.Path, "data"), Master().MasterKey!))
                 store.Put("shop", first, second);
             using DatabaseCatalog interrupted = Open(Master());
             Assert.Equal(1, interrupted.Find("shop")?.GetStatistics().DocumentCount);
@@ -198,13 +249,20 @@ public sealed class EncryptedCatalogTests : IDisposable
     public void One_key_for_all_databases_is_refused()
     {
         using EncryptionKey key = EncryptionKey.Generate();
-        Assert.Contains("a key of its own", Assert.Throws<ArgumentException>(() => new DatabaseCatalog(_directory.Path, new DatabaseOptions { EncryptionKey = key })).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "a key of its own",
+            Assert.Throws<ArgumentException>(
+                () => new DatabaseCatalog(_directory.Path, new DatabaseOptions { EncryptionKey = key })).Message,
+            StringComparison.Ordinal);
         Assert.Empty(Directory.GetFileSystemEntries(_directory.Path));
     }
 
-    private static void Put(Database? database) => database!.WriteAsync(new WriteBatch().Put("x", "{}"u8.ToArray()), Token).GetAwaiter().GetResult(); // there is one
+    // there is one
+    private static void Put(Database? database) =>
+        database!.WriteAsync(new WriteBatch().Put("x", "{}"u8.ToArray()), Token).GetAwaiter().GetResult();
 
-    private DatabaseCatalog Open(DatabaseKeySources? keys = null) => new(Path.Combine(_directory.Path, "data"), new DatabaseOptions { TimeProvider = _clock }, keys);
+    private DatabaseCatalog Open(DatabaseKeySources? keys = null) =>
+        new(Path.Combine(_directory.Path, "data"), new DatabaseOptions { TimeProvider = _clock }, keys);
 
     private DatabaseKeySources Master(string name = "master.key")
     {

@@ -9,7 +9,10 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Encryption;
 
-/// <summary>Encrypted databases through the embedded API: what they do as plain ones do, what their files show, their keys changed, and every bad input.</summary>
+/// <summary>
+/// Encrypted databases through the embedded API: what they do as plain ones do, what their files show, their keys changed, and
+/// every bad input.
+/// </summary>
 public sealed class EncryptedDatabaseTests : IDisposable
 {
     private readonly TemporaryDirectory _directory = new();
@@ -52,7 +55,11 @@ public sealed class EncryptedDatabaseTests : IDisposable
     [Fact]
     public async Task What_is_written_is_in_no_file_and_in_the_plain_twin_it_is()
     {
-        string[] markers = ["marker-of-a-body", "marker-of-an-id", "marker-of-metadata", "MarkerOfACollection", "MarkerOfAField", "marker-of-a-deleted-one", "marker-of-an-identity", "marker-ä-ü-漢字"];
+        string[] markers =
+        [
+            "marker-of-a-body", "marker-of-an-id", "marker-of-metadata", "MarkerOfACollection", "MarkerOfAField",
+            "marker-of-a-deleted-one", "marker-of-an-identity", "marker-ä-ü-漢字"
+        ];
         string plain = System.IO.Path.Combine(_directory.Path, "plain"), sealedPath = Path;
         foreach ((string path, EncryptionKey? key) in ((string, EncryptionKey?)[])[(plain, null), (sealedPath, _key)])
         {
@@ -67,11 +74,17 @@ public sealed class EncryptedDatabaseTests : IDisposable
 
         Assert.Equal(markers, Markers.FoundIn(plain, markers));
         Assert.Empty(Markers.FoundIn(sealedPath, markers));
-        Assert.Contains("Auto", string.Join(' ', Directory.GetFileSystemEntries(plain, "*", SearchOption.AllDirectories)), StringComparison.Ordinal);
-        Assert.DoesNotContain("Auto", string.Join(' ', Directory.GetFileSystemEntries(sealedPath, "*", SearchOption.AllDirectories)), StringComparison.Ordinal);
+        Assert.Contains(
+            "Auto", string.Join(' ', Directory.GetFileSystemEntries(plain, "*", SearchOption.AllDirectories)),
+            StringComparison.Ordinal);
+        Assert.DoesNotContain(
+            "Auto", string.Join(' ', Directory.GetFileSystemEntries(sealedPath, "*", SearchOption.AllDirectories)),
+            StringComparison.Ordinal);
         byte[] key32 = new byte[EncryptionKey.SizeBytes];
         _key.CopyTo(key32);
-        Assert.All(Directory.GetFiles(sealedPath, "*", SearchOption.AllDirectories), file => Assert.Equal(-1, File.ReadAllBytes(file).AsSpan().IndexOf(key32)));
+        Assert.All(
+            Directory.GetFiles(sealedPath, "*", SearchOption.AllDirectories),
+            file => Assert.Equal(-1, File.ReadAllBytes(file).AsSpan().IndexOf(key32)));
     }
 
     [Fact]
@@ -84,8 +97,12 @@ public sealed class EncryptedDatabaseTests : IDisposable
             await FillAsync(database, 20);
         Dictionary<string, string> before = Hashes();
 
-        using EncryptionKey other = EncryptionKey.Generate(), passphrase = EncryptionKey.FromPassphrase("correct horse battery staple");
-        string none = Refused(Path, null), wrong = Refused(Path, other), kind = Refused(Path, passphrase), reverse = Refused(plain, _key);
+        using EncryptionKey other = EncryptionKey.Generate(),
+            passphrase = EncryptionKey.FromPassphrase("correct horse battery staple");
+        string none = Refused(Path, null),
+            wrong = Refused(Path, other),
+            kind = Refused(Path, passphrase),
+            reverse = Refused(plain, _key);
 
         Assert.Equal(4, new HashSet<string>([none, wrong, kind, reverse]).Count);
         Assert.All([none, wrong, kind], message => Assert.Contains(Path, message, StringComparison.Ordinal));
@@ -110,7 +127,8 @@ public sealed class EncryptedDatabaseTests : IDisposable
         Refused(other, _key);
 
         // The index of another database in the place of one's own: it is made again, not believed.
-        string mine = Assert.Single(Directory.GetDirectories(System.IO.Path.Combine(Path, "indexes"))), theirs = Assert.Single(Directory.GetDirectories(System.IO.Path.Combine(other, "indexes")));
+        string mine = Assert.Single(Directory.GetDirectories(System.IO.Path.Combine(Path, "indexes"))),
+            theirs = Assert.Single(Directory.GetDirectories(System.IO.Path.Combine(other, "indexes")));
         Directory.Delete(mine, recursive: true);
         Directory.Move(theirs, mine);
         await using Database again = Open(_key);
@@ -128,7 +146,8 @@ public sealed class EncryptedDatabaseTests : IDisposable
             Treepie.Storage.StorageStatistics before = database.Environment.GetStatistics();
             database.ChangeEncryptionKey(next);
             Treepie.Storage.StorageStatistics after = database.Environment.GetStatistics();
-            Assert.Equal((before.LastTransactionId, before.DataFileBytes), (after.LastTransactionId, after.DataFileBytes)); // it writes no page
+            // it writes no page
+            Assert.Equal((before.LastTransactionId, before.DataFileBytes), (after.LastTransactionId, after.DataFileBytes));
             await database.WriteAsync(new WriteBatch(database.Options).Put("later", "{}"u8), Token);
         }
 
@@ -146,7 +165,8 @@ public sealed class EncryptedDatabaseTests : IDisposable
             await FillAsync(database, 2000);
             Assert.Equal(50, await CountAsync(database, "from Orders where Number < 50"));
             var stores = new HashSet<string>();
-            EncryptionReport report = database.RotateEncryptionDataKey(_key, new Told(progress => stores.Add(progress.Store)), Token);
+            EncryptionReport report = database.RotateEncryptionDataKey(
+                _key, new Told(progress => stores.Add(progress.Store)), Token);
             Assert.True(report.IsComplete, string.Join("; ", report.Holders));
             Assert.True(report.PagesWritten > 20, $"{report.PagesWritten} pages");
             Assert.Equal(["Auto/Orders/ByNumber", "documents"], stores.Order(StringComparer.Ordinal));
@@ -155,7 +175,8 @@ public sealed class EncryptedDatabaseTests : IDisposable
             Assert.Throws<EncryptionKeyException>(() => database.RotateEncryptionDataKey(wrong, cancellationToken: Token));
             using var stop = new CancellationTokenSource();
             await stop.CancelAsync();
-            Assert.ThrowsAny<OperationCanceledException>(() => database.RotateEncryptionDataKey(_key, cancellationToken: stop.Token));
+            Assert.ThrowsAny<OperationCanceledException>(
+                () => database.RotateEncryptionDataKey(_key, cancellationToken: stop.Token));
         }
 
         await using Database again = Open(_key);
@@ -169,8 +190,14 @@ public sealed class EncryptedDatabaseTests : IDisposable
     {
         using Database database = Database.Open(Path);
         Assert.False(database.GetStatistics().IsEncrypted);
-        Assert.Contains("not encrypted", Assert.Throws<InvalidOperationException>(() => database.ChangeEncryptionKey(_key)).Message, StringComparison.Ordinal);
-        Assert.Contains("not encrypted", Assert.Throws<InvalidOperationException>(() => database.RotateEncryptionDataKey(_key, cancellationToken: Token)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "not encrypted", Assert.Throws<InvalidOperationException>(() => database.ChangeEncryptionKey(_key)).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "not encrypted",
+            Assert.Throws<InvalidOperationException>(
+                () => database.RotateEncryptionDataKey(_key, cancellationToken: Token)).Message,
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -187,7 +214,9 @@ public sealed class EncryptedDatabaseTests : IDisposable
         string indexes = System.IO.Path.Combine(Path, "indexes");
         Directory.Delete(Directory.GetDirectories(indexes).Order(StringComparer.Ordinal).First(), recursive: true);
         Directory.CreateDirectory(System.IO.Path.Combine(indexes, "index.77", "store"));
-        File.WriteAllText(System.IO.Path.Combine(indexes, "index.77", "definition.json"), """{"Version":1,"Name":"x","Collection":"Planted","Fields":[]}""");
+        File.WriteAllText(
+            System.IO.Path.Combine(indexes, "index.77", "definition.json"),
+            """{"Version":1,"Name":"x","Collection":"Planted","Fields":[]}""");
         await using (Database again = Open(_key))
         {
             Assert.Single(again.Indexes.List());
@@ -205,7 +234,8 @@ public sealed class EncryptedDatabaseTests : IDisposable
     {
         // 40 MB of documents: were pages held until the scan ends, they would all be in memory then.
         await using Database database = Open(_key);
-        byte[] json = Encoding.UTF8.GetBytes($$"""{"Filling":"{{new string('x', 4000)}}","@metadata":{"@collection":"Large"} }""");
+        byte[] json = Encoding.UTF8.GetBytes(
+            $$"""{"Filling":"{{new string('x', 4000)}}","@metadata":{"@collection":"Large"} }""");
         await using (BulkInsert insert = database.BulkInsert())
             for (int i = 0; i < 10_000; i++)
                 await insert.StoreAsync($"large/{i}", json, Token);
@@ -218,7 +248,8 @@ public sealed class EncryptedDatabaseTests : IDisposable
         {
             if (count % 4_000 == 0)
                 await Eventually.TrueAsync(
-                    () => !Next() || database.DecryptedBytes <= 4 << 20, "what was read is no longer decrypted, though the query goes on");
+                    () => !Next() || database.DecryptedBytes <= 4 << 20,
+                    "what was read is no longer decrypted, though the query goes on");
         }
 
         Assert.Equal(10_000, count);
@@ -233,19 +264,26 @@ public sealed class EncryptedDatabaseTests : IDisposable
         }
     }
 
-    private static Task SweepAsync(Database database) => Eventually.TrueAsync(() => database.DecryptedBytes == 0, "nothing is decrypted");
+    private static Task SweepAsync(Database database) =>
+        Eventually.TrueAsync(() => database.DecryptedBytes == 0, "nothing is decrypted");
 
     private static async Task FillAsync(Database database, int count)
     {
         await using BulkInsert insert = database.BulkInsert();
         for (int i = 0; i < count; i++)
-            await insert.StoreAsync($"orders/{i}", Encoding.UTF8.GetBytes($$"""{"Number":{{i}},"Text":"text {{i}}","@metadata":{"@collection":"Orders"} }"""), Token);
+            await insert.StoreAsync(
+                $"orders/{i}",
+                Encoding.UTF8.GetBytes($$"""{"Number":{{i}},"Text":"text {{i}}","@metadata":{"@collection":"Orders"} }"""),
+                Token);
     }
 
     private static async Task MarkAsync(Database database, int run)
     {
         WriteBatch batch = new WriteBatch(database.Options)
-            .Put($"marker-of-an-id/{run}", Encoding.UTF8.GetBytes("""{"MarkerOfAField":"marker-of-a-body","Other":"marker-ä-ü-漢字","@metadata":{"@collection":"MarkerOfACollection","more":"marker-of-metadata"}}"""))
+            .Put(
+                $"marker-of-an-id/{run}",
+                Encoding.UTF8.GetBytes(
+                    """{"MarkerOfAField":"marker-of-a-body","Other":"marker-ä-ü-漢字","@metadata":{"@collection":"MarkerOfACollection","more":"marker-of-metadata"}}"""))
             .Put("marker-of-a-deleted-one", "{}"u8)
             .Put("marker-of-an-identity|", "{}"u8);
         await database.WriteAsync(batch, Token);
@@ -256,7 +294,8 @@ public sealed class EncryptedDatabaseTests : IDisposable
 
     private static async Task<long> CountAsync(Database database, string query)
     {
-        using QueryResults results = await database.QueryAsync(new QueryRequest { Text = query, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience }, Token);
+        using QueryResults results = await database.QueryAsync(
+            new QueryRequest { Text = query, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience }, Token);
         long count = 0;
         while (results.MoveNext())
             count++;

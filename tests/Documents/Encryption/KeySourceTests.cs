@@ -6,7 +6,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Encryption;
 
-/// <summary>Keys from files, variables and commands: every form that is one, and every bad one with its own error, which never quotes the secret.</summary>
+/// <summary>
+/// Keys from files, variables and commands: every form that is one, and every bad one with its own error, which never quotes the
+/// secret.
+/// </summary>
 public sealed class KeySourceTests : IDisposable
 {
     private const string Shell = "/bin/sh";
@@ -23,7 +26,11 @@ public sealed class KeySourceTests : IDisposable
     [Fact]
     public void A_file_may_hold_the_bytes_base64_or_hexadecimal_digits()
     {
-        foreach (byte[] content in (byte[][])[_bytes, Text(Base64), Text($"  {Base64}\r\n"), Text(Convert.ToHexString(_bytes)), Text(Convert.ToHexStringLower(_bytes) + "\n"), Text(Base64.TrimEnd('=').Replace('+', '-').Replace('/', '_'))])
+        foreach (byte[] content in (byte[][])
+        [
+            _bytes, Text(Base64), Text($"  {Base64}\r\n"), Text(Convert.ToHexString(_bytes)),
+            Text(Convert.ToHexStringLower(_bytes) + "\n"), Text(Base64.TrimEnd('=').Replace('+', '-').Replace('/', '_'))
+        ])
             Assert.Equal(_bytes, BytesOf(KeySource.FromFile(Write(content)).Read(Token)));
     }
 
@@ -50,8 +57,11 @@ public sealed class KeySourceTests : IDisposable
     [Fact]
     public void A_file_that_is_not_there_is_a_directory_or_is_huge_says_so()
     {
-        Assert.Contains("There is no key file", Message(KeySource.FromFile(Path.Combine(_directory.Path, "none"))), StringComparison.Ordinal);
-        Assert.Contains("There is no key file", Message(KeySource.FromFile(Path.Combine(_directory.Path, "no", "folder"))), StringComparison.Ordinal);
+        Assert.Contains(
+            "There is no key file", Message(KeySource.FromFile(Path.Combine(_directory.Path, "none"))), StringComparison.Ordinal);
+        Assert.Contains(
+            "There is no key file", Message(KeySource.FromFile(Path.Combine(_directory.Path, "no", "folder"))),
+            StringComparison.Ordinal);
         Assert.Contains("cannot be read", Message(KeySource.FromFile(_directory.Path)), StringComparison.Ordinal);
         Assert.Contains("too long", Message(KeySource.FromFile(Write(new byte[100_000]))), StringComparison.Ordinal);
     }
@@ -91,9 +101,13 @@ public sealed class KeySourceTests : IDisposable
         if (!OperatingSystem.IsWindows())
             Assert.Equal(UnixFileMode.UserRead | UnixFileMode.UserWrite, File.GetUnixFileMode(path));
         string before = File.ReadAllText(path);
-        Assert.Contains("only copy", Assert.Throws<KeySourceException>(() => KeyFile.Create(path, key)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "only copy", Assert.Throws<KeySourceException>(() => KeyFile.Create(path, key)).Message, StringComparison.Ordinal);
         Assert.Equal(before, File.ReadAllText(path));
-        Assert.Contains("cannot be written", Assert.Throws<KeySourceException>(() => KeyFile.Create(Path.Combine(_directory.Path, "no", "x"), key)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "cannot be written",
+            Assert.Throws<KeySourceException>(() => KeyFile.Create(Path.Combine(_directory.Path, "no", "x"), key)).Message,
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -135,7 +149,9 @@ public sealed class KeySourceTests : IDisposable
     public void A_command_that_fails_writes_too_much_or_hangs_is_told_and_killed(string script, string reason)
     {
         Unix();
-        var source = KeySource.FromCommand(Shell, ["-c", script], timeLimit: TimeSpan.FromSeconds(reason.StartsWith("did not", StringComparison.Ordinal) ? 0.5 : 60));
+        var source = KeySource.FromCommand(
+            Shell, ["-c", script],
+            timeLimit: TimeSpan.FromSeconds(reason.StartsWith("did not", StringComparison.Ordinal) ? 0.5 : 60));
 
         string message = Message(source);
 
@@ -147,7 +163,9 @@ public sealed class KeySourceTests : IDisposable
     public void A_command_that_cannot_be_started_or_is_no_full_path_is_told()
     {
         Assert.Contains("is not a full path", Message(KeySource.FromCommand("cat", ["x"])), StringComparison.Ordinal);
-        Assert.Contains("cannot be started", Message(KeySource.FromCommand(Path.Combine(_directory.Path, "none"), [])), StringComparison.Ordinal);
+        Assert.Contains(
+            "cannot be started", Message(KeySource.FromCommand(Path.Combine(_directory.Path, "none"), [])),
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -162,14 +180,17 @@ public sealed class KeySourceTests : IDisposable
     [Fact]
     public void A_passphrase_is_the_text_without_the_end_of_its_line()
     {
-        using EncryptionKey key = KeySource.FromFile(Write(Text("correct horse battery staple\r\n")), isPassphrase: true).Read(Token);
+        using EncryptionKey key = KeySource.FromFile(Write(Text("correct horse battery staple\r\n")), isPassphrase: true)
+            .Read(Token);
         Assert.True(key.IsPassphrase);
-        Assert.Contains("at least 12 characters", Message(KeySource.FromFile(Write([]), isPassphrase: true)), StringComparison.Ordinal);
+        Assert.Contains(
+            "at least 12 characters", Message(KeySource.FromFile(Write([]), isPassphrase: true)), StringComparison.Ordinal);
         string tooShort = Message(KeySource.FromFile(Write(Text("magpie\n")), isPassphrase: true));
         Assert.Contains("this one has 6", tooShort, StringComparison.Ordinal);
         Assert.DoesNotContain("magpie", tooShort, StringComparison.Ordinal);
         Assert.DoesNotContain("Parameter", tooShort, StringComparison.Ordinal);
-        Assert.Contains("not UTF-8", Message(KeySource.FromFile(Write([0xFF, .. _bytes]), isPassphrase: true)), StringComparison.Ordinal);
+        Assert.Contains(
+            "not UTF-8", Message(KeySource.FromFile(Write([0xFF, .. _bytes]), isPassphrase: true)), StringComparison.Ordinal);
     }
 
     [Theory]
@@ -178,7 +199,8 @@ public sealed class KeySourceTests : IDisposable
     [InlineData("env:KEY", "The environment variable 'KEY'")]
     [InlineData("command:/usr/bin/pass 'show it' now", "The command '/usr/bin/pass' with 2 arguments")]
     [InlineData("passphrase-command:/usr/bin/ask", "The command '/usr/bin/ask'")]
-    public void A_source_is_written_as_text_and_says_what_it_is(string text, string description) => Assert.Equal(description, KeySource.Parse(text).Description);
+    public void A_source_is_written_as_text_and_says_what_it_is(string text, string description) =>
+        Assert.Equal(description, KeySource.Parse(text).Description);
 
     [Theory]
     [InlineData("")]
@@ -201,7 +223,8 @@ public sealed class KeySourceTests : IDisposable
     [InlineData("a b", "a", "b")]
     [InlineData("  /x\t'b c'  \"d 'e'\" f'g'h '' ", "/x", "b c", "d 'e'", "fgh", "")]
     [InlineData("a\\ b $HOME", "a\\", "b", "$HOME")]
-    public void A_command_line_is_split_without_a_shell(string line, params string[] words) => Assert.Equal(words, KeyCommand.Split(line));
+    public void A_command_line_is_split_without_a_shell(string line, params string[] words) =>
+        Assert.Equal(words, KeyCommand.Split(line));
 
     private static void Unix() => Assert.SkipWhen(OperatingSystem.IsWindows(), "Needs /bin/sh.");
 

@@ -2,7 +2,10 @@ using System.Globalization;
 
 namespace Treepie.Documents.Tests.Encryption;
 
-/// <summary>The memory of another process on Linux, mapping by mapping, as a core dump would have it: what is readable, without what asked to be left out (MADV_DONTDUMP).</summary>
+/// <summary>
+/// The memory of another process on Linux, mapping by mapping, as a core dump would have it: what is readable, without what asked
+/// to be left out (MADV_DONTDUMP).
+/// </summary>
 internal static class ProcessMemory
 {
     private const int BlockBytes = 4 << 20;
@@ -47,7 +50,8 @@ internal static class ProcessMemory
         }
     }
 
-    private static FileStream Open(int processId) => new($"/proc/{processId}/mem", FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0);
+    private static FileStream Open(int processId) =>
+        new($"/proc/{processId}/mem", FileMode.Open, FileAccess.Read, FileShare.ReadWrite, bufferSize: 0);
 
     private static int TryRead(FileStream memory, long at, Span<byte> block)
     {
@@ -67,10 +71,15 @@ internal static class ProcessMemory
         foreach (string line in File.ReadLines($"/proc/{processId}/smaps"))
         {
             int dash = line.IndexOf('-', StringComparison.Ordinal), space = line.IndexOf(' ', StringComparison.Ordinal);
-            if (dash > 0 && space > dash && long.TryParse(line.AsSpan(0, dash), NumberStyles.HexNumber, CultureInfo.InvariantCulture, out long start)
-                && long.TryParse(line.AsSpan(dash + 1, space - dash - 1), NumberStyles.HexNumber, CultureInfo.InvariantCulture, out long end))
+            if (dash > 0
+                && space > dash
+                && long.TryParse(line.AsSpan(0, dash), NumberStyles.HexNumber, CultureInfo.InvariantCulture, out long start)
+                && long.TryParse(
+                    line.AsSpan(dash + 1, space - dash - 1), NumberStyles.HexNumber, CultureInfo.InvariantCulture, out long end))
                 all.Add((line, start, end, false));
-            else if (line.StartsWith("VmFlags:", StringComparison.Ordinal) && line.Contains(" rd", StringComparison.Ordinal) && !line.Contains(" dd", StringComparison.Ordinal))
+            else if (line.StartsWith("VmFlags:", StringComparison.Ordinal)
+                && line.Contains(" rd", StringComparison.Ordinal)
+                && !line.Contains(" dd", StringComparison.Ordinal))
                 all[^1] = all[^1] with { IsDumped = true };
         }
 
@@ -80,7 +89,9 @@ internal static class ProcessMemory
             first--;
         while (last >= 0 && last + 1 < all.Count && all[last + 1].Start == all[last].End && IsAnonymous(all[last + 1].Name))
             last++;
-        return [.. all.Where((mapping, index) => mapping.IsDumped && (index < first || index > last)).Select(mapping => (mapping.Name, mapping.Start, mapping.End))];
+        return [
+            .. all.Where((mapping, index) => mapping.IsDumped && (index < first || index > last))
+                .Select(mapping => (mapping.Name, mapping.Start, mapping.End))];
     }
 
     private static bool IsAnonymous(string mapping) => mapping.TrimEnd().EndsWith(" 0", StringComparison.Ordinal);

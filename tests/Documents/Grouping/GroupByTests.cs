@@ -23,28 +23,58 @@ public sealed class GroupByTests : IDisposable
     {
         await PutOrdersAsync();
         Answer answer = await _database.AskAsync(
-            "from Orders group by ShipTo.City where count() >= 1 order by count() as long desc, sum(Freight) as double select ShipTo.City, count(), sum(Freight) as Total");
-        Assert.Equal(["""{"ShipTo.City":"Berlin","Count":2,"Total":1.6}""", """{"ShipTo.City":null,"Count":1,"Total":0}""", """{"ShipTo.City":"Bern","Count":1,"Total":2}"""], answer.Bodies);
+            "from Orders group by ShipTo.City where count() >= 1 order by count() as long desc, sum(Freight) as double select "
+                + "ShipTo.City, count(), sum(Freight) as Total");
+        Assert.Equal(
+            ["""{"ShipTo.City":"Berlin","Count":2,"Total":1.6}""", """{"ShipTo.City":null,"Count":1,"Total":0}""", """{"ShipTo.City":"Bern","Count":1,"Total":2}"""],
+            answer.Bodies);
         Assert.Equal("Auto/Orders/ByCountAndFreightReducedByShipTo.City", answer.Index);
         Assert.Equal((3, false), (answer.Total, answer.IsStale));
         Assert.All(answer.Rows, row => Assert.Null(row["@metadata"]!["@id"])); // each has metadata
     }
 
     [Theory]
-    [InlineData("from Orders group by ShipTo.City order by ShipTo.City", """{"ShipTo.City":null,"Count":1} {"ShipTo.City":"Berlin","Count":2} {"ShipTo.City":"Bern","Count":1}""")]
-    [InlineData("from Orders group by ShipTo.City as City order by City desc select City, count() as N limit 1", """{"City":"Bern","N":1}""")]
-    [InlineData("from Orders as o group by o.ShipTo.City where o.ShipTo.City = 'BERLIN' select o.ShipTo.City as c, key() as k, 7 as seven", """{"c":"Berlin","k":"Berlin","seven":7}""")]
+    [InlineData(
+        "from Orders group by ShipTo.City order by ShipTo.City",
+        """{"ShipTo.City":null,"Count":1} {"ShipTo.City":"Berlin","Count":2} {"ShipTo.City":"Bern","Count":1}""")]
+    [InlineData(
+        "from Orders group by ShipTo.City as City order by City desc select City, count() as N limit 1",
+        """{"City":"Bern","N":1}""")]
+    [InlineData(
+        "from Orders as o group by o.ShipTo.City where o.ShipTo.City = 'BERLIN' select o.ShipTo.City as c, key() as k, 7 as "
+            + "seven",
+        """{"c":"Berlin","k":"Berlin","seven":7}""")]
     [InlineData("from Orders group by ShipTo.City where exact(ShipTo.City = 'berlin') select count()", "")]
     [InlineData("from Orders group by ShipTo.City where search(ShipTo.City, 'bern') select key()", """{"ShipTo.City":"Bern"}""")]
-    [InlineData("from Orders group by ShipTo.City where startsWith(ShipTo.City, 'ber') and sum(Freight) < 2 select sum(Freight)", """{"Freight":1.6}""")]
-    [InlineData("from Orders group by ShipTo.City where ShipTo.City = null or count() between 2 and 3 order by count() as long select count()", """{"Count":1} {"Count":2}""")]
-    [InlineData("from Orders group by ShipTo.City where ShipTo.City in ('Bern', 'x') and not sum(Freight) > 5 select count()", """{"Count":1}""")]
-    [InlineData("from Orders group by Kind, ShipTo.City where Kind = 'b' and ShipTo.City != null select key(), count()", """{"Key":{"Kind":"b","ShipTo.City":"Bern"},"Count":1}""")]
-    [InlineData("from Orders group by Lines[].Product order by key() select key() as p, count(), sum(Lines[].Quantity) as q, sum(Freight) as f", """{"p":"salt","Count":1,"q":3,"f":1.5} {"p":"tea","Count":3,"q":7,"f":1.5}""")]
-    [InlineData("from Orders group by array(Lines[].Product) order by count() as long, key() desc select array(Lines[].Product) as ps, count()", """{"ps":["tea","salt"],"Count":1} {"ps":["tea","tea"],"Count":1} {"ps":[],"Count":2}""")]
-    [InlineData("from Orders group by Lines[].Product, Lines[].Quantity order by Lines[].Quantity as long select Lines[].Product as p, Lines[].Quantity as q", """{"p":"tea","q":1} {"p":"tea","q":2} {"p":"salt","q":3} {"p":"tea","q":4}""")]
+    [InlineData(
+        "from Orders group by ShipTo.City where startsWith(ShipTo.City, 'ber') and sum(Freight) < 2 select sum(Freight)",
+        """{"Freight":1.6}""")]
+    [InlineData(
+        "from Orders group by ShipTo.City where ShipTo.City = null or count() between 2 and 3 order by count() as long select "
+            + "count()",
+        """{"Count":1} {"Count":2}""")]
+    [InlineData(
+        "from Orders group by ShipTo.City where ShipTo.City in ('Bern', 'x') and not sum(Freight) > 5 select count()",
+        """{"Count":1}""")]
+    [InlineData(
+        "from Orders group by Kind, ShipTo.City where Kind = 'b' and ShipTo.City != null select key(), count()",
+        """{"Key":{"Kind":"b","ShipTo.City":"Bern"},"Count":1}""")]
+    [InlineData(
+        "from Orders group by Lines[].Product order by key() select key() as p, count(), sum(Lines[].Quantity) as q, "
+            + "sum(Freight) as f",
+        """{"p":"salt","Count":1,"q":3,"f":1.5} {"p":"tea","Count":3,"q":7,"f":1.5}""")]
+    [InlineData(
+        "from Orders group by array(Lines[].Product) order by count() as long, key() desc select array(Lines[].Product) as ps, "
+            + "count()",
+        """{"ps":["tea","salt"],"Count":1} {"ps":["tea","tea"],"Count":1} {"ps":[],"Count":2}""")]
+    [InlineData(
+        "from Orders group by Lines[].Product, Lines[].Quantity order by Lines[].Quantity as long select Lines[].Product as p, "
+            + "Lines[].Quantity as q",
+        """{"p":"tea","q":1} {"p":"tea","q":2} {"p":"salt","q":3} {"p":"tea","q":4}""")]
     [InlineData("from Orders group by Kind select distinct count()", """{"Count":2}""")]
-    [InlineData("from @all_docs group by @metadata.@collection order by key() select key() as c, count()", """{"c":"Orders","Count":4} {"c":"Users","Count":1}""")]
+    [InlineData(
+        "from @all_docs group by @metadata.@collection order by key() select key() as c, count()",
+        """{"c":"Orders","Count":4} {"c":"Users","Count":1}""")]
     [InlineData("from Orders group by Kind order by Kind select Kind limit 1, 5", """{"Kind":"b"}""")]
     [InlineData("from Nothing group by Kind select Kind", "")]
     [InlineData("from Orders group by Missing select Missing, count()", """{"Missing":null,"Count":4}""")]
@@ -88,7 +118,8 @@ public sealed class GroupByTests : IDisposable
         Answer answer = await _database.AskAsync("from Orders group by Kind where search(Kind, 'a') select sum(Tax)");
         Assert.Equal("Auto/Orders/ByCountAndFreightAndTaxReducedByKindAndSearch(Kind)", answer.Index);
         await _database.Indexes.WaitForRemovalAsync("Auto/Orders/ByCountAndFreightReducedByKind");
-        Assert.Equal("Auto/Orders/ByCountAndFreightAndTaxReducedByKindAndSearch(Kind)", Assert.Single(_database.Indexes.List()).Name);
+        Assert.Equal(
+            "Auto/Orders/ByCountAndFreightAndTaxReducedByKindAndSearch(Kind)", Assert.Single(_database.Indexes.List()).Name);
         Assert.Equal(answer.Index, (await _database.AskAsync("from Orders group by Kind select sum(Freight)")).Index);
         await _database.AskAsync("from Orders group by Kind, Freight select count()");
         Assert.Equal(2, _database.Indexes.List().Count);
@@ -102,7 +133,9 @@ public sealed class GroupByTests : IDisposable
         _database.Dispose();
         _database = Database.Open(_folder.Path);
         IndexStatistics index = Assert.Single(_database.Indexes.List());
-        Assert.Equal(("Auto/Orders/ByCountAndFreightReducedByarray(Tags[])AndKindAndExact(Kind)", true, 2L, 0L), (index.Name, index.IsMapReduce, index.EntryCount, index.ReduceAttempts));
+        Assert.Equal(
+            ("Auto/Orders/ByCountAndFreightReducedByarray(Tags[])AndKindAndExact(Kind)", true, 2L, 0L),
+            (index.Name, index.IsMapReduce, index.EntryCount, index.ReduceAttempts));
         await _database.PutAsync("orders/9", """{"Kind":"c"}""", "Orders");
         Answer answer = await _database.AskAsync("from Orders group by array(Tags[]), Kind order by Kind select Kind, count()");
         Assert.Equal(["""{"Kind":"a","Count":2}""", """{"Kind":"b","Count":2}""", """{"Kind":"c","Count":1}"""], answer.Bodies);
@@ -117,20 +150,30 @@ public sealed class GroupByTests : IDisposable
         await _database.PutAsync("orders/huge", """{"Kind":"a","Freight":1e5000}""", "Orders");
         Answer answer = await _database.AskAsync("from Orders group by Kind order by Kind select Kind, count(), sum(Freight)");
         Assert.Equal(["""{"Kind":"a","Count":2,"Freight":1.6}""", """{"Kind":"b","Count":2,"Freight":2}"""], answer.Bodies);
-        Assert.Equal(["orders/bad", "orders/huge"], _database.Indexes.Errors(answer.Index).Select(error => error.DocumentId).Order());
+        Assert.Equal(
+            ["orders/bad", "orders/huge"], _database.Indexes.Errors(answer.Index).Select(error => error.DocumentId).Order());
 
         await _database.PutAsync("orders/bad", """{"Kind":"a"}""", "Orders");
         await _database.DeleteAsync("orders/huge");
-        Assert.Equal("""{"Kind":"a","Count":3,"Freight":1.6}""", (await _database.AskAsync("from Orders group by Kind order by Kind select Kind, count(), sum(Freight)")).Bodies.First());
+        Assert.Equal(
+            """{"Kind":"a","Count":3,"Freight":1.6}""",
+            (await _database.AskAsync(
+                "from Orders group by Kind order by Kind select Kind, count(), sum(Freight)")).Bodies.First());
         Assert.Empty(_database.Indexes.Errors(answer.Index));
     }
 
     private async Task PutOrdersAsync()
     {
-        await _database.PutAsync("orders/1", """{"ShipTo":{"City":"Berlin"},"Kind":"a","Freight":1.5,"Lines":[{"Product":"tea","Quantity":2},{"Product":"salt","Quantity":3}]}""", "Orders");
+        await _database.PutAsync(
+            "orders/1",
+            """{"ShipTo":{"City":"Berlin"},"Kind":"a","Freight":1.5,"Lines":[{"Product":"tea","Quantity":2},{"Product":"salt","Quantity":3}]}""",
+            "Orders");
         await _database.PutAsync("orders/2", """{"ShipTo":{"City":"Bern"},"Kind":"b","Freight":2,"Lines":[]}""", "Orders");
         await _database.PutAsync("orders/3", """{"ShipTo":{"City":"Berlin"},"Kind":"a","Freight":0.1}""", "Orders");
-        await _database.PutAsync("orders/4", """{"ShipTo":null,"Kind":"b","Freight":"none","Lines":[{"Product":"tea","Quantity":1},{"Product":"tea","Quantity":4}]}""", "Orders");
+        await _database.PutAsync(
+            "orders/4",
+            """{"ShipTo":null,"Kind":"b","Freight":"none","Lines":[{"Product":"tea","Quantity":1},{"Product":"tea","Quantity":4}]}""",
+            "Orders");
         await _database.PutAsync("users/1", """{"Kind":"user"}""", "Users");
     }
 }
@@ -140,7 +183,14 @@ internal static class GroupTestDatabase
 {
     public static Task IndexOrdersAsync(this Database database)
     {
-        database.Indexes.Put(new IndexDefinition { Name = "Orders", Collections = ["Orders"], Fields = [new IndexFieldDefinition { Name = "Kind" }] });
-        return database.Indexes.WaitForNonStaleAsync(Eventually.Patience, cancellationToken: TestContext.Current.CancellationToken);
+        database.Indexes.Put(
+            new IndexDefinition
+            {
+                Name = "Orders",
+                Collections = ["Orders"],
+                Fields = [new IndexFieldDefinition { Name = "Kind" }]
+            });
+        return database.Indexes.WaitForNonStaleAsync(
+            Eventually.Patience, cancellationToken: TestContext.Current.CancellationToken);
     }
 }

@@ -13,7 +13,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Grouping;
 
-/// <summary>The power fails while groups are reduced, again and again, at every operation of the disk; each time it goes on from what it finds. In the end each group is what LINQ says.</summary>
+/// <summary>
+/// The power fails while groups are reduced, again and again, at every operation of the disk; each time it goes on from what it
+/// finds. In the end each group is what LINQ says.
+/// </summary>
 public sealed class GroupCrashTests
 {
     private static readonly GroupDefinition s_definition = new("Orders", [new GroupKey("City")], ["Freight"], []);
@@ -65,15 +68,23 @@ public sealed class GroupCrashTests
         string[] expected =
         [
             .. _log.Values.Where(order => order.City is not null).GroupBy(order => order.City)
-                .Select(group => string.Create(CultureInfo.InvariantCulture, $"{{\"City\":\"{group.Key}\",\"count()\":{group.Count()},\"sum(Freight)\":{group.Sum(order => order.Freight)}}}")).Order(StringComparer.Ordinal),
+                .Select(
+                    group => string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"{{\"City\":\"{group.Key}\",\"count()\":{group.Count()},\"sum(Freight)\":"
+                            + $"{group.Sum(order => order.Freight)}}}")).Order(StringComparer.Ordinal),
         ];
         Assert.True(expected.SequenceEqual(Objects(last)), $"seed {seed}");
     }
 
     private static StorageEnvironment Open(SimulatedDisk disk, Random random) => StorageEnvironment.Open(
-        new World(disk, new SimulatedClock(), random, IsBackgroundAllowed: false), new StorageOptions { Durability = Durability.Relaxed, ScratchBudgetBytes = 1 << 20 });
+        new World(disk, new SimulatedClock(), random, IsBackgroundAllowed: false),
+        new StorageOptions { Durability = Durability.Relaxed, ScratchBudgetBytes = 1 << 20 });
 
-    /// <summary>A document changes: it stands in the log once, at its last change. Most are in one group, which grows beyond a leaf and shrinks again.</summary>
+    /// <summary>
+    /// A document changes: it stands in the log once, at its last change. Most are in one group, which grows beyond a leaf and
+    /// shrinks again.
+    /// </summary>
     private void Change(Random random, int round)
     {
         string id = string.Create(CultureInfo.InvariantCulture, $"orders/{random.Next(600)}");
@@ -86,9 +97,11 @@ public sealed class GroupCrashTests
 
     private void Index(IndexWriter writer, int most)
     {
-        (long Etag, (string Id, string? City, int Freight) Order)[] next = [.. _log.Where(change => change.Key > writer.LastEtag).Take(most).Select(pair => (pair.Key, pair.Value))];
+        (long Etag, (string Id, string? City, int Freight) Order)[] next =
+            [.. _log.Where(change => change.Key > writer.LastEtag).Take(most).Select(pair => (pair.Key, pair.Value))];
         MappedDocument[] mapped = [.. next.Select(change => Map(change.Order.Id, change.Order.City, change.Order.Freight))];
-        var reducer = new Reducer(s_definition.Reduction.Reduce, new FieldExtractor(s_definition), TimeProvider.System, new ReduceCounters());
+        var reducer = new Reducer(
+            s_definition.Reduction.Reduce, new FieldExtractor(s_definition), TimeProvider.System, new ReduceCounters());
         writer.Commit(
             writer.BeginBatch(),
             next.Length < most ? _lastEtag : next[^1].Etag,
@@ -106,18 +119,24 @@ public sealed class GroupCrashTests
         if (city is null)
             return new MappedDocument(key, "", [], null, default);
         var output = new MapOutput();
-        byte[] json = Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture, $"{{\"City\":\"{city}\",\"Freight\":{freight}}}"));
-        s_definition.Reduction.Map.Map(new ObjectAsDocument().Of(json), null!, output); // the map of groups looks at nothing but its document
-        return new MappedDocument(key, id, [new MappedResult(ReduceKey.Of(output[0].Span, s_definition.Reduction.Reduce.Keys), output[0].ToArray())], null, default);
+        byte[] json = Encoding.UTF8.GetBytes(
+            string.Create(CultureInfo.InvariantCulture, $"{{\"City\":\"{city}\",\"Freight\":{freight}}}"));
+        // the map of groups looks at nothing but its document
+        s_definition.Reduction.Map.Map(new ObjectAsDocument().Of(json), null!, output);
+        return new MappedDocument(
+            key, id, [new MappedResult(ReduceKey.Of(output[0].Span, s_definition.Reduction.Reduce.Keys), output[0].ToArray())],
+            null, default);
     }
 
     private static List<string> Objects(StorageEnvironment environment)
     {
         var objects = new List<string>();
         using var searcher = new IndexSearcher(environment);
-        using SearchResults hits = searcher.Search(new SearchRequest { Query = new MatchAllQuery(), Take = long.MaxValue }, TestContext.Current.CancellationToken);
+        using SearchResults hits = searcher.Search(
+            new SearchRequest { Query = new MatchAllQuery(), Take = long.MaxValue }, TestContext.Current.CancellationToken);
         while (hits.MoveNext())
-            objects.Add(hits.Stored.TryGet(Reducer.ObjectSlot, out ReadOnlySpan<byte> json) ? Encoding.UTF8.GetString(json) : "none");
+            objects.Add(
+                hits.Stored.TryGet(Reducer.ObjectSlot, out ReadOnlySpan<byte> json) ? Encoding.UTF8.GetString(json) : "none");
         objects.Sort(StringComparer.Ordinal);
         return objects;
     }

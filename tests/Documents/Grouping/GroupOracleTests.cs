@@ -7,12 +7,17 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Grouping;
 
-/// <summary>Groups are what LINQ says, whatever happened to their documents: changed, moved to other groups, deleted, indexed in steps, at once, by several threads, or not at all yet.</summary>
+/// <summary>
+/// Groups are what LINQ says, whatever happened to their documents: changed, moved to other groups, deleted, indexed in steps, at
+/// once, by several threads, or not at all yet.
+/// </summary>
 public sealed class GroupOracleTests
 {
     private const string ByCity = "from Orders group by Ship.City select Ship.City, count(), sum(Freight)";
     private const string ByCityAndQuantities = "from Orders group by Ship.City, array(Lines[].Quantity) select key(), count()";
-    private const string ByLine = "from Orders group by Lines[].Product, Lines[].Quantity select Lines[].Product as P, Lines[].Quantity as Q, count(), sum(Lines[].Quantity) as Sum";
+    private const string ByLine =
+        "from Orders group by Lines[].Product, Lines[].Quantity select Lines[].Product as P, Lines[].Quantity as Q, count(), "
+            + "sum(Lines[].Quantity) as Sum";
 
     [Theory]
     [InlineData(1)]
@@ -68,7 +73,8 @@ public sealed class GroupOracleTests
         int seed = Seed.Next();
         var random = new Random(seed);
         using var folder = new TemporaryDirectory();
-        using var database = Database.Open(folder.Path, new DatabaseOptions { Indexing = new IndexingOptions { MaxBatchChanges = 64 } });
+        using var database = Database.Open(
+            folder.Path, new DatabaseOptions { Indexing = new IndexingOptions { MaxBatchChanges = 64 } });
         var there = new SortedDictionary<int, decimal>();
         await AskAsync(database, "from Orders group by City select count()", isPaused: false);
         for (int round = 0; round < 12; round++)
@@ -87,16 +93,22 @@ public sealed class GroupOracleTests
                 }
 
                 there[id] = random.Next(1_000_000) / 1000m;
-                batch.Put($"orders/{id}", Encoding.UTF8.GetBytes(FormattableString.Invariant($$"""{"City":"x","Freight":{{there[id]}},"@metadata":{"@collection":"Orders"} }""")));
+                batch.Put(
+                    $"orders/{id}",
+                    Encoding.UTF8.GetBytes(
+                        FormattableString.Invariant(
+                            $$"""{"City":"x","Freight":{{there[id]}},"@metadata":{"@collection":"Orders"} }""")));
             }
 
             await database.WriteAsync(batch, TestContext.Current.CancellationToken);
             decimal sum = there.Values.Sum();
             string expected = FormattableString.Invariant($$"""{"Count":{{there.Count}},"Freight":{{sum:0.###}}}""");
-            Assert.Equal([expected], await AskAsync(database, "from Orders group by City select count(), sum(Freight)", isPaused: false));
+            Assert.Equal(
+                [expected], await AskAsync(database, "from Orders group by City select count(), sum(Freight)", isPaused: false));
             string name = Assert.Single(database.Indexes.List()).Name;
             database.Indexes.Reset(name);
-            Assert.Equal([expected], await AskAsync(database, "from Orders group by City select count(), sum(Freight)", isPaused: false));
+            Assert.Equal(
+                [expected], await AskAsync(database, "from Orders group by City select count(), sum(Freight)", isPaused: false));
         }
     }
 
@@ -117,27 +129,39 @@ public sealed class GroupOracleTests
                 await database.WriteAsync(batch, TestContext.Current.CancellationToken);
             }
 
-            string before = Assert.Single(await AskAsync(database, "from Orders group by City select count(), sum(Freight)", isPaused: false));
+            string before = Assert.Single(
+                await AskAsync(database, "from Orders group by City select count(), sum(Freight)", isPaused: false));
             Assert.Equal(FormattableString.Invariant($$"""{"Count":{{size}},"Freight":{{size / 10}}}"""), before);
             DocumentIndex index = database.Indexes.Indexes()[0];
-            long reducesBefore = index.Reduces.Reduces, groupsBefore = index.Reduces.Groups, objectsBefore = index.Reduces.Reduced;
-            await database.WriteAsync(new WriteBatch().Put("orders/7", """{"City":"x","Freight":1000.1,"@metadata":{"@collection":"Orders"} }"""u8), TestContext.Current.CancellationToken);
-            string after = Assert.Single(await AskAsync(database, "from Orders group by City select count(), sum(Freight)", isPaused: false));
+            long reducesBefore = index.Reduces.Reduces,
+                groupsBefore = index.Reduces.Groups,
+                objectsBefore = index.Reduces.Reduced;
+            await database.WriteAsync(
+                new WriteBatch().Put("orders/7", """{"City":"x","Freight":1000.1,"@metadata":{"@collection":"Orders"} }"""u8),
+                TestContext.Current.CancellationToken);
+            string after = Assert.Single(
+                await AskAsync(database, "from Orders group by City select count(), sum(Freight)", isPaused: false));
             Assert.Equal(FormattableString.Invariant($$"""{"Count":{{size}},"Freight":{{(size / 10) + 1000}}}"""), after);
             Assert.Equal(1, index.Reduces.Groups - groupsBefore);
             reduced[at] = index.Reduces.Reduces - reducesBefore;
             Assert.True(index.Reduces.Reduced - objectsBefore <= 128 + (4 * reduced[at]), "a leaf and branches of four");
 
             // What is changed beside the group and the sum reduces nothing.
-            await database.WriteAsync(new WriteBatch().Put("orders/7", """{"City":"x","Freight":0.1,"@metadata":{"@collection":"Orders"} }"""u8), TestContext.Current.CancellationToken);
+            await database.WriteAsync(
+                new WriteBatch().Put("orders/7", """{"City":"x","Freight":0.1,"@metadata":{"@collection":"Orders"} }"""u8),
+                TestContext.Current.CancellationToken);
             await AskAsync(database, "from Orders group by City select count(), sum(Freight)", isPaused: false);
             long known = index.Reduces.Reduces;
-            await database.WriteAsync(new WriteBatch().Put("orders/7", """{"City":"x","Freight":0.1,"More":1,"@metadata":{"@collection":"Orders"} }"""u8), TestContext.Current.CancellationToken);
+            await database.WriteAsync(
+                new WriteBatch().Put(
+                    "orders/7", """{"City":"x","Freight":0.1,"More":1,"@metadata":{"@collection":"Orders"} }"""u8),
+                TestContext.Current.CancellationToken);
             await AskAsync(database, "from Orders group by City select count(), sum(Freight)", isPaused: false);
             Assert.Equal(known, index.Reduces.Reduces);
         }
 
-        // A leaf has 128 results at the most, and a branch four children: the logarithm of size / 128 to the base 4, and one for places that are not spread evenly.
+        // A leaf has 128 results at the most, and a branch four children: the logarithm of size / 128 to the base 4, and one for
+        // places that are not spread evenly.
         Assert.Equal(1, reduced[0]);
         Assert.InRange(reduced[1], 2, 5);
         Assert.InRange(reduced[2], reduced[1], 7);
@@ -176,7 +200,13 @@ public sealed class GroupOracleTests
     /// <summary>Rows as they are written, byte for byte, without metadata.</summary>
     private static async Task<IReadOnlyList<string>> AskAsync(Database database, string text, bool isPaused)
     {
-        var request = new QueryRequest { Text = text, WaitForNonStaleResults = !isPaused, NeverStale = isPaused, WaitTimeout = Eventually.Patience };
+        var request = new QueryRequest
+        {
+            Text = text,
+            WaitForNonStaleResults = !isPaused,
+            NeverStale = isPaused,
+            WaitTimeout = Eventually.Patience
+        };
         using QueryResults results = await database.QueryAsync(request, TestContext.Current.CancellationToken);
         Assert.False(results.IsStale);
         var rows = new List<string>();

@@ -11,7 +11,8 @@ public sealed class AutoIndexDefinitionTests
         Assert.Equal("Auto/Users", Define("Users").Name);
         Assert.Equal("Auto/Users/ByNameAndAge", Define("Users", new("Name"), new("Age")).Name);
         Assert.Equal("Auto/Users/BySearch(Notes)", Define("Users", new AutoIndexField("Notes", AutoIndexFieldKind.Search)).Name);
-        Assert.Equal("Auto/Users/ByExact(FirstName)", Define("Users", new AutoIndexField("FirstName", AutoIndexFieldKind.Exact)).Name);
+        Assert.Equal(
+            "Auto/Users/ByExact(FirstName)", Define("Users", new AutoIndexField("FirstName", AutoIndexFieldKind.Exact)).Name);
         Assert.Equal("Auto/AllDocs/ByLines[].Product", Define("@all_docs", new AutoIndexField("Lines[].Product")).Name);
     }
 
@@ -29,7 +30,8 @@ public sealed class AutoIndexDefinitionTests
     [Fact]
     public void Merging_keeps_what_is_there_and_adds_what_is_new()
     {
-        AutoIndexDefinition merged = Define("Users", new("Name"), new("Age")).Merge([new("Age"), new("Name", AutoIndexFieldKind.Exact), new("City"), new("City")]);
+        AutoIndexDefinition merged = Define("Users", new("Name"), new("Age"))
+            .Merge([new("Age"), new("Name", AutoIndexFieldKind.Exact), new("City"), new("City")]);
         Assert.Equal("Auto/Users/ByNameAndAgeAndExact(Name)AndCity", merged.Name);
         Assert.Equal(["Name", "Age", "exact(Name)", "City"], merged.Schema.Fields.Select(f => f.Name));
         Assert.Equal(FieldAnalysis.Keyword, merged.Schema.Fields[2].Analysis);

@@ -22,7 +22,8 @@ public sealed class AutoIndexTests : IDisposable
     public async Task The_query_that_makes_an_index_waits_for_it()
     {
         await PutUsersAsync(50);
-        using QueryResults results = await _database.QueryAsync(new QueryRequest { Text = "from Users where Age < 10" }, TestContext.Current.CancellationToken);
+        using QueryResults results = await _database.QueryAsync(
+            new QueryRequest { Text = "from Users where Age < 10" }, TestContext.Current.CancellationToken);
         Assert.False(results.IsStale);
         Assert.Equal(10, results.TotalResults);
         Assert.Equal("Auto/Users/ByAge", results.IndexName);
@@ -92,7 +93,8 @@ public sealed class AutoIndexTests : IDisposable
         _database.Dispose();
         foreach (string file in Directory.EnumerateFiles(Path.Combine(_folder.Path, "indexes"), "*", SearchOption.AllDirectories))
             if (!file.EndsWith("definition.json", StringComparison.Ordinal))
-                await File.WriteAllBytesAsync(file, [.. Enumerable.Range(0, 20_000).Select(i => (byte)(i * 31))], TestContext.Current.CancellationToken);
+                await File.WriteAllBytesAsync(
+                    file, [.. Enumerable.Range(0, 20_000).Select(i => (byte)(i * 31))], TestContext.Current.CancellationToken);
 
         _database = Database.Open(_folder.Path);
         Answer answer = await _database.AskAsync("from Users where Age = 1");
@@ -128,7 +130,8 @@ public sealed class AutoIndexTests : IDisposable
     public async Task An_index_deleted_while_results_are_read_is_read_to_its_end()
     {
         await PutUsersAsync(200);
-        using QueryResults results = await _database.QueryAsync(new QueryRequest { Text = "from Users where Age >= 0" }, TestContext.Current.CancellationToken);
+        using QueryResults results = await _database.QueryAsync(
+            new QueryRequest { Text = "from Users where Age >= 0" }, TestContext.Current.CancellationToken);
         Assert.True(results.MoveNext());
         _database.Indexes.Delete("Auto/Users/ByAge");
         int count = 1;
@@ -155,7 +158,9 @@ public sealed class AutoIndexTests : IDisposable
         await PutUsersAsync(7);
         await _database.AskAsync("from Users where Age = 1 and search(Notes, 'even')");
         IndexStatistics index = Assert.Single(_database.Indexes.List());
-        Assert.Equal(("Users", 7, false, IndexState.Normal), (Assert.Single(index.Collections), index.EntryCount, index.IsStale, index.State));
+        Assert.Equal(
+            ("Users", 7, false, IndexState.Normal),
+            (Assert.Single(index.Collections), index.EntryCount, index.IsStale, index.State));
         Assert.Equal(["Age", "search(Notes)"], index.Fields);
         Assert.Equal(7, index.LastIndexedEtag);
         Assert.NotNull(index.LastIndexingTime);
@@ -167,11 +172,15 @@ public sealed class AutoIndexTests : IDisposable
         await PutUsersAsync(5);
         await _database.AskAsync("from Users where Age = 1");
         await _database.PutAsync("users/6", """{"Age":1}""", "Users");
-        Assert.True(await _database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(1), null, TestContext.Current.CancellationToken));
-        using QueryResults results = await _database.QueryAsync(new QueryRequest { Text = "from Users where Age = 1" }, TestContext.Current.CancellationToken);
+        Assert.True(
+            await _database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(1), null, TestContext.Current.CancellationToken));
+        using QueryResults results = await _database.QueryAsync(
+            new QueryRequest { Text = "from Users where Age = 1" }, TestContext.Current.CancellationToken);
         Assert.False(results.IsStale);
         Assert.Equal(2, results.TotalResults);
-        await Assert.ThrowsAsync<IndexNotFoundException>(() => _database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(1), ["nope"], TestContext.Current.CancellationToken));
+        await Assert.ThrowsAsync<IndexNotFoundException>(
+            () => _database.Indexes.WaitForNonStaleAsync(
+                TimeSpan.FromMinutes(1), ["nope"], TestContext.Current.CancellationToken));
     }
 
     [Fact]
@@ -201,10 +210,14 @@ public sealed class AutoIndexTests : IDisposable
     public async Task Queries_asked_at_once_share_one_index()
     {
         await PutUsersAsync(100);
-        Answer[] answers = await Task.WhenAll(Enumerable.Range(0, 16).Select(i => _database.AskAsync($"from Users where Age = {i} and Field{i % 4} = null")));
+        Answer[] answers = await Task.WhenAll(
+            Enumerable.Range(0, 16).Select(i => _database.AskAsync($"from Users where Age = {i} and Field{i % 4} = null")));
         Assert.All(answers, a => Assert.Equal(1, a.Total));
         Assert.All(_database.Indexes.List(), i => Assert.StartsWith("Auto/Users/By", i.Name, StringComparison.Ordinal));
-        Assert.Equal(1, (await _database.AskAsync("from Users where Age = 1 and Field0 = null and Field1 = null and Field2 = null and Field3 = null")).Total);
+        Assert.Equal(
+            1,
+            (await _database.AskAsync(
+                "from Users where Age = 1 and Field0 = null and Field1 = null and Field2 = null and Field3 = null")).Total);
     }
 
     [Fact]
@@ -233,6 +246,8 @@ public sealed class AutoIndexTests : IDisposable
     private async Task PutUsersAsync(int count)
     {
         for (int i = 0; i < count; i++)
-            await _database.PutAsync($"users/{i}", $$"""{"Name":"user {{i}}","Age":{{i}},"Notes":"{{(i % 2 == 0 ? "an even" : "an odd")}} one"}""", "Users");
+            await _database.PutAsync(
+                $"users/{i}", $$"""{"Name":"user {{i}}","Age":{{i}},"Notes":"{{(i % 2 == 0 ? "an even" : "an odd")}} one"}""",
+                "Users");
     }
 }

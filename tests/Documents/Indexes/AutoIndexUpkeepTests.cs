@@ -6,7 +6,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Indexes;
 
-/// <summary>Indexes that queries make do not grow without end: not by misspelt names, not by many shapes of queries, not by collections that nobody asks about any more.</summary>
+/// <summary>
+/// Indexes that queries make do not grow without end: not by misspelt names, not by many shapes of queries, not by collections
+/// that nobody asks about any more.
+/// </summary>
 public sealed class AutoIndexUpkeepTests : IDisposable
 {
     private readonly TemporaryDirectory _folder = new();
@@ -14,7 +17,12 @@ public sealed class AutoIndexUpkeepTests : IDisposable
     private readonly Database _database;
 
     public AutoIndexUpkeepTests() => _database = Database.Open(
-        _folder.Path, new DatabaseOptions { TimeProvider = _clock, Indexing = new IndexingOptions { MaxAutoIndexes = 3, AutoIndexRetention = TimeSpan.FromHours(10) } });
+        _folder.Path,
+        new DatabaseOptions
+        {
+            TimeProvider = _clock,
+            Indexing = new IndexingOptions { MaxAutoIndexes = 3, AutoIndexRetention = TimeSpan.FromHours(10) }
+        });
 
     public void Dispose()
     {
@@ -44,9 +52,13 @@ public sealed class AutoIndexUpkeepTests : IDisposable
     [Fact]
     public async Task What_has_no_room_in_one_index_goes_to_the_next_one_that_has()
     {
-        await _database.PutAsync("rows/1", "{" + string.Join(',', Enumerable.Range(0, 750).Select(i => $"\"F{i}\":{i}")) + "}", "Rows");
+        await _database.PutAsync(
+            "rows/1", "{" + string.Join(',', Enumerable.Range(0, 750).Select(i => $"\"F{i}\":{i}")) + "}", "Rows");
         for (int from = 0; from < 750; from += 250)
-            Assert.Equal(1, (await _database.AskAsync($"from Rows where {string.Join(" and ", Enumerable.Range(from, 250).Select(i => $"F{i} = {i}"))}")).Total);
+            Assert.Equal(
+                1,
+                (await _database.AskAsync(
+                    $"from Rows where {string.Join(" and ", Enumerable.Range(from, 250).Select(i => $"F{i} = {i}"))}")).Total);
         Assert.Equal([250, 500], _database.Indexes.List().Select(index => index.Fields.Count).Order());
         for (int i = 0; i < 20; i++)
             Assert.Equal(1, (await _database.AskAsync($"from Rows where F{i} = {i} and F{700 + i} = {700 + i}")).Total);
@@ -65,14 +77,16 @@ public sealed class AutoIndexUpkeepTests : IDisposable
         }
 
         await _database.AskAsync("from C0 where Name = 'x'");
-        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync("from C3 where Name = 'x'"));
+        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => _database.AskAsync("from C3 where Name = 'x'"));
         Assert.Contains("3 indexes that queries may make", error.Message, StringComparison.Ordinal);
         Assert.Contains("'Auto/C1/ByName' was used least recently", error.Message, StringComparison.Ordinal);
         Assert.Equal(3, _database.Indexes.List().Count);
 
         _clock.Now += TimeSpan.FromMinutes(45);
         Assert.Equal(1, (await _database.AskAsync("from C3 where Name = 'x'")).Total);
-        Assert.Equal(["Auto/C0/ByName", "Auto/C2/ByName", "Auto/C3/ByName"], _database.Indexes.List().Select(index => index.Name));
+        Assert.Equal(
+            ["Auto/C0/ByName", "Auto/C2/ByName", "Auto/C3/ByName"], _database.Indexes.List().Select(index => index.Name));
     }
 
     [Fact]
@@ -92,7 +106,8 @@ public sealed class AutoIndexUpkeepTests : IDisposable
 
     [Theory]
     [InlineData("from Users where Nmae = 'x'", "No document of 'Users' has a field 'Nmae'. Did you mean 'Name'?")]
-    [InlineData("from Users where Name = 'x' order by Agee as long", "No document of 'Users' has a field 'Agee'. Did you mean 'Age'?")]
+    [InlineData(
+        "from Users where Name = 'x' order by Agee as long", "No document of 'Users' has a field 'Agee'. Did you mean 'Age'?")]
     [InlineData("from Users where search(Notez, 'x')", "No document of 'Users' has a field 'Notez'.")]
     [InlineData("from @all_docs where Nmae = 'x'", "No document has a field 'Nmae'. Did you mean 'Name'?")]
     [InlineData("from Userz where Name = 'x'", "There is no collection 'Userz'. Did you mean 'Users'?")]
@@ -106,7 +121,8 @@ public sealed class AutoIndexUpkeepTests : IDisposable
         await _database.PutAsync("users/1", """{"Name":"Anna","Address":{"City":"Reims"},"Age":null}""", "Users");
         await _database.PutAsync("empty/1", "{}", "Empty");
         await _database.DeleteAsync("empty/1");
-        using QueryResults results = await _database.QueryAsync(new QueryRequest { Text = query, WaitForNonStaleResults = true }, TestContext.Current.CancellationToken);
+        using QueryResults results = await _database.QueryAsync(
+            new QueryRequest { Text = query, WaitForNonStaleResults = true }, TestContext.Current.CancellationToken);
         Assert.Equal(warning is null ? [] : [warning], results.Warnings);
     }
 
@@ -122,7 +138,9 @@ public sealed class AutoIndexUpkeepTests : IDisposable
 
         async Task<IReadOnlyList<string>> WarningsAsync(string text)
         {
-            using QueryResults results = await _database.QueryAsync(new QueryRequest { Text = text, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience }, TestContext.Current.CancellationToken);
+            using QueryResults results = await _database.QueryAsync(
+                new QueryRequest { Text = text, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience },
+                TestContext.Current.CancellationToken);
             return results.Warnings;
         }
     }

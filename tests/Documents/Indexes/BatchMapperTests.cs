@@ -47,7 +47,9 @@ public sealed class BatchMapperTests : IDisposable
                 database.Indexes.Put(s_everything);
             else
                 database.Indexes.Reset(s_everything.Name);
-            Assert.True(await database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(5), cancellationToken: TestContext.Current.CancellationToken));
+            Assert.True(
+                await database.Indexes.WaitForNonStaleAsync(
+                    TimeSpan.FromMinutes(5), cancellationToken: TestContext.Current.CancellationToken));
             Assert.True(Assert.Single(database.Indexes.List()).ErrorCount > 0);
             List<string> content = Content(database.Indexes.Find(s_everything.Name)!); // it was put
             expected ??= content;
@@ -67,22 +69,28 @@ public sealed class BatchMapperTests : IDisposable
         for (int i = 0; i < Documents; i++)
         {
             string text = string.Join(' ', Enumerable.Range(0, WordsOfEach).Select(word => $"w{i}x{word}"));
-            await database.WriteAsync(Put(new WriteBatch(), $"users/{i}", $$"""{"Notes":"{{text}}"}""", "Users"), TestContext.Current.CancellationToken);
+            await database.WriteAsync(
+                Put(new WriteBatch(), $"users/{i}", $$"""{"Notes":"{{text}}"}""", "Users"),
+                TestContext.Current.CancellationToken);
         }
 
         DocumentIndex index = database.Indexes.Find(s_everything.Name)!; // it was put
-        var context = new IndexingContext(database.BeginRead, new ChangeSignal(), TimeProvider.System, AnalyzerSet.BuiltIn, database.Options.Indexing with { MaxBatchBytes = 2 << 20 });
+        var context = new IndexingContext(
+            database.BeginRead, new ChangeSignal(), TimeProvider.System, AnalyzerSet.BuiltIn,
+            database.Options.Indexing with { MaxBatchBytes = 2 << 20 });
         var mapper = new BatchMapper(index, context);
         MapBatch batch = index.BeginBatch(new FieldRange(0, 5), _clock);
         int batches = 0, changes = 0;
         for (long reached = 0, most = 0; ; batches++)
         {
             batch.Clear();
-            MappedBatch mapped = mapper.Map(batch, new FieldRange(0, 5), reached, long.MaxValue, TestContext.Current.CancellationToken);
+            MappedBatch mapped = mapper.Map(
+                batch, new FieldRange(0, 5), reached, long.MaxValue, TestContext.Current.CancellationToken);
             changes += batch.Count;
             reached = mapped.Reached;
             most = Math.Max(most, batch.SizeBytes / Math.Max(1, batch.Count));
-            Assert.True(batch.SizeBytes < (2 << 20) + (4 * most), $"{batch.Count} documents, {batch.SizeBytes} bytes"); // a piece has 256 KiB: at most three of these
+            // a piece has 256 KiB: at most three of these
+            Assert.True(batch.SizeBytes < (2 << 20) + (4 * most), $"{batch.Count} documents, {batch.SizeBytes} bytes");
             if (mapped.IsComplete)
                 break;
         }
@@ -101,8 +109,12 @@ public sealed class BatchMapperTests : IDisposable
         for (int i = 0; i < 10; i++)
             await database.WriteAsync(RandomChanges(new Random(i), 100), TestContext.Current.CancellationToken);
         DocumentIndex index = database.Indexes.Find(s_everything.Name)!; // it was put
-        var context = new IndexingContext(database.BeginRead, new ChangeSignal(), _clock, AnalyzerSet.BuiltIn, new IndexingOptions { Mappers = 2, MaxBatchChanges = 200 });
-        MappedBatch mapped = new BatchMapper(index, context).Map(index.BeginBatch(new FieldRange(0, 5), _clock), new FieldRange(0, 5), 0, long.MaxValue, TestContext.Current.CancellationToken);
+        var context = new IndexingContext(
+            database.BeginRead, new ChangeSignal(), _clock, AnalyzerSet.BuiltIn,
+            new IndexingOptions { Mappers = 2, MaxBatchChanges = 200 });
+        MappedBatch mapped = new BatchMapper(index, context).Map(
+            index.BeginBatch(new FieldRange(0, 5), _clock), new FieldRange(0, 5), 0, long.MaxValue,
+            TestContext.Current.CancellationToken);
         Assert.InRange(mapped.Batch.Count, 200, 200 + RangeCut.MaxChanges);
         Assert.False(mapped.IsComplete);
         context.Workers.Dispose();
@@ -120,17 +132,23 @@ public sealed class BatchMapperTests : IDisposable
             Collections = ["Users"],
             Fields =
             [
-                new() { Name = "Name" }, new() { Name = "Age" }, new() { Name = "Tags", Path = "Tags[]" }, new() { Name = "Notes", Indexing = FieldIndexing.Search },
+                new() { Name = "Name" }, new() { Name = "Age" }, new() { Name = "Tags", Path = "Tags[]" },
+                new() { Name = "Notes", Indexing = FieldIndexing.Search },
                 new() { Name = "At", Spatial = new SpatialFieldDefinition { Latitude = "Lat", Longitude = "Lon" } },
             ],
         });
         var documents = new WriteBatch();
         for (int i = 0; i < Documents; i++)
-            Put(documents, $"users/{i}", $$"""{"Name":"n{{i}}","Age":{{i}},"Tags":["a","b"],"Notes":"running \u00e4 word {{i}}","Lat":{{i % 80}},"Lon":12.5}""", "Users");
+            Put(
+                documents, $"users/{i}",
+                $$"""{"Name":"n{{i}}","Age":{{i}},"Tags":["a","b"],"Notes":"running \u00e4 word {{i}}","Lat":{{i % 80}},"Lon":12.5}""",
+                "Users");
         await database.WriteAsync(documents, TestContext.Current.CancellationToken);
 
         DocumentIndex index = database.Indexes.Find("Plain")!; // it was put
-        var context = new IndexingContext(database.BeginRead, new ChangeSignal(), _clock, AnalyzerSet.BuiltIn, database.Options.Indexing with { MaxBatchBytes = 64 << 20 });
+        var context = new IndexingContext(
+            database.BeginRead, new ChangeSignal(), _clock, AnalyzerSet.BuiltIn,
+            database.Options.Indexing with { MaxBatchBytes = 64 << 20 });
         var mapper = new BatchMapper(index, context);
         MapBatch batch = index.BeginBatch(new FieldRange(0, 5), _clock);
         long made = long.MaxValue;
@@ -152,9 +170,13 @@ public sealed class BatchMapperTests : IDisposable
     public void Options_out_of_range_are_refused()
     {
         foreach (IndexingOptions options in (IndexingOptions[])
-            [new() { Mappers = 0 }, new() { IndexesAtWork = 257 }, new() { MaxBatchBytes = 1 }, new() { MaxBatchChanges = 0 }, new() { MaxBatchTime = TimeSpan.Zero }])
+            [new() { Mappers = 0 }, new() { IndexesAtWork = 257 }, new() { MaxBatchBytes = 1 }, new()
+            {
+                MaxBatchChanges = 0
+            }, new() { MaxBatchTime = TimeSpan.Zero }])
         {
-            Assert.Throws<ArgumentOutOfRangeException>(() => Database.Open(_folder.Path, new DatabaseOptions { Indexing = options }));
+            Assert.Throws<ArgumentOutOfRangeException>(
+                () => Database.Open(_folder.Path, new DatabaseOptions { Indexing = options }));
         }
     }
 
@@ -163,7 +185,12 @@ public sealed class BatchMapperTests : IDisposable
         new DatabaseOptions
         {
             TimeProvider = _clock,
-            Indexing = new IndexingOptions { Mappers = mappers, MaxBatchBytes = IndexingOptions.LeastBatchBytes * 2, MaxBatchTime = TimeSpan.FromHours(1) },
+            Indexing = new IndexingOptions
+            {
+                Mappers = mappers,
+                MaxBatchBytes = IndexingOptions.LeastBatchBytes * 2,
+                MaxBatchTime = TimeSpan.FromHours(1)
+            },
         });
 
     private static WriteBatch RandomChanges(Random random, int changes)
@@ -177,10 +204,16 @@ public sealed class BatchMapperTests : IDisposable
                 continue;
             }
 
-            string notes = string.Join(' ', Enumerable.Range(0, random.Next(30) == 0 ? 1_500 : random.Next(12)).Select(_ => $"running{random.Next(300)} words"));
+            string notes = string.Join(
+                ' ',
+                Enumerable.Range(0, random.Next(30) == 0 ? 1_500 : random.Next(12))
+                    .Select(_ => $"running{random.Next(300)} words"));
             string at = random.Next(9) == 0 ? "NOWHERE" : $"POINT ({random.Next(-90, 90)} {random.Next(-80, 80)})";
             string tags = string.Join(',', Enumerable.Range(0, random.Next(4)).Select(_ => $"\"t{random.Next(9)}\""));
-            Put(batch, $"users/{number}", $$"""{"Name":"n{{random.Next(200)}}","Age":{{random.Next(100)}},"Tags":[{{tags}}],"Notes":"{{notes}}","At":"{{at}}"}""", number % 9 == 0 ? "Others" : number % 3 == 0 ? "Places" : "Users");
+            Put(
+                batch, $"users/{number}",
+                $$"""{"Name":"n{{random.Next(200)}}","Age":{{random.Next(100)}},"Tags":[{{tags}}],"Notes":"{{notes}}","At":"{{at}}"}""",
+                number % 9 == 0 ? "Others" : number % 3 == 0 ? "Places" : "Users");
         }
 
         return batch;

@@ -8,7 +8,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Indexes;
 
-/// <summary>A field of an index defined by hand has a name of its own: it is that name which queries, answers, looks and errors know, wherever in the document the value stands.</summary>
+/// <summary>
+/// A field of an index defined by hand has a name of its own: it is that name which queries, answers, looks and errors know,
+/// wherever in the document the value stands.
+/// </summary>
 public sealed class FieldNameTests : IAsyncLifetime
 {
     private readonly TemporaryDirectory _folder = new();
@@ -18,7 +21,10 @@ public sealed class FieldNameTests : IAsyncLifetime
 
     public async ValueTask InitializeAsync()
     {
-        await _database.PutAsync("notes/1", """{"In":{"Text":"a quick brown fox, and another fox","Title":"Fox Tales"},"Size":3,"Code":"aB","At":{"Lat":1,"Lng":2}}""", "Notes");
+        await _database.PutAsync(
+            "notes/1",
+            """{"In":{"Text":"a quick brown fox, and another fox","Title":"Fox Tales"},"Size":3,"Code":"aB","At":{"Lat":1,"Lng":2}}""",
+            "Notes");
         await _database.PutAsync("notes/2", """{"In":{"Text":"the lazy dog","Title":"Dogs"},"Size":30,"Code":"cD"}""", "Notes");
         await _database.PutAsync("Notes/10", """{"In":{"Text":"a fox again"},"Size":4}""", "Notes");
         _database.Indexes.Put(new IndexDefinition
@@ -44,13 +50,16 @@ public sealed class FieldNameTests : IAsyncLifetime
     }
 
     [Theory]
-    [InlineData("search(Words, 'foxes')", "Words", """{"notes/1":["a quick brown <b style=\"background:yellow\">fox</b>, and another <b style=\"background:yellow\">fox</b>"]}""")]
+    [InlineData(
+        "search(Words, 'foxes')", "Words",
+        """{"notes/1":["a quick brown <b style=\"background:yellow\">fox</b>, and another <b style=\"background:yellow\">fox</b>"]}""")]
     [InlineData("search(Name, 'tales')", "Name", """{"notes/1":["Fox <b style=\"background:yellow\">Tales</b>"]}""")]
     [InlineData("startsWith(Name, 'fox t')", "Name", """{"notes/1":["<b style=\"background:yellow\">Fox Tales</b>"]}""")]
     [InlineData("Key = 'aB'", "Key", """{"notes/1":["<b style=\"background:yellow\">aB</b>"]}""")]
     public async Task Found_words_are_marked_in_the_text_at_the_path_of_the_field(string condition, string field, string marked)
     {
-        using QueryResults results = await RunAsync($"from index N where {condition} and Weight = 3 include highlight({field}, 128, 2)");
+        using QueryResults results = await RunAsync(
+            $"from index N where {condition} and Weight = 3 include highlight({field}, 128, 2)");
         while (results.MoveNext())
             results.WriteCurrent(new ArrayBufferWriter<byte>());
         var output = new ArrayBufferWriter<byte>();
@@ -63,13 +72,24 @@ public sealed class FieldNameTests : IAsyncLifetime
     [Fact]
     public async Task Facets_sums_and_ranges_are_called_as_the_query_calls_them()
     {
-        Answer words = await _database.AskAsync("from index N select facet(Words, sum(Weight)), facet(Key), facet(Weight < 10, Weight >= 10)");
-        Assert.Equal(["Words", "Key", "Weight"], words.Rows.Select(row => row["Name"]!.GetValue<string>())); // every facet has a name
-        JsonObject fox = words.Rows[0]["Values"]!.AsArray().Select(value => value!.AsObject()).Single(value => value["Range"]!.GetValue<string>() == "fox"); // as above
+        Answer words = await _database.AskAsync(
+            "from index N select facet(Words, sum(Weight)), facet(Key), facet(Weight < 10, Weight >= 10)");
+        // every facet has a name
+        Assert.Equal(["Words", "Key", "Weight"], words.Rows.Select(row => row["Name"]!.GetValue<string>()));
+        // as above
+        JsonObject fox = words.Rows[0]["Values"]!
+            .AsArray()
+            .Select(value => value!.AsObject())
+            .Single(value => value["Range"]!.GetValue<string>() == "fox");
         Assert.Equal(("Weight", 7), (fox["Name"]!.GetValue<string>(), fox["Sum"]!.GetValue<double>()));
-        Assert.Equal(["Weight < 10", "Weight >= 10"], words.Rows[2]["Values"]!.AsArray().Select(value => value!["Range"]!.GetValue<string>()));
+        Assert.Equal(
+            ["Weight < 10", "Weight >= 10"],
+            words.Rows[2]["Values"]!.AsArray().Select(value => value!["Range"]!.GetValue<string>()));
 
-        await _database.PutAsync("facets/1", """{"Facets":[{"FieldName":"Words","Aggregations":{"Max":["Weight"]}}],"RangeFacets":[{"Ranges":["Weight < 10"]}]}""", "Facets");
+        await _database.PutAsync(
+            "facets/1",
+            """{"Facets":[{"FieldName":"Words","Aggregations":{"Max":["Weight"]}}],"RangeFacets":[{"Ranges":["Weight < 10"]}]}""",
+            "Facets");
         Answer setup = await _database.AskAsync("from index N select facet(id('facets/1'))");
         Assert.Equal(["Words", "Weight"], setup.Rows.Select(row => row["Name"]!.GetValue<string>()));
         Assert.Equal("Weight", setup.Rows[0]["Values"]![0]!["Name"]!.GetValue<string>());
@@ -85,19 +105,28 @@ public sealed class FieldNameTests : IAsyncLifetime
         Assert.Equal(["dogs", "fox tales"], content.Terms("Name", null, 5, out _));
         Assert.Equal(["dogs", "fox", "tales"], content.Terms("search(Name)", null, 5, out _));
         Assert.Equal(["aB", "cD"], content.Terms("Key", null, 5, out _));
-        Assert.Contains("no field 'Nope'", Assert.Throws<InvalidQueryException>(() => content.Terms("Nope", null, 5, out _)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "no field 'Nope'", Assert.Throws<InvalidQueryException>(() => content.Terms("Nope", null, 5, out _)).Message,
+            StringComparison.Ordinal);
     }
 
     [Theory]
     [InlineData("where Nope = 1", "has no field 'Nope'; it has 'Words', 'Name', 'Weight', 'Key', 'Place'.")]
     [InlineData("where search(Nope, 'x')", "has no field 'Nope'; it has")]
     [InlineData("order by Place", "The field 'Place' of the index 'N' does not answer this: it holds places")]
-    [InlineData("where exact(Weight = 3)", "The field 'Weight' of the index 'N' does not answer this: it holds whole values without case")]
-    [InlineData("where spatial.within(Key, spatial.circle(1, 1, 1))", "The field 'Key' of the index 'N' does not answer this: it holds whole values with case")]
-    [InlineData("where vector.search(Words, 'AAAAAA==')", "The field 'Words' of the index 'N' does not answer this: it holds words")]
+    [InlineData(
+        "where exact(Weight = 3)",
+        "The field 'Weight' of the index 'N' does not answer this: it holds whole values without case")]
+    [InlineData(
+        "where spatial.within(Key, spatial.circle(1, 1, 1))",
+        "The field 'Key' of the index 'N' does not answer this: it holds whole values with case")]
+    [InlineData(
+        "where vector.search(Words, 'AAAAAA==')", "The field 'Words' of the index 'N' does not answer this: it holds words")]
     [InlineData("order by id()", "has no field 'id()'")]
     public async Task Errors_name_the_fields_of_the_definition_and_what_they_are_for(string query, string problem) =>
-        Assert.Contains(problem, (await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync($"from index N {query}"))).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            problem, (await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync($"from index N {query}"))).Message,
+            StringComparison.Ordinal);
 
     [Theory]
     [InlineData("id() = 'NOTES/1'", "notes/1")]
@@ -131,7 +160,9 @@ public sealed class FieldNameTests : IAsyncLifetime
 
     private async Task<string> IdsAsync(string condition, bool neverStale)
     {
-        Answer answer = await _database.AskAsync($"from index N where {condition}", change: request => request with { WaitForNonStaleResults = !neverStale, NeverStale = neverStale });
+        Answer answer = await _database.AskAsync(
+            $"from index N where {condition}",
+            change: request => request with { WaitForNonStaleResults = !neverStale, NeverStale = neverStale });
         return string.Join(' ', answer.Ids.Order(StringComparer.Ordinal));
     }
 
@@ -139,6 +170,12 @@ public sealed class FieldNameTests : IAsyncLifetime
     {
         using JsonDocument parameters = JsonDocument.Parse("{}");
         return await _database.QueryAsync(
-            new QueryRequest { Text = text, Parameters = parameters.RootElement.Clone(), WaitForNonStaleResults = true, WaitTimeout = TimeSpan.FromMinutes(1) }, TestContext.Current.CancellationToken);
+            new QueryRequest
+            {
+                Text = text,
+                Parameters = parameters.RootElement.Clone(),
+                WaitForNonStaleResults = true,
+                WaitTimeout = TimeSpan.FromMinutes(1)
+            }, TestContext.Current.CancellationToken);
     }
 }

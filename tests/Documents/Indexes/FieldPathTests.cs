@@ -28,7 +28,8 @@ public sealed class FieldPathTests
     public void A_text_that_is_no_path_is_none(string text) => Assert.Null(FieldPath.TryParse(text));
 
     [Fact]
-    public void A_path_of_too_many_members_is_none() => Assert.Null(FieldPath.TryParse(string.Join('.', Enumerable.Repeat("a", FieldPath.MaxMembers + 1))));
+    public void A_path_of_too_many_members_is_none() =>
+        Assert.Null(FieldPath.TryParse(string.Join('.', Enumerable.Repeat("a", FieldPath.MaxMembers + 1))));
 
     [Theory]
     [InlineData("Company", "\"c/1\"")]
@@ -66,12 +67,17 @@ public sealed class FieldPathTests
     [InlineData("None", "null")]
     [InlineData("Self", "{}")]
     [InlineData("Größe", "true")]
-    public void A_path_leads_to_every_value(string path, string expected) => Assert.Equal(expected, string.Join(' ', Visit([path])[0]));
+    public void A_path_leads_to_every_value(string path, string expected) =>
+        Assert.Equal(expected, string.Join(' ', Visit([path])[0]));
 
     [Fact]
     public void Paths_walked_together_find_what_each_finds_alone()
     {
-        string[] paths = ["Company", "Lines[].Product", "Lines.Product", "Lines[0].Product", "Lines", "Address", "Address.City", "Grid[0][1]", "Grid", "None"];
+        string[] paths =
+        [
+            "Company", "Lines[].Product", "Lines.Product", "Lines[0].Product", "Lines", "Address", "Address.City", "Grid[0][1]",
+            "Grid", "None"
+        ];
         List<string>[] together = Visit(paths);
         for (int i = 0; i < paths.Length; i++)
             Assert.Equal(Visit([paths[i]])[0], together[i]);

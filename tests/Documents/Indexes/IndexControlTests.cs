@@ -7,7 +7,12 @@ namespace Treepie.Documents.Tests.Indexes;
 /// <summary>Locks, priorities, disabled and paused indexes: what they do, and what outlives a restart.</summary>
 public sealed class IndexControlTests : IDisposable
 {
-    private static readonly IndexDefinition ByCity = new() { Name = "ByCity", Collections = ["Users"], Fields = [new() { Name = "City" }] };
+    private static readonly IndexDefinition ByCity = new()
+    {
+        Name = "ByCity",
+        Collections = ["Users"],
+        Fields = [new() { Name = "City" }]
+    };
     private static readonly IndexDefinition ByName = ByCity with { Fields = [new() { Name = "City", Path = "Name" }] };
 
     private readonly TemporaryDirectory _folder = new();
@@ -78,7 +83,9 @@ public sealed class IndexControlTests : IDisposable
         _database.Indexes.Put(ByName);
         Assert.True(_database.Indexes.Definition("ByCity")!.IsSameAs(ByName)); // as above
         await _database.PutAsync("users/1", """{"Name":"Ada"}""", "Users");
-        Assert.True(await _database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(1), cancellationToken: TestContext.Current.CancellationToken));
+        Assert.True(
+            await _database.Indexes.WaitForNonStaleAsync(
+                TimeSpan.FromMinutes(1), cancellationToken: TestContext.Current.CancellationToken));
     }
 
     [Fact]
@@ -123,7 +130,8 @@ public sealed class IndexControlTests : IDisposable
         await turns.WaitAsync(IndexPriority.Low, CancellationToken.None); // free again
     }
 
-    private Task<Answer> AskNowAsync(string text) => _database.AskAsync(text, change: static request => request with { WaitForNonStaleResults = false });
+    private Task<Answer> AskNowAsync(string text) =>
+        _database.AskAsync(text, change: static request => request with { WaitForNonStaleResults = false });
 
     private void Reopen()
     {

@@ -6,7 +6,10 @@ namespace Treepie.Documents.Tests.Indexes;
 public sealed class IndexDirectoryTests
 {
     private static readonly AutoIndexDefinition Definition =
-        new("Users \"größe\"", [new("Name"), new("Lines[].Product", AutoIndexFieldKind.Exact), new("Notes", AutoIndexFieldKind.Search), new(AutoIndexField.Id)]);
+        new(
+            "Users \"größe\"",
+            [new("Name"), new("Lines[].Product", AutoIndexFieldKind.Exact), new("Notes", AutoIndexFieldKind.Search), new(
+                AutoIndexField.Id)]);
 
     [Fact]
     public void A_published_definition_is_found_as_it_was()

@@ -14,7 +14,11 @@ public sealed class IndexStatisticsTests : IDisposable
     {
         Name = "Users",
         Collections = ["Users"],
-        Fields = [new() { Name = "Name" }, new() { Name = "Notes", Indexing = FieldIndexing.Search }, new() { Name = "At", Spatial = new SpatialFieldDefinition { Wkt = "At" } }],
+        Fields =
+        [
+            new() { Name = "Name" }, new() { Name = "Notes", Indexing = FieldIndexing.Search },
+            new() { Name = "At", Spatial = new SpatialFieldDefinition { Wkt = "At" } }
+        ],
     };
 
     private readonly TemporaryDirectory _folder = new();
@@ -49,7 +53,9 @@ public sealed class IndexStatisticsTests : IDisposable
         await _database.WriteAsync(new WriteBatch().Delete("users/0"), TestContext.Current.CancellationToken);
         _clock.Now += TimeSpan.FromSeconds(30);
         IndexStatistics behind = Statistics;
-        Assert.Equal((6, TimeSpan.FromSeconds(30), 7L, true), (behind.WaitingChanges, behind.TimeBehind, behind.EtagsBehind, behind.IsStale));
+        Assert.Equal(
+            (6, TimeSpan.FromSeconds(30), 7L, true),
+            (behind.WaitingChanges, behind.TimeBehind, behind.EtagsBehind, behind.IsStale));
         _database.Indexes.Control.Resume();
         await WaitAsync();
         IndexStatistics now = Statistics;
@@ -68,7 +74,8 @@ public sealed class IndexStatisticsTests : IDisposable
         await _database.PutAsync("users/plain", """{"Name":"plain","Notes":"words"}""", "Users");
         Assert.Equal(1, (await _database.AskAsync("from index Users where Name = 'many'")).Total);
         Assert.Equal(1, (await _database.AskAsync("from index Users where Name = $name", $$"""{"name":"{{huge}}"}""")).Total);
-        Assert.Equal(1, (await _database.AskAsync("from index Users where search(Notes, $word)", $$"""{"word":"{{huge}}y"}""")).Total);
+        Assert.Equal(
+            1, (await _database.AskAsync("from index Users where search(Notes, $word)", $$"""{"word":"{{huge}}y"}""")).Total);
         Assert.Equal(1, (await _database.AskAsync("from index Users where search(Notes, 'words')")).Total);
         IndexError error = Assert.Single(_database.Indexes.Errors("Users"));
         Assert.Equal(("users/nowhere", "Map"), (error.DocumentId, error.Action));
@@ -88,5 +95,7 @@ public sealed class IndexStatisticsTests : IDisposable
     }
 
     private async Task WaitAsync() =>
-        Assert.True(await _database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(5), cancellationToken: TestContext.Current.CancellationToken));
+        Assert.True(
+            await _database.Indexes.WaitForNonStaleAsync(
+                TimeSpan.FromMinutes(5), cancellationToken: TestContext.Current.CancellationToken));
 }

@@ -7,22 +7,31 @@ namespace Treepie.Documents.Tests.Indexes;
 public sealed class PathMapTests
 {
     [Theory]
-    [InlineData("from o in docs.Orders select new { o.Company, City = o.ShipTo.City }", "Orders: Company=Company City=ShipTo.City")]
+    [InlineData(
+        "from o in docs.Orders select new { o.Company, City = o.ShipTo.City }", "Orders: Company=Company City=ShipTo.City")]
     [InlineData(" from o in docs.Orders\n select new\n {\n o.ShipTo?.City, Id = o.Id, }; ", "Orders: City=ShipTo.City Id=id()")]
     [InlineData("from o in docs select new { o.Name }", ": Name=Name")]
     [InlineData("from o in docs[\"@empty x\"] select new { o.Name }", "@empty x: Name=Name")]
-    [InlineData("docs.Orders.Select(order => new { order.Company, Product = order.Lines.Select(l => l.Product.Name) })", "Orders: Company=Company Product=Lines[].Product.Name")]
+    [InlineData(
+        "docs.Orders.Select(order => new { order.Company, Product = order.Lines.Select(l => l.Product.Name) })",
+        "Orders: Company=Company Product=Lines[].Product.Name")]
     [InlineData("docs.Select(d => new { d.Name })", ": Name=Name")]
     [InlineData("map('Orders', o => ({ Company: o.Company, 'Id of it': id(o) }))", "Orders: Company=Company Id of it=id()")]
     [InlineData("map(\"Orders\", (o) => { return { P: o.Lines.map(l => l.Product) }; });", "Orders: P=Lines[].Product")]
     [InlineData("map('Orders', function (o) { return { A: o.a_1 }; })", "Orders: A=a_1")]
-    [InlineData("docs.Orders.Select(o => new { N = (double?)o.A.B, I = Id(o), C = this.MetadataFor(o)[\"@collection\"] })", "Orders: N=A.B I=id() C=@metadata.@collection")]
-    [InlineData("map('Orders', o => ({ c: getMetadata(o)['@last-modified'], i: id(o) }))", "Orders: c=@metadata.@last-modified i=id()")]
+    [InlineData(
+        "docs.Orders.Select(o => new { N = (double?)o.A.B, I = Id(o), C = this.MetadataFor(o)[\"@collection\"] })",
+        "Orders: N=A.B I=id() C=@metadata.@collection")]
+    [InlineData(
+        "map('Orders', o => ({ c: getMetadata(o)['@last-modified'], i: id(o) }))", "Orders: c=@metadata.@last-modified i=id()")]
     [InlineData("map('Orders', o => ({ v: createVector(o.V.E) }))", "Orders: v=V.E")]
     public void Maps_of_paths_are_read(string map, string expected)
     {
         IndexDefinition definition = Read(map);
-        Assert.Equal(expected, $"{string.Join(',', definition.Collections)}: {string.Join(' ', definition.Fields.Select(f => $"{f.Name}={f.Path}"))}");
+        Assert.Equal(
+            expected,
+            $"{string.Join(',', definition.Collections)}: "
+                + $"{string.Join(' ', definition.Fields.Select(f => $"{f.Name}={f.Path}"))}");
     }
 
     [Theory]
@@ -51,7 +60,9 @@ public sealed class PathMapTests
     [Fact]
     public void Cut_anywhere_a_map_is_refused_or_read_and_never_breaks()
     {
-        const string Map = "docs.Orders.Select(order => new { order.Company, Where = CreateSpatialField(order.A, order.B), Product = order.Lines.Select(l => l.Product) })";
+        const string Map =
+            "docs.Orders.Select(order => new { order.Company, Where = CreateSpatialField(order.A, order.B), Product = "
+                + "order.Lines.Select(l => l.Product) })";
         for (int length = 0; length < Map.Length; length++)
             Assert.Throws<InvalidIndexDefinitionException>(() => Read(Map[..length]));
         Assert.Equal(3, Read(Map).Fields.Count);
@@ -63,7 +74,8 @@ public sealed class PathMapTests
     public void Paths_without_end_are_refused_at_once(string member, string end)
     {
         const int Members = 100_000; // as deep, it would be more than a stack; as long, minutes
-        string path = "o" + string.Concat(Enumerable.Repeat(member, Members)) + ".b" + string.Concat(Enumerable.Repeat(end, Members));
+        string path = "o" + string.Concat(Enumerable.Repeat(member, Members)) + ".b"
+            + string.Concat(Enumerable.Repeat(end, Members));
         var error = Assert.Throws<InvalidIndexDefinitionException>(() => Read($"map('Orders', o => ({{ A: {path} }}))"));
         Assert.Contains("members", error.Message, StringComparison.Ordinal);
     }
@@ -71,7 +83,9 @@ public sealed class PathMapTests
     [Fact]
     public void Options_of_fields_belong_to_fields_of_the_map_and_unknown_ones_are_refused()
     {
-        IndexDefinition definition = Read("""{"Name":"X","Maps":["from o in docs.Orders select new { o.Notes }"],"Fields":{"Notes":{"Indexing":"Search","Storage":"No","TermVector":null}},"Type":"Map","Reduce":null,"Configuration":{}}""", isWhole: true);
+        IndexDefinition definition = Read(
+            """{"Name":"X","Maps":["from o in docs.Orders select new { o.Notes }"],"Fields":{"Notes":{"Indexing":"Search","Storage":"No","TermVector":null}},"Type":"Map","Reduce":null,"Configuration":{}}""",
+            isWhole: true);
         Assert.Equal((FieldIndexing.Search, "Notes"), (Assert.Single(definition.Fields).Indexing, definition.Fields[0].Path));
         foreach (string wrong in (string[])
                  [
@@ -96,25 +110,35 @@ public sealed class PathMapTests
     [Fact]
     public void Places_and_vectors_are_said_as_clients_say_them()
     {
-        IndexDefinition places = Read("docs.Orders.Select(o => new { A = this.CreateSpatialField((double?)o.Lat, (double)o.Lng), B = CreateSpatialField(o.Wkt), V = CreateVector(o.V) })");
+        IndexDefinition places = Read(
+            "docs.Orders.Select(o => new { A = this.CreateSpatialField((double?)o.Lat, (double)o.Lng), B = "
+                + "CreateSpatialField(o.Wkt), V = CreateVector(o.V) })");
         Assert.Equal(new SpatialFieldDefinition { Latitude = "Lat", Longitude = "Lng" }, places.Fields[0].Spatial);
         Assert.Equal(new SpatialFieldDefinition { Wkt = "Wkt" }, places.Fields[1].Spatial);
         Assert.Equal(new VectorFieldDefinition(0), places.Fields[2].Vector);
         foreach ((string options, VectorFieldDefinition expected) in ((string, VectorFieldDefinition)[])
                  [
                      ("""{"Dimensions":3,"SourceEmbeddingType":"Single","DestinationEmbeddingType":"Single","NumberOfEdges":12,"NumberOfCandidatesForIndexing":16}""", new(3)),
-                     ("""{"Dimensions":null,"SourceEmbeddingType":"Int8","DestinationEmbeddingType":"Int8"}""", new(0, Bytes: true)),
+                     ("""{"Dimensions":null,"SourceEmbeddingType":"Int8","DestinationEmbeddingType":"Int8"}""", new(
+                         0, Bytes: true)),
                      ("""{"Bytes":true,"Dimensions":7}""", new(7, Bytes: true)),
                  ])
         {
-            IndexDefinition definition = Read($$$$"""{"Name":"X","Maps":["map('Orders', o => ({ v: o.v }))"],"Fields":{"v":{"Vector":{{{{options}}}}}}}""", isWhole: true);
+            IndexDefinition definition = Read(
+                $$$$"""{"Name":"X","Maps":["map('Orders', o => ({ v: o.v }))"],"Fields":{"v":{"Vector":{{{{options}}}}}}}""",
+                isWhole: true);
             Assert.Equal(expected, definition.Fields[0].Vector);
             using JsonDocument written = JsonDocument.Parse(JsonOf(definition));
             Assert.Equal(expected, IndexDefinition.FromJson(written.RootElement).Fields[0].Vector);
         }
 
-        foreach (string wrong in (string[])["""{"Dimensions":0}""", """{"Dimensions":"3"}""", """{"SourceEmbeddingType":"Text"}""", """{"DestinationEmbeddingType":"Binary"}""", """{"Metric":"Dot"}""", "5"])
-            Assert.Throws<InvalidIndexDefinitionException>(() => Read($$$$"""{"Name":"X","Fields":{"v":{"Vector":{{{{wrong}}}}}}}""", isWhole: true));
+        foreach (string wrong in (string[])
+        [
+            """{"Dimensions":0}""", """{"Dimensions":"3"}""", """{"SourceEmbeddingType":"Text"}""",
+            """{"DestinationEmbeddingType":"Binary"}""", """{"Metric":"Dot"}""", "5"
+        ])
+            Assert.Throws<InvalidIndexDefinitionException>(
+                () => Read($$$$"""{"Name":"X","Fields":{"v":{"Vector":{{{{wrong}}}}}}}""", isWhole: true));
     }
 
     [Fact]
@@ -126,15 +150,41 @@ public sealed class PathMapTests
              "Fields":{"__all_fields":{"Indexing":"Search","Analyzer":"SimpleAnalyzer","Storage":"Yes","Suggestions":true},"B":{"Indexing":"Exact"}}}
             """;
         IndexDefinition definition = Read(Text, isWhole: true);
-        Assert.Equal(new IndexFieldDefinition { Name = "a", Path = "a", Indexing = FieldIndexing.Search, Analyzer = "SimpleAnalyzer", Stored = true, Suggestions = true }, definition.Fields[0]);
-        Assert.Equal(new IndexFieldDefinition { Name = "b", Path = "b", Indexing = FieldIndexing.Exact, Stored = true, Suggestions = true }, definition.Fields[1]);
-        Assert.Equal(new IndexFieldDefinition { Name = "at", Spatial = new SpatialFieldDefinition { Latitude = "lat", Longitude = "lng" } }, definition.Fields[2]);
+        Assert.Equal(
+            new IndexFieldDefinition
+            {
+                Name = "a",
+                Path = "a",
+                Indexing = FieldIndexing.Search,
+                Analyzer = "SimpleAnalyzer",
+                Stored = true,
+                Suggestions = true
+            },
+            definition.Fields[0]);
+        Assert.Equal(
+            new IndexFieldDefinition
+            {
+                Name = "b",
+                Path = "b",
+                Indexing = FieldIndexing.Exact,
+                Stored = true,
+                Suggestions = true
+            },
+            definition.Fields[1]);
+        Assert.Equal(
+            new IndexFieldDefinition
+            {
+                Name = "at",
+                Spatial = new SpatialFieldDefinition { Latitude = "lat", Longitude = "lng" }
+            },
+            definition.Fields[2]);
     }
 
     [Fact]
     public void Maps_are_kept_as_they_were_and_make_no_other_index()
     {
-        IndexDefinition first = Read("from o in docs.Orders select new { o.Company }"), second = Read("map('Orders', o => ({ Company: o.Company }))");
+        IndexDefinition first = Read("from o in docs.Orders select new { o.Company }"),
+            second = Read("map('Orders', o => ({ Company: o.Company }))");
         Assert.Equal(["from o in docs.Orders select new { o.Company }"], first.Maps);
         Assert.True(first.IsSameAs(second));
         Assert.False(first.IsSameAs(Read("map('Orders', o => ({ Company: o.Other }))")));
@@ -154,8 +204,11 @@ public sealed class PathMapTests
 
     private static IndexDefinition Read(string text, bool isWhole = false)
     {
-        string json = isWhole ? text : JsonSerializer.Serialize(new Dictionary<string, object> { ["Name"] = "X", ["Maps"] = new[] { text } });
+        string json = isWhole
+            ? text
+            : JsonSerializer.Serialize(new Dictionary<string, object> { ["Name"] = "X", ["Maps"] = new[] { text } });
         using JsonDocument document = JsonDocument.Parse(json);
-        return Treepie.Indexes.Definitions.ComputedDefinition.Compile(IndexDefinition.FromJson(document.RootElement), engine: null).Definition;
+        return Treepie.Indexes.Definitions.ComputedDefinition.Compile(
+            IndexDefinition.FromJson(document.RootElement), engine: null).Definition;
     }
 }

@@ -22,14 +22,27 @@ public sealed class QuietIndexingTests : IDisposable
     public async Task Writers_and_those_who_ask_do_not_wait_for_an_index_that_works()
     {
         var analyzer = new Slow();
-        using Database database = Database.Open(_folder.Path, new DatabaseOptions { Analyzers = AnalyzerSet.BuiltIn.With("Slow", analyzer), Indexing = new IndexingOptions { Mappers = 2 } });
+        using Database database = Database.Open(
+            _folder.Path,
+            new DatabaseOptions
+            {
+                Analyzers = AnalyzerSet.BuiltIn.With("Slow", analyzer),
+                Indexing = new IndexingOptions { Mappers = 2 }
+            });
         await WriteAsync(database, 0);
-        database.Indexes.Put(new IndexDefinition { Name = "Slow", Collections = ["Users"], Fields = [new() { Name = "Notes", Indexing = FieldIndexing.Search, Analyzer = "Slow" }, new() { Name = "Name" }] });
+        database.Indexes.Put(
+            new IndexDefinition
+            {
+                Name = "Slow",
+                Collections = ["Users"],
+                Fields = [new() { Name = "Notes", Indexing = FieldIndexing.Search, Analyzer = "Slow" }, new() { Name = "Name" }]
+            });
         Assert.True(analyzer.Begun.Wait(TimeSpan.FromMinutes(1), TestContext.Current.CancellationToken));
 
         // It stands still now, in the middle of a text.
         await WriteAsync(database, 1);
-        Answer stale = await database.AskAsync("from index Slow where Name = 'n1'", change: static request => request with { WaitForNonStaleResults = false });
+        Answer stale = await database.AskAsync(
+            "from index Slow where Name = 'n1'", change: static request => request with { WaitForNonStaleResults = false });
         Assert.Equal((0, true), (stale.Total, stale.IsStale));
         Assert.Equal(Documents, Assert.Single(database.Indexes.List()).WaitingChanges);
         analyzer.MayGoOn.Set();
@@ -39,7 +52,8 @@ public sealed class QuietIndexingTests : IDisposable
     [Fact]
     public async Task Threads_that_serve_others_are_as_they_were_after_much_was_indexed()
     {
-        using Database database = Database.Open(_folder.Path, new DatabaseOptions { Indexing = new IndexingOptions { Mappers = 3 } });
+        using Database database = Database.Open(
+            _folder.Path, new DatabaseOptions { Indexing = new IndexingOptions { Mappers = 3 } });
         for (int round = 0; round < 4; round++)
         {
             await WriteAsync(database, round);
@@ -52,8 +66,11 @@ public sealed class QuietIndexingTests : IDisposable
         foreach (string task in Directory.EnumerateDirectories("/proc/self/task"))
         {
             string name = Text(Path.Combine(task, "comm")).Trim();
-            if (name.StartsWith(".NET T", StringComparison.Ordinal) && !name.Contains("Tiered", StringComparison.Ordinal)) // of the pool, and for timers
-                Assert.True(Nice(Path.Combine(task, "stat")) is var nice && (nice == own || nice == int.MinValue), $"{name} is quiet: {nice} instead of {own}");
+            // of the pool, and for timers
+            if (name.StartsWith(".NET T", StringComparison.Ordinal) && !name.Contains("Tiered", StringComparison.Ordinal))
+                Assert.True(
+                    Nice(Path.Combine(task, "stat")) is var nice && (nice == own || nice == int.MinValue),
+                    $"{name} is quiet: {nice} instead of {own}");
         }
     }
 
@@ -65,7 +82,8 @@ public sealed class QuietIndexingTests : IDisposable
         const int Ordinary = 0, Batch = 3;
         int own = Nice("/proc/self/stat"), before = Nice("/proc/thread-self/stat"), quiet = int.MinValue;
         int ownPolicy = Policy("/proc/thread-self/stat"), policy = int.MinValue;
-        QuietThread.Run(() => (quiet, policy) = (Nice("/proc/thread-self/stat"), Policy("/proc/thread-self/stat")), QuietThread.Quiet);
+        QuietThread.Run(
+            () => (quiet, policy) = (Nice("/proc/thread-self/stat"), Policy("/proc/thread-self/stat")), QuietThread.Quiet);
         Assert.Equal(Math.Min(19, own + QuietThread.Quiet), quiet);
         Assert.Equal(ownPolicy == Ordinary ? Batch : ownPolicy, policy);
         Assert.Equal((before, ownPolicy), (Nice("/proc/thread-self/stat"), Policy("/proc/thread-self/stat")));
@@ -101,7 +119,10 @@ public sealed class QuietIndexingTests : IDisposable
     {
         var batch = new WriteBatch();
         for (int i = 0; i < Documents; i++)
-            batch.Put($"users/{i}", Encoding.UTF8.GetBytes($$"""{"Name":"n{{i % 4}}","Notes":"some words {{round}}","@metadata":{"@collection":"Users"} }"""));
+            batch.Put(
+                $"users/{i}",
+                Encoding.UTF8.GetBytes(
+                    $$"""{"Name":"n{{i % 4}}","Notes":"some words {{round}}","@metadata":{"@collection":"Users"} }"""));
         await database.WriteAsync(batch, TestContext.Current.CancellationToken);
     }
 

@@ -5,10 +5,14 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Indexes;
 
-/// <summary>Indexes defined by hand: what their fields answer, how a changed definition takes the place of the old, what survives.</summary>
+/// <summary>
+/// Indexes defined by hand: what their fields answer, how a changed definition takes the place of the old, what survives.
+/// </summary>
 public sealed class StaticIndexTests : IDisposable
 {
-    private static readonly IndexDefinition ByCity = Define("Orders/By/City", ["Orders"], new() { Name = "City", Path = "ShipTo.City" }, new() { Name = "Product", Path = "Lines[].Product" });
+    private static readonly IndexDefinition ByCity = Define(
+        "Orders/By/City", ["Orders"], new() { Name = "City", Path = "ShipTo.City" },
+        new() { Name = "Product", Path = "Lines[].Product" });
 
     private readonly TemporaryDirectory _folder = new();
     private Database _database;
@@ -53,21 +57,33 @@ public sealed class StaticIndexTests : IDisposable
         Assert.Equal(["notes/1"], (await AskAsync("from index Notes where Code = 'aB'")).Ids);
         Assert.Equal(["notes/1"], (await AskAsync("from index Notes where exact(Code = 'aB')")).Ids);
         Assert.Equal(2, (await AskAsync("from index Notes where Loose = 'ab'")).Total);
-        Assert.Contains("'Loose' of the index 'Notes' does not answer this: it holds whole values without case", (await Assert.ThrowsAsync<InvalidQueryException>(() => AskAsync("from index Notes where exact(Loose = 'ab')"))).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "'Loose' of the index 'Notes' does not answer this: it holds whole values without case",
+            (await Assert.ThrowsAsync<InvalidQueryException>(
+                () => AskAsync("from index Notes where exact(Loose = 'ab')"))).Message,
+            StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task The_boost_of_a_field_weighs_its_words()
     {
         for (int i = 0; i < 4; i++)
-            await _database.PutAsync($"pages/{i}", $$"""{"Title":"{{(i == 2 ? "whale" : "fish")}}","Body":"{{(i == 1 ? "whale" : "fish")}}"}""", "Pages");
+            await _database.PutAsync(
+                $"pages/{i}", $$"""{"Title":"{{(i == 2 ? "whale" : "fish")}}","Body":"{{(i == 1 ? "whale" : "fish")}}"}""",
+                "Pages");
         _database.Indexes.Put(Define(
-            "Pages", ["Pages"], new() { Name = "Title", Indexing = FieldIndexing.Search, Boost = 5 }, new() { Name = "Body", Indexing = FieldIndexing.Search }));
-        Assert.Equal(["pages/2", "pages/1"], (await AskAsync("from index Pages where search(Title, 'whale') or search(Body, 'whale')")).Ids);
+            "Pages", ["Pages"], new() { Name = "Title", Indexing = FieldIndexing.Search, Boost = 5 },
+            new() { Name = "Body", Indexing = FieldIndexing.Search }));
+        Assert.Equal(
+            ["pages/2", "pages/1"],
+            (await AskAsync("from index Pages where search(Title, 'whale') or search(Body, 'whale')")).Ids);
         _database.Indexes.Put(Define(
-            "Pages", ["Pages"], new() { Name = "Title", Indexing = FieldIndexing.Search }, new() { Name = "Body", Indexing = FieldIndexing.Search, Boost = 5 }));
+            "Pages", ["Pages"], new() { Name = "Title", Indexing = FieldIndexing.Search },
+            new() { Name = "Body", Indexing = FieldIndexing.Search, Boost = 5 }));
         await SwappedAsync();
-        Assert.Equal(["pages/1", "pages/2"], (await AskAsync("from index Pages where search(Title, 'whale') or search(Body, 'whale')")).Ids);
+        Assert.Equal(
+            ["pages/1", "pages/2"],
+            (await AskAsync("from index Pages where search(Title, 'whale') or search(Body, 'whale')")).Ids);
     }
 
     [Fact]
@@ -77,14 +93,16 @@ public sealed class StaticIndexTests : IDisposable
         await _database.PutAsync("invoices/1", """{"ShipTo":{"City":"city 1"}}""", "Invoices");
         await _database.PutAsync("others/1", """{"ShipTo":{"City":"city 1"}}""", "Others");
         _database.Indexes.Put(ByCity with { Collections = ["Orders", "invoices", "ORDERS"] });
-        Assert.Equal(["invoices/1", "orders/1"], (await AskAsync("from index 'Orders/By/City' where City = 'city 1'")).Ids.Order());
+        Assert.Equal(
+            ["invoices/1", "orders/1"], (await AskAsync("from index 'Orders/By/City' where City = 'city 1'")).Ids.Order());
 
         await _database.DeleteAsync("orders/1");
         await _database.PutAsync("orders/1", """{"ShipTo":{"City":"city 1"}}""", "Others");
         Assert.Equal(["invoices/1"], (await AskAsync("from index 'Orders/By/City' where City = 'city 1'")).Ids);
         await _database.DeleteAsync("orders/1");
         await _database.PutAsync("orders/1", """{"ShipTo":{"City":"city 1"}}""", "Invoices");
-        Assert.Equal(["invoices/1", "orders/1"], (await AskAsync("from index 'Orders/By/City' where City = 'city 1'")).Ids.Order());
+        Assert.Equal(
+            ["invoices/1", "orders/1"], (await AskAsync("from index 'Orders/By/City' where City = 'city 1'")).Ids.Order());
 
         _database.Indexes.Put(ByCity with { Name = "All", Collections = ["@all_docs"] });
         Assert.Equal(3, (await AskAsync("from index All where City = 'city 1'")).Total);
@@ -157,7 +175,8 @@ public sealed class StaticIndexTests : IDisposable
         await Database.RestoreAsync(backup, path, cancellationToken: TestContext.Current.CancellationToken);
         using var restored = Database.Open(path);
         Assert.Equal(["Auto/Orders/ByFreight", "Orders/By/City"], restored.Indexes.List().Select(i => i.Name));
-        Assert.True(await restored.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(1), null, TestContext.Current.CancellationToken));
+        Assert.True(
+            await restored.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(1), null, TestContext.Current.CancellationToken));
         Assert.Equal(1, (await restored.AskAsync("from index 'Orders/By/City' where City = 'city 3'")).Total);
     }
 
@@ -181,7 +200,16 @@ public sealed class StaticIndexTests : IDisposable
         _database.Dispose();
         _database = Database.Open(_folder.Path, own);
         await PutOrdersAsync(3);
-        _database.Indexes.Put(Define("Halves", ["Orders"], new IndexFieldDefinition { Name = "City", Path = "ShipTo.City", Indexing = FieldIndexing.Search, Analyzer = "Halves" }));
+        _database.Indexes.Put(
+            Define(
+                "Halves", ["Orders"],
+                new IndexFieldDefinition
+                {
+                    Name = "City",
+                    Path = "ShipTo.City",
+                    Indexing = FieldIndexing.Search,
+                    Analyzer = "Halves"
+                }));
         Assert.Equal(1, (await AskAsync("from index Halves where search(City, '\"y 2\"')")).Total);
 
         Reopen();
@@ -202,7 +230,9 @@ public sealed class StaticIndexTests : IDisposable
         _database.Indexes.Put(ByCity);
         IndexFieldDefinition city = new() { Name = "City" };
         Refused("analyzer", ByCity with { Fields = [city with { Analyzer = "EnglishAnalyzer" }] });
-        Refused("NoSuchAnalyzer", ByCity with { Fields = [city with { Indexing = FieldIndexing.Search, Analyzer = "NoSuchAnalyzer" }] });
+        Refused(
+            "NoSuchAnalyzer",
+            ByCity with { Fields = [city with { Indexing = FieldIndexing.Search, Analyzer = "NoSuchAnalyzer" }] });
         Refused("twice", ByCity with { Fields = [city, city] });
         Refused("not a path", ByCity with { Fields = [city with { Path = "a..b" }] });
         Refused("not a path", ByCity with { Fields = [city with { Path = "a[x]" }] });
@@ -213,8 +243,18 @@ public sealed class StaticIndexTests : IDisposable
         Refused("boost", ByCity with { Fields = [city with { Boost = 2 }] });
         Refused("unknown way", ByCity with { Fields = [city with { Indexing = (FieldIndexing)9 }] });
         Refused("0 fields", ByCity with { Fields = [] });
-        Refused("513 fields", ByCity with { Fields = [.. Enumerable.Range(0, 513).Select(i => new IndexFieldDefinition { Name = $"F{i}" })] });
-        Refused("bytes as JSON", ByCity with { Fields = [.. Enumerable.Range(0, 512).Select(i => new IndexFieldDefinition { Name = $"{new string('n', 500)}{i}", Path = new string('p', 500) })] });
+        Refused(
+            "513 fields",
+            ByCity with { Fields = [.. Enumerable.Range(0, 513).Select(i => new IndexFieldDefinition { Name = $"F{i}" })] });
+        Refused(
+            "bytes as JSON",
+            ByCity with
+            {
+                Fields = [
+                    .. Enumerable.Range(0, 512)
+                        .Select(
+                            i => new IndexFieldDefinition { Name = $"{new string('n', 500)}{i}", Path = new string('p', 500) })]
+            });
         Refused("control character", ByCity with { Fields = [city with { Name = "a\nb" }] });
         Refused("Auto/", ByCity with { Name = "auto/Orders/ByX" });
         Refused("ReplacementOf/", ByCity with { Name = "ReplacementOf/X" });
@@ -225,14 +265,18 @@ public sealed class StaticIndexTests : IDisposable
         Assert.True(ByCity.IsSameAs(Assert.Single(_database.Indexes.List()).Definition!)); // it is one defined by hand
 
         void Refused(string problem, IndexDefinition definition) =>
-            Assert.Contains(problem, Assert.Throws<InvalidIndexDefinitionException>(() => _database.Indexes.Put(definition)).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                problem, Assert.Throws<InvalidIndexDefinitionException>(() => _database.Indexes.Put(definition)).Message,
+                StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task Places_and_vectors_are_found_by_the_names_of_their_fields()
     {
-        await _database.PutAsync("orders/1", """{"Where":{"Lat":49.25,"Lng":4.03},"Shape":"POINT (4.03 49.25)","Like":[1,0]}""", "Orders");
-        await _database.PutAsync("orders/2", """{"Where":{"Lat":-33.9,"Lng":151.2},"Shape":"POINT (151.2 -33.9)","Like":[0,1]}""", "Orders");
+        await _database.PutAsync(
+            "orders/1", """{"Where":{"Lat":49.25,"Lng":4.03},"Shape":"POINT (4.03 49.25)","Like":[1,0]}""", "Orders");
+        await _database.PutAsync(
+            "orders/2", """{"Where":{"Lat":-33.9,"Lng":151.2},"Shape":"POINT (151.2 -33.9)","Like":[0,1]}""", "Orders");
         await _database.PutAsync("orders/3", """{"Shape":"nowhere","Like":[1,1]}""", "Orders");
         _database.Indexes.Put(Define(
             "Places",
@@ -240,13 +284,21 @@ public sealed class StaticIndexTests : IDisposable
             new() { Name = "Place", Spatial = new() { Latitude = "Where.Lat", Longitude = "Where.Lng" } },
             new() { Name = "Shape", Spatial = new() { Wkt = "Shape" } },
             new() { Name = "Near", Path = "Like", Vector = new(2) }));
-        Assert.Equal(["orders/1"], (await AskAsync("from index Places where spatial.within(Place, spatial.circle(10, 49.255, 4.154, 'miles'))")).Ids);
-        Assert.Equal(["orders/2"], (await AskAsync("from index Places where spatial.within(Shape, spatial.circle(10, -33.9, 151.2))")).Ids);
-        Assert.Equal("orders/2", (await _database.AskAsync("from index Places where vector.search(Near, $v)", """{"v":[0.1,1]}""")).Ids.First());
+        Assert.Equal(
+            ["orders/1"],
+            (await AskAsync("from index Places where spatial.within(Place, spatial.circle(10, 49.255, 4.154, 'miles'))")).Ids);
+        Assert.Equal(
+            ["orders/2"],
+            (await AskAsync("from index Places where spatial.within(Shape, spatial.circle(10, -33.9, 151.2))")).Ids);
+        Assert.Equal(
+            "orders/2",
+            (await _database.AskAsync("from index Places where vector.search(Near, $v)", """{"v":[0.1,1]}""")).Ids.First());
         Assert.Equal("orders/3", Assert.Single(_database.Indexes.Errors("Places")).DocumentId);
         Assert.Equal(3, (await AskAsync("from index Places")).Total);
         Assert.Contains("dimensions", Assert.Throws<InvalidIndexDefinitionException>(
-            () => _database.Indexes.Put(Define("V", ["Orders"], new IndexFieldDefinition { Name = "V", Vector = new(5_000) }))).Message, StringComparison.Ordinal);
+            () => _database.Indexes.Put(
+                Define("V", ["Orders"], new IndexFieldDefinition { Name = "V", Vector = new(5_000) }))).Message,
+                StringComparison.Ordinal);
     }
 
     [Fact]
@@ -255,13 +307,15 @@ public sealed class StaticIndexTests : IDisposable
         await PutOrdersAsync(1);
         _database.Indexes.Put(ByCity);
         await Assert.ThrowsAsync<IndexNotFoundException>(() => AskAsync("from index 'Orders/ByTown'"));
-        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(() => AskAsync("from index 'Orders/By/City' where Town = 'x'"));
+        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => AskAsync("from index 'Orders/By/City' where Town = 'x'"));
         Assert.Contains("no field 'Town'; it has 'City', 'Product'", error.Message, StringComparison.Ordinal);
         Assert.Equal((1, 35), (error.Line, error.Column));
         await Assert.ThrowsAsync<InvalidQueryException>(() => AskAsync("from index 'Orders/By/City' order by ShipTo.City"));
     }
 
-    private static IndexDefinition Define(string name, string[] collections, params IndexFieldDefinition[] fields) => new() { Name = name, Collections = collections, Fields = fields };
+    private static IndexDefinition Define(string name, string[] collections, params IndexFieldDefinition[] fields) =>
+        new() { Name = name, Collections = collections, Fields = fields };
 
     private async Task<Answer> AskAsync(string query)
     {
@@ -272,8 +326,10 @@ public sealed class StaticIndexTests : IDisposable
 
     private async Task SwappedAsync()
     {
-        Assert.True(await _database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(1), null, TestContext.Current.CancellationToken));
-        while (_database.Indexes.List().Any(index => index.Name.StartsWith(IndexCatalogue.ReplacementPrefix, StringComparison.Ordinal)))
+        Assert.True(
+            await _database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(1), null, TestContext.Current.CancellationToken));
+        while (_database.Indexes.List()
+            .Any(index => index.Name.StartsWith(IndexCatalogue.ReplacementPrefix, StringComparison.Ordinal)))
             await Task.Yield(); // the thread that indexes is about to swap
     }
 
@@ -286,7 +342,10 @@ public sealed class StaticIndexTests : IDisposable
     private async Task PutOrdersAsync(int count)
     {
         for (int i = 0; i < count; i++)
-            await _database.PutAsync($"orders/{i}", $$"""{"ShipTo":{"City":"city {{i % 10}}"},"Freight":{{i}},"Lines":[{"Product":"products/{{i % 20}}"},{"Product":"x"}]}""", "Orders");
+            await _database.PutAsync(
+                $"orders/{i}",
+                $$"""{"ShipTo":{"City":"city {{i % 10}}"},"Freight":{{i}},"Lines":[{"Product":"products/{{i % 20}}"},{"Product":"x"}]}""",
+                "Orders");
     }
 
     /// <summary>Cuts a text in two.</summary>

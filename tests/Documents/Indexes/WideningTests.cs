@@ -8,8 +8,8 @@ using Treepie.Writes;
 namespace Treepie.Documents.Tests.Indexes;
 
 /// <summary>
-/// Auto-indexes are given fields while documents change, again and again, also closed in the middle: what they answer is what a scan of the
-/// documents finds, and no entry is written a second time for it.
+/// Auto-indexes are given fields while documents change, again and again, also closed in the middle: what they answer is what a
+/// scan of the documents finds, and no entry is written a second time for it.
 /// </summary>
 public sealed class WideningTests
 {
@@ -22,7 +22,10 @@ public sealed class WideningTests
         using var database = Database.Open(folder.Path);
         var batch = new WriteBatch();
         for (int i = 0; i < 500; i++)
-            batch.Put($"users/{i}", System.Text.Encoding.UTF8.GetBytes($$"""{"Name":"n{{i % 7}}","Age":{{i % 50}},"Notes":"word{{i % 3}} and more","@metadata":{"@collection":"Users"} }"""));
+            batch.Put(
+                $"users/{i}",
+                System.Text.Encoding.UTF8.GetBytes(
+                    $$"""{"Name":"n{{i % 7}}","Age":{{i % 50}},"Notes":"word{{i % 3}} and more","@metadata":{"@collection":"Users"} }"""));
         await database.WriteAsync(batch, TestContext.Current.CancellationToken);
         await database.AskAsync("from Users where Name = 'n1'");
         string directory = Assert.Single(Directory.EnumerateDirectories(Path.Combine(folder.Path, "indexes")));
@@ -54,7 +57,8 @@ public sealed class WideningTests
                     string field = s_fields[random.Next(s_fields.Length)];
                     Task<Answer> widening = database.AskAsync($"from Users where exact({field}{random.Next(3)} = 'x')");
                     database.Dispose();
-                    await ((Task)widening).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
+                    await ((Task)widening).ConfigureAwait(
+                        ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
                     database = Database.Open(folder.Path);
                 }
 
@@ -64,8 +68,14 @@ public sealed class WideningTests
                 string other = s_fields[random.Next(s_fields.Length)] + "0";
                 string condition = words ? $"search({asked}, '{value}')" : $"{asked} = '{value}'";
                 Answer answer = await database.AskAsync($"from Users where {condition} and {other} != 'v0' order by {other}");
-                string[] expected = [.. model.Where(d => Has(d.Value, asked, value) && !Has(d.Value, other, "v0")).Select(d => d.Key).Order(StringComparer.Ordinal)];
-                Assert.True(expected.SequenceEqual(answer.Ids.Order(StringComparer.Ordinal)), $"seed {seed}, step {step}: {condition} in {answer.Index}: {string.Join(",", expected)} / {string.Join(",", answer.Ids)}");
+                string[] expected = [
+                    .. model.Where(d => Has(d.Value, asked, value) && !Has(d.Value, other, "v0"))
+                        .Select(d => d.Key)
+                        .Order(StringComparer.Ordinal)];
+                Assert.True(
+                    expected.SequenceEqual(answer.Ids.Order(StringComparer.Ordinal)),
+                    $"seed {seed}, step {step}: {condition} in {answer.Index}: {string.Join(",", expected)} / "
+                        + $"{string.Join(",", answer.Ids)}");
                 Assert.All(database.Indexes.List(), index => Assert.Equal(model.Count, index.EntryCount));
             }
         }
@@ -91,7 +101,9 @@ public sealed class WideningTests
             foreach (string field in s_fields)
                 for (int i = 0; i < 3; i++)
                     if (random.Next(4) != 0)
-                        document[$"{field}{i}"] = random.Next(3) == 0 ? new JsonArray($"v{random.Next(4)}", $"v{random.Next(4)}") : $"v{random.Next(4)}";
+                        document[$"{field}{i}"] = random.Next(3) == 0
+                            ? new JsonArray($"v{random.Next(4)}", $"v{random.Next(4)}")
+                            : $"v{random.Next(4)}";
             model[id] = document;
             JsonObject stored = document.DeepClone().AsObject();
             stored["@metadata"] = new JsonObject { ["@collection"] = "Users" };

@@ -16,14 +16,20 @@ public sealed class DocumentParserTests
     [InlineData(" { } ", "{}", "", "")]
     [InlineData("\uFEFF{\"a\":1}", "{\"a\":1}", "", "")]
     [InlineData("{\"a\" : 1 , \"b\" : [ 1 , 2 ,\n{ } ] }", "{\"a\":1,\"b\":[1,2,{}]}", "", "")]
-    [InlineData("{\"a\":1.50,\"b\":-0,\"c\":1E400,\"d\":12345678901234567890123}", "{\"a\":1.50,\"b\":-0,\"c\":1E400,\"d\":12345678901234567890123}", "", "")]
+    [InlineData(
+        "{\"a\":1.50,\"b\":-0,\"c\":1E400,\"d\":12345678901234567890123}",
+        "{\"a\":1.50,\"b\":-0,\"c\":1E400,\"d\":12345678901234567890123}", "", "")]
     [InlineData("{\"@metadata\":{}}", "{}", "", "")]
     [InlineData("{\"@metadata\":{\"@collection\":\"Users\"},\"a\":1}", "{\"a\":1}", "", "Users")]
     [InlineData("{\"a\":1,\"@metadata\":{\"@collection\":\"Users\"}}", "{\"a\":1}", "", "Users")]
     [InlineData("{\"a\":1,\"@metadata\" : {\"@collection\" : \"Users\"} , \"b\":2}", "{\"a\":1,\"b\":2}", "", "Users")]
     [InlineData("{\"a\":1,\"@metadata\":{\"x\":1,\"@collection\":\"Users\",\"y\":2}}", "{\"a\":1}", "{\"x\":1,\"y\":2}", "Users")]
-    [InlineData("{\"a\":1,\"@metadata\":{\"@id\" : \"u/1\" ,\"x\" : [ { \"@id\":1} ]  , \"@change-vector\":\"A:1\" } }", "{\"a\":1}", "{\"x\":[{\"@id\":1}]}", "")]
-    [InlineData("{\"@metadata\":{\"@flags\":\"x\",\"@last-modified\":{\"any\":[1,{}]}},\"a\":{\"@metadata\":{\"@id\":1}}}", "{\"a\":{\"@metadata\":{\"@id\":1}}}", "{\"@flags\":\"x\"}", "")]
+    [InlineData(
+        "{\"a\":1,\"@metadata\":{\"@id\" : \"u/1\" ,\"x\" : [ { \"@id\":1} ]  , \"@change-vector\":\"A:1\" } }", "{\"a\":1}",
+        "{\"x\":[{\"@id\":1}]}", "")]
+    [InlineData(
+        "{\"@metadata\":{\"@flags\":\"x\",\"@last-modified\":{\"any\":[1,{}]}},\"a\":{\"@metadata\":{\"@id\":1}}}",
+        "{\"a\":{\"@metadata\":{\"@id\":1}}}", "{\"@flags\":\"x\"}", "")]
     [InlineData("{\"@metadata\":{\"@collection\":null}}", "{}", "", "")]
     [InlineData("{\"@metadata\":{\"@collection\":\"Caf\\u00e9\\ud83d\\ude00\"}}", "{}", "", "Café😀")]
     [InlineData("{\"\\u0040metadata\":{\"\\u0040collection\":\"X\"}}", "{}", "", "X")]
@@ -100,7 +106,8 @@ public sealed class DocumentParserTests
     [InlineData("[", "]")]
     public void Nesting_of_a_million_levels_is_refused_at_the_limit(string open, string close)
     {
-        string json = "{\"x\":" + string.Concat(Enumerable.Repeat(open, 1_000_000)) + "1" + string.Concat(Enumerable.Repeat(close, 1_000_000)) + "}";
+        string json = "{\"x\":" + string.Concat(Enumerable.Repeat(open, 1_000_000)) + "1"
+            + string.Concat(Enumerable.Repeat(close, 1_000_000)) + "}";
 
         InvalidDocumentException error = Assert.Throws<InvalidDocumentException>(() => Parse(json));
 
@@ -112,7 +119,8 @@ public sealed class DocumentParserTests
     public void Nesting_of_a_million_levels_is_read_where_the_limit_allows()
     {
         const int Levels = 1_000_000;
-        string json = "{\"x\":" + string.Concat(Enumerable.Repeat("{\"a\":[", Levels / 2)) + string.Concat(Enumerable.Repeat("]}", Levels / 2)) + "}";
+        string json = "{\"x\":" + string.Concat(Enumerable.Repeat("{\"a\":[", Levels / 2))
+            + string.Concat(Enumerable.Repeat("]}", Levels / 2)) + "}";
         byte[] utf8 = Encoding.UTF8.GetBytes(json);
 
         ParsedDocument parsed = new DocumentParser(int.MaxValue, Levels + 1).Parse("users/1", utf8, new byte[utf8.Length]);
@@ -124,7 +132,8 @@ public sealed class DocumentParserTests
     [Fact]
     public void The_limit_of_depth_is_the_greatest_allowed()
     {
-        static string Nested(int depth) => string.Concat(Enumerable.Repeat("{\"a\":", depth - 1)) + "{}" + new string('}', depth - 1);
+        static string Nested(int depth) =>
+            string.Concat(Enumerable.Repeat("{\"a\":", depth - 1)) + "{}" + new string('}', depth - 1);
 
         Assert.Equal(128, Parse(Encoding.UTF8.GetBytes(Nested(128)), 128).Depth);
         Assert.Throws<InvalidDocumentException>(() => Parse(Encoding.UTF8.GetBytes(Nested(129)), 128));
@@ -160,7 +169,8 @@ public sealed class DocumentParserTests
         ParsedDocument parsed = parser.Parse("users/1", utf8, new byte[utf8.Length]);
 
         Assert.Equal("Large", Encoding.UTF8.GetString(parser.Collection));
-        Assert.Equal(utf8.Length - ",\"@metadata\":{\"@collection\":\"Large\"}".Length - (3_000_000 - 1_000_000), parsed.BodyLength);
+        Assert.Equal(
+            utf8.Length - ",\"@metadata\":{\"@collection\":\"Large\"}".Length - (3_000_000 - 1_000_000), parsed.BodyLength);
     }
 
     [Fact]
@@ -205,13 +215,16 @@ public sealed class DocumentParserTests
         {
             JsonObject document = RandomObject(random, depth: 0);
             document["@metadata"] = RandomObject(random, depth: 1);
-            byte[] json = JsonSerializer.SerializeToUtf8Bytes(document, random.Next(2) == 0 ? s_indented : JsonSerializerOptions.Default);
+            byte[] json = JsonSerializer.SerializeToUtf8Bytes(
+                document, random.Next(2) == 0 ? s_indented : JsonSerializerOptions.Default);
             byte[] output = new byte[json.Length];
 
             ParsedDocument parsed = parser.Parse("users/1", json, output);
 
             JsonNode body = JsonNode.Parse(output.AsSpan(0, parsed.BodyLength))!; // an object
-            JsonNode metadata = parsed.MetadataLength == 0 ? new JsonObject() : JsonNode.Parse(output.AsSpan(parsed.BodyLength, parsed.MetadataLength))!;
+            JsonNode metadata = parsed.MetadataLength == 0
+                ? new JsonObject()
+                : JsonNode.Parse(output.AsSpan(parsed.BodyLength, parsed.MetadataLength))!;
             JsonNode expectedMetadata = document["@metadata"]!;
             document.Remove("@metadata");
             Assert.True(JsonNode.DeepEquals(document, body), $"{document} became {body}");
@@ -229,7 +242,8 @@ public sealed class DocumentParserTests
             using JsonDocument document = JsonDocument.Parse(json, new JsonDocumentOptions { AllowDuplicateProperties = false });
             ReadStrings(document.RootElement);
             return document.RootElement.ValueKind == JsonValueKind.Object
-                && (!document.RootElement.TryGetProperty("@metadata", out JsonElement metadata) || metadata.ValueKind == JsonValueKind.Object);
+                && (!document.RootElement.TryGetProperty("@metadata", out JsonElement metadata)
+                    || metadata.ValueKind == JsonValueKind.Object);
         }
         catch (Exception error) when (error is JsonException or InvalidOperationException)
         {
@@ -245,7 +259,9 @@ public sealed class DocumentParserTests
         else if (element.ValueKind == JsonValueKind.Array)
             element.EnumerateArray().ToList().ForEach(ReadStrings);
         else if (element.ValueKind == JsonValueKind.Object)
-            element.EnumerateObject().ToList().ForEach(property => ReadStrings(property.Name.Length >= 0 ? property.Value : default));
+            element.EnumerateObject()
+                .ToList()
+                .ForEach(property => ReadStrings(property.Name.Length >= 0 ? property.Value : default));
     }
 
     private static bool IsValidToParser(DocumentParser parser, byte[] json)
@@ -265,7 +281,8 @@ public sealed class DocumentParserTests
     {
         var result = new JsonObject();
         for (int count = random.Next(depth == 0 ? 8 : 5); count > 0; count--)
-            result["k\"é"[random.Next(3)] + random.Next(100).ToString(System.Globalization.CultureInfo.InvariantCulture)] = RandomNode(random, depth + 1);
+            result["k\"é"[random.Next(3)]
+                + random.Next(100).ToString(System.Globalization.CultureInfo.InvariantCulture)] = RandomNode(random, depth + 1);
         return result;
     }
 

@@ -34,7 +34,9 @@ public sealed class AttachmentsTests : IDisposable
         using (DatabaseSnapshot snapshot = database.BeginRead())
         {
             AttachmentValue attachment = snapshot.Attachment("d/2", "pic.png")!;
-            Assert.Equal(("Pic.PNG", "image/png", (long)length, Convert.ToBase64String(SHA256.HashData(content))), (attachment.Name, attachment.ContentType, attachment.SizeBytes, attachment.Hash));
+            Assert.Equal(
+                ("Pic.PNG", "image/png", (long)length, Convert.ToBase64String(SHA256.HashData(content))),
+                (attachment.Name, attachment.ContentType, attachment.SizeBytes, attachment.Hash));
             Assert.Equal(content, Read(snapshot, attachment));
         }
 
@@ -61,7 +63,8 @@ public sealed class AttachmentsTests : IDisposable
             {
                 await refused.WriteAsync(content, Cancel);
                 await refused.CompleteAsync(Cancel);
-                await Assert.ThrowsAsync<DocumentNotFoundException>(() => database.WriteAsync(new WriteBatch().PutAttachment("none", "a", null, refused), Cancel));
+                await Assert.ThrowsAsync<DocumentNotFoundException>(
+                    () => database.WriteAsync(new WriteBatch().PutAttachment("none", "a", null, refused), Cancel));
             }
 
             KindInvariants.Check(database);
@@ -81,7 +84,12 @@ public sealed class AttachmentsTests : IDisposable
         await database.WriteAsync(new WriteBatch().Put("d/1", "{}"u8.ToArray()).Put("d/2", "{}"u8.ToArray()), Cancel);
         await PutAsync(database, "d/1", "a", [1]);
         await PutAsync(database, "d/1", "b", [2]);
-        await database.WriteAsync(new WriteBatch().CopyAttachment("d/1", "a", "d/2", "c").MoveAttachment("d/1", "a", "d/1", "b").MoveAttachment("d/1", "B", "d/1", "b"), Cancel);
+        await database.WriteAsync(
+            new WriteBatch()
+                .CopyAttachment("d/1", "a", "d/2", "c")
+                .MoveAttachment("d/1", "a", "d/1", "b")
+                .MoveAttachment("d/1", "B", "d/1", "b"),
+            Cancel);
         using (DatabaseSnapshot snapshot = database.BeginRead())
         {
             Assert.Equal(["b"], snapshot.Attachments("d/1").Select(static attachment => attachment.Name));
@@ -90,9 +98,12 @@ public sealed class AttachmentsTests : IDisposable
         }
 
         KindInvariants.Check(database);
-        await Assert.ThrowsAsync<AttachmentNotFoundException>(() => database.WriteAsync(new WriteBatch().CopyAttachment("d/1", "none", "d/2", "x"), Cancel));
-        await Assert.ThrowsAsync<DocumentNotFoundException>(() => database.WriteAsync(new WriteBatch().MoveAttachment("d/1", "b", "d/3", "x"), Cancel));
-        await Assert.ThrowsAsync<ConcurrencyException>(() => database.WriteAsync(new WriteBatch().DeleteAttachment("d/1", "b", "A:1-x"), Cancel));
+        await Assert.ThrowsAsync<AttachmentNotFoundException>(
+            () => database.WriteAsync(new WriteBatch().CopyAttachment("d/1", "none", "d/2", "x"), Cancel));
+        await Assert.ThrowsAsync<DocumentNotFoundException>(
+            () => database.WriteAsync(new WriteBatch().MoveAttachment("d/1", "b", "d/3", "x"), Cancel));
+        await Assert.ThrowsAsync<ConcurrencyException>(
+            () => database.WriteAsync(new WriteBatch().DeleteAttachment("d/1", "b", "A:1-x"), Cancel));
         KindInvariants.Check(database);
     }
 
@@ -139,14 +150,21 @@ public sealed class AttachmentsTests : IDisposable
         using var environment = StorageEnvironment.Open(path);
         environment.Write(transaction =>
         {
-            foreach (string name in new[] { TreeNames.KindsByEtag, TreeNames.KindsDeleted, TreeNames.KindCounts, TreeNames.ContentsByHash, TreeNames.DocumentsByEtag })
+            foreach (string name in new[]
+            {
+                TreeNames.KindsByEtag, TreeNames.KindsDeleted, TreeNames.KindCounts, TreeNames.ContentsByHash,
+                TreeNames.DocumentsByEtag
+            })
                 transaction.DropTree(name);
             transaction.GetOrCreateTree(SalvagedDocuments.Mark);
             return true;
         });
     }
 
-    private static IEnumerable<string> Beside(List<string> lines) => lines.Where(static line => line.StartsWith("document ", StringComparison.Ordinal) || line.StartsWith("beside ", StringComparison.Ordinal));
+    private static IEnumerable<string> Beside(List<string> lines) =>
+        lines.Where(
+            static line => line.StartsWith("document ", StringComparison.Ordinal)
+                || line.StartsWith("beside ", StringComparison.Ordinal));
 
     private static async Task PutAsync(Database database, string id, string name, byte[] content)
     {

@@ -28,11 +28,19 @@ public sealed class CompareExchangeTests : IDisposable
     public async Task A_cluster_wide_batch_names_each_conflict_and_changes_nothing()
     {
         await using Database database = Database.Open(_directory.Path);
-        await database.WriteAsync(ClusterWide().Put("d/1", "{}"u8.ToArray()).PutCompareExchange("k", "{\"Object\":1}"u8, 0), Cancel);
+        await database.WriteAsync(
+            ClusterWide().Put("d/1", "{}"u8.ToArray()).PutCompareExchange("k", "{\"Object\":1}"u8, 0), Cancel);
         long etag = database.LastEtag;
-        WriteBatch batch = ClusterWide().Put("D/1", "{\"x\":1}"u8.ToArray()).Put("d/2", "{}"u8.ToArray()).PutCompareExchange("K", "{\"Object\":2}"u8, 0).DeleteCompareExchange("none", 7);
-        ClusterTransactionConcurrencyException error = await Assert.ThrowsAsync<ClusterTransactionConcurrencyException>(() => database.WriteAsync(batch, Cancel));
-        Assert.Equal([("D/1", true, 0L), ("K", false, 0L)], error.Conflicts.Select(static conflict => (conflict.Id, conflict.IsDocument, conflict.Expected)));
+        WriteBatch batch = ClusterWide()
+            .Put("D/1", "{\"x\":1}"u8.ToArray())
+            .Put("d/2", "{}"u8.ToArray())
+            .PutCompareExchange("K", "{\"Object\":2}"u8, 0)
+            .DeleteCompareExchange("none", 7);
+        ClusterTransactionConcurrencyException error = await Assert.ThrowsAsync<ClusterTransactionConcurrencyException>(
+            () => database.WriteAsync(batch, Cancel));
+        Assert.Equal(
+            [("D/1", true, 0L), ("K", false, 0L)],
+            error.Conflicts.Select(static conflict => (conflict.Id, conflict.IsDocument, conflict.Expected)));
         Assert.Equal(etag, database.LastEtag);
     }
 
@@ -47,17 +55,22 @@ public sealed class CompareExchangeTests : IDisposable
             Assert.True(snapshot.TryGet("d/1", out Document document));
             var output = new System.Buffers.ArrayBufferWriter<byte>();
             document.WriteGuardedTo(output);
-            Assert.Contains($"\"@change-vector\":\"{first}\"", Encoding.UTF8.GetString(output.WrittenSpan), StringComparison.Ordinal);
+            Assert.Contains(
+                $"\"@change-vector\":\"{first}\"", Encoding.UTF8.GetString(output.WrittenSpan), StringComparison.Ordinal);
             Assert.Equal(first, snapshot.GuardedChangeVector("d/1", document.ChangeVector));
         }
 
-        string second = (await database.WriteAsync(ClusterWide().Put("d/1", "{\"n\":2}"u8, first, first), Cancel))[0].ChangeVector!;
-        await Assert.ThrowsAsync<ClusterTransactionConcurrencyException>(() => database.WriteAsync(ClusterWide().Put("d/1", "{}"u8, null, first), Cancel));
+        string second = (await database.WriteAsync(
+            ClusterWide().Put("d/1", "{\"n\":2}"u8, first, first), Cancel))[0].ChangeVector!;
+        await Assert.ThrowsAsync<ClusterTransactionConcurrencyException>(
+            () => database.WriteAsync(ClusterWide().Put("d/1", "{}"u8, null, first), Cancel));
         await database.WriteAsync(ClusterWide().Delete("d/1", null, second), Cancel);
         using (DatabaseSnapshot snapshot = database.BeginRead())
             Assert.Equal(0, snapshot.AtomicGuardIndex("d/1"));
-        await database.WriteAsync(ClusterWide().Put(new string('x', 512), "{}"u8.ToArray()), Cancel); // the longest id has a guard too
-        await database.WriteAsync(new WriteBatch { IsClusterWide = true, DisableAtomicGuards = true }.Put("d/2", "{}"u8.ToArray()), Cancel);
+        // the longest id has a guard too
+        await database.WriteAsync(ClusterWide().Put(new string('x', 512), "{}"u8.ToArray()), Cancel);
+        await database.WriteAsync(
+            new WriteBatch { IsClusterWide = true, DisableAtomicGuards = true }.Put("d/2", "{}"u8.ToArray()), Cancel);
         Assert.Equal(1, database.GetStatistics().CompareExchangeCount);
         KindInvariants.Check(database);
     }
@@ -66,12 +79,17 @@ public sealed class CompareExchangeTests : IDisposable
     public async Task Values_keep_their_metadata_and_are_found_without_case()
     {
         await using Database database = Database.Open(_directory.Path);
-        await database.WriteAsync(new WriteBatch().PutCompareExchange("Straße/Ä", " { \"Object\" : { \"a\" : [ 1.50 ] } , \"@metadata\" : { \"own\" : true } } "u8, 0), Cancel);
+        await database.WriteAsync(
+            new WriteBatch().PutCompareExchange(
+                "Straße/Ä", " { \"Object\" : { \"a\" : [ 1.50 ] } , \"@metadata\" : { \"own\" : true } } "u8, 0),
+            Cancel);
         using DatabaseSnapshot snapshot = database.BeginRead();
         CompareExchangeValue value = snapshot.CompareExchange("STRAßE/ä")!;
         var output = new System.Buffers.ArrayBufferWriter<byte>();
         value.WriteTo(output);
-        Assert.Equal(("Straße/Ä", """{"Object":{"a":[1.50]},"@metadata":{"own":true}}"""), (value.Key, Encoding.UTF8.GetString(output.WrittenSpan)));
+        Assert.Equal(
+            ("Straße/Ä", """{"Object":{"a":[1.50]},"@metadata":{"own":true}}"""),
+            (value.Key, Encoding.UTF8.GetString(output.WrittenSpan)));
         Assert.Null(snapshot.CompareExchange(""));
         Assert.Null(snapshot.CompareExchange(new string('x', 2000)));
     }
@@ -84,7 +102,10 @@ public sealed class CompareExchangeTests : IDisposable
     public void What_is_no_value_is_refused(string key, string json, string word)
     {
         using var batch = new WriteBatch();
-        Assert.Contains(word, Assert.Throws<InvalidDocumentException>(() => batch.PutCompareExchange(key, Encoding.UTF8.GetBytes(json), 0)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            word,
+            Assert.Throws<InvalidDocumentException>(() => batch.PutCompareExchange(key, Encoding.UTF8.GetBytes(json), 0)).Message,
+            StringComparison.Ordinal);
         Assert.Equal(0, batch.Count);
     }
 
@@ -97,8 +118,12 @@ public sealed class CompareExchangeTests : IDisposable
             long index = 0, value = 0;
             using (DatabaseSnapshot snapshot = database.BeginRead())
                 if (snapshot.CompareExchange("n") is { } found)
-                    (index, value) = (found.Index, long.Parse(Encoding.UTF8.GetString(found.Body.Span)[10..^1], System.Globalization.CultureInfo.InvariantCulture));
-            IReadOnlyList<WriteResult> results = await database.WriteAsync(new WriteBatch().PutCompareExchange("n", Encoding.UTF8.GetBytes($"{{\"Object\":{value + 1}}}"), index), Cancel);
+                    (index, value) = (
+                        found.Index,
+                        long.Parse(
+                            Encoding.UTF8.GetString(found.Body.Span)[10..^1], System.Globalization.CultureInfo.InvariantCulture));
+            IReadOnlyList<WriteResult> results = await database.WriteAsync(
+                new WriteBatch().PutCompareExchange("n", Encoding.UTF8.GetBytes($"{{\"Object\":{value + 1}}}"), index), Cancel);
             if (((CompareExchangeResult)results[0].Beside!).IsSuccessful)
                 wins--;
         }

@@ -6,7 +6,10 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Kinds;
 
-/// <summary>Contents of attachments come before what has them, and stay until that is there, whatever else happens to the database meanwhile.</summary>
+/// <summary>
+/// Contents of attachments come before what has them, and stay until that is there, whatever else happens to the database
+/// meanwhile.
+/// </summary>
 public sealed class ConcurrentImportTests : IDisposable
 {
     private const int Documents = 8;
@@ -135,7 +138,8 @@ public sealed class ConcurrentImportTests : IDisposable
         public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
             ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
-        public override int Read(byte[] buffer, int offset, int count) => ReadAsync(buffer.AsMemory(offset, count)).AsTask().GetAwaiter().GetResult();
+        public override int Read(byte[] buffer, int offset, int count) =>
+            ReadAsync(buffer.AsMemory(offset, count)).AsTask().GetAwaiter().GetResult();
 
         public override void Flush()
         {

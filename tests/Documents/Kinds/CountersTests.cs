@@ -53,10 +53,13 @@ public sealed class CountersTests : IDisposable
     public async Task What_cannot_be_counted_is_refused_and_nothing_changes()
     {
         await using Database database = Database.Open(_directory.Path);
-        await database.WriteAsync(new WriteBatch().Put("d/1", "{}"u8.ToArray()).IncrementCounter("d/1", "c", long.MaxValue), Cancel);
+        await database.WriteAsync(
+            new WriteBatch().Put("d/1", "{}"u8.ToArray()).IncrementCounter("d/1", "c", long.MaxValue), Cancel);
         long etag = database.LastEtag;
-        await Assert.ThrowsAsync<CounterOverflowException>(() => database.WriteAsync(new WriteBatch().Put("d/2", "{}"u8.ToArray()).IncrementCounter("d/1", "c"), Cancel));
-        await Assert.ThrowsAsync<DocumentNotFoundException>(() => database.WriteAsync(new WriteBatch().Put("d/2", "{}"u8.ToArray()).IncrementCounter("d/3", "c"), Cancel));
+        await Assert.ThrowsAsync<CounterOverflowException>(
+            () => database.WriteAsync(new WriteBatch().Put("d/2", "{}"u8.ToArray()).IncrementCounter("d/1", "c"), Cancel));
+        await Assert.ThrowsAsync<DocumentNotFoundException>(
+            () => database.WriteAsync(new WriteBatch().Put("d/2", "{}"u8.ToArray()).IncrementCounter("d/3", "c"), Cancel));
         Assert.Throws<InvalidDocumentException>(() => new WriteBatch().IncrementCounter("d/1", " "));
         Assert.Throws<InvalidDocumentException>(() => new WriteBatch().IncrementCounter("d/1", new string('x', 513)));
         Assert.Throws<InvalidDocumentException>(() => new WriteBatch().IncrementCounter("d/1", "\uD800"));
@@ -69,7 +72,9 @@ public sealed class CountersTests : IDisposable
     public async Task A_document_that_comes_back_has_no_counters_of_before()
     {
         await using Database database = Database.Open(_directory.Path);
-        await database.WriteAsync(new WriteBatch().Put("d/1", "{}"u8.ToArray()).IncrementCounter("d/1", "c").Delete("d/1").Put("d/1", "{}"u8.ToArray()), Cancel);
+        await database.WriteAsync(
+            new WriteBatch().Put("d/1", "{}"u8.ToArray()).IncrementCounter("d/1", "c").Delete("d/1").Put("d/1", "{}"u8.ToArray()),
+            Cancel);
         using (DatabaseSnapshot snapshot = database.BeginRead())
             Assert.Empty(snapshot.Counters("d/1"));
         await database.WriteAsync(new WriteBatch().IncrementCounter("d/1", "C"), Cancel);
@@ -85,12 +90,17 @@ public sealed class CountersTests : IDisposable
         using (var batch = new WriteBatch())
         {
             batch.Put("d/1", "{}"u8.ToArray());
-            batch.Counters("d/1", [.. Enumerable.Range(0, 10_000).Select(static number => CounterOperation.Of(CounterOperationKind.Increment, $"c{number:d5}", number))]);
+            batch.Counters(
+                "d/1",
+                [.. Enumerable.Range(0, 10_000)
+                    .Select(static number => CounterOperation.Of(CounterOperationKind.Increment, $"c{number:d5}", number))]);
             await database.WriteAsync(batch, Cancel);
         }
 
         using (DatabaseSnapshot snapshot = database.BeginRead())
-            Assert.Equal(Enumerable.Range(0, 10_000).Select(static number => (long)number), snapshot.Counters("d/1").Select(static counter => counter.Value));
+            Assert.Equal(
+                Enumerable.Range(0, 10_000).Select(static number => (long)number),
+                snapshot.Counters("d/1").Select(static counter => counter.Value));
         await database.WriteAsync(new WriteBatch().DeleteByPrefix("d/"), Cancel);
         Assert.Equal(0, database.GetStatistics().CounterCount);
         KindInvariants.Check(database);

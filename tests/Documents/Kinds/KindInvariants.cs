@@ -5,7 +5,9 @@ using Treepie.Store;
 
 namespace Treepie.Documents.Tests.Kinds;
 
-/// <summary>What must be true of the values beside documents at any moment: invariants 4 and 5 of the layout, and the counts.</summary>
+/// <summary>
+/// What must be true of the values beside documents at any moment: invariants 4 and 5 of the layout, and the counts.
+/// </summary>
 internal static class KindInvariants
 {
     public static void Check(Database database)
@@ -13,7 +15,8 @@ internal static class KindInvariants
         Assert.Empty(database.Check(TestContext.Current.CancellationToken).Problems);
         using DatabaseSnapshot snapshot = database.BeginRead();
         var counts = new Dictionary<(Kind, bool), long>();
-        long logged = CheckLog(snapshot, snapshot.Kinds.Log(), isDeleted: false, counts) + CheckLog(snapshot, snapshot.Kinds.Deletions(), isDeleted: true, counts);
+        long logged = CheckLog(snapshot, snapshot.Kinds.Log(), isDeleted: false, counts)
+            + CheckLog(snapshot, snapshot.Kinds.Deletions(), isDeleted: true, counts);
         Assert.Equal(snapshot.Kinds.Total, logged);
         foreach (Kind kind in Enum.GetValues<Kind>())
         {
@@ -41,7 +44,9 @@ internal static class KindInvariants
                 references[hash] = references.GetValueOrDefault(hash) + 1;
                 using var sha = IncrementalHash.CreateHash(HashAlgorithmName.SHA256);
                 long size = 0;
-                for (ReadOnlySpan<byte> piece; !(piece = snapshot.Kinds.Content(attachment.Hash, size)).IsEmpty; size += piece.Length)
+                for (ReadOnlySpan<byte> piece;
+                     !(piece = snapshot.Kinds.Content(attachment.Hash, size)).IsEmpty;
+                     size += piece.Length)
                     sha.AppendData(piece);
                 Assert.Equal((attachment.SizeBytes, hash), (size, Convert.ToHexString(sha.GetHashAndReset())));
             }
@@ -59,7 +64,9 @@ internal static class KindInvariants
             pieces += Math.Max(1, (record.SizeBytes + ContentRecord.PieceBytes - 1) / ContentRecord.PieceBytes);
         }
 
-        Assert.Equal(references.OrderBy(static pair => pair.Key, StringComparer.Ordinal), found.OrderBy(static pair => pair.Key, StringComparer.Ordinal));
+        Assert.Equal(
+            references.OrderBy(static pair => pair.Key, StringComparer.Ordinal),
+            found.OrderBy(static pair => pair.Key, StringComparer.Ordinal));
         Assert.Equal(pieces, read.FindTree(TreeNames.Contents)?.Count ?? 0);
     }
 
@@ -73,7 +80,9 @@ internal static class KindInvariants
                 KindRecord record = snapshot.Kinds.RecordOf(log.Value);
                 ReadOnlySpan<byte> owner = KindKey.OwnerOf(log.Value);
                 Assert.Equal((log.Etag, isDeleted), (record.Etag, record.IsDeleted));
-                Assert.True(isDeleted || owner.IsEmpty || snapshot.TryGet(owner, out Document _), "what belongs to a document goes with it");
+                Assert.True(
+                    isDeleted || owner.IsEmpty || snapshot.TryGet(owner, out Document _),
+                    "what belongs to a document goes with it");
                 (Kind, bool) key = (KindKey.KindOf(log.Value), isDeleted);
                 counts[key] = counts.GetValueOrDefault(key) + 1;
                 entries++;

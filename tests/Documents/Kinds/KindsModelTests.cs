@@ -6,7 +6,10 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Kinds;
 
-/// <summary>Random work on documents, counters and compare-exchange values, told at the same time to dictionaries; both must agree, now, in snapshots held and after reopening.</summary>
+/// <summary>
+/// Random work on documents, counters and compare-exchange values, told at the same time to dictionaries; both must agree, now,
+/// in snapshots held and after reopening.
+/// </summary>
 public sealed class KindsModelTests
 {
     private const int Steps = 600;
@@ -51,7 +54,8 @@ public sealed class KindsModelTests
     }
 
     private static async Task StepAsync(
-        Database database, Random random, HashSet<string> documents, SortedDictionary<(string Id, string Name), long> counters, Dictionary<string, (long Index, int Value)> values)
+        Database database, Random random, HashSet<string> documents, SortedDictionary<(string Id, string Name), long> counters,
+        Dictionary<string, (long Index, int Value)> values)
     {
         using var batch = new WriteBatch();
         string id = $"docs/{random.Next(12)}", name = $"c{random.Next(5)}", key = $"key/{random.Next(8)}";
@@ -104,7 +108,8 @@ public sealed class KindsModelTests
     }
 
     private static void Compare(
-        Database database, HashSet<string> documents, SortedDictionary<(string Id, string Name), long> counters, Dictionary<string, (long Index, int Value)> values)
+        Database database, HashSet<string> documents, SortedDictionary<(string Id, string Name), long> counters,
+        Dictionary<string, (long Index, int Value)> values)
     {
         using DatabaseSnapshot snapshot = database.BeginRead();
         Assert.Equal(documents.Count, snapshot.DocumentCount);
@@ -118,12 +123,15 @@ public sealed class KindsModelTests
             document.WriteTo(output);
             string text = Encoding.UTF8.GetString(output.WrittenSpan);
             string names = string.Join(",", snapshot.Counters(id).Select(static counter => $"\"{counter.Name}\""));
-            Assert.Equal(names.Length > 0, text.Contains($"\"@flags\":\"HasCounters\",\"@counters\":[{names}]", StringComparison.Ordinal));
+            Assert.Equal(
+                names.Length > 0, text.Contains($"\"@flags\":\"HasCounters\",\"@counters\":[{names}]", StringComparison.Ordinal));
             Assert.Equal(names.Length > 0, text.Contains("@flags", StringComparison.Ordinal));
         }
 
         Assert.Equal(
-            values.OrderBy(static value => value.Key, StringComparer.Ordinal).Select(static value => (value.Key, value.Value.Index, $"{{\"Object\":{value.Value.Value}}}")),
-            snapshot.CompareExchangeStartingWith("KEY/").Select(static value => (value.Key, value.Index, Encoding.UTF8.GetString(value.Body.Span))));
+            values.OrderBy(static value => value.Key, StringComparer.Ordinal)
+                .Select(static value => (value.Key, value.Value.Index, $"{{\"Object\":{value.Value.Value}}}")),
+            snapshot.CompareExchangeStartingWith("KEY/")
+                .Select(static value => (value.Key, value.Index, Encoding.UTF8.GetString(value.Body.Span))));
     }
 }

@@ -31,7 +31,8 @@ public sealed class RevisionsTests : IDisposable
 
         using (DatabaseSnapshot snapshot = database.BeginRead())
         {
-            Assert.Equal(["{\"n\":3}", "{\"n\":2}", "{\"n\":1}", "{\"n\":0}"], snapshot.Revisions("D/1").Select(Body)); // that of before they were configured too
+            // that of before they were configured too
+            Assert.Equal(["{\"n\":3}", "{\"n\":2}", "{\"n\":1}", "{\"n\":0}"], snapshot.Revisions("D/1").Select(Body));
             Assert.Equal(4, snapshot.RevisionCount("d/1"));
             Assert.True(snapshot.TryGet("d/1", out Document document));
             Assert.Equal("{\"n\":3}", Body(snapshot.RevisionOf(document.ChangeVector)!));
@@ -72,7 +73,8 @@ public sealed class RevisionsTests : IDisposable
             Assert.Equal("{\"n\":1}", Encoding.UTF8.GetString(document.Body));
         }
 
-        await Assert.ThrowsAsync<DocumentNotFoundException>(() => database.Revisions.RevertAsync(new Dictionary<string, string> { ["d/10"] = before }, Cancel));
+        await Assert.ThrowsAsync<DocumentNotFoundException>(
+            () => database.Revisions.RevertAsync(new Dictionary<string, string> { ["d/10"] = before }, Cancel));
         KindInvariants.Check(database);
     }
 
@@ -81,12 +83,22 @@ public sealed class RevisionsTests : IDisposable
     {
         await using Database database = Open();
         await database.Revisions.ConfigureAsync(
-            new RevisionsConfiguration { Collections = new Dictionary<string, RevisionsRule> { ["@EMPTY"] = new() { MinimumToKeep = 2, PurgeOnDelete = true } } }, Cancel);
+            new RevisionsConfiguration
+            {
+                Collections = new Dictionary<string, RevisionsRule>
+                {
+                    ["@EMPTY"] = new() { MinimumToKeep = 2, PurgeOnDelete = true }
+                }
+            }, Cancel);
         for (int i = 0; i < 5; i++)
             await PutAsync(database, "d/1", i);
         using (DatabaseSnapshot snapshot = database.BeginRead())
             Assert.Equal(["{\"n\":4}", "{\"n\":3}"], snapshot.Revisions("d/1").Select(Body));
-        await database.WriteAsync(new WriteBatch().Put("o/1", "{\"@metadata\":{\"@collection\":\"Others\"}}"u8).Put("o/1", "{\"a\":1,\"@metadata\":{\"@collection\":\"Others\"}}"u8), Cancel);
+        await database.WriteAsync(
+            new WriteBatch()
+                .Put("o/1", "{\"@metadata\":{\"@collection\":\"Others\"}}"u8)
+                .Put("o/1", "{\"a\":1,\"@metadata\":{\"@collection\":\"Others\"}}"u8),
+            Cancel);
         using (DatabaseSnapshot snapshot = database.BeginRead())
             Assert.Empty(snapshot.Revisions("o/1"));
         await database.WriteAsync(new WriteBatch().Delete("d/1"), Cancel);
@@ -98,7 +110,12 @@ public sealed class RevisionsTests : IDisposable
     public async Task Age_keeps_more_than_the_number_does_and_enforcing_deletes_the_rest()
     {
         await using Database database = Open();
-        await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule { MinimumToKeep = 1, MinimumAgeToKeep = TimeSpan.FromMinutes(10) } }, Cancel);
+        await database.Revisions.ConfigureAsync(
+            new RevisionsConfiguration
+            {
+                Default = new RevisionsRule { MinimumToKeep = 1, MinimumAgeToKeep = TimeSpan.FromMinutes(10) }
+            },
+            Cancel);
         for (int i = 0; i < 4; i++)
         {
             await PutAsync(database, "d/1", i);
@@ -154,13 +171,15 @@ public sealed class RevisionsTests : IDisposable
     {
         await using Database database = Open();
         await PutAsync(database, "d/1", 1);
-        IReadOnlyList<WriteResult> results = await database.WriteAsync(new WriteBatch().ForceRevision("D/1").ForceRevision("d/1"), Cancel);
+        IReadOnlyList<WriteResult> results = await database.WriteAsync(
+            new WriteBatch().ForceRevision("D/1").ForceRevision("d/1"), Cancel);
         Assert.Equal([true, false], results.Select(static result => ((RevisionResult)result.Beside!).IsCreated));
         await database.WriteAsync(new WriteBatch().Put("d/1", "{\"n\":2}"u8, null, null, forceRevision: true), Cancel);
         await database.WriteAsync(new WriteBatch().Put("d/1", "{\"n\":3}"u8, null, null, forceRevision: true), Cancel);
         using (DatabaseSnapshot snapshot = database.BeginRead())
             Assert.Equal(["{\"n\":2}", "{\"n\":1}"], snapshot.Revisions("d/1").Select(Body));
-        await Assert.ThrowsAsync<DocumentNotFoundException>(() => database.WriteAsync(new WriteBatch().ForceRevision("none"), Cancel));
+        await Assert.ThrowsAsync<DocumentNotFoundException>(
+            () => database.WriteAsync(new WriteBatch().ForceRevision("none"), Cancel));
         KindInvariants.Check(database);
     }
 
@@ -253,7 +272,8 @@ public sealed class RevisionsTests : IDisposable
         List<string> expected;
         await using (Database database = Open())
         {
-            await database.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule { MinimumToKeep = 3 } }, Cancel);
+            await database.Revisions.ConfigureAsync(
+                new RevisionsConfiguration { Default = new RevisionsRule { MinimumToKeep = 3 } }, Cancel);
             for (int i = 0; i < 3; i++)
                 await PutAsync(database, "d/1", 1);
             BackupReport report = await database.BackupAsync(full, cancellationToken: Cancel);
@@ -265,7 +285,10 @@ public sealed class RevisionsTests : IDisposable
             expected = All(database);
         }
 
-        await Database.RestoreAsync([new BackupPart("full", _ => ValueTask.FromResult<Stream>(new MemoryStream(full.ToArray()))), new BackupPart("increment", _ => ValueTask.FromResult<Stream>(new MemoryStream(increment.ToArray())))], restored, cancellationToken: Cancel);
+        await Database.RestoreAsync(
+            [new BackupPart("full", _ => ValueTask.FromResult<Stream>(new MemoryStream(full.ToArray()))), new BackupPart(
+                "increment", _ => ValueTask.FromResult<Stream>(new MemoryStream(increment.ToArray())))],
+            restored, cancellationToken: Cancel);
         await using (Database database = Database.Open(restored))
         {
             Assert.Equal(expected, All(database));
@@ -289,20 +312,29 @@ public sealed class RevisionsTests : IDisposable
     public void A_configuration_that_cannot_be_is_refused(string json)
     {
         using var parsed = System.Text.Json.JsonDocument.Parse(json);
-        Assert.Contains("configuration of revisions", Assert.Throws<InvalidDocumentException>(() => RevisionsConfiguration.Read(parsed.RootElement)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "configuration of revisions",
+            Assert.Throws<InvalidDocumentException>(() => RevisionsConfiguration.Read(parsed.RootElement)).Message,
+            StringComparison.Ordinal);
     }
 
     private static List<string> All(Database database)
     {
         using DatabaseSnapshot snapshot = database.BeginRead();
-        return [.. ((string[])["d/1", "d/2"]).SelectMany(id => snapshot.Revisions(id)).Select(static revision => $"{revision.Id} {revision.Etag} {revision.IsDeletion} {revision.LastModified:O} {Body(revision)}")];
+        return [
+            .. ((string[])["d/1", "d/2"])
+                .SelectMany(id => snapshot.Revisions(id))
+                .Select(
+                    static revision =>
+                        $"{revision.Id} {revision.Etag} {revision.IsDeletion} {revision.LastModified:O} {Body(revision)}")];
     }
 
     private static void Compare(Database database, Dictionary<string, List<string?>> states)
     {
         using DatabaseSnapshot snapshot = database.BeginRead();
         foreach ((string id, List<string?> known) in states)
-            Assert.Equal(known, snapshot.Revisions(id).Reverse().Select(static revision => revision.IsDeletion ? null : Body(revision)));
+            Assert.Equal(
+                known, snapshot.Revisions(id).Reverse().Select(static revision => revision.IsDeletion ? null : Body(revision)));
     }
 
     private static long Count(Database database, string id)
@@ -313,7 +345,9 @@ public sealed class RevisionsTests : IDisposable
 
     private static string Body(Revision revision) => Encoding.UTF8.GetString(revision.Body.Span);
 
-    private Database Open() => Database.Open(Path.Combine(_directory.Path, "data"), new DatabaseOptions { TimeProvider = _clock });
+    private Database Open() =>
+        Database.Open(Path.Combine(_directory.Path, "data"), new DatabaseOptions { TimeProvider = _clock });
 
-    private static Task<IReadOnlyList<WriteResult>> PutAsync(Database database, string id, int n) => database.WriteAsync(new WriteBatch().Put(id, Encoding.UTF8.GetBytes($"{{\"n\":{n}}}")), Cancel);
+    private static Task<IReadOnlyList<WriteResult>> PutAsync(Database database, string id, int n) =>
+        database.WriteAsync(new WriteBatch().Put(id, Encoding.UTF8.GetBytes($"{{\"n\":{n}}}")), Cancel);
 }

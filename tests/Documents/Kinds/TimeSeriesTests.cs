@@ -20,17 +20,25 @@ public sealed class TimeSeriesTests : IDisposable
     public async Task Entries_come_back_in_order_with_values_and_tags()
     {
         await using Database database = await OpenAsync();
-        await database.WriteAsync(new WriteBatch().TimeSeries("d/1", "Heart", [Point(2, 7.5, "w/2"), Point(1, 60), new TimeSeriesPoint(Start.AddTicks(3), [1, double.MinValue, double.Epsilon])]), Cancel);
+        await database.WriteAsync(
+            new WriteBatch().TimeSeries(
+                "d/1", "Heart",
+                [Point(2, 7.5, "w/2"), Point(1, 60), new TimeSeriesPoint(
+                    Start.AddTicks(3), [1, double.MinValue, double.Epsilon])]),
+            Cancel);
         await database.WriteAsync(new WriteBatch().TimeSeries("D/1", "HEART", [Point(1, 61, "w/1")]), Cancel);
         using DatabaseSnapshot snapshot = database.BeginRead();
         Assert.Equal(
             [$"{Start.AddTicks(3):O} 1,{double.MinValue},{double.Epsilon} ", $"{Start.AddMinutes(1):O} 61 w/1", $"{Start.AddMinutes(2):O} 7.5 w/2"],
             snapshot.TimeSeries("d/1", "heart").Select(Text));
-        Assert.Equal([new TimeSeriesStatistics("Heart", 3, Start.AddTicks(3), Start.AddMinutes(2))], snapshot.TimeSeriesOf("d/1"));
+        Assert.Equal(
+            [new TimeSeriesStatistics("Heart", 3, Start.AddTicks(3), Start.AddMinutes(2))], snapshot.TimeSeriesOf("d/1"));
         Assert.True(snapshot.TryGet("d/1", out Document document));
         var output = new System.Buffers.ArrayBufferWriter<byte>();
         document.WriteTo(output);
-        Assert.Contains("\"@flags\":\"HasTimeSeries\",\"@timeseries\":[\"Heart\"]", Encoding.UTF8.GetString(output.WrittenSpan), StringComparison.Ordinal);
+        Assert.Contains(
+            "\"@flags\":\"HasTimeSeries\",\"@timeseries\":[\"Heart\"]", Encoding.UTF8.GetString(output.WrittenSpan),
+            StringComparison.Ordinal);
         KindInvariants.Check(database);
     }
 
@@ -38,7 +46,12 @@ public sealed class TimeSeriesTests : IDisposable
     public async Task Random_work_agrees_with_sorted_maps()
     {
         var random = new Random(Seed.Next());
-        var series = new SortedDictionary<string, SortedDictionary<DateTime, TimeSeriesPoint>>(StringComparer.Ordinal) { ["a"] = [], ["b"] = [], ["inc:c"] = [] };
+        var series = new SortedDictionary<string, SortedDictionary<DateTime, TimeSeriesPoint>>(StringComparer.Ordinal)
+        {
+            ["a"] = [],
+            ["b"] = [],
+            ["inc:c"] = []
+        };
         Database database = await OpenAsync();
         for (int step = 0; step < 150; step++)
         {
@@ -63,12 +76,18 @@ public sealed class TimeSeriesTests : IDisposable
                     var points = new List<TimeSeriesPoint>();
                     for (int i = 0; i < length; i++)
                     {
-                        double[] values = [.. Enumerable.Range(0, random.Next(1, 4)).Select(_ => random.Next(3) == 0 ? random.NextDouble() : random.Next(100))];
-                        points.Add(new TimeSeriesPoint(Start.AddSeconds(from + random.Next(2 * length)).AddTicks(random.Next(20) == 0 ? 7 : 0), values, random.Next(3) == 0 ? $"tag/{random.Next(400)}" : null));
+                        double[] values = [
+                            .. Enumerable.Range(0, random.Next(1, 4))
+                                .Select(_ => random.Next(3) == 0 ? random.NextDouble() : random.Next(100))];
+                        points.Add(
+                            new TimeSeriesPoint(
+                                Start.AddSeconds(from + random.Next(2 * length)).AddTicks(random.Next(20) == 0 ? 7 : 0), values,
+                                random.Next(3) == 0 ? $"tag/{random.Next(400)}" : null));
                     }
 
                     foreach (TimeSeriesPoint point in points)
-                        known[point.Timestamp] = name == "inc:c" && known.TryGetValue(point.Timestamp, out TimeSeriesPoint? before) ? Sum(before, point) : point;
+                        known[point.Timestamp] = name == "inc:c"
+                            && known.TryGetValue(point.Timestamp, out TimeSeriesPoint? before) ? Sum(before, point) : point;
                     batch.TimeSeries("D/1", name.ToUpperInvariant(), points);
                     break;
             }
@@ -92,7 +111,12 @@ public sealed class TimeSeriesTests : IDisposable
     {
         await using Database database = await OpenAsync();
         const int Points = 50_000;
-        await database.WriteAsync(new WriteBatch().TimeSeries("d/1", "s", [.. Enumerable.Range(0, Points).Select(static i => new TimeSeriesPoint(Start.AddSeconds(i * 10), [20 + (i / 100 % 10)]))]), Cancel);
+        await database.WriteAsync(
+            new WriteBatch().TimeSeries(
+                "d/1", "s",
+                [.. Enumerable.Range(0, Points)
+                    .Select(static i => new TimeSeriesPoint(Start.AddSeconds(i * 10), [20 + (i / 100 % 10)]))]),
+            Cancel);
         using DatabaseSnapshot snapshot = database.BeginRead();
         long bytes = 0, count = 0;
         double sum = 0;
@@ -103,7 +127,9 @@ public sealed class TimeSeriesTests : IDisposable
             var segment = new TimeSeriesSegment(value);
             (int number, double min, double max, double total, double first, double last) = segment.Aggregate(0);
             List<double> values = [.. segment.Unpack().Select(static point => point.Values[0])];
-            Assert.Equal((values.Count, values.Min(), values.Max(), values.Sum(), values[0], values[^1]), (number, min, max, total, first, last));
+            Assert.Equal(
+                (values.Count, values.Min(), values.Max(), values.Sum(), values[0], values[^1]),
+                (number, min, max, total, first, last));
             Assert.InRange(value.Length, 1, 2500);
             count += number;
             sum += total;
@@ -119,14 +145,19 @@ public sealed class TimeSeriesTests : IDisposable
         await using Database database = await OpenAsync();
         long etag = database.LastEtag;
         using var batch = new WriteBatch();
-        foreach (TimeSeriesPoint point in (TimeSeriesPoint[])[Point(1, double.NaN), Point(1, double.PositiveInfinity), new(Start, []), new(Start, new double[33]), Point(1, 1, new string('x', 256))])
+        foreach (TimeSeriesPoint point in (TimeSeriesPoint[])
+        [
+            Point(1, double.NaN), Point(1, double.PositiveInfinity), new(Start, []), new(Start, new double[33]),
+            Point(1, 1, new string('x', 256))
+        ])
             Assert.Throws<InvalidDocumentException>(() => batch.TimeSeries("d/1", "s", [point]));
         Assert.Throws<InvalidDocumentException>(() => batch.TimeSeries("d/1", "", [Point(1, 1)]));
         Assert.Throws<InvalidDocumentException>(() => batch.TimeSeries("d/1", new string('x', 513), [Point(1, 1)]));
         Assert.Throws<InvalidDocumentException>(() => batch.TimeSeries("d/1", "a\0b", [Point(1, 1)]));
         Assert.Throws<InvalidDocumentException>(() => batch.TimeSeries("d/1", "s", [], [(Start, Start.AddTicks(-1))]));
         Assert.Equal(0, batch.Count);
-        await Assert.ThrowsAsync<DocumentNotFoundException>(() => database.WriteAsync(new WriteBatch().Put("d/3", "{}"u8).TimeSeries("d/2", "s", [Point(1, 1)]), Cancel));
+        await Assert.ThrowsAsync<DocumentNotFoundException>(
+            () => database.WriteAsync(new WriteBatch().Put("d/3", "{}"u8).TimeSeries("d/2", "s", [Point(1, 1)]), Cancel));
         Assert.Equal(etag, database.LastEtag);
     }
 
@@ -137,7 +168,10 @@ public sealed class TimeSeriesTests : IDisposable
         List<string> expected;
         await using (Database database = await OpenAsync())
         {
-            await database.WriteAsync(new WriteBatch().TimeSeries("d/1", "Prices", [.. Enumerable.Range(0, 5000).Select(static i => Point(i, Math.Sin(i), $"t/{i % 7}"))]), Cancel);
+            await database.WriteAsync(
+                new WriteBatch().TimeSeries(
+                    "d/1", "Prices", [.. Enumerable.Range(0, 5000).Select(static i => Point(i, Math.Sin(i), $"t/{i % 7}"))]),
+                Cancel);
             await database.BackupAsync(backup, cancellationToken: Cancel);
             expected = All(database);
         }
@@ -164,25 +198,34 @@ public sealed class TimeSeriesTests : IDisposable
         return [.. snapshot.TimeSeries("d/1", "prices").Select(Text)];
     }
 
-    private static void Compare(Database database, SortedDictionary<string, SortedDictionary<DateTime, TimeSeriesPoint>> series, Random random)
+    private static void Compare(
+        Database database, SortedDictionary<string, SortedDictionary<DateTime, TimeSeriesPoint>> series, Random random)
     {
         using DatabaseSnapshot snapshot = database.BeginRead();
         foreach ((string name, SortedDictionary<DateTime, TimeSeriesPoint> known) in series)
         {
             Assert.Equal(known.Values.Select(Text), snapshot.TimeSeries("d/1", name).Select(Text));
             (DateTime from, DateTime to) = (Start.AddSeconds(random.Next(20_000)), Start.AddSeconds(random.Next(40_000)));
-            Assert.Equal(known.Values.Where(point => point.Timestamp >= from && point.Timestamp <= to).Select(Text), snapshot.TimeSeries("d/1", name, from, to).Select(Text));
+            Assert.Equal(
+                known.Values.Where(point => point.Timestamp >= from && point.Timestamp <= to).Select(Text),
+                snapshot.TimeSeries("d/1", name, from, to).Select(Text));
         }
 
         Assert.Equal(
-            series.Where(static pair => pair.Value.Count > 0).Select(static pair => (pair.Key, (long)pair.Value.Count, pair.Value.Keys.First(), pair.Value.Keys.Last())),
-            snapshot.TimeSeriesOf("d/1").Select(static found => (found.Name.ToLowerInvariant(), found.Count, found.First, found.Last)));
+            series.Where(static pair => pair.Value.Count > 0)
+                .Select(static pair => (pair.Key, (long)pair.Value.Count, pair.Value.Keys.First(), pair.Value.Keys.Last())),
+            snapshot.TimeSeriesOf("d/1")
+                .Select(static found => (found.Name.ToLowerInvariant(), found.Count, found.First, found.Last)));
     }
 
     private static TimeSeriesPoint Sum(TimeSeriesPoint one, TimeSeriesPoint other) => new(
-        one.Timestamp, [.. Enumerable.Range(0, Math.Max(one.Values.Count, other.Values.Count)).Select(i => one.Values.ElementAtOrDefault(i) + other.Values.ElementAtOrDefault(i))], other.Tag ?? one.Tag);
+        one.Timestamp,
+        [.. Enumerable.Range(0, Math.Max(one.Values.Count, other.Values.Count))
+            .Select(i => one.Values.ElementAtOrDefault(i) + other.Values.ElementAtOrDefault(i))],
+        other.Tag ?? one.Tag);
 
-    private static TimeSeriesPoint Point(int minutes, double value, string? tag = null) => new(Start.AddMinutes(minutes), [value], tag);
+    private static TimeSeriesPoint Point(int minutes, double value, string? tag = null) =>
+        new(Start.AddMinutes(minutes), [value], tag);
 
     private static string Text(TimeSeriesPoint point) => $"{point.Timestamp:O} {string.Join(",", point.Values)} {point.Tag}";
 

@@ -59,7 +59,11 @@ public sealed class DocumentLifecycleTests : IDisposable
     {
         await using Database database = Open();
         await database.Lifecycle.SetAsync(LifecycleTask.Archival, new LifecycleSettings(), Cancel);
-        await database.WriteAsync(new WriteBatch().Put("d/1", Json("\"@archive-at\":\"2026-01-31T12:00:10\"")).Put("d/2", Json("\"a\":1,\"@archive-at\":\"2026-01-31T13:00:10+01:00\"")), Cancel);
+        await database.WriteAsync(
+            new WriteBatch()
+                .Put("d/1", Json("\"@archive-at\":\"2026-01-31T12:00:10\""))
+                .Put("d/2", Json("\"a\":1,\"@archive-at\":\"2026-01-31T13:00:10+01:00\"")),
+            Cancel);
         _clock.Now += TimeSpan.FromMinutes(1);
         Assert.Equal(2, await database.Lifecycle.RunAsync(Cancel));
         Assert.Equal("{\"@archived\":true}", Read(database, "d/1").Metadata);
@@ -93,7 +97,8 @@ public sealed class DocumentLifecycleTests : IDisposable
                 await database.WriteAsync(batch, Cancel);
             }
 
-            database.Environment.Write(static transaction => transaction.DropTree(TreeNames.Due), Cancel); // as an older version left it
+            // as an older version left it
+            database.Environment.Write(static transaction => transaction.DropTree(TreeNames.Due), Cancel);
         }
 
         await using Database reopened = Open();
@@ -110,14 +115,18 @@ public sealed class DocumentLifecycleTests : IDisposable
         using var backup = new MemoryStream();
         await using (Database database = Open())
         {
-            await database.Lifecycle.SetAsync(LifecycleTask.Expiration, new LifecycleSettings { Frequency = TimeSpan.FromSeconds(90), MaxItemsPerRun = 5 }, Cancel);
+            await database.Lifecycle.SetAsync(
+                LifecycleTask.Expiration, new LifecycleSettings { Frequency = TimeSpan.FromSeconds(90), MaxItemsPerRun = 5 },
+                Cancel);
             await PutAsync(database, "d/1", "@expires", 1);
             await PutAsync(database, "d/2", "@expires", 3);
         }
 
         await using (Database database = Open())
         {
-            Assert.Equal(new LifecycleSettings { Frequency = TimeSpan.FromSeconds(90), MaxItemsPerRun = 5 }, database.Lifecycle.Get(LifecycleTask.Expiration));
+            Assert.Equal(
+                new LifecycleSettings { Frequency = TimeSpan.FromSeconds(90), MaxItemsPerRun = 5 },
+                database.Lifecycle.Get(LifecycleTask.Expiration));
             Assert.Null(database.Lifecycle.Get(LifecycleTask.Refresh));
             await database.BackupAsync(backup, cancellationToken: Cancel);
         }
@@ -133,7 +142,8 @@ public sealed class DocumentLifecycleTests : IDisposable
         }
 
         backup.Position = 0;
-        await using Database imported = Database.Open(Path.Combine(_directory.Path, "imported"), new DatabaseOptions { TimeProvider = _clock });
+        await using Database imported = Database.Open(
+            Path.Combine(_directory.Path, "imported"), new DatabaseOptions { TimeProvider = _clock });
         await imported.ImportAsync(backup, cancellationToken: Cancel);
         Assert.Equal(1, await imported.Lifecycle.RunAsync(Cancel));
         Assert.Equal(["d/2"], Ids(imported));
@@ -151,13 +161,17 @@ public sealed class DocumentLifecycleTests : IDisposable
         foreach (string member in (string[])["@expires", "@refresh", "@archive-at"])
         {
             using var batch = new WriteBatch();
-            InvalidDocumentException error = Assert.Throws<InvalidDocumentException>(() => batch.Put("d/1", Json($"\"{member}\":{value}")));
+            InvalidDocumentException error = Assert.Throws<InvalidDocumentException>(
+                () => batch.Put("d/1", Json($"\"{member}\":{value}")));
             Assert.Contains($"'{member}' in the metadata of document 'd/1'", error.Message, StringComparison.Ordinal);
             Assert.Equal(0, batch.Count);
         }
 
-        await Assert.ThrowsAsync<InvalidDocumentException>(() => database.Lifecycle.SetAsync(LifecycleTask.Refresh, new LifecycleSettings { Frequency = TimeSpan.Zero }, Cancel));
-        await Assert.ThrowsAsync<InvalidDocumentException>(() => database.Lifecycle.SetAsync(LifecycleTask.Refresh, new LifecycleSettings { MaxItemsPerRun = 0 }, Cancel));
+        await Assert.ThrowsAsync<InvalidDocumentException>(
+            () => database.Lifecycle.SetAsync(
+                LifecycleTask.Refresh, new LifecycleSettings { Frequency = TimeSpan.Zero }, Cancel));
+        await Assert.ThrowsAsync<InvalidDocumentException>(
+            () => database.Lifecycle.SetAsync(LifecycleTask.Refresh, new LifecycleSettings { MaxItemsPerRun = 0 }, Cancel));
         Assert.Equal(0, database.LastEtag);
     }
 
@@ -187,7 +201,9 @@ public sealed class DocumentLifecycleTests : IDisposable
                 case 3:
                     _clock.Now += TimeSpan.FromMinutes(random.Next(-5, 20));
                     await database.Lifecycle.RunAsync(Cancel);
-                    foreach (string gone in times.Where(pair => pair.Value <= _clock.Now).Select(static pair => pair.Key).ToList())
+                    foreach (string gone in times.Where(pair => pair.Value <= _clock.Now)
+                        .Select(static pair => pair.Key)
+                        .ToList())
                         times.Remove(gone);
                     Assert.Equal(times.Keys.Order(StringComparer.Ordinal), Ids(database).Order(StringComparer.Ordinal));
                     break;
@@ -205,16 +221,25 @@ public sealed class DocumentLifecycleTests : IDisposable
 
         KindInvariants.Check(database);
         using (DatabaseSnapshot snapshot = database.BeginRead())
-            Assert.Equal(times.Values.Count(static time => time is not null), snapshot.Due.Due(DueAction.Expire, long.MaxValue, int.MaxValue).Count);
+            Assert.Equal(
+                times.Values.Count(static time => time is not null),
+                snapshot.Due.Due(DueAction.Expire, long.MaxValue, int.MaxValue).Count);
         await database.DisposeAsync();
     }
 
-    private Database Open() => Database.Open(Path.Combine(_directory.Path, "data"), new DatabaseOptions { TimeProvider = _clock });
+    private Database Open() =>
+        Database.Open(Path.Combine(_directory.Path, "data"), new DatabaseOptions { TimeProvider = _clock });
 
     private static byte[] Json(string metadata) => Encoding.UTF8.GetBytes($"{{\"@metadata\":{{{metadata}}}}}");
 
-    private Task<IReadOnlyList<WriteResult>> PutAsync(Database database, string id, string member, int minutes) => database.WriteAsync(
-        new WriteBatch().Put(id, Json(string.Create(CultureInfo.InvariantCulture, $"\"{member}\":\"{_clock.Now.UtcDateTime.AddMinutes(minutes):O}\""))), Cancel);
+    private Task<IReadOnlyList<WriteResult>> PutAsync(Database database, string id, string member, int minutes) =>
+        database.WriteAsync(
+            new WriteBatch().Put(
+                id,
+                Json(
+                    string.Create(
+                        CultureInfo.InvariantCulture,
+                        $"\"{member}\":\"{_clock.Now.UtcDateTime.AddMinutes(minutes):O}\""))), Cancel);
 
     private static List<string> Ids(Database database)
     {

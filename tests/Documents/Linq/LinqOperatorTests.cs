@@ -24,9 +24,39 @@ public sealed class LinqOperatorTests : IAsyncLifetime
     public async ValueTask InitializeAsync()
     {
         using DocumentSession session = _database.OpenSession();
-        session.Store(new Book { Id = "books/1", Title = "The red fox", Shop = "shops/1", Price = 10, Lat = 49.25, Lng = 4.03, Embedding = [1, 0] });
-        session.Store(new Book { Id = "books/2", Title = "A red house in a red town", Shop = "shops/1", Price = 20, Lat = 48.85, Lng = 2.35, Embedding = [0.9f, 0.1f] });
-        session.Store(new Book { Id = "books/3", Title = "The blue fox", Shop = "shops/2", Price = 30, Lat = 45.75, Lng = 4.85, Embedding = [0, 1] });
+        session.Store(
+            new Book
+            {
+                Id = "books/1",
+                Title = "The red fox",
+                Shop = "shops/1",
+                Price = 10,
+                Lat = 49.25,
+                Lng = 4.03,
+                Embedding = [1, 0]
+            });
+        session.Store(
+            new Book
+            {
+                Id = "books/2",
+                Title = "A red house in a red town",
+                Shop = "shops/1",
+                Price = 20,
+                Lat = 48.85,
+                Lng = 2.35,
+                Embedding = [0.9f, 0.1f]
+            });
+        session.Store(
+            new Book
+            {
+                Id = "books/3",
+                Title = "The blue fox",
+                Shop = "shops/2",
+                Price = 30,
+                Lat = 45.75,
+                Lng = 4.85,
+                Embedding = [0, 1]
+            });
         session.Store(new Shop { Id = "shops/1", Name = "Left" });
         session.Store(new Shop { Id = "shops/2", Name = "Right" });
         await session.SaveChangesAsync(Token);
@@ -43,9 +73,15 @@ public sealed class LinqOperatorTests : IAsyncLifetime
     [Fact]
     public async Task Words_are_searched_best_first()
     {
-        Assert.Equal(["books/2", "books/1"], (await Books.Search(b => b.Title, "red").ToListAsync(Token)).OrderByDescending(b => b.Id).Select(b => b.Id));
-        Assert.Equal(["books/1"], (await Books.Search(b => b.Title, "red fox", allWords: true).ToListAsync(Token)).Select(b => b.Id));
-        List<Book> boosted = await Books.Where(b => RqlMethods.Search(b.Title, "red", false) || RqlMethods.Boost(RqlMethods.Search(b.Title, "blue", false), 100)).OrderByScore().ToListAsync(Token);
+        Assert.Equal(
+            ["books/2", "books/1"],
+            (await Books.Search(b => b.Title, "red").ToListAsync(Token)).OrderByDescending(b => b.Id).Select(b => b.Id));
+        Assert.Equal(
+            ["books/1"], (await Books.Search(b => b.Title, "red fox", allWords: true).ToListAsync(Token)).Select(b => b.Id));
+        List<Book> boosted = await Books.Where(
+            b => RqlMethods.Search(b.Title, "red", false) || RqlMethods.Boost(RqlMethods.Search(b.Title, "blue", false), 100))
+                .OrderByScore()
+                .ToListAsync(Token);
         Assert.Equal("books/3", boosted[0].Id);
         Assert.Equal(3, boosted.Count);
     }
@@ -54,14 +90,25 @@ public sealed class LinqOperatorTests : IAsyncLifetime
     public async Task Places_are_found_and_sorted_by_distance()
     {
         IDocumentQueryable<Book> near = Books.Spatial(b => b.Lat, b => b.Lng, SpatialCriteria.WithinRadius(200, 49.2, 4));
-        Assert.Equal(["books/1", "books/2"], (await near.OrderByDistance(b => b.Lat, b => b.Lng, 49.2, 4).ToListAsync(Token)).Select(b => b.Id));
-        Assert.Equal(["books/2", "books/1"], (await near.OrderByDistance(b => b.Lat, b => b.Lng, 49.2, 4, descending: true).ToListAsync(Token)).Select(b => b.Id));
-        Assert.Equal(2, await Books.Where(b => RqlMethods.Spatial(b.Lat, b.Lng, SpatialCriteria.Within(SpatialShape.Circle(200, 49.2, 4, false)))).CountAsync(Token));
+        Assert.Equal(
+            ["books/1", "books/2"],
+            (await near.OrderByDistance(b => b.Lat, b => b.Lng, 49.2, 4).ToListAsync(Token)).Select(b => b.Id));
+        Assert.Equal(
+            ["books/2", "books/1"],
+            (await near.OrderByDistance(b => b.Lat, b => b.Lng, 49.2, 4, descending: true).ToListAsync(Token)).Select(b => b.Id));
+        Assert.Equal(
+            2,
+            await Books.Where(
+                b => RqlMethods.Spatial(b.Lat, b.Lng, SpatialCriteria.Within(SpatialShape.Circle(200, 49.2, 4, false))))
+                    .CountAsync(Token));
     }
 
     [Fact]
     public async Task Vectors_are_compared() =>
-        Assert.Equal(["books/1", "books/2"], (await Books.VectorSearch(b => b.Embedding, [1, 0], numberOfCandidates: 2, exact: true).ToListAsync(Token)).Select(b => b.Id));
+        Assert.Equal(
+            ["books/1", "books/2"],
+            (await Books.VectorSearch(b => b.Embedding, [1, 0], numberOfCandidates: 2, exact: true).ToListAsync(Token)).Select(
+                b => b.Id));
 
     [Fact]
     public async Task Documents_like_one_are_found()
@@ -74,7 +121,10 @@ public sealed class LinqOperatorTests : IAsyncLifetime
     [Fact]
     public async Task Facets_count_and_sum_up()
     {
-        IReadOnlyDictionary<string, FacetResult> facets = await Books.Where(b => b.Price > 5).AggregateBy(b => b.Shop).SumOn(b => b.Price).MaxOn(b => b.Price)
+        IReadOnlyDictionary<string, FacetResult> facets = await Books.Where(b => b.Price > 5)
+            .AggregateBy(b => b.Shop)
+            .SumOn(b => b.Price)
+            .MaxOn(b => b.Price)
             .AndAggregateBy(b => b.Price < 20, b => b.Price >= 20).ExecuteAsync(Token);
         FacetValue left = facets["Shop"].Values.Single(value => value.Range == "shops/1");
         Assert.Equal((2L, 30d, 20d), (left.Count, left.Sum, left.Max));
@@ -88,7 +138,9 @@ public sealed class LinqOperatorTests : IAsyncLifetime
     [Fact]
     public async Task Highlights_timings_explanations_and_statistics_come_with_the_answer()
     {
-        List<Book> books = await Books.Search(b => b.Title, "fox").Highlight(b => b.Title, 64, 1, out QueryNotes highlights).Timings(out QueryNotes timings)
+        List<Book> books = await Books.Search(b => b.Title, "fox")
+            .Highlight(b => b.Title, 64, 1, out QueryNotes highlights)
+            .Timings(out QueryNotes timings)
             .Explain(out QueryNotes explanations).Statistics(out QueryStatistics statistics).Take(1).ToListAsync(Token);
         Assert.Contains("fox</b>", Assert.Single(highlights.Of("Title", books[0].Id!)), StringComparison.Ordinal); // loaded
         Assert.Empty(highlights.Of("Title", "books/none"));
@@ -164,7 +216,9 @@ public sealed class LinqOperatorTests : IAsyncLifetime
     {
         _session.Delete("books/1");
         Assert.Equal(["books/2", "books/3"], (await Books.OrderBy(b => b.Price).ToListAsync(Token)).Select(b => b.Id));
-        Assert.Equal(["A red house in a red town!", "The blue fox!"], await Books.OrderBy(b => b.Price).Select(b => Shout(b)).ToListAsync(Token));
+        Assert.Equal(
+            ["A red house in a red town!", "The blue fox!"],
+            await Books.OrderBy(b => b.Price).Select(b => Shout(b)).ToListAsync(Token));
         Assert.Equal([1, 1, 1], await Books.Select(b => 1).ToListAsync(Token));
     }
 
@@ -177,11 +231,18 @@ public sealed class LinqOperatorTests : IAsyncLifetime
         Assert.Empty(await _session.RawQuery<Book>($"from Books where Title = {title}").ToListAsync(Token));
         int least = 10;
         string[] shops = ["shops/1"];
-        List<Book> books = await _session.RawQuery<Book>($"from Books where Price > {least} and Shop in ({shops})").Statistics(out QueryStatistics statistics).ToListAsync(Token);
+        List<Book> books = await _session.RawQuery<Book>($"from Books where Price > {least} and Shop in ({shops})")
+            .Statistics(out QueryStatistics statistics)
+            .ToListAsync(Token);
         Assert.Equal("books/2", Assert.Single(books).Id);
         Assert.Same(books[0], _session.Load<Book>("books/2"));
         Assert.Equal(1, statistics.TotalResults);
-        Assert.Equal("books/1", (await _session.RawQuery<Book>("from Books where Price = $price").AddParameter("price", 10).FirstOrDefaultAsync(Token))!.Id); // there is one
+        // there is one
+        Assert.Equal(
+            "books/1",
+            (await _session.RawQuery<Book>("from Books where Price = $price")
+                .AddParameter("price", 10)
+                .FirstOrDefaultAsync(Token))!.Id);
         Assert.Throws<ArgumentException>(() => _session.RawQuery<Book>($"from Books where Title = '{title}'"));
     }
 
@@ -198,8 +259,12 @@ public sealed class LinqOperatorTests : IAsyncLifetime
         Assert.Equal(2, await events.CountAsync(e => e.At > midnight, Token));
         Assert.Equal(2, await events.CountAsync(e => e.At <= midnight.AddMilliseconds(500), Token));
         Assert.Equal("events/1", (await events.Where(e => e.At == midnight).SingleAsync(Token)).Id);
-        Assert.Equal(["events/3", "events/2", "events/1"], (await events.OrderByDescending(e => e.At).ToListAsync(Token)).Select(e => e.Id));
-        Assert.Single(await session.QueryAsync<Event>("from Events where At = $at", new Dictionary<string, object?> { ["at"] = midnight }, cancellationToken: Token));
+        Assert.Equal(
+            ["events/3", "events/2", "events/1"],
+            (await events.OrderByDescending(e => e.At).ToListAsync(Token)).Select(e => e.Id));
+        Assert.Single(
+            await session.QueryAsync<Event>(
+                "from Events where At = $at", new Dictionary<string, object?> { ["at"] = midnight }, cancellationToken: Token));
     }
 
     private async Task Change(string id, string name)

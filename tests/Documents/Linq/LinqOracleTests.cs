@@ -5,7 +5,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Linq;
 
-/// <summary>The same LINQ over the database and over objects in memory: random conditions, orders, pages and projections over random documents give the same rows.</summary>
+/// <summary>
+/// The same LINQ over the database and over objects in memory: random conditions, orders, pages and projections over random
+/// documents give the same rows.
+/// </summary>
 public sealed class LinqOracleTests : IDisposable
 {
     private static readonly string[] s_words = ["ash", "birch", "cedar", "elm", "fir", "oak", "a.b", "x y", ""];
@@ -37,7 +40,8 @@ public sealed class LinqOracleTests : IDisposable
             string said = $"{condition}\n{query}";
             string?[] expected = [.. all.Where(inMemory).Select(order => order.Id).Order(StringComparer.Ordinal)];
 
-            Assert.Equal(expected, (await query.ToListAsync(Token)).Select(order => order.Id).Order(StringComparer.Ordinal), Same(said));
+            Assert.Equal(
+                expected, (await query.ToListAsync(Token)).Select(order => order.Id).Order(StringComparer.Ordinal), Same(said));
             Assert.True(expected.Length == await query.CountAsync(Token), said);
             Assert.True(expected.Length > 0 == await query.AnyAsync(Token), said);
             await Pages(random, query, [.. all.Where(inMemory)], said);
@@ -68,15 +72,31 @@ public sealed class LinqOracleTests : IDisposable
         var random = new Random(Seed.Next());
         List<Order> all = [.. (await Fill(random, 300)).Where(o => !string.IsNullOrEmpty(o.City))];
         using DocumentSession session = _database.OpenSession();
-        var rows = await session.Query<Order>().GroupBy(o => o.City).Select(g => new { City = g.Key, Count = g.Count(), Numbers = g.Sum(o => o.Number), Double = g.Count() * 2 }).ToListAsync(Token);
+        var rows = await session.Query<Order>()
+            .GroupBy(o => o.City)
+            .Select(g => new { City = g.Key, Count = g.Count(), Numbers = g.Sum(o => o.Number), Double = g.Count() * 2 })
+            .ToListAsync(Token);
         Assert.Equal(
-            all.GroupBy(o => o.City).Select(g => new { City = g.Key, Count = g.Count(), Numbers = g.Sum(o => o.Number), Double = g.Count() * 2 }).OrderBy(g => g.City, StringComparer.Ordinal),
+            all.GroupBy(o => o.City)
+                .Select(g => new { City = g.Key, Count = g.Count(), Numbers = g.Sum(o => o.Number), Double = g.Count() * 2 })
+                .OrderBy(g => g.City, StringComparer.Ordinal),
             rows.Where(g => !string.IsNullOrEmpty(g.City)).OrderBy(g => g.City, StringComparer.Ordinal));
-        var two = session.Query<Order>().GroupBy(o => new { o.Status, o.IsPaid }).Select(g => new { g.Key.Status, g.Key.IsPaid, Count = g.Count() });
-        var expected = (await session.Query<Order>().ToListAsync(Token)).GroupBy(o => new { o.Status, o.IsPaid }).Select(g => new { g.Key.Status, g.Key.IsPaid, Count = g.Count() }).ToList();
-        Assert.Equal(expected.OrderBy(g => g.Status).ThenBy(g => g.IsPaid), (await two.ToListAsync(Token)).OrderBy(g => g.Status).ThenBy(g => g.IsPaid));
-        Assert.Equal(expected.Where(g => g.Count > 38).Sum(g => g.Count), (await two.Where(g => g.Count > 38).ToListAsync(Token)).Sum(g => g.Count));
-        Assert.Equal(expected.Select(g => g.Count).OrderDescending().First(), (await two.OrderByDescending(g => g.Count).FirstAsync(Token)).Count);
+        var two = session.Query<Order>()
+            .GroupBy(o => new { o.Status, o.IsPaid })
+            .Select(g => new { g.Key.Status, g.Key.IsPaid, Count = g.Count() });
+        var expected = (await session.Query<Order>().ToListAsync(Token))
+            .GroupBy(o => new { o.Status, o.IsPaid })
+            .Select(g => new { g.Key.Status, g.Key.IsPaid, Count = g.Count() })
+            .ToList();
+        Assert.Equal(
+            expected.OrderBy(g => g.Status).ThenBy(g => g.IsPaid),
+            (await two.ToListAsync(Token)).OrderBy(g => g.Status).ThenBy(g => g.IsPaid));
+        Assert.Equal(
+            expected.Where(g => g.Count > 38).Sum(g => g.Count),
+            (await two.Where(g => g.Count > 38).ToListAsync(Token)).Sum(g => g.Count));
+        Assert.Equal(
+            expected.Select(g => g.Count).OrderDescending().First(),
+            (await two.OrderByDescending(g => g.Count).FirstAsync(Token)).Count);
     }
 
     [Fact]
@@ -85,9 +105,17 @@ public sealed class LinqOracleTests : IDisposable
         var random = new Random(Seed.Next());
         List<Order> all = await Fill(random, 200);
         using DocumentSession session = _database.OpenSession();
-        var rows = await session.Query<Order>().OrderBy(o => o.City).Select(o => o.City).Distinct().Skip(2).Take(3).ToListAsync(Token);
+        var rows = await session.Query<Order>()
+            .OrderBy(o => o.City)
+            .Select(o => o.City)
+            .Distinct()
+            .Skip(2)
+            .Take(3)
+            .ToListAsync(Token);
         Assert.Equal(all.Select(o => o.City).Distinct().Order(StringComparer.Ordinal).Skip(2).Take(3), rows);
-        Assert.Equal(all.Select(o => o.Number % 3).Distinct().Count(), await session.Query<Order>().Select(o => o.Number % 3).Distinct().CountAsync(Token));
+        Assert.Equal(
+            all.Select(o => o.Number % 3).Distinct().Count(),
+            await session.Query<Order>().Select(o => o.Number % 3).Distinct().CountAsync(Token));
     }
 
     private async Task Compare<TRow>(List<Order> all, Expression<Func<Order, TRow>> projection)
@@ -103,23 +131,31 @@ public sealed class LinqOracleTests : IDisposable
         switch (random.Next(5))
         {
             case 0:
-                Assert.Equal(expected.OrderBy(o => o.Serial).Skip(skip).Take(take).Select(o => o.Id), (await query.OrderBy(o => o.Serial).Skip(skip).Take(take).ToListAsync(Token)).Select(o => o.Id), Same(said));
+                Assert.Equal(
+                    expected.OrderBy(o => o.Serial).Skip(skip).Take(take).Select(o => o.Id),
+                    (await query.OrderBy(o => o.Serial).Skip(skip).Take(take).ToListAsync(Token)).Select(o => o.Id), Same(said));
                 break;
             case 1:
                 Assert.Equal(
                     expected.OrderByDescending(o => o.Rating).ThenBy(o => o.Serial).Take(take).Select(o => o.Id),
-                    (await query.OrderByDescending(o => o.Rating).ThenBy(o => o.Serial).Take(take).ToListAsync(Token)).Select(o => o.Id), Same(said));
+                    (await query.OrderByDescending(o => o.Rating).ThenBy(o => o.Serial).Take(take).ToListAsync(Token)).Select(
+                        o => o.Id), Same(said));
                 break;
             case 2:
                 Assert.Equal(
                     expected.OrderBy(o => o.City, StringComparer.Ordinal).ThenByDescending(o => o.Freight).Select(o => o.Freight),
-                    (await query.OrderBy(o => o.City).ThenByDescending(o => o.Freight).ToListAsync(Token)).Select(o => o.Freight));
+                    (await query.OrderBy(o => o.City).ThenByDescending(o => o.Freight).ToListAsync(Token)).Select(
+                        o => o.Freight));
                 break;
             case 3:
-                Assert.Equal(expected.OrderBy(o => o.Price).ThenBy(o => o.Serial).FirstOrDefault()?.Id, (await query.OrderBy(o => o.Price).ThenBy(o => o.Serial).FirstOrDefaultAsync(Token))?.Id);
+                Assert.Equal(
+                    expected.OrderBy(o => o.Price).ThenBy(o => o.Serial).FirstOrDefault()?.Id,
+                    (await query.OrderBy(o => o.Price).ThenBy(o => o.Serial).FirstOrDefaultAsync(Token))?.Id);
                 break;
             default:
-                Assert.Equal(expected.OrderBy(o => o.OrderedAt).Select(o => o.OrderedAt), (await query.OrderBy(o => o.OrderedAt).ToListAsync(Token)).Select(o => o.OrderedAt));
+                Assert.Equal(
+                    expected.OrderBy(o => o.OrderedAt).Select(o => o.OrderedAt),
+                    (await query.OrderBy(o => o.OrderedAt).ToListAsync(Token)).Select(o => o.OrderedAt));
                 break;
         }
     }
@@ -141,15 +177,26 @@ public sealed class LinqOracleTests : IDisposable
                 Serial = i,
                 IsPaid = random.Next(2) == 0,
                 Status = (OrderStatus)random.Next(4),
-                OrderedAt = new DateTime(2022, 1, 1).AddHours(random.Next(3 * 365 * 24)).AddMilliseconds(random.Next(3) == 0 ? random.Next(1000) : 0),
+                OrderedAt = new DateTime(2022, 1, 1)
+                    .AddHours(random.Next(3 * 365 * 24))
+                    .AddMilliseconds(random.Next(3) == 0 ? random.Next(1000) : 0),
                 Comment = random.Next(3) == 0 ? null : $"{Word(random)} {Word(random)}",
-                ShipTo = random.Next(4) == 0 ? null : new Address { City = Word(random), Lat = random.Next(-80, 80), Lng = random.Next(-170, 170) },
+                ShipTo = random.Next(4) == 0
+                    ? null
+                    : new Address { City = Word(random), Lat = random.Next(-80, 80), Lng = random.Next(-170, 170) },
                 Tags = [.. Enumerable.Range(0, random.Next(4)).Select(_ => Word(random))],
                 Marks = [.. Enumerable.Range(0, random.Next(4)).Select(_ => random.Next(10))],
             };
             for (int line = random.Next(4); line > 0; line--)
-                order.Lines.Add(new OrderLine { Sku = Word(random), Amount = random.Next(10), Colors = [.. Enumerable.Range(0, random.Next(3)).Select(_ => Word(random))] });
-            foreach (string word in s_words.Where(word => word.Length == 3 && random.Next(3) == 0 && !word.Contains('.') && !word.Contains(' ')))
+                order.Lines.Add(
+                    new OrderLine
+                    {
+                        Sku = Word(random),
+                        Amount = random.Next(10),
+                        Colors = [.. Enumerable.Range(0, random.Next(3)).Select(_ => Word(random))]
+                    });
+            foreach (string word in s_words.Where(
+                word => word.Length == 3 && random.Next(3) == 0 && !word.Contains('.') && !word.Contains(' ')))
                 order.Counts[word] = random.Next(5);
             all.Add(order);
             session.Store(order);
@@ -254,7 +301,8 @@ public sealed class LinqOracleTests : IDisposable
         return leaves[random.Next(leaves.Length)];
     }
 
-    private static EqualityComparer<string?> Same(string said) => EqualityComparer<string?>.Create((left, right) => left == right ? true : throw new InvalidOperationException(said));
+    private static EqualityComparer<string?> Same(string said) =>
+        EqualityComparer<string?>.Create((left, right) => left == right ? true : throw new InvalidOperationException(said));
 
     private sealed class Parameter(ParameterExpression from, ParameterExpression to) : ExpressionVisitor
     {

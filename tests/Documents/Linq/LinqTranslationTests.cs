@@ -38,7 +38,8 @@ public sealed class LinqTranslationTests : IDisposable
                 { "Number < $p0", """{"p0":6}""", o => holder.Inner.Least + 1 > o.Number },
                 { "Number >= $p0 and Freight <= $p1", """{"p0":1,"p1":2.5}""", o => o.Number >= 1 && o.Freight <= 2.5 },
                 { "Number = $p0 or City = $p1", """{"p0":1,"p1":"x"}""", o => o.Number == 1 || o.City == "x" },
-                { "(Number = $p0 or Number = $p1) and City = $p2", """{"p0":1,"p1":2,"p2":"x"}""", o => (o.Number == 1 || o.Number == 2) && o.City == "x" },
+                { "(Number = $p0 or Number = $p1) and City = $p2", """{"p0":1,"p1":2,"p2":"x"}""", o => (o.Number == 1
+                    || o.Number == 2) && o.City == "x" },
                 { "true and not (Number = $p0 or Number = $p1)", """{"p0":1,"p1":2}""", o => !(o.Number == 1 || o.Number == 2) },
                 { "IsPaid = $p0 and not IsPaid = $p1", """{"p0":true,"p1":true}""", o => o.IsPaid && !o.IsPaid },
                 { "Rating != $p0", """{"p0":null}""", o => o.Rating.HasValue },
@@ -64,7 +65,8 @@ public sealed class LinqTranslationTests : IDisposable
                 { "Lines[].Sku = $p0", """{"p0":"a"}""", o => o.Lines.Any(l => l.Sku == "a") },
                 { "Lines[].Sku = $p0", """{"p0":"a"}""", o => o.Lines.Select(l => l.Sku).Contains("a") },
                 { "Lines[].Colors = $p0", """{"p0":"red"}""", o => o.Lines.Any(l => l.Colors.Contains("red")) },
-                { "Lines[].Amount between $p0 and $p1", """{"p0":2,"p1":4}""", o => o.Lines.Any(l => l.Amount > 1 && l.Amount <= 4) },
+                { "Lines[].Amount between $p0 and $p1", """{"p0":2,"p1":4}""", o => o.Lines.Any(
+                    l => l.Amount > 1 && l.Amount <= 4) },
                 { "true and not Lines[].Amount < $p0", """{"p0":3}""", o => o.Lines.All(l => l.Amount >= 3) },
                 { "Lines[0].Sku = $p0", """{"p0":"a"}""", o => o.Lines[0].Sku == "a" },
                 { "exists(Lines[0])", "{}", o => o.Lines.Any() },
@@ -82,7 +84,8 @@ public sealed class LinqTranslationTests : IDisposable
                 { "City > $p0", """{"p0":"m"}""", o => o.City!.CompareTo("m") > 0 },
                 { "City = null or City = $p0", """{"p0":""}""", o => string.IsNullOrEmpty(o.City) },
                 { "exact(regex(City, $p0))", """{"p0":"^R.*s$"}""", o => Regex.IsMatch(o.City!, "^R.*s$") },
-                { "search(note, $p0) or Number > $p1", """{"p0":"red fox","p1":5}""", o => RqlMethods.Search(o.Comment, "red fox", false) || o.Number > 5 },
+                { "search(note, $p0) or Number > $p1", """{"p0":"red fox","p1":5}""", o => RqlMethods.Search(
+                    o.Comment, "red fox", false) || o.Number > 5 },
                 { "boost(City = $p0, $p1)", """{"p0":"x","p1":2}""", o => RqlMethods.Boost(o.City == "x", 2) },
                 { "spatial.within(spatial.point(ShipTo.Lat, ShipTo.Lng), spatial.circle($p0, $p1, $p2))", """{"p0":10,"p1":49,"p2":4}""", o => RqlMethods.Spatial(o.ShipTo!.Lat, o.ShipTo.Lng, SpatialCriteria.WithinRadius(10, 49, 4, false)) },
                 { "true and not true", "{}", o => numbers.Count > 5 },
@@ -114,7 +117,8 @@ public sealed class LinqTranslationTests : IDisposable
 
     [Theory]
     [MemberData(nameof(Conditions), DisableDiscoveryEnumeration = true)]
-    public void A_condition_becomes_the_RQL_of_the_same_meaning(string text, string parameters, Expression<Func<Order, bool>> condition)
+    public void A_condition_becomes_the_RQL_of_the_same_meaning(
+        string text, string parameters, Expression<Func<Order, bool>> condition)
     {
         RqlStatement rql = _session.Query<Order>().Where(condition).ToRql();
         Assert.Equal("from Orders where " + text, rql.Text);
@@ -123,7 +127,8 @@ public sealed class LinqTranslationTests : IDisposable
 
     [Theory]
     [MemberData(nameof(Refused), DisableDiscoveryEnumeration = true)]
-    public void What_has_no_RQL_is_refused_with_the_expression_and_what_to_write(string says, Expression<Func<Order, bool>> condition)
+    public void What_has_no_RQL_is_refused_with_the_expression_and_what_to_write(
+        string says, Expression<Func<Order, bool>> condition)
     {
         var error = Assert.Throws<NotSupportedException>(() => _session.Query<Order>().Where(condition).ToRql());
         Assert.Contains(says, error.Message, StringComparison.Ordinal);
@@ -138,7 +143,8 @@ public sealed class LinqTranslationTests : IDisposable
                     orderby o.Freight descending, o.City
                     select new { o.City, Total = o.Freight * 2, o.Id };
         Assert.Equal(
-            "from Orders where Number > $p0 order by Freight as double desc, City select City, Freight as 'c1', id() as 'Id' limit $skip, $take",
+            "from Orders where Number > $p0 order by Freight as double desc, City select City, Freight as 'c1', id() as 'Id' "
+                + "limit $skip, $take",
             query.Skip(1).Take(2).ToRql().Text);
         Assert.Equal(
             "from index 'Orders/ByCity' where City = $p0 select distinct City as 'Value'",
@@ -153,18 +159,26 @@ public sealed class LinqTranslationTests : IDisposable
                     where to.City == "x"
                     orderby to.Lat
                     select to.City;
-        Assert.Equal("from Orders where ShipTo.City = $p0 order by ShipTo.Lat as double select ShipTo.City as 'Value'", query.ToRql().Text);
-        Assert.Equal("from Orders where Number = $p0 select City, Number", _session.Query<Order>().Select(o => new OrderRow(o.City, o.Number)).Where(r => r.Number == 3).ToRql().Text);
+        Assert.Equal(
+            "from Orders where ShipTo.City = $p0 order by ShipTo.Lat as double select ShipTo.City as 'Value'",
+            query.ToRql().Text);
+        Assert.Equal(
+            "from Orders where Number = $p0 select City, Number",
+            _session.Query<Order>().Select(o => new OrderRow(o.City, o.Number)).Where(r => r.Number == 3).ToRql().Text);
     }
 
     [Fact]
     public void Groups_become_group_by()
     {
-        var groups = _session.Query<Order>().GroupBy(o => new { o.City, o.Status }).Select(g => new { g.Key.City, Count = g.Count(), Sum = g.Sum(o => o.Freight) });
+        var groups = _session.Query<Order>()
+            .GroupBy(o => new { o.City, o.Status })
+            .Select(g => new { g.Key.City, Count = g.Count(), Sum = g.Sum(o => o.Freight) });
         Assert.Equal(
-            "from Orders group by City, Status where count() > $p0 order by sum(Freight) as double desc select City, count() as 'Count', sum(Freight) as 'Sum'",
+            "from Orders group by City, Status where count() > $p0 order by sum(Freight) as double desc select City, count() as "
+                + "'Count', sum(Freight) as 'Sum'",
             groups.Where(g => g.Count > 1).OrderByDescending(g => g.Sum).ToRql().Text);
-        var error = Assert.Throws<NotSupportedException>(() => _session.Query<Order>().GroupBy(o => o.City).Select(g => g.Max(o => o.Number)).ToRql());
+        var error = Assert.Throws<NotSupportedException>(
+            () => _session.Query<Order>().GroupBy(o => o.City).Select(g => g.Max(o => o.Number)).ToRql());
         Assert.Contains("Key, Count() and Sum", error.Message, StringComparison.Ordinal);
     }
 
@@ -181,10 +195,20 @@ public sealed class LinqTranslationTests : IDisposable
     public void Operators_that_cannot_follow_are_refused_with_what_to_write()
     {
         IDocumentQueryable<Order> query = _session.Query<Order>();
-        Assert.Contains("before Skip and Take", Assert.Throws<NotSupportedException>(() => query.Take(3).Where(o => o.Number > 1)).Message, StringComparison.Ordinal);
-        Assert.Contains("AggregateBy", Assert.Throws<NotSupportedException>(() => Queryable.GroupBy(query, o => o.City)).Message, StringComparison.Ordinal);
-        Assert.Contains("OrderByDescending", Assert.Throws<NotSupportedException>(() => query.Last()).Message, StringComparison.Ordinal);
-        Assert.Contains("by name", Assert.Throws<NotSupportedException>(() => query.OrderBy(o => o.Status).ToRql()).Message, StringComparison.Ordinal);
-        Assert.Contains("runs no functions", Assert.Throws<NotSupportedException>(() => query.Select(o => o.Lines.Sum(l => l.Amount)).ToRql()).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "before Skip and Take", Assert.Throws<NotSupportedException>(() => query.Take(3).Where(o => o.Number > 1)).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "AggregateBy", Assert.Throws<NotSupportedException>(() => Queryable.GroupBy(query, o => o.City)).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "OrderByDescending", Assert.Throws<NotSupportedException>(() => query.Last()).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "by name", Assert.Throws<NotSupportedException>(() => query.OrderBy(o => o.Status).ToRql()).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "runs no functions",
+            Assert.Throws<NotSupportedException>(() => query.Select(o => o.Lines.Sum(l => l.Amount)).ToRql()).Message,
+            StringComparison.Ordinal);
     }
 }

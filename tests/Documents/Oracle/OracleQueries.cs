@@ -13,12 +13,17 @@ public sealed class OracleQueries
 
     private static readonly string[] s_ids = ["docs/1", "docs/10", "DOCS/2", "docs/3", "Docs/", "docs/", "d", "x", "docs/25"];
 
-    /// <summary>Paths, and what they may be asked: t texts, n numbers, a arrays, b booleans, o orders, e whether it is there.</summary>
+    /// <summary>
+    /// Paths, and what they may be asked: t texts, n numbers, a arrays, b booleans, o orders, e whether it is there.
+    /// </summary>
     private static readonly (string Path, string[] Names, string Asked)[] s_fields =
     [
-        ("Name", ["Name"], "toe"), ("Age", ["Age"], "tnoe"), ("Mixed", ["Mixed"], "tnae"), ("Tags", ["Tags"], "tnae"), ("Tags[]", ["Tags"], "tna"), ("Flag", ["Flag"], "be"),
-        ("Address.City", ["Address", "City"], "toe"), ("Address.Zip", ["Address", "Zip"], "tno"), ("Lines[].Product", ["Lines", "Product"], "ta"), ("Lines[].Qty", ["Lines", "Qty"], "na"),
-        ("Long", ["Long"], "toe"), ("'Ship To'.City", ["Ship To", "City"], "to"), ("Missing", ["Missing"], "tnoe"), ("Score", ["Score"], "noe"),
+        ("Name", ["Name"], "toe"), ("Age", ["Age"], "tnoe"), ("Mixed", ["Mixed"], "tnae"), ("Tags", ["Tags"], "tnae"),
+        ("Tags[]", ["Tags"], "tna"), ("Flag", ["Flag"], "be"),
+        ("Address.City", ["Address", "City"], "toe"), ("Address.Zip", ["Address", "Zip"], "tno"),
+        ("Lines[].Product", ["Lines", "Product"], "ta"), ("Lines[].Qty", ["Lines", "Qty"], "na"),
+        ("Long", ["Long"], "toe"), ("'Ship To'.City", ["Ship To", "City"], "to"), ("Missing", ["Missing"], "tnoe"),
+        ("Score", ["Score"], "noe"),
     ];
 
     private readonly Random _random;
@@ -27,8 +32,13 @@ public sealed class OracleQueries
     public OracleQueries(Random random)
     {
         _random = random;
-        string[] starts = [.. Enumerable.Range(0, 3).Select(_ => string.Concat(Enumerable.Repeat(Wide, 24 + (8 * random.Next(3)))))];
-        _longTexts = [.. Enumerable.Range(0, 24).Select(i => Pick(starts) + (char)('a' + random.Next(3)) + (i % 3 == 0 ? new string('é', random.Next(300)) : "") + (random.Next(2) == 0 ? "W" : "z") + random.Next(4))];
+        string[] starts =
+            [.. Enumerable.Range(0, 3).Select(_ => string.Concat(Enumerable.Repeat(Wide, 24 + (8 * random.Next(3)))))];
+        _longTexts = [
+            .. Enumerable.Range(0, 24)
+                .Select(
+                    i => Pick(starts) + (char)('a' + random.Next(3)) + (i % 3 == 0 ? new string('é', random.Next(300)) : "")
+                        + (random.Next(2) == 0 ? "W" : "z") + random.Next(4))];
     }
 
     public JsonObject Document()
@@ -36,11 +46,33 @@ public sealed class OracleQueries
         var document = new JsonObject();
         Maybe(document, "Name", () => Pick(s_texts));
         Maybe(document, "Age", Number);
-        Maybe(document, "Mixed", () => _random.Next(4) switch { 0 => Number(), 1 => Array(() => _random.Next(2) == 0 ? Number() : Pick(s_texts)), 2 => _random.Next(3) == 0 ? new JsonObject { ["In"] = 1 } : Pick(s_texts), _ => Pick(s_texts) });
+        Maybe(
+            document, "Mixed",
+            () => _random.Next(4) switch
+            {
+                0 => Number(),
+                1 => Array(() => _random.Next(2) == 0 ? Number() : Pick(s_texts)),
+                2 =>
+                _random.Next(3) == 0 ? new JsonObject { ["In"] = 1 } : Pick(s_texts),
+                _ => Pick(s_texts)
+            });
         Maybe(document, "Tags", () => Array(() => _random.Next(6) switch { 0 => null, 1 => Number(), _ => Pick(s_texts) }));
         Maybe(document, "Flag", () => _random.Next(2) == 0);
-        Maybe(document, "Address", () => { var at = new JsonObject(); Maybe(at, "City", () => Pick(s_texts)); Maybe(at, "Zip", () => _random.Next(2) == 0 ? Number() : Pick(s_texts)); return at; });
-        Maybe(document, "Lines", () => Array(() => { var line = new JsonObject(); Maybe(line, "Product", () => Pick(s_texts)); Maybe(line, "Qty", Number); return line; }));
+        Maybe(
+            document, "Address",
+            () =>
+            {
+                var at = new JsonObject(); Maybe(at, "City", () => Pick(s_texts)); Maybe(
+                at, "Zip", () => _random.Next(2) == 0 ? Number() : Pick(s_texts)); return at;
+            });
+        Maybe(
+            document, "Lines",
+            () => Array(
+                () =>
+                {
+                    var line = new JsonObject(); Maybe(line, "Product", () => Pick(s_texts)); Maybe(
+                    line, "Qty", Number); return line;
+                }));
         Maybe(document, "Long", () => _random.Next(3) == 0 ? Pick(s_texts) : Pick(_longTexts));
         Maybe(document, "Ship To", () => new JsonObject { ["City"] = Pick(s_texts) });
         Maybe(document, "Score", () => JsonValue.Create(_random.Next(-400, 400) / 8m));
@@ -61,7 +93,9 @@ public sealed class OracleQueries
             bool isNot = _random.Next(5) == 0;
             Func<string, JsonObject, bool> before = holds;
             text += $" {(isAnd ? "and" : "or")} {(isNot ? "not " : "")}{Group(next)}";
-            holds = isAnd ? (id, document) => before(id, document) && next.Holds(id, document) != isNot : (id, document) => before(id, document) || next.Holds(id, document) != isNot;
+            holds = isAnd
+                ? (id, document) => before(id, document) && next.Holds(id, document) != isNot
+                : (id, document) => before(id, document) || next.Holds(id, document) != isNot;
         }
 
         return new OracleCondition(text, holds);
@@ -83,8 +117,13 @@ public sealed class OracleQueries
             string type = _random.Next(3) switch { 0 => "", 1 => " as long", _ => " as double" };
             bool descends = _random.Next(2) == 0;
             bool? nullsFirst = _random.Next(4) switch { 0 => true, 1 => false, _ => null };
-            string text = path + type + (descends ? " desc" : _random.Next(2) == 0 ? " asc" : "") + (nullsFirst is { } first ? first ? " nulls first" : " nulls last" : "");
-            orders.Add(new OracleOrder(text, (x, y) => Compare(Key(x.Document, names, type), Key(y.Document, names, type), descends, nullsFirst ?? !descends)));
+            string text = path + type + (descends ? " desc" : _random.Next(2) == 0 ? " asc" : "")
+                + (nullsFirst is { } first ? first ? " nulls first" : " nulls last" : "");
+            orders.Add(
+                new OracleOrder(
+                    text,
+                    (x, y) => Compare(
+                        Key(x.Document, names, type), Key(y.Document, names, type), descends, nullsFirst ?? !descends)));
         }
 
         return orders;
@@ -95,16 +134,25 @@ public sealed class OracleQueries
         OracleValue? value = OracleValue.At(document, names).Find(at => !at.IsNull);
         if (type.Length == 0 || value is null)
             return value;
-        return value.Number is { } number ? new OracleValue(null, type == " as long" ? decimal.Truncate(number) : number, false) : null;
+        return value.Number is { } number
+            ? new OracleValue(null, type == " as long" ? decimal.Truncate(number) : number, false)
+            : null;
     }
 
     private static int Compare(OracleValue? x, OracleValue? y, bool descends, bool nullsFirst)
     {
         if (x is null || y is null)
-            return (x is null, y is null) switch { (true, true) => 0, (true, false) => nullsFirst ? -1 : 1, _ => nullsFirst ? 1 : -1 };
+            return (x is null, y is null) switch
+            {
+                (true, true) => 0,
+                (true, false) => nullsFirst ? -1 : 1,
+                _ =>
+                nullsFirst ? 1 : -1
+            };
         int order = x is { Text: null, Number: { } left } && y is { Text: null, Number: { } right }
             ? left.CompareTo(right)
-            : OracleValue.Order(OracleValue.Fold(x.Text ?? ""), OracleValue.Fold(y.Text ?? "")); // of a typed order no key has a text, of others each has
+            // of a typed order no key has a text, of others each has
+            : OracleValue.Order(OracleValue.Fold(x.Text ?? ""), OracleValue.Fold(y.Text ?? ""));
         return descends ? -order : order;
     }
 
@@ -121,7 +169,9 @@ public sealed class OracleQueries
             return OfBoolean(path, names);
         bool isNumber = asked.Contains('n') && (!asked.Contains('t') || _random.Next(2) == 0);
         bool isExact = _random.Next(6) == 0 && !isNumber;
-        OracleCondition condition = isNumber ? OfNumbers(path, names) : OfTexts(path, names, isExact ? text => text : OracleValue.Fold);
+        OracleCondition condition = isNumber
+            ? OfNumbers(path, names)
+            : OfTexts(path, names, isExact ? text => text : OracleValue.Fold);
         return isExact ? condition with { Text = $"exact({condition.Text})" } : condition;
     }
 
@@ -131,7 +181,10 @@ public sealed class OracleQueries
     private OracleCondition Null(string path, string[] names)
     {
         bool isEqual = _random.Next(2) == 0;
-        return new OracleCondition($"{path} {(isEqual ? "=" : "!=")} null", (_, document) => (OracleValue.At(document, names) is var values && (values.Count == 0 || values.Exists(value => value.IsNull))) == isEqual);
+        return new OracleCondition(
+            $"{path} {(isEqual ? "=" : "!=")} null",
+            (_, document) => (OracleValue.At(document, names) is var values
+                && (values.Count == 0 || values.Exists(value => value.IsNull))) == isEqual);
     }
 
     private OracleCondition OfId()
@@ -140,8 +193,11 @@ public sealed class OracleQueries
         return _random.Next(5) switch
         {
             0 => new OracleCondition($"id() = {Literal(id)}", (of, _) => OracleValue.Fold(of) == folded),
-            1 => new OracleCondition($"startsWith(id(), {Literal(id)})", (of, _) => OracleValue.Fold(of).StartsWith(folded, StringComparison.Ordinal)),
-            2 => new OracleCondition($"id() in ({Literal(id)}, 'docs/7', 'nothing')", (of, _) => OracleValue.Fold(of) is var mine && (mine == folded || mine == "docs/7")),
+            1 => new OracleCondition(
+                $"startsWith(id(), {Literal(id)})", (of, _) => OracleValue.Fold(of).StartsWith(folded, StringComparison.Ordinal)),
+            2 => new OracleCondition(
+                $"id() in ({Literal(id)}, 'docs/7', 'nothing')",
+                (of, _) => OracleValue.Fold(of) is var mine && (mine == folded || mine == "docs/7")),
             3 => new OracleCondition($"id() >= {Literal(id)}", (of, _) => OracleValue.Order(OracleValue.Fold(of), folded) >= 0),
             _ => new OracleCondition($"id() < {Literal(id)}", (of, _) => OracleValue.Order(OracleValue.Fold(of), folded) < 0),
         };
@@ -150,7 +206,8 @@ public sealed class OracleQueries
     private OracleCondition OfNumbers(string path, string[] names)
     {
         (decimal a, decimal b) = (Draw(), Draw());
-        bool Any(JsonObject document, Func<decimal, bool> test) => OracleValue.At(document, names).Exists(value => value.Number is { } number && test(number));
+        bool Any(JsonObject document, Func<decimal, bool> test) =>
+            OracleValue.At(document, names).Exists(value => value.Number is { } number && test(number));
         return _random.Next(9) switch
         {
             0 => new OracleCondition($"{path} = {Literal(a)}", (_, document) => Any(document, value => value == a)),
@@ -159,9 +216,14 @@ public sealed class OracleQueries
             3 => new OracleCondition($"{path} <= {Literal(a)}", (_, document) => Any(document, value => value <= a)),
             4 => new OracleCondition($"{path} > {Literal(a)}", (_, document) => Any(document, value => value > a)),
             5 => new OracleCondition($"{path} >= {Literal(a)}", (_, document) => Any(document, value => value >= a)),
-            6 => new OracleCondition($"{path} between {Literal(a)} and {Literal(b)}", (_, document) => Any(document, value => value >= a && value <= b)),
-            7 => new OracleCondition($"{path} in ({Literal(a)}, {Literal(b)})", (_, document) => Any(document, value => value == a || value == b)),
-            _ => new OracleCondition($"{path} all in ({Literal(a)}, {Literal(b)})", (_, document) => Any(document, value => value == a) && Any(document, value => value == b)),
+            6 => new OracleCondition(
+                $"{path} between {Literal(a)} and {Literal(b)}",
+                (_, document) => Any(document, value => value >= a && value <= b)),
+            7 => new OracleCondition(
+                $"{path} in ({Literal(a)}, {Literal(b)})", (_, document) => Any(document, value => value == a || value == b)),
+            _ => new OracleCondition(
+                $"{path} all in ({Literal(a)}, {Literal(b)})",
+                (_, document) => Any(document, value => value == a) && Any(document, value => value == b)),
         };
     }
 
@@ -169,22 +231,36 @@ public sealed class OracleQueries
     {
         bool isLong = path == "Long" && _random.Next(3) > 0;
         string a = Pick(isLong ? _longTexts : s_texts), b = Pick(isLong ? _longTexts : s_texts), x = form(a), y = form(b);
-        bool Any(JsonObject document, Func<string, bool> test) => OracleValue.At(document, names).Exists(value => value.Text is { } text && test(form(text)));
+        bool Any(JsonObject document, Func<string, bool> test) =>
+            OracleValue.At(document, names).Exists(value => value.Text is { } text && test(form(text)));
         string piece = a.Length <= 20 ? a : a[^2..];
         string start = a.Length <= 20 ? a : a[..20];
         return _random.Next(11) switch
         {
             0 => new OracleCondition($"{path} = {Literal(a)}", (_, document) => Any(document, value => value == x)),
             1 => new OracleCondition($"{path} != {Literal(a)}", (_, document) => !Any(document, value => value == x)),
-            2 => new OracleCondition($"{path} < {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) < 0)),
-            3 => new OracleCondition($"{path} <= {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) <= 0)),
-            4 => new OracleCondition($"{path} > {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) > 0)),
-            5 => new OracleCondition($"{path} >= {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) >= 0)),
-            6 => new OracleCondition($"{path} between {Literal(a)} and {Literal(b)}", (_, document) => Any(document, value => OracleValue.Order(value, x) >= 0 && OracleValue.Order(value, y) <= 0)),
-            7 => new OracleCondition($"{path} in ({Literal(a)}, {Literal(b)})", (_, document) => Any(document, value => value == x || value == y)),
-            8 => new OracleCondition($"{path} all in ({Literal(a)}, {Literal(b)})", (_, document) => Any(document, value => value == x) && Any(document, value => value == y)),
-            9 => new OracleCondition($"startsWith({path}, {Literal(start)})", (_, document) => Any(document, value => value.StartsWith(form(start), StringComparison.Ordinal))),
-            _ => new OracleCondition($"endsWith({path}, {Literal(piece)})", (_, document) => Any(document, value => value.EndsWith(form(piece), StringComparison.Ordinal))),
+            2 => new OracleCondition(
+                $"{path} < {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) < 0)),
+            3 => new OracleCondition(
+                $"{path} <= {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) <= 0)),
+            4 => new OracleCondition(
+                $"{path} > {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) > 0)),
+            5 => new OracleCondition(
+                $"{path} >= {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) >= 0)),
+            6 => new OracleCondition(
+                $"{path} between {Literal(a)} and {Literal(b)}",
+                (_, document) => Any(document, value => OracleValue.Order(value, x) >= 0 && OracleValue.Order(value, y) <= 0)),
+            7 => new OracleCondition(
+                $"{path} in ({Literal(a)}, {Literal(b)})", (_, document) => Any(document, value => value == x || value == y)),
+            8 => new OracleCondition(
+                $"{path} all in ({Literal(a)}, {Literal(b)})",
+                (_, document) => Any(document, value => value == x) && Any(document, value => value == y)),
+            9 => new OracleCondition(
+                $"startsWith({path}, {Literal(start)})",
+                (_, document) => Any(document, value => value.StartsWith(form(start), StringComparison.Ordinal))),
+            _ => new OracleCondition(
+                $"endsWith({path}, {Literal(piece)})",
+                (_, document) => Any(document, value => value.EndsWith(form(piece), StringComparison.Ordinal))),
         };
     }
 
@@ -198,13 +274,17 @@ public sealed class OracleQueries
         }
     }
 
-    private static string Group(OracleCondition condition) => condition.Text.Contains(" and ", StringComparison.Ordinal) || condition.Text.Contains(" or ", StringComparison.Ordinal) ? $"({condition.Text})" : condition.Text;
+    private static string Group(OracleCondition condition) =>
+        condition.Text.Contains(" and ", StringComparison.Ordinal) || condition.Text.Contains(" or ", StringComparison.Ordinal)
+            ? $"({condition.Text})"
+            : condition.Text;
 
     private static string Literal(string text) => $"'{text.Replace("'", "''", StringComparison.Ordinal)}'";
 
     private static string Literal(decimal number) => number.ToString(CultureInfo.InvariantCulture);
 
-    private decimal Draw() => _random.Next(3) switch { 0 => _random.Next(-6, 12), 1 => _random.Next(-24, 48) / 4m, _ => _random.Next(-1_000, 1_000) };
+    private decimal Draw() =>
+        _random.Next(3) switch { 0 => _random.Next(-6, 12), 1 => _random.Next(-24, 48) / 4m, _ => _random.Next(-1_000, 1_000) };
 
     private JsonNode Number()
     {

@@ -7,14 +7,18 @@ using Treepie.Writes;
 namespace Treepie.Documents.Tests.Oracle;
 
 /// <summary>
-/// Random queries over random documents against a scan that knows nothing of the engine: mixed kinds, texts longer than the index keeps in its dictionaries, all of Unicode's planes, arrays of objects;
-/// while documents change, fields are added, indexes are reset, deleted and lost, and the database is closed in between. A round has 2,000 queries; TREEPIE_ROUNDS says how many rounds.
+/// Random queries over random documents against a scan that knows nothing of the engine: mixed kinds, texts longer than the index
+/// keeps in its dictionaries, all of Unicode's planes, arrays of objects; while documents change, fields are added, indexes are
+/// reset, deleted and lost, and the database is closed in between. A round has 2,000 queries; TREEPIE_ROUNDS says how many
+/// rounds.
 /// </summary>
 public sealed class OracleTests
 {
     private const int QueriesOfRound = 2_000, QueriesOfState = 80;
 
-    private static readonly int Rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds) ? rounds : 10;
+    private static readonly int Rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds)
+        ? rounds
+        : 10;
 
     [Fact]
     public async Task Random_queries_find_what_a_scan_finds()
@@ -73,7 +77,8 @@ public sealed class OracleTests
         }
     }
 
-    private static async Task ChangeAsync(Database database, Dictionary<string, JsonObject> documents, OracleQueries make, Random random)
+    private static async Task ChangeAsync(
+        Database database, Dictionary<string, JsonObject> documents, OracleQueries make, Random random)
     {
         var batch = new WriteBatch();
         foreach (string id in Enumerable.Range(0, random.Next(1, 25)).Select(_ => $"docs/{random.Next(50)}").Distinct())
@@ -96,14 +101,23 @@ public sealed class OracleTests
         await database.WriteAsync(batch, TestContext.Current.CancellationToken);
     }
 
-    private static async Task CompareAsync(Database database, Dictionary<string, JsonObject> documents, OracleQueries make, Random random)
+    private static async Task CompareAsync(
+        Database database, Dictionary<string, JsonObject> documents, OracleQueries make, Random random)
     {
         OracleCondition condition = make.Condition(3);
         List<OracleOrder> orders = make.Orders();
-        string text = $"from Docs where {condition.Text}{(orders.Count == 0 ? "" : " order by " + string.Join(", ", orders.Select(order => order.Text)))}";
-        HashSet<string> expected = [.. documents.Where(document => condition.Holds(document.Key, document.Value)).Select(document => document.Key)];
+        string text =
+            $"from Docs where "
+                + $"{condition.Text}"
+                + $"{(orders.Count == 0 ? "" : " order by " + string.Join(", ", orders.Select(order => order.Text)))}";
+        HashSet<string> expected =
+            [.. documents.Where(document => condition.Holds(document.Key, document.Value)).Select(document => document.Key)];
         (List<string> found, long total) = await AskAsync(database, text);
-        Assert.True(expected.SetEquals(found) && expected.Count == found.Count, $"{text}\nmissing {string.Join(' ', expected.Except(found))}\nadded {string.Join(' ', found.Except(expected))}\n{string.Join('\n', expected.Except(found).Concat(found.Except(expected)).Take(2).Select(id => documents.GetValueOrDefault(id)?.ToJsonString()))}");
+        Assert.True(
+            expected.SetEquals(found) && expected.Count == found.Count,
+            $"{text}\nmissing {string.Join(' ', expected.Except(found))}\nadded "
+                + $"{string.Join(' ', found.Except(expected))}\n"
+                + $"{string.Join('\n', expected.Except(found).Concat(found.Except(expected)).Take(2).Select(id => documents.GetValueOrDefault(id)?.ToJsonString()))}");
         Assert.True(expected.Count == total, text);
         for (int i = 1; i < found.Count; i++)
         {

@@ -5,8 +5,8 @@ using System.Text.Json.Nodes;
 namespace Treepie.Documents.Tests.Oracle;
 
 /// <summary>
-/// A value of a document as the page on the query language has it: text, number, boolean, null, or an object that is equal to nothing. With its own folding and its own comparisons; nothing of the
-/// engine is called.
+/// A value of a document as the page on the query language has it: text, number, boolean, null, or an object that is equal to
+/// nothing. With its own folding and its own comparisons; nothing of the engine is called.
 /// </summary>
 /// <param name="Text">How it reads as a text; null where it has none.</param>
 /// <param name="Number">As a number; null where it is none.</param>

@@ -5,7 +5,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Pages;
 
-/// <summary>The examples of pages about objects and queries: they stand here as they stand there, so they compile, and they are run.</summary>
+/// <summary>
+/// The examples of pages about objects and queries: they stand here as they stand there, so they compile, and they are run.
+/// </summary>
 public sealed partial class PageExamplesTests : IDisposable
 {
     private readonly TemporaryDirectory _directory = new();
@@ -17,13 +19,15 @@ public sealed partial class PageExamplesTests : IDisposable
     [InlineData("docs/howto/coming-from.md", 1)]
     public void Every_example_of_the_page_stands_in_this_file(string page, int examples)
     {
-        string[] lines = Code(File.ReadAllText(Path.Combine(DataSets.RepositoryRoot, "tests/Documents/Pages/PageExamplesTests.cs")));
+        string[] lines = Code(
+            File.ReadAllText(Path.Combine(DataSets.RepositoryRoot, "tests/Documents/Pages/PageExamplesTests.cs")));
         Match[] found = [.. Example().Matches(File.ReadAllText(Path.Combine(DataSets.RepositoryRoot, page))).Cast<Match>()];
         Assert.Equal(examples, found.Length);
         foreach (Match example in found)
         {
             string[] wanted = Code(example.Groups[1].Value);
-            bool stands = Enumerable.Range(0, lines.Length - wanted.Length + 1).Any(start => lines.AsSpan(start, wanted.Length).SequenceEqual(wanted));
+            bool stands = Enumerable.Range(0, lines.Length - wanted.Length + 1)
+                .Any(start => lines.AsSpan(start, wanted.Length).SequenceEqual(wanted));
             Assert.True(stands, $"{page} has an example that is not in this file as it stands there:\n{example.Groups[1].Value}");
         }
     }
@@ -57,9 +61,14 @@ public sealed partial class PageExamplesTests : IDisposable
         await foreach (var row in query)
             Console.WriteLine($"{row.Id}: {row.Total}");
 
-        List<Order> fragile = await session.Query<Order>().Search(o => o.Notes, "fragile glass").Where(o => o.Freight < 100).ToListAsync();
+        List<Order> fragile = await session.Query<Order>()
+            .Search(o => o.Notes, "fragile glass")
+            .Where(o => o.Freight < 100)
+            .ToListAsync();
         List<Order> either = await session.Query<Order>()
-            .Where(o => RqlMethods.Boost(RqlMethods.Search(o.Notes, "glass", false), 3) || RqlMethods.Search(o.Company, "glass", false))
+            .Where(
+                o => RqlMethods.Boost(RqlMethods.Search(o.Notes, "glass", false), 3)
+                    || RqlMethods.Search(o.Company, "glass", false))
             .OrderByScore()
             .ToListAsync();
         List<Order> near = await session.Query<Order>()
@@ -88,10 +97,12 @@ public sealed partial class PageExamplesTests : IDisposable
             .Statistics(out QueryStatistics statistics)
             .Take(10)
             .ToListAsync();
-        Console.WriteLine($"{statistics.TotalResults} by {statistics.IndexName}; {string.Join(" … ", highlights.Of("Notes", page[0].Id!))}");
+        Console.WriteLine(
+            $"{statistics.TotalResults} by {statistics.IndexName}; {string.Join(" … ", highlights.Of("Notes", page[0].Id!))}");
 
         double least = 10;
-        List<Order> rql = await session.RawQuery<Order>($"from Orders where Freight > {least} order by Freight as double").ToListAsync();
+        List<Order> rql = await session.RawQuery<Order>($"from Orders where Freight > {least} order by Freight as double")
+            .ToListAsync();
 #pragma warning restore xUnit1051
 
         Order stored = Assert.Single(orders);

@@ -5,7 +5,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Queries;
 
-/// <summary>What nobody should send and somebody does: a clear error or the right answer, within bounds, and the index goes on.</summary>
+/// <summary>
+/// What nobody should send and somebody does: a clear error or the right answer, within bounds, and the index goes on.
+/// </summary>
 public sealed class BadQueryInputTests : IDisposable
 {
     private readonly TemporaryDirectory _folder = new();
@@ -45,17 +47,27 @@ public sealed class BadQueryInputTests : IDisposable
         {
             Name = "Things",
             Collections = ["Docs"],
-            Fields = [new() { Name = "V", Vector = new(3) }, new() { Name = "W", Spatial = new() { Wkt = "Wkt" } }, new() { Name = "P", Spatial = new() { Latitude = "Lat", Longitude = "Lng" } }, new() { Name = "Name" }],
+            Fields =
+            [
+                new() { Name = "V", Vector = new(3) }, new() { Name = "W", Spatial = new() { Wkt = "Wkt" } },
+                new() { Name = "P", Spatial = new() { Latitude = "Lat", Longitude = "Lng" } }, new() { Name = "Name" }
+            ],
         });
         string[] bad =
         [
-            """{"V":[1,2]}""", """{"V":[1e300,0,0]}""", """{"V":["a","b","c"]}""", """{"V":"not base64!"}""", """{"V":true}""", """{"Wkt":"POLYGON((0 0, 1 1"}""", """{"Wkt":"POINT(500 500)"}""",
-            """{"Wkt":"POLYGON((0 0, 10 10, 10 0, 0 10, 0 0))"}""", """{"Wkt":7}""", """{"Lat":91,"Lng":0}""", """{"Lat":"x","Lng":0}""", """{"Lat":[1,2],"Lng":[1]}""",
+            """{"V":[1,2]}""", """{"V":[1e300,0,0]}""", """{"V":["a","b","c"]}""", """{"V":"not base64!"}""", """{"V":true}""",
+            """{"Wkt":"POLYGON((0 0, 1 1"}""", """{"Wkt":"POINT(500 500)"}""",
+            """{"Wkt":"POLYGON((0 0, 10 10, 10 0, 0 10, 0 0))"}""", """{"Wkt":7}""", """{"Lat":91,"Lng":0}""",
+            """{"Lat":"x","Lng":0}""", """{"Lat":[1,2],"Lng":[1]}""",
         ];
         for (int i = 0; i < bad.Length; i++)
             await _database.PutAsync($"docs/bad{i}", bad[i][..^1] + ""","Name":"bad"}""", "Docs");
         await _database.PutAsync("docs/good", """{"V":[1,2,3],"Wkt":"POINT(2 48)","Lat":48,"Lng":2,"Name":"good"}""", "Docs");
-        Assert.Equal(["docs/good"], (await _database.AskAsync("from index Things where Name = 'good' and spatial.within(W, spatial.circle(10, 48, 2)) and vector.search(V, $v)", """{"v":[1,2,3]}""")).Ids);
+        Assert.Equal(
+            ["docs/good"],
+            (await _database.AskAsync(
+                "from index Things where Name = 'good' and spatial.within(W, spatial.circle(10, 48, 2)) and vector.search(V, $v)",
+                """{"v":[1,2,3]}""")).Ids);
         Assert.Equal(bad.Length, (await _database.AskAsync("from index Things where Name = 'bad'")).Total);
         Assert.Equal(bad.Length, _database.Indexes.Errors("Things").Count);
         Assert.Equal(["docs/good"], (await _database.AskAsync("from index Things where P != null")).Ids);
@@ -87,7 +99,9 @@ public sealed class BadQueryInputTests : IDisposable
         Assert.Equal((1, 17), (refused.Line, refused.Column));
         _database.Indexes.Control.Pause(index);
         await _database.DeleteAsync("docs/long");
-        Assert.Empty((await _database.AskAsync(Starts, parameters, request => request with { WaitForNonStaleResults = false, NeverStale = true })).Ids);
+        Assert.Empty(
+            (await _database.AskAsync(
+                Starts, parameters, request => request with { WaitForNonStaleResults = false, NeverStale = true })).Ids);
         _database.Indexes.Control.Resume(index);
         Assert.Empty((await _database.AskAsync(Starts, parameters)).Ids);
     }
@@ -105,18 +119,23 @@ public sealed class BadQueryInputTests : IDisposable
         await _database.PutAsync("docs/small", """{"Name":"small","Notes":"a fox"}""", "Docs");
 
         string parameters = new JsonObject { ["huge"] = huge, ["other"] = huge[..^1] }.ToJsonString();
-        Assert.Equal(["docs/huge"], (await _database.AskAsync("from Docs where Name = $huge and search(Notes, $huge)", parameters)).Ids);
+        Assert.Equal(
+            ["docs/huge"], (await _database.AskAsync("from Docs where Name = $huge and search(Notes, $huge)", parameters)).Ids);
         Assert.Equal(0, (await _database.AskAsync("from Docs where Name = $other", parameters)).Total);
-        Assert.Equal(["docs/huge"], (await _database.AskAsync("from Docs where startsWith(Name, 'xxxx') and endsWith(Name, 'xend')")).Ids);
+        Assert.Equal(
+            ["docs/huge"], (await _database.AskAsync("from Docs where startsWith(Name, 'xxxx') and endsWith(Name, 'xend')")).Ids);
         Assert.Equal(["docs/small", "docs/wide", "docs/huge"], (await _database.AskAsync("from Docs order by Name")).Ids);
         Assert.Equal(["docs/wide"], (await _database.AskAsync("from Docs where f99999 = 99999")).Ids);
 
         var values = new StringBuilder("{\"v\":[\"small\"");
         for (int i = 0; i < 1_000_000; i++)
             values.Append(",\"n").Append(i).Append('"');
-        Assert.Equal(["docs/small"], (await _database.AskAsync("from Docs where Name in ($v)", values.Append("]}").ToString())).Ids);
-        await RefusedAsync("from Docs where " + string.Join(" or ", Enumerable.Range(0, 20_000).Select(i => $"Name = 'n{i}'")), "conditions");
-        await RefusedAsync("from Docs where " + string.Join(" or ", Enumerable.Range(0, 100_000).Select(i => $"Name = 'n{i}'")), "");
+        Assert.Equal(
+            ["docs/small"], (await _database.AskAsync("from Docs where Name in ($v)", values.Append("]}").ToString())).Ids);
+        await RefusedAsync(
+            "from Docs where " + string.Join(" or ", Enumerable.Range(0, 20_000).Select(i => $"Name = 'n{i}'")), "conditions");
+        await RefusedAsync(
+            "from Docs where " + string.Join(" or ", Enumerable.Range(0, 100_000).Select(i => $"Name = 'n{i}'")), "");
         await RefusedAsync("from Docs where " + new string('(', 5_000) + "Name = 'a'" + new string(')', 5_000), "");
         Assert.Equal(1, (await _database.AskAsync("from Docs where search(Notes, 'fox')")).Total);
         Assert.Equal(IndexState.Normal, Assert.Single(_database.Indexes.List()).State);
@@ -136,7 +155,10 @@ public sealed class BadQueryInputTests : IDisposable
             Assert.Equal(1, (await database.AskAsync("from index Docs where Name = 'a'")).Total);
             database.Indexes.Control.Pause();
             database.Indexes.Put(after); // it cannot catch up
-            Assert.Equal(1, (await database.AskAsync("from index Docs where Name = 'a'", change: static r => r with { WaitForNonStaleResults = false })).Total);
+            Assert.Equal(
+                1,
+                (await database.AskAsync(
+                    "from index Docs where Name = 'a'", change: static r => r with { WaitForNonStaleResults = false })).Total);
             Assert.Equal(["Docs", "ReplacementOf/Docs"], database.Indexes.List().Select(index => index.Name));
             directories = Directory.GetDirectories(Path.Combine(folder.Path, "indexes"));
         }
@@ -156,7 +178,8 @@ public sealed class BadQueryInputTests : IDisposable
 
     private async Task RefusedAsync(string query, string hint, string? parameters = null)
     {
-        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync(query, parameters));
+        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => _database.AskAsync(query, parameters));
         Assert.Contains(hint, error.Message, StringComparison.Ordinal);
         Assert.True(error.Message.Length < 4_000, "an error is something to read");
     }

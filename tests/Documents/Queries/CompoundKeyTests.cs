@@ -6,7 +6,10 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Queries;
 
-/// <summary>An equality with an order makes its index learn a compound key, after which its answer does not depend on how many documents are equal.</summary>
+/// <summary>
+/// An equality with an order makes its index learn a compound key, after which its answer does not depend on how many documents
+/// are equal.
+/// </summary>
 public sealed class CompoundKeyTests : IDisposable
 {
     private const string Text = "from Films where year = 1994 order by title limit 10";
@@ -28,7 +31,8 @@ public sealed class CompoundKeyTests : IDisposable
             (string[] found, string? way) = await AskAsync(database);
             Assert.Equal(Expected(titles), found);
             Assert.NotEqual("walk a compound key", way);
-            await Eventually.TrueAsync(() => AskAsync(database).GetAwaiter().GetResult().Way == "walk a compound key", "the compound key is there");
+            await Eventually.TrueAsync(
+                () => AskAsync(database).GetAwaiter().GetResult().Way == "walk a compound key", "the compound key is there");
             for (int round = 0; round < 5; round++)
             {
                 await ChangeAsync(database, random, titles, 300);
@@ -47,9 +51,13 @@ public sealed class CompoundKeyTests : IDisposable
     }
 
     private static string[] Expected(Dictionary<int, (int Year, string Title)> titles) =>
-        [.. titles.Values.Where(static film => film.Year == 1994).Select(static film => film.Title).Order(StringComparer.Ordinal).Take(10)];
+        [.. titles.Values.Where(static film => film.Year == 1994)
+            .Select(static film => film.Title)
+            .Order(StringComparer.Ordinal)
+            .Take(10)];
 
-    private static async Task ChangeAsync(Database database, Random random, Dictionary<int, (int Year, string Title)> titles, int changes)
+    private static async Task ChangeAsync(
+        Database database, Random random, Dictionary<int, (int Year, string Title)> titles, int changes)
     {
         using var batch = new WriteBatch();
         for (int i = 0; i < changes; i++)
@@ -64,7 +72,9 @@ public sealed class CompoundKeyTests : IDisposable
 
             (int year, string title) = (1993 + random.Next(3), $"title {random.Next(1_000_000):d7}");
             titles[number] = (year, title);
-            batch.Put($"films/{number}", Encoding.UTF8.GetBytes($$$"""{"year":{{{year}}},"title":"{{{title}}}","@metadata":{"@collection":"Films"}}"""));
+            batch.Put(
+                $"films/{number}",
+                Encoding.UTF8.GetBytes($$$"""{"year":{{{year}}},"title":"{{{title}}}","@metadata":{"@collection":"Films"}}"""));
         }
 
         await database.WriteAsync(batch, Cancel);
@@ -73,10 +83,13 @@ public sealed class CompoundKeyTests : IDisposable
     private static async Task<(string[] Titles, string? Way)> AskAsync(Database database)
     {
         using QueryResults results = await database.QueryAsync(
-            new QueryRequest { Text = Text, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience, WithPlan = true }, Cancel);
+            new QueryRequest { Text = Text, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience, WithPlan = true },
+            Cancel);
         var titles = new List<string>();
         while (results.MoveNext())
-            titles.Add(System.Text.Json.JsonDocument.Parse(results.Current.Body.ToArray()).RootElement.GetProperty("title").GetString() ?? "");
+            titles.Add(
+                System.Text.Json.JsonDocument.Parse(results.Current.Body.ToArray()).RootElement.GetProperty("title").GetString()
+                    ?? "");
         PlanNode? plan = results.Plan;
         return ([.. titles], plan?.Operation);
     }

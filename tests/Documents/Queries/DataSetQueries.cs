@@ -3,26 +3,33 @@ using System.Text.Json.Nodes;
 
 namespace Treepie.Documents.Tests.Queries;
 
-/// <summary>Random queries over the documents of a data set: values, beginnings, words and places are drawn from the documents themselves, so that most conditions find something.</summary>
+/// <summary>
+/// Random queries over the documents of a data set: values, beginnings, words and places are drawn from the documents themselves,
+/// so that most conditions find something.
+/// </summary>
 /// <param name="random">Draws.</param>
 /// <param name="documents">The documents.</param>
 /// <param name="texts">Fields of whole texts.</param>
 /// <param name="numbers">Fields of numbers.</param>
 /// <param name="words">Fields of words, of letters and blanks alone.</param>
 /// <param name="hasPlace">Whether there are places, at <c>location.lat</c> and <c>location.lng</c>.</param>
-internal sealed class DataSetQueries(Random random, IReadOnlyList<JsonObject> documents, string[] texts, string[] numbers, string[] words, bool hasPlace)
+internal sealed class DataSetQueries(
+    Random random, IReadOnlyList<JsonObject> documents, string[] texts, string[] numbers, string[] words, bool hasPlace)
 {
     /// <summary>A query about every field in every way, so that one index is made for all.</summary>
     public string Everything => "where " + string.Join(
         " and ",
         [
-            .. texts.Select(name => $"{name} != 'x' and exact({name} != 'x')"), .. numbers.Select(name => $"{name} > 0"), .. words.Select(name => $"search({name}, 'x')"),
+            .. texts.Select(name => $"{name} != 'x' and exact({name} != 'x')"), .. numbers.Select(name => $"{name} > 0"),
+            .. words.Select(name => $"search({name}, 'x')"),
             .. hasPlace ? (string[])[$"spatial.within({Place}, spatial.circle(1, 0, 0))"] : [], "id() != 'x'",
         ]);
 
     private const string Place = "spatial.point(location.lat, location.lng)";
 
-    public string Query() => $"where {Condition(random.Next(4))}{(random.Next(3) == 0 ? "" : " order by " + string.Join(", ", Enumerable.Range(0, random.Next(1, 4)).Select(_ => OrderKey())))}";
+    public string Query() =>
+        $"where {Condition(random.Next(4))}"
+            + $"{(random.Next(3) == 0 ? "" : " order by " + string.Join(", ", Enumerable.Range(0, random.Next(1, 4)).Select(_ => OrderKey())))}";
 
     private string Condition(int depth)
     {
@@ -50,17 +57,23 @@ internal sealed class DataSetQueries(Random random, IReadOnlyList<JsonObject> do
         {
             0 or 1 => $"{text} = {Quoted(random.Next(2) == 0 ? value : value.ToUpperInvariant())}",
             2 => $"{text} != {Quoted(value)}",
-            3 => $"{text} in ({Quoted(value)}, {Quoted(Value(text))}, {Quoted(Value(text))}{(random.Next(3) == 0 ? ", null" : "")})",
+            3 =>
+                $"{text} in ({Quoted(value)}, {Quoted(Value(text))}, "
+                    + $"{Quoted(Value(text))}{(random.Next(3) == 0 ? ", null" : "")})",
             4 => $"startsWith({text}, {Quoted(value[..Math.Min(value.Length, random.Next(1, 5))])})",
             5 => $"endsWith({text}, {Quoted(value[^Math.Min(value.Length, random.Next(1, 4))..])})",
-            6 => $"regex({text}, {Quoted((random.Next(2) == 0 ? "^" : "") + Letters(value) + (random.Next(3) == 0 ? ".*" + Letters(value) : ""))})",
+            6 =>
+                $"regex({text}, "
+                    + $"{Quoted((random.Next(2) == 0 ? "^" : "") + Letters(value) + (random.Next(3) == 0 ? ".*" + Letters(value) : ""))})",
             7 => $"fuzzy({text} = {Quoted(value[..Math.Min(value.Length, 20)])}, {Pick(["0.8", "1", "2"])})",
             8 => $"exact({text} = {Quoted(value)})",
             9 => $"{text} {Pick(["<", "<=", ">", ">="])} {Quoted(value)}",
             10 => $"{text} all in ({Quoted(value)}, {Quoted(Value(text))})",
             11 => $"{Pick([.. texts, .. numbers])} {Pick(["=", "!="])} null",
             12 => $"id() {Pick(["<", ">="])} {Quoted(documents[random.Next(documents.Count)]["id"]?.GetValue<string>() ?? "")}",
-            13 when hasPlace => $"spatial.{Pick(["within", "intersects", "disjoint"])}({Place}, spatial.circle({random.Next(10, 3_000)}.3, {At()}))",
+            13 when hasPlace =>
+                $"spatial.{Pick(["within", "intersects", "disjoint"])}({Place}, spatial.circle({random.Next(10, 3_000)}.3, "
+                    + $"{At()}))",
             _ when numbers.Length == 0 => $"{text} = {Quoted(value)}",
             14 => $"{Pick(numbers)} between {random.Next(-100, 1_990)} and {random.Next(1_900, 100_000)}",
             _ => $"{Pick(numbers)} {Pick(["=", "!=", "<", "<=", ">", ">="])} {Number(Pick(numbers))}",
@@ -87,7 +100,9 @@ internal sealed class DataSetQueries(Random random, IReadOnlyList<JsonObject> do
     private string OrderKey()
     {
         if (random.Next(5) == 0)
-            return hasPlace ? $"spatial.distance({Place}, spatial.point({At()})){Pick(["", " desc"])}" : Pick(["random('seed')", "id()", "id() desc"]);
+            return hasPlace
+                ? $"spatial.distance({Place}, spatial.point({At()})){Pick(["", " desc"])}"
+                : Pick(["random('seed')", "id()", "id() desc"]);
         string nulls = Pick(["", "", " nulls first", " nulls last"]), direction = Pick(["", " desc"]);
         return numbers.Length > 0 && random.Next(2) == 0
             ? $"{Pick(numbers)} as {Pick(["long", "double"])}{direction}{nulls}"
@@ -99,7 +114,8 @@ internal sealed class DataSetQueries(Random random, IReadOnlyList<JsonObject> do
     {
         for (int i = 0; i < 20; i++)
         {
-            List<NaiveValue> values = NaiveValue.At(documents[random.Next(documents.Count)], field.Split('.')).FindAll(value => value.Kind == NaiveKind.Text && value.Text.Length > 0 && value.Text.All(c => c < 0x250));
+            List<NaiveValue> values = NaiveValue.At(documents[random.Next(documents.Count)], field.Split('.'))
+                .FindAll(value => value.Kind == NaiveKind.Text && value.Text.Length > 0 && value.Text.All(c => c < 0x250));
             if (values.Count > 0)
                 return values[random.Next(values.Count)].Text;
         }
@@ -108,13 +124,17 @@ internal sealed class DataSetQueries(Random random, IReadOnlyList<JsonObject> do
     }
 
     private string Number(string field) =>
-        NaiveValue.At(documents[random.Next(documents.Count)], field.Split('.')).Find(value => value.Kind == NaiveKind.Number)?.Number.ToString(CultureInfo.InvariantCulture) ?? "1";
+        NaiveValue.At(documents[random.Next(documents.Count)], field.Split('.'))
+            .Find(value => value.Kind == NaiveKind.Number)?.Number.ToString(CultureInfo.InvariantCulture) ?? "1";
 
     /// <summary>The place of a document, a little aside.</summary>
     private string At()
     {
         JsonNode? place = documents[random.Next(documents.Count)]["location"];
-        return string.Create(CultureInfo.InvariantCulture, $"{Math.Round(place?["lat"]?.GetValue<double>() ?? 0, 2) * 0.9 + 0.003:0.####}, {Math.Round(place?["lng"]?.GetValue<double>() ?? 0, 2) * 0.9 + 0.003:0.####}");
+        return string.Create(
+            CultureInfo.InvariantCulture,
+            $"{Math.Round(place?["lat"]?.GetValue<double>() ?? 0, 2) * 0.9 + 0.003:0.####}, "
+                + $"{Math.Round(place?["lng"]?.GetValue<double>() ?? 0, 2) * 0.9 + 0.003:0.####}");
     }
 
     private string Letters(string text)
@@ -124,7 +144,8 @@ internal sealed class DataSetQueries(Random random, IReadOnlyList<JsonObject> do
         return letters.Length == 0 ? "a" : letters.Substring(start, Math.Min(2, letters.Length - start));
     }
 
-    private static string Quoted(string text) => $"'{text.Replace("\\", "", StringComparison.Ordinal).Replace("'", "''", StringComparison.Ordinal)}'";
+    private static string Quoted(string text) =>
+        $"'{text.Replace("\\", "", StringComparison.Ordinal).Replace("'", "''", StringComparison.Ordinal)}'";
 
     private T Pick<T>(T[] from) => from[random.Next(from.Length)];
 }

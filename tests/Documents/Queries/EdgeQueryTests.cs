@@ -3,7 +3,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Queries;
 
-/// <summary>Elements of what is no array, paths in quotes, numbers among words, budgets of scans, names that are nearly right.</summary>
+/// <summary>
+/// Elements of what is no array, paths in quotes, numbers among words, budgets of scans, names that are nearly right.
+/// </summary>
 public sealed class EdgeQueryTests : IDisposable
 {
     private readonly TemporaryDirectory _folder = new();
@@ -27,7 +29,9 @@ public sealed class EdgeQueryTests : IDisposable
         Assert.Empty((await _database.AskAsync("from Docs where T[7] = 'x'")).Ids);
         Assert.Empty((await _database.AskAsync("from Docs where T[0].A = 'x'")).Ids);
         Assert.Equal(["docs/1", "docs/2"], (await _database.AskAsync("from Docs where T = 'x'")).Ids.Order());
-        Assert.Equal(["""{"T[0]":null}""", """{"T[0]":"x"}""", """{"T[0]":null}"""], (await _database.AskAsync("from Docs select T[0]")).Bodies);
+        Assert.Equal(
+            ["""{"T[0]":null}""", """{"T[0]":"x"}""", """{"T[0]":null}"""],
+            (await _database.AskAsync("from Docs select T[0]")).Bodies);
     }
 
     [Fact]
@@ -38,7 +42,11 @@ public sealed class EdgeQueryTests : IDisposable
         {
             Name = "Docs",
             Collections = ["Docs"],
-            Fields = [new() { Name = "City", Path = "'Ship To'.City", Stored = true }, new() { Name = "Whole", Path = "\"Ship To.City\"" }],
+            Fields =
+            [
+                new() { Name = "City", Path = "'Ship To'.City", Stored = true },
+                new() { Name = "Whole", Path = "\"Ship To.City\"" }
+            ],
         });
         Answer answer = await _database.AskAsync("from index Docs where City = 'reims' and Whole = 'reims' select City");
         Assert.Equal(["""{"City":"Reims"}"""], answer.Bodies);
@@ -48,8 +56,15 @@ public sealed class EdgeQueryTests : IDisposable
 
         void Refuse(string path, string problem)
         {
-            var definition = new IndexDefinition { Name = "Bad", Collections = ["Docs"], Fields = [new() { Name = "City", Path = path }] };
-            Assert.Contains(problem, Assert.Throws<InvalidIndexDefinitionException>(() => _database.Indexes.Put(definition)).Message, StringComparison.Ordinal);
+            var definition = new IndexDefinition
+            {
+                Name = "Bad",
+                Collections = ["Docs"],
+                Fields = [new() { Name = "City", Path = path }]
+            };
+            Assert.Contains(
+                problem, Assert.Throws<InvalidIndexDefinitionException>(() => _database.Indexes.Put(definition)).Message,
+                StringComparison.Ordinal);
         }
     }
 
@@ -81,8 +96,10 @@ public sealed class EdgeQueryTests : IDisposable
         error = await Assert.ThrowsAsync<InvalidQueryException>(
             () => _database.AskAsync(text, change: request => request with { MaxTime = TimeSpan.FromTicks(1) }));
         Assert.Contains("ms is spent", error.Message, StringComparison.Ordinal);
-        Assert.NotEmpty((await _database.AskAsync(text, change: request => request with { MaxEntries = 20, MaxPages = 1_000 })).Ids);
-        Assert.Equal(2, (await _database.AskAsync("from Docs limit 2", change: request => request with { MaxEntries = 2 })).Rows.Count);
+        Assert.NotEmpty(
+            (await _database.AskAsync(text, change: request => request with { MaxEntries = 20, MaxPages = 1_000 })).Ids);
+        Assert.Equal(
+            2, (await _database.AskAsync("from Docs limit 2", change: request => request with { MaxEntries = 2 })).Rows.Count);
     }
 
     [Theory]
@@ -92,7 +109,13 @@ public sealed class EdgeQueryTests : IDisposable
     [InlineData("from index Docs where city = 'a'", 23, "Did you mean 'City'?")]
     public async Task A_name_that_is_nearly_right_is_asked_for(string text, int column, string question)
     {
-        _database.Indexes.Put(new IndexDefinition { Name = "Docs", Collections = ["Docs"], Fields = [new() { Name = "City" }, new() { Name = "Weight" }] });
+        _database.Indexes.Put(
+            new IndexDefinition
+            {
+                Name = "Docs",
+                Collections = ["Docs"],
+                Fields = [new() { Name = "City" }, new() { Name = "Weight" }]
+            });
         InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync(text));
         Assert.Contains(question, error.Message, StringComparison.Ordinal);
         Assert.Equal((1, column), (error.Line, error.Column));

@@ -4,7 +4,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Queries;
 
-/// <summary>What an index has of a document, for people who wonder: words and where they stand, places, vectors; by id, and for every hit of a query. And which index a query takes.</summary>
+/// <summary>
+/// What an index has of a document, for people who wonder: words and where they stand, places, vectors; by id, and for every hit
+/// of a query. And which index a query takes.
+/// </summary>
 public sealed class EntryViewTests : IAsyncLifetime
 {
     private const string Definition =
@@ -24,7 +27,8 @@ public sealed class EntryViewTests : IAsyncLifetime
             "things/1",
             """{"Text":"red fox, the red one","Name":["b","A"],"Lat":49.5,"Lng":-4.25,"Wkt":["LINESTRING (0 0, 1 2)","CIRCLE (5 6 d=7.5)"],"V":[[3,0.5],[0,1]]}""",
             "Things");
-        await _database.PutAsync("things/2", """{"Text":null,"Name":7,"Wkt":"POLYGON ((0 0, 4 0, 4 4, 0 4, 0 0), (1 1, 1 2, 2 2, 1 1))"}""", "Things");
+        await _database.PutAsync(
+            "things/2", """{"Text":null,"Name":7,"Wkt":"POLYGON ((0 0, 4 0, 4 4, 0 4, 0 0), (1 1, 1 2, 2 2, 1 1))"}""", "Things");
         for (int i = 3; i < 700; i++)
             await _database.PutAsync($"things/{i}", """{"Text":"x red"}""", "Things"); // so that the word has a long list
         _database.Indexes.Put(IndexDefinition.FromJson(System.Text.Json.JsonDocument.Parse(Definition).RootElement));
@@ -41,7 +45,10 @@ public sealed class EntryViewTests : IAsyncLifetime
     public async Task An_entry_shows_words_with_their_places_shapes_and_vectors()
     {
         await _database.AskAsync("from index 'Things' where Name = 'a'");
-        Dictionary<string, IndexedValues> first = _database.LookInto("Things").Entry("things/1")!.ToDictionary(field => field.Field); // it is indexed
+        // it is indexed
+        Dictionary<string, IndexedValues> first = _database.LookInto("Things")
+            .Entry("things/1")!
+            .ToDictionary(field => field.Field);
         IndexedValues text = first["search(Text)"];
         Assert.Equal(
             ["red 0,3", "fox 1", "the 2", "one 4"],
@@ -52,9 +59,18 @@ public sealed class EntryViewTests : IAsyncLifetime
         Assert.Equal(["CIRCLE (5 6 d=7.5)", "LINESTRING (0 0, 1 2)"], first["Area"].Places.Order(StringComparer.Ordinal));
         Assert.Equal([[3f, 0.5f], [0f, 1f]], first["V"].Vectors);
         Assert.Equal(2, first["B"].Vectors.Count);
-        Assert.Equal(1, first["B"].Vectors[0][0] / Math.Sqrt((first["B"].Vectors[0][0] * first["B"].Vectors[0][0]) + (first["B"].Vectors[0][1] * first["B"].Vectors[0][1])), 0.02);
+        Assert.Equal(
+            1,
+            first["B"].Vectors[0][0]
+                / Math.Sqrt(
+                    (first["B"].Vectors[0][0] * first["B"].Vectors[0][0])
+                        + (first["B"].Vectors[0][1] * first["B"].Vectors[0][1])),
+            0.02);
 
-        Dictionary<string, IndexedValues> second = _database.LookInto("Things").Entry("things/2")!.ToDictionary(field => field.Field); // it is indexed
+        // it is indexed
+        Dictionary<string, IndexedValues> second = _database.LookInto("Things")
+            .Entry("things/2")!
+            .ToDictionary(field => field.Field);
         Assert.Equal(["POLYGON ((0 0, 4 0, 4 4, 0 4, 0 0), (1 1, 1 2, 2 2, 1 1))"], second["Area"].Places);
         Assert.Equal(["7"], second["Name"].Terms);
         Assert.DoesNotContain("V", second.Keys);
@@ -76,8 +92,11 @@ public sealed class EntryViewTests : IAsyncLifetime
         Assert.Equal("""{"id()":"things/9000","search(Text)":["blue","fox"],"Name":"z"}""", entries.Bodies.Last());
         Assert.Contains("\"@vector\":[3,0.5]", entries.Bodies.First(), StringComparison.Ordinal);
         Assert.Contains("POINT (-4.2", entries.Bodies.First(), StringComparison.Ordinal);
-        Answer other = await _database.AskAsync("from index 'Things' where Name = 7", change: request => request with { IndexEntries = true, WaitForNonStaleResults = false });
-        Assert.StartsWith("{\"id()\":\"things/2\",\"Name\":\"7\",\"Area\":\"POLYGON ((0 0, ", other.Bodies.Single(), StringComparison.Ordinal);
+        Answer other = await _database.AskAsync(
+            "from index 'Things' where Name = 7",
+            change: request => request with { IndexEntries = true, WaitForNonStaleResults = false });
+        Assert.StartsWith(
+            "{\"id()\":\"things/2\",\"Name\":\"7\",\"Area\":\"POLYGON ((0 0, ", other.Bodies.Single(), StringComparison.Ordinal);
     }
 
     [Theory]
@@ -86,23 +105,33 @@ public sealed class EntryViewTests : IAsyncLifetime
     [InlineData("from Things select facet(Name)", "are no entries")]
     public async Task What_no_index_finds_has_no_entries(string query, string reason)
     {
-        var error = await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync(query, change: request => request with { IndexEntries = true }));
+        var error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => _database.AskAsync(query, change: request => request with { IndexEntries = true }));
         Assert.Contains(reason, error.Message, StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task Which_index_answers_is_told_without_asking_it()
     {
-        string[] Choices(string query) => [.. _database.IndexChoices(new QueryRequest { Text = query }).Select(choice => $"{choice.Index}: {choice.Reason}")];
+        string[] Choices(string query) =>
+            [.. _database.IndexChoices(new QueryRequest { Text = query }).Select(choice => $"{choice.Index}: {choice.Reason}")];
         Assert.Equal(["Auto/Things/ByName: It does not exist: the query makes it."], Choices("from things where Name = 'a'"));
         Assert.Equal(["Things"], _database.Indexes.List().Select(index => index.Name));
         await _database.AskAsync("from Things where Name = 'a'");
-        Assert.Equal(["Auto/Things/ByName: It has all fields of the query."], Choices("from Things where Name = 'a' order by Name"));
-        Assert.Equal(["Auto/Things/ByName: It lacks 'search(Text)': the query gives it these fields."], Choices("from Things where Name = 'a' and search(Text, 'fox')"));
-        Assert.StartsWith("Auto/AllDocs/ByName: It does not exist", Choices("from @all_docs where Name = 'a'")[0], StringComparison.Ordinal);
+        Assert.Equal(
+            ["Auto/Things/ByName: It has all fields of the query."], Choices("from Things where Name = 'a' order by Name"));
+        Assert.Equal(
+            ["Auto/Things/ByName: It lacks 'search(Text)': the query gives it these fields."],
+            Choices("from Things where Name = 'a' and search(Text, 'fox')"));
+        Assert.StartsWith(
+            "Auto/AllDocs/ByName: It does not exist", Choices("from @all_docs where Name = 'a'")[0], StringComparison.Ordinal);
         Assert.StartsWith("Things: The query names it", Choices("from index 'Things'")[0], StringComparison.Ordinal);
-        Assert.StartsWith("collection/Things: The documents themselves", Choices("from Things where id() = 'things/1'")[0], StringComparison.Ordinal);
-        Assert.StartsWith("collection/Nothings: The collection has no documents", Choices("from Nothings where a = 1")[0], StringComparison.Ordinal);
+        Assert.StartsWith(
+            "collection/Things: The documents themselves", Choices("from Things where id() = 'things/1'")[0],
+            StringComparison.Ordinal);
+        Assert.StartsWith(
+            "collection/Nothings: The collection has no documents", Choices("from Nothings where a = 1")[0],
+            StringComparison.Ordinal);
         Assert.Throws<IndexNotFoundException>(() => Choices("from index 'Nothing'"));
     }
 }

@@ -15,7 +15,8 @@ public sealed class FacetQueryTests : IAsyncLifetime
     private readonly Database _database;
 
     public FacetQueryTests() => _database = Database.Open(
-        _folder.Path, new DatabaseOptions { CustomOrders = new Dictionary<string, ICustomOrder> { ["ByLength"] = new ByLength() } });
+        _folder.Path,
+        new DatabaseOptions { CustomOrders = new Dictionary<string, ICustomOrder> { ["ByLength"] = new ByLength() } });
 
     public async ValueTask InitializeAsync()
     {
@@ -27,7 +28,8 @@ public sealed class FacetQueryTests : IAsyncLifetime
             "facets/cars",
             """{"facets":[{"fieldName":"Make","displayFieldName":"Maker","options":{"termSortMode":"CountDesc"},"aggregations":{"Average":["Price"]}}],"RangeFacets":[{"Ranges":["Price < 300","Price >= 300 and Price < 1000"]}]}""",
             "Facets");
-        await _database.PutAsync("facets/all", """{"Facets":[{"DisplayFieldName":"All","Aggregations":{"Sum":"Price"}}]}""", "Facets");
+        await _database.PutAsync(
+            "facets/all", """{"Facets":[{"DisplayFieldName":"All","Aggregations":{"Sum":"Price"}}]}""", "Facets");
     }
 
     public ValueTask DisposeAsync()
@@ -38,18 +40,38 @@ public sealed class FacetQueryTests : IAsyncLifetime
     }
 
     [Theory]
-    [InlineData("facet(Make)", """[{"Name":"Make","Values":[{"Range":"tatra","Count":2},{"Range":"škoda","Count":1}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
-    [InlineData("facet(Tags) as Kind", """[{"Name":"Kind","Values":[{"Range":"old","Count":1},{"Range":"red","Count":2}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
-    [InlineData("facet(Make, sum(Price), max(Price))", """[{"Name":"Make","Values":[{"Range":"tatra","Count":2,"Name":"Price","Sum":1000,"Max":900},{"Range":"škoda","Count":1,"Name":"Price","Sum":250.5,"Max":250.5}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
-    [InlineData("facet(Make, $options)", """[{"Name":"Make","Values":[{"Range":"škoda","Count":1}],"RemainingTerms":["tatra"],"RemainingTermsCount":1,"RemainingHits":2}]""")]
-    [InlineData("facet(Price < 200, Price between 200 and $most, Price > 800, avg(Price))", """[{"Name":"Price","Values":[{"Range":"Price < 200","Count":1,"Name":"Price","Average":100},{"Range":"Price between 200 and 400","Count":2,"Name":"Price","Average":325.25},{"Range":"Price > 800","Count":1,"Name":"Price","Average":900}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
-    [InlineData("facet(avg(Price), max(Price))", """[{"Name":"@AllResults","Values":[{"Range":"@AllResults","Count":4,"Name":"Price","Max":900,"Average":412.625}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
-    [InlineData("facet(id('facets/all'))", """[{"Name":"All","Values":[{"Range":"@AllResults","Count":4,"Name":"Price","Sum":1650.5}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
-    [InlineData("facet(id('facets/cars'))", """[{"Name":"Maker","Values":[{"Range":"tatra","Count":2,"Name":"Price","Average":500},{"Range":"škoda","Count":1,"Name":"Price","Average":250.5}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0},{"Name":"Price","Values":[{"Range":"Price < 300","Count":2},{"Range":"Price >= 300 and Price < 1000","Count":2}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
+    [InlineData(
+        "facet(Make)",
+        """[{"Name":"Make","Values":[{"Range":"tatra","Count":2},{"Range":"škoda","Count":1}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
+    [InlineData(
+        "facet(Tags) as Kind",
+        """[{"Name":"Kind","Values":[{"Range":"old","Count":1},{"Range":"red","Count":2}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
+    [InlineData(
+        "facet(Make, sum(Price), max(Price))",
+        """[{"Name":"Make","Values":[{"Range":"tatra","Count":2,"Name":"Price","Sum":1000,"Max":900},{"Range":"škoda","Count":1,"Name":"Price","Sum":250.5,"Max":250.5}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
+    [InlineData(
+        "facet(Make, $options)",
+        """[{"Name":"Make","Values":[{"Range":"škoda","Count":1}],"RemainingTerms":["tatra"],"RemainingTermsCount":1,"RemainingHits":2}]""")]
+    [InlineData(
+        "facet(Price < 200, Price between 200 and $most, Price > 800, avg(Price))",
+        """[{"Name":"Price","Values":[{"Range":"Price < 200","Count":1,"Name":"Price","Average":100},{"Range":"Price between 200 and 400","Count":2,"Name":"Price","Average":325.25},{"Range":"Price > 800","Count":1,"Name":"Price","Average":900}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
+    [InlineData(
+        "facet(avg(Price), max(Price))",
+        """[{"Name":"@AllResults","Values":[{"Range":"@AllResults","Count":4,"Name":"Price","Max":900,"Average":412.625}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
+    [InlineData(
+        "facet(id('facets/all'))",
+        """[{"Name":"All","Values":[{"Range":"@AllResults","Count":4,"Name":"Price","Sum":1650.5}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
+    [InlineData(
+        "facet(id('facets/cars'))",
+        """[{"Name":"Maker","Values":[{"Range":"tatra","Count":2,"Name":"Price","Average":500},{"Range":"škoda","Count":1,"Name":"Price","Average":250.5}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0},{"Name":"Price","Values":[{"Range":"Price < 300","Count":2},{"Range":"Price >= 300 and Price < 1000","Count":2}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
     public async Task Facets_count_hits_by_terms_ranges_and_as_documents_say(string select, string rows)
     {
-        Answer answer = await _database.AskAsync($"from Cars select {select}", """{"most":400,"options":{"TermSortMode":"CountAsc","PageSize":1,"IncludeRemainingTerms":true}}""");
-        Assert.Equal(JsonNode.Parse(rows)!.ToJsonString(), new JsonArray([.. answer.Rows.Select(row => row.DeepClone())]).ToJsonString()); // given above
+        Answer answer = await _database.AskAsync(
+            $"from Cars select {select}",
+            """{"most":400,"options":{"TermSortMode":"CountAsc","PageSize":1,"IncludeRemainingTerms":true}}""");
+        // given above
+        Assert.Equal(
+            JsonNode.Parse(rows)!.ToJsonString(), new JsonArray([.. answer.Rows.Select(row => row.DeepClone())]).ToJsonString());
         Assert.Equal(answer.Rows.Count, answer.Total);
     }
 
@@ -74,7 +96,9 @@ public sealed class FacetQueryTests : IAsyncLifetime
     [InlineData("from Cars select facet(Make, $start)", "whole number from 0")]
     [InlineData("from Cars select facet(Make, sum(1))", "takes a field")]
     [InlineData("from Cars select facet(Price < 1, exists(Make))", "Expected a condition over a field")]
-    [InlineData("from Cars select facet(Price < 100, Year > 5)", "The ranges of a facet are of one field: this one is of 'Year', those before of 'Price'")]
+    [InlineData(
+        "from Cars select facet(Price < 100, Year > 5)",
+        "The ranges of a facet are of one field: this one is of 'Year', those before of 'Price'")]
     [InlineData("from Cars select facet(Price < 100 and Year > 5)", "this one is of 'Year'")]
     [InlineData("from Cars order by custom(Make, 'ByColour')", "There are: ByLength")]
     [InlineData("from Cars order by custom(Make)", "'custom()' takes a field")]
@@ -98,7 +122,8 @@ public sealed class FacetQueryTests : IAsyncLifetime
     {
         await _database.AskAsync("from Cars where Make = 'tatra' order by Price as double");
         using QueryResults results = await _database.QueryAsync(
-            new QueryRequest { Text = "from Cars where Make = 'tatra' order by Price as double include timings()" }, TestContext.Current.CancellationToken);
+            new QueryRequest { Text = "from Cars where Make = 'tatra' order by Price as double include timings()" },
+            TestContext.Current.CancellationToken);
         while (results.MoveNext())
         {
         }
@@ -133,12 +158,14 @@ public sealed class FacetQueryTests : IAsyncLifetime
         {
             string? from = continuation;
             using QueryResults page = await _database.QueryAsync(
-                new QueryRequest { Text = Text, WaitForNonStaleResults = true, Continuation = from, WithContinuation = true }, TestContext.Current.CancellationToken);
+                new QueryRequest { Text = Text, WaitForNonStaleResults = true, Continuation = from, WithContinuation = true },
+                TestContext.Current.CancellationToken);
             while (page.MoveNext())
                 seen.Add(Encoding.UTF8.GetString(page.Current.Id));
             continuation = page.Continuation;
             if (from is null)
-                await _database.PutAsync("boats/new", """{"Length":9,"Name":"a"}""", "Boats"); // it belongs on the page that was given already
+                // it belongs on the page that was given already
+                await _database.PutAsync("boats/new", """{"Length":9,"Name":"a"}""", "Boats");
         }
         while (continuation is not null);
         Assert.Equal(27, seen.Distinct().Count());
@@ -155,7 +182,8 @@ public sealed class FacetQueryTests : IAsyncLifetime
     public async Task A_continuation_of_nothing_is_refused(string text, string? continuation, string problem)
     {
         InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
-            () => _database.AskAsync(text, change: request => request with { Continuation = continuation, WithContinuation = true }));
+            () => _database.AskAsync(
+                text, change: request => request with { Continuation = continuation, WithContinuation = true }));
         Assert.Contains(problem, error.Message, StringComparison.Ordinal);
     }
 
@@ -164,9 +192,12 @@ public sealed class FacetQueryTests : IAsyncLifetime
     {
         await _database.AskAsync("from Cars where Price > 1 order by Make");
         using QueryResults page = await _database.QueryAsync(
-            new QueryRequest { Text = "from Cars where Price > 1 order by Make limit 2", WithContinuation = true }, TestContext.Current.CancellationToken);
+            new QueryRequest { Text = "from Cars where Price > 1 order by Make limit 2", WithContinuation = true },
+            TestContext.Current.CancellationToken);
         InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
-            () => _database.AskAsync("from Cars where Price > 2 order by Make limit 2", change: request => request with { Continuation = page.Continuation }));
+            () => _database.AskAsync(
+                "from Cars where Price > 2 order by Make limit 2",
+                change: request => request with { Continuation = page.Continuation }));
         Assert.Contains("another query", error.Message, StringComparison.Ordinal);
     }
 
@@ -174,14 +205,17 @@ public sealed class FacetQueryTests : IAsyncLifetime
     public async Task A_budget_that_is_spent_ends_the_query_and_one_of_nothing_is_refused()
     {
         InvalidQueryException spent = await Assert.ThrowsAsync<InvalidQueryException>(
-            () => _database.AskAsync("from Cars where endsWith(Make, 'a') or Price > 5", change: request => request with { MaxPages = 1 }));
+            () => _database.AskAsync(
+                "from Cars where endsWith(Make, 'a') or Price > 5", change: request => request with { MaxPages = 1 }));
         Assert.Contains("budget of 1 pages is spent", spent.Message, StringComparison.Ordinal);
         foreach (Func<QueryRequest, QueryRequest> change in new Func<QueryRequest, QueryRequest>[]
                  {
-                     request => request with { MaxPages = 0 }, request => request with { MaxEntries = 0 }, request => request with { MaxTime = TimeSpan.Zero },
+                     request => request with { MaxPages = 0 }, request => request with { MaxEntries = 0 },
+                     request => request with { MaxTime = TimeSpan.Zero },
                  })
         {
-            InvalidQueryException nothing = await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync("from Cars where Price > 5", change: change));
+            InvalidQueryException nothing = await Assert.ThrowsAsync<InvalidQueryException>(
+                () => _database.AskAsync("from Cars where Price > 5", change: change));
             Assert.Contains("allows nothing", nothing.Message, StringComparison.Ordinal);
         }
     }
@@ -194,7 +228,10 @@ public sealed class FacetQueryTests : IAsyncLifetime
         Assert.Equal(["100", "250.5"], first);
         Assert.True(etag > 0);
         Assert.Equal(["400", "900"], _database.LookInto(answer.Index).Terms("Price", first[^1], 10, out _));
-        Assert.Contains("no field 'Colour'", Assert.Throws<InvalidQueryException>(() => _database.LookInto(answer.Index).Terms("Colour", null, 1, out _)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "no field 'Colour'",
+            Assert.Throws<InvalidQueryException>(() => _database.LookInto(answer.Index).Terms("Colour", null, 1, out _)).Message,
+            StringComparison.Ordinal);
         Assert.Throws<IndexNotFoundException>(() => _database.LookInto("Auto/No"));
         IReadOnlyList<IndexedValues> entry = _database.LookInto(answer.Index).Entry("cars/4")!; // it is indexed
         Assert.Equal(("Make", true), (entry[0].Field, entry[0].HasNull));

@@ -7,7 +7,10 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Queries;
 
-/// <summary>A database whose indexes work only when they are let: between <see cref="Hold"/> and <see cref="LetGo"/> they read no document.</summary>
+/// <summary>
+/// A database whose indexes work only when they are let: between <see cref="Hold"/> and <see cref="LetGo"/> they read no
+/// document.
+/// </summary>
 internal sealed class HeldBackIndexes : IDisposable
 {
     private readonly TemporaryDirectory _folder = new();
@@ -16,7 +19,9 @@ internal sealed class HeldBackIndexes : IDisposable
     public HeldBackIndexes(DatabaseOptions options)
     {
         Database = Database.Open(Path.Combine(_folder.Path, "database"));
-        Indexes = IndexCatalogue.Open(Path.Combine(_folder.Path, "indexes"), new IndexingContext(BeginReadForIndexes, Changes, TimeProvider.System, AnalyzerSet.BuiltIn, new IndexingOptions()));
+        Indexes = IndexCatalogue.Open(
+            Path.Combine(_folder.Path, "indexes"),
+            new IndexingContext(BeginReadForIndexes, Changes, TimeProvider.System, AnalyzerSet.BuiltIn, new IndexingOptions()));
         Queries = new QueryExecutor(Indexes, Database.BeginRead, Changes, options);
     }
 

@@ -41,7 +41,8 @@ public sealed class JsonPathReaderTests
     public void What_stands_at_a_path_is_copied_as_it_is(string path, string expected)
     {
         var output = new ArrayBufferWriter<byte>();
-        bool found = JsonPathReader.TryWrite(Encoding.UTF8.GetBytes(Order), FieldPath.TryParse(path) ?? throw new ArgumentException(path), output);
+        bool found = JsonPathReader.TryWrite(
+            Encoding.UTF8.GetBytes(Order), FieldPath.TryParse(path) ?? throw new ArgumentException(path), output);
         Assert.Equal(expected, found ? Encoding.UTF8.GetString(output.WrittenSpan) : "nothing");
         Assert.True(found || output.WrittenCount == 0);
     }

@@ -10,7 +10,8 @@ public sealed class LongTextTests : IAsyncLifetime
     [
         .. Enumerable.Range(1, 8).Select(i => new string('w', 512) + i),
         new string('w', 400) + 'b', new string('w', 400) + new string('a', 200), new string('w', 384), new string('w', 383),
-        new string('w', 384) + 'z', new string('w', 512), new string('w', 384) + new string('z', 200), "v", "x", new string('x', 600),
+        new string('w', 384) + 'z', new string('w', 512), new string('w', 384) + new string('z', 200), "v", "x",
+        new string('x', 600),
     ];
 
     private readonly TemporaryDirectory _folder = new();
@@ -66,7 +67,11 @@ public sealed class LongTextTests : IAsyncLifetime
         }
 
         string[] all = [.. (await NamesAsync("from Docs")).Order(StringComparer.Ordinal)];
-        string[] bounds = [.. all, new string('w', 385), new string('w', 511) + 'y', new string('w', 600), new string('a', 700), new string('y', 700)];
+        string[] bounds =
+        [
+            .. all, new string('w', 385), new string('w', 511) + 'y', new string('w', 600), new string('a', 700),
+            new string('y', 700)
+        ];
         foreach (string bound in bounds)
         {
             await CheckAsync("Name > $a", name => Compare(name, bound) > 0, bound);
@@ -78,7 +83,8 @@ public sealed class LongTextTests : IAsyncLifetime
         {
             string parameters = new JsonObject { ["a"] = bound, ["b"] = all[9] }.ToJsonString();
             Assert.Equal(all.Where(holds), await NamesAsync($"from Docs where {condition} order by Name", parameters));
-            Assert.Equal(all.Where(holds), (await NamesAsync($"from Docs where {condition}", parameters)).Order(StringComparer.Ordinal));
+            Assert.Equal(
+                all.Where(holds), (await NamesAsync($"from Docs where {condition}", parameters)).Order(StringComparer.Ordinal));
         }
     }
 
@@ -86,7 +92,8 @@ public sealed class LongTextTests : IAsyncLifetime
     public async Task Facets_name_each_text_whole_and_in_order()
     {
         await PutAsync(50, Texts[0]);
-        JsonArray values = (await _database.AskAsync("from Docs select facet(Name)")).Rows[0]["Values"]!.AsArray(); // a facet has values
+        // a facet has values
+        JsonArray values = (await _database.AskAsync("from Docs select facet(Name)")).Rows[0]["Values"]!.AsArray();
         Assert.Equal(Sorted, values.Select(value => value!["Range"]!.GetValue<string>()));
         Assert.Equal(Texts.Length + 1, values.Sum(value => value!["Count"]!.GetValue<int>()));
     }
@@ -95,22 +102,27 @@ public sealed class LongTextTests : IAsyncLifetime
     public async Task A_text_that_is_gone_leaves_nothing_behind()
     {
         string index = (await _database.AskAsync("from Docs order by Name")).Index;
-        Assert.Contains(_database.LookInto(index).Structures(TestContext.Current.CancellationToken), part => part.Name == "longtexts");
+        Assert.Contains(
+            _database.LookInto(index).Structures(TestContext.Current.CancellationToken), part => part.Name == "longtexts");
         for (int i = 0; i < Texts.Length; i++)
             await PutAsync(i, $"short {i:00}");
         string[] names = await NamesAsync("from Docs order by Name");
         Assert.Equal([.. Enumerable.Range(0, Texts.Length).Select(i => $"short {i:00}")], names);
-        await _database.AskAsync("from Docs order by Name"); // waits until the index has seen what the answer above knew without it
-        Assert.DoesNotContain(_database.LookInto(index).Structures(TestContext.Current.CancellationToken), part => part.Name == "longtexts");
+        // waits until the index has seen what the answer above knew without it
+        await _database.AskAsync("from Docs order by Name");
+        Assert.DoesNotContain(
+            _database.LookInto(index).Structures(TestContext.Current.CancellationToken), part => part.Name == "longtexts");
     }
 
     private static int Compare(string left, string right) => string.CompareOrdinal(left, right);
 
-    private Task PutAsync(int number, string name) => _database.PutAsync($"docs/{number}", new JsonObject { ["Name"] = name }.ToJsonString(), "Docs");
+    private Task PutAsync(int number, string name) =>
+        _database.PutAsync($"docs/{number}", new JsonObject { ["Name"] = name }.ToJsonString(), "Docs");
 
     private async Task<string[]> NamesAsync(string query, string? parameters = null)
     {
-        Answer answer = await _database.AskAsync(query, parameters, request => request with { WaitForNonStaleResults = false, NeverStale = true });
+        Answer answer = await _database.AskAsync(
+            query, parameters, request => request with { WaitForNonStaleResults = false, NeverStale = true });
         return [.. answer.Rows.Select(row => row["Name"]!.GetValue<string>())]; // every document has one
     }
 }

@@ -24,7 +24,10 @@ internal static partial class NaiveMethods
 
     public static List<string> WordsOf(string text) => [.. Word().Matches(text).Select(m => NaiveValue.Fold(m.Value))];
 
-    /// <summary>Whether values of words answer a search: parts apart by blanks but between quotes, each a word, several words together, or a pattern with <c>*</c>.</summary>
+    /// <summary>
+    /// Whether values of words answer a search: parts apart by blanks but between quotes, each a word, several words together, or
+    /// a pattern with <c>*</c>.
+    /// </summary>
     public static bool IsFound(IReadOnlyList<string> values, string text, bool all)
     {
         var parts = new List<bool>();
@@ -33,7 +36,9 @@ internal static partial class NaiveMethods
             string part = match.Value.Trim('"');
             if (match.Value[0] != '"' && part.Contains('*', StringComparison.Ordinal))
             {
-                var pattern = new Regex("^" + string.Join(".*", part.Split('*').Select(piece => Regex.Escape(NaiveValue.Fold(piece)))) + "$", RegexOptions.Singleline);
+                var pattern = new Regex(
+                    "^" + string.Join(".*", part.Split('*').Select(piece => Regex.Escape(NaiveValue.Fold(piece)))) + "$",
+                    RegexOptions.Singleline);
                 parts.Add(values.Any(value => WordsOf(value).Exists(pattern.IsMatch)));
             }
             else if (WordsOf(part) is { Count: > 0 } words)
@@ -45,7 +50,10 @@ internal static partial class NaiveMethods
         return parts.Count > 0 && (all ? parts.TrueForAll(found => found) : parts.Exists(found => found));
     }
 
-    /// <summary>Whether one value has all words, each at most so many places from where it would stand in a phrase, no place for two of them.</summary>
+    /// <summary>
+    /// Whether one value has all words, each at most so many places from where it would stand in a phrase, no place for two of
+    /// them.
+    /// </summary>
     public static bool IsNear(IReadOnlyList<string> values, List<string> words, int slop)
     {
         if (words.Count == 0)
@@ -81,7 +89,10 @@ internal static partial class NaiveMethods
         {
             for (int j = 0; j <= y.Length; j++)
             {
-                table[i, j] = i == 0 || j == 0 ? i + j : Math.Min(Math.Min(table[i - 1, j], table[i, j - 1]) + 1, table[i - 1, j - 1] + (x[i - 1] == y[j - 1] ? 0 : 1));
+                table[i, j] = i == 0 || j == 0
+                    ? i + j
+                    : Math.Min(
+                        Math.Min(table[i - 1, j], table[i, j - 1]) + 1, table[i - 1, j - 1] + (x[i - 1] == y[j - 1] ? 0 : 1));
                 if (i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1])
                     table[i, j] = Math.Min(table[i, j], table[i - 2, j - 2] + 1);
             }

@@ -4,8 +4,8 @@ using System.Text.RegularExpressions;
 namespace Treepie.Documents.Tests.Queries;
 
 /// <summary>
-/// A box, from an envelope or a polygon of WKT, or a straight line of two ends; how they lie to one another by plain formulas. Corners of two shapes that are compared are never on an edge of the
-/// other: the generator sees to that.
+/// A box, from an envelope or a polygon of WKT, or a straight line of two ends; how they lie to one another by plain formulas.
+/// Corners of two shapes that are compared are never on an edge of the other: the generator sees to that.
 /// </summary>
 internal sealed partial record NaiveShape(bool IsLine, (double X, double Y) From, (double X, double Y) To)
 {
@@ -22,7 +22,8 @@ internal sealed partial record NaiveShape(bool IsLine, (double X, double Y) From
         double[] numbers = [.. Number().Matches(wkt).Select(m => double.Parse(m.Value, CultureInfo.InvariantCulture))];
         if (wkt.StartsWith('L'))
             return new NaiveShape(true, (numbers[0], numbers[1]), (numbers[2], numbers[3]));
-        double[] x = wkt.StartsWith('E') ? numbers[..2] : [.. numbers.Where((_, i) => i % 2 == 0)], y = wkt.StartsWith('E') ? numbers[2..] : [.. numbers.Where((_, i) => i % 2 == 1)];
+        double[] x = wkt.StartsWith('E') ? numbers[..2] : [.. numbers.Where((_, i) => i % 2 == 0)],
+            y = wkt.StartsWith('E') ? numbers[2..] : [.. numbers.Where((_, i) => i % 2 == 1)];
         return new NaiveShape(false, (x.Min(), y.Min()), (x.Max(), y.Max()));
     }
 
@@ -36,23 +37,33 @@ internal sealed partial record NaiveShape(bool IsLine, (double X, double Y) From
     };
 
     /// <summary>No line has anything in it but a part of itself.</summary>
-    private bool IsIn(NaiveShape other) => !other.IsLine && West >= other.West && East <= other.East && South >= other.South && North <= other.North;
+    private bool IsIn(NaiveShape other) =>
+        !other.IsLine && West >= other.West && East <= other.East && South >= other.South && North <= other.North;
 
     private bool Meets(NaiveShape other) => (IsLine, other.IsLine) switch
     {
         (false, false) => West <= other.East && other.West <= East && South <= other.North && other.South <= North,
-        (true, true) => Side(From, To, other.From) != Side(From, To, other.To) && Side(other.From, other.To, From) != Side(other.From, other.To, To),
+        (true, true) => Side(From, To, other.From) != Side(From, To, other.To)
+            && Side(other.From, other.To, From) != Side(other.From, other.To, To),
         (true, false) => other.Meets(this),
         _ => other.Crosses(this),
     };
 
-    /// <summary>Whether this line has a point in a box: an end lies in it, or its corners are on both sides of a line that reaches across it.</summary>
+    /// <summary>
+    /// Whether this line has a point in a box: an end lies in it, or its corners are on both sides of a line that reaches across
+    /// it.
+    /// </summary>
     private bool Crosses(NaiveShape box)
     {
         // What is left of the line between the two ends after it is cut at each edge.
         double first = 0, last = 1;
         (double X, double Y) way = (To.X - From.X, To.Y - From.Y);
-        foreach ((double along, double room) in ((double, double)[])[(-way.X, From.X - box.West), (way.X, box.East - From.X), (-way.Y, From.Y - box.South), (way.Y, box.North - From.Y)])
+        foreach ((
+            double along,
+            double room) in ((double, double)[])
+            [
+                (-way.X, From.X - box.West), (way.X, box.East - From.X), (-way.Y, From.Y - box.South), (way.Y, box.North - From.Y)
+            ])
         {
             if (along == 0 && room < 0)
                 return false;

@@ -16,7 +16,9 @@ internal sealed record NaiveValue(NaiveKind Kind, string Text, double Number)
         if (next == members.Count)
             return [Of(node)];
 
-        return node is JsonObject body && body.TryGetPropertyValue(members[next], out JsonNode? member) ? At(member, members, next + 1) : [];
+        return node is JsonObject body && body.TryGetPropertyValue(members[next], out JsonNode? member)
+            ? At(member, members, next + 1)
+            : [];
     }
 
     /// <summary>Texts at a path that words are looked for in: values, and of an object all texts inside it.</summary>
@@ -25,7 +27,9 @@ internal sealed record NaiveValue(NaiveKind Kind, string Text, double Number)
         if (node is JsonArray array)
             return [.. array.SelectMany(e => SearchedAt(e, members, next))];
         if (next < members.Count)
-            return node is JsonObject body && body.TryGetPropertyValue(members[next], out JsonNode? member) ? SearchedAt(member, members, next + 1) : [];
+            return node is JsonObject body && body.TryGetPropertyValue(members[next], out JsonNode? member)
+                ? SearchedAt(member, members, next + 1)
+                : [];
         return node is JsonObject whole ? TextsIn(whole) : Of(node) is { Kind: not NaiveKind.Null } value ? [value.Text] : [];
     }
 
@@ -40,7 +44,8 @@ internal sealed record NaiveValue(NaiveKind Kind, string Text, double Number)
     public static string Fold(string text) => text.ToUpperInvariant().ToLowerInvariant();
 
     /// <summary>Order of texts: of their UTF-8.</summary>
-    public static int Compare(string left, string right) => Encoding.UTF8.GetBytes(left).AsSpan().SequenceCompareTo(Encoding.UTF8.GetBytes(right));
+    public static int Compare(string left, string right) =>
+        Encoding.UTF8.GetBytes(left).AsSpan().SequenceCompareTo(Encoding.UTF8.GetBytes(right));
 
     private static NaiveValue Null { get; } = new(NaiveKind.Null, "", 0);
 
@@ -50,7 +55,10 @@ internal sealed record NaiveValue(NaiveKind Kind, string Text, double Number)
         JsonValueKind.String => new NaiveValue(NaiveKind.Text, node.GetValue<string>(), 0),
         JsonValueKind.True => new NaiveValue(NaiveKind.Text, "true", 0),
         JsonValueKind.False => new NaiveValue(NaiveKind.Text, "false", 0),
-        JsonValueKind.Number => new NaiveValue(NaiveKind.Number, double.Parse(node.ToJsonString(), CultureInfo.InvariantCulture).ToString("R", CultureInfo.InvariantCulture), double.Parse(node.ToJsonString(), CultureInfo.InvariantCulture)),
+        JsonValueKind.Number => new NaiveValue(
+            NaiveKind.Number,
+            double.Parse(node.ToJsonString(), CultureInfo.InvariantCulture).ToString("R", CultureInfo.InvariantCulture),
+            double.Parse(node.ToJsonString(), CultureInfo.InvariantCulture)),
         _ => new NaiveValue(NaiveKind.Object, "\U0010FFFF", 0),
     };
 }

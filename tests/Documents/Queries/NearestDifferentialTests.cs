@@ -6,14 +6,17 @@ using Treepie.Tests.Support;
 namespace Treepie.Documents.Tests.Queries;
 
 /// <summary>
-/// Searches that give the best of all, by vector and by likeness, alone and among, beside and under random nested conditions and orders, against a scan, while documents change; and as an
-/// answer that is never stale, of an index that is held back.
+/// Searches that give the best of all, by vector and by likeness, alone and among, beside and under random nested conditions and
+/// orders, against a scan, while documents change; and as an answer that is never stale, of an index that is held back.
 /// </summary>
 public sealed class NearestDifferentialTests
 {
-    private const string Like = """{"Fields":["Notes"],"MinimumTermFrequency":1,"MinimumDocumentFrequency":2,"MaximumQueryTerms":2}""";
+    private const string Like =
+        """{"Fields":["Notes"],"MinimumTermFrequency":1,"MinimumDocumentFrequency":2,"MaximumQueryTerms":2}""";
 
-    private static readonly int s_rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds) ? rounds : 3;
+    private static readonly int s_rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds)
+        ? rounds
+        : 3;
 
     [Fact]
     public async Task Nearest_and_most_like_documents_are_those_of_a_scan_under_any_condition()
@@ -36,15 +39,21 @@ public sealed class NearestDifferentialTests
         }
     }
 
-    private static async Task CompareAsync(Database database, SortedDictionary<string, JsonObject> documents, RandomDocuments make, Random random, bool neverStale)
+    private static async Task CompareAsync(
+        Database database, SortedDictionary<string, JsonObject> documents, RandomDocuments make, Random random, bool neverStale)
     {
         string where = make.Where(), order = make.Order(), id = $"docs/{random.Next(80)}";
         var naive = new NaiveEvaluator(RqlParser.Parse($"from Docs as d where {where} order by {order}"), []);
-        HashSet<string> left = [.. documents.Where(document => naive.Matches(document.Key, document.Value)).Select(document => document.Key)];
+        HashSet<string> left =
+            [.. documents.Where(document => naive.Matches(document.Key, document.Value)).Select(document => document.Key)];
         double[] vector = Vector(random);
         int most = random.Next(1, 20);
-        HashSet<string> nearest = [.. Nearest(documents, vector, most)], nearestLeft = [.. Nearest(documents.Where(document => left.Contains(document.Key)), vector, most)], like = [.. MostLike(documents, id)];
-        string search = random.Next(2) == 0 ? $"vector.search(V, $v, null, {most})" : $"exact(vector.search(V, $v, null, {most}))";
+        HashSet<string> nearest = [.. Nearest(documents, vector, most)],
+            nearestLeft = [.. Nearest(documents.Where(document => left.Contains(document.Key)), vector, most)],
+            like = [.. MostLike(documents, id)];
+        string search = random.Next(2) == 0
+            ? $"vector.search(V, $v, null, {most})"
+            : $"exact(vector.search(V, $v, null, {most}))";
         string likeness = $"moreLikeThis(id() = '{id}', $like)";
         (string Condition, IEnumerable<string> Expected) = random.Next(7) switch
         {
@@ -57,11 +66,13 @@ public sealed class NearestDifferentialTests
             _ => ($"{likeness} and not ({where}) or {search}", like.Except(left).Union(nearest)),
         };
         string text = $"from Docs as d where {Condition}{(random.Next(2) == 0 ? " order by " + order : "")}";
-        string parameters = $$"""{"v":[{{string.Join(',', vector.Select(number => number.ToString("R", CultureInfo.InvariantCulture)))}}],"like":{{Like}}}""";
+        string parameters =
+            $$"""{"v":[{{string.Join(',', vector.Select(number => number.ToString("R", CultureInfo.InvariantCulture)))}}],"like":{{Like}}}""";
         Answer answer;
         try
         {
-            answer = await database.AskAsync(text, parameters, request => neverStale ? DifferentialQueryTests.NotWaiting(request) : request);
+            answer = await database.AskAsync(
+                text, parameters, request => neverStale ? DifferentialQueryTests.NotWaiting(request) : request);
         }
         catch (TimeoutException) when (neverStale)
         {
@@ -71,15 +82,22 @@ public sealed class NearestDifferentialTests
         Assert.False(answer.IsStale, $"{text}: {DifferentialQueryTests.Errors(database)}");
         List<string> found = [.. answer.Ids];
         string[] expected = [.. Expected.Order(StringComparer.Ordinal)];
-        Assert.True(expected.SequenceEqual(found.Order(StringComparer.Ordinal)), $"{text}\n{parameters}\nexpected {string.Join(' ', expected)}\nfound    {string.Join(' ', found.Order(StringComparer.Ordinal))}");
+        Assert.True(
+            expected.SequenceEqual(found.Order(StringComparer.Ordinal)),
+            $"{text}\n{parameters}\nexpected {string.Join(' ', expected)}\nfound    "
+                + $"{string.Join(' ', found.Order(StringComparer.Ordinal))}");
         Assert.Equal(expected.Length, answer.Total);
         for (int i = 1; i < found.Count && text.Contains("order by", StringComparison.Ordinal); i++)
-            Assert.True(naive.Compare((found[i - 1], documents[found[i - 1]]), (found[i], documents[found[i]])) <= 0, $"{text}: {found[i - 1]} stands before {found[i]}");
-        Answer page = await database.AskAsync($"{text} limit 3, 5", parameters, request => neverStale ? DifferentialQueryTests.NotWaiting(request) : request);
+            Assert.True(
+                naive.Compare((found[i - 1], documents[found[i - 1]]), (found[i], documents[found[i]])) <= 0,
+                $"{text}: {found[i - 1]} stands before {found[i]}");
+        Answer page = await database.AskAsync(
+            $"{text} limit 3, 5", parameters, request => neverStale ? DifferentialQueryTests.NotWaiting(request) : request);
         Assert.Equal(found.Skip(3).Take(5), page.Ids);
     }
 
-    private static async Task ChangeAsync(Database database, SortedDictionary<string, JsonObject> documents, RandomDocuments make, Random random, int changes)
+    private static async Task ChangeAsync(
+        Database database, SortedDictionary<string, JsonObject> documents, RandomDocuments make, Random random, int changes)
     {
         for (; changes > 0; changes--)
         {
@@ -101,9 +119,12 @@ public sealed class NearestDifferentialTests
 
     private static double[] Vector(Random random) => [.. Enumerable.Range(0, 4).Select(_ => random.NextDouble() - 0.4)];
 
-    private static IEnumerable<string> Nearest(IEnumerable<KeyValuePair<string, JsonObject>> documents, double[] wanted, int most) => documents
+    private static IEnumerable<string> Nearest(
+        IEnumerable<KeyValuePair<string, JsonObject>> documents, double[] wanted, int most) => documents
         .Where(document => document.Value["V"] is JsonArray)
-        .OrderByDescending(document => Cosine(wanted, [.. document.Value["V"]!.AsArray().Select(number => number!.GetValue<double>())])) // numbers
+        // numbers
+        .OrderByDescending(
+            document => Cosine(wanted, [.. document.Value["V"]!.AsArray().Select(number => number!.GetValue<double>())]))
         .Take(most)
         .Select(document => document.Key);
 
@@ -116,12 +137,20 @@ public sealed class NearestDifferentialTests
     /// <summary>Documents that have one of the two words of a document that tell most: often there, seldom elsewhere.</summary>
     private static IEnumerable<string> MostLike(SortedDictionary<string, JsonObject> documents, string id)
     {
-        Dictionary<string, List<string>> words = documents.ToDictionary(document => document.Key, document => NaiveValue.SearchedAt(document.Value, ["Notes"]).SelectMany(NaiveMethods.WordsOf).ToList());
+        Dictionary<string, List<string>> words = documents.ToDictionary(
+            document => document.Key,
+            document => NaiveValue.SearchedAt(document.Value, ["Notes"]).SelectMany(NaiveMethods.WordsOf).ToList());
         if (!words.TryGetValue(id, out List<string>? own))
             return [];
         double Having(string word) => words.Values.Count(other => other.Contains(word));
-        double Weight(string word) => own.Count(other => other == word) * Math.Log(1 + ((words.Count - Having(word) + 0.5) / (Having(word) + 0.5)));
-        string[] telling = [.. own.Distinct().Where(word => Having(word) >= 2).OrderByDescending(Weight).ThenBy(word => word, Comparer<string>.Create(NaiveValue.Compare)).Take(2)];
+        double Weight(string word) =>
+            own.Count(other => other == word) * Math.Log(1 + ((words.Count - Having(word) + 0.5) / (Having(word) + 0.5)));
+        string[] telling = [
+            .. own.Distinct()
+                .Where(word => Having(word) >= 2)
+                .OrderByDescending(Weight)
+                .ThenBy(word => word, Comparer<string>.Create(NaiveValue.Compare))
+                .Take(2)];
         return words.Where(other => other.Key != id && other.Value.Exists(telling.Contains)).Select(other => other.Key);
     }
 }

@@ -9,8 +9,8 @@ using Treepie.Writes;
 namespace Treepie.Documents.Tests.Queries;
 
 /// <summary>
-/// Answers that are never stale: an index that is held back, asked so, answers exactly as the same index does when it has been let to catch up; same documents, same
-/// order, same scores, same totals.
+/// Answers that are never stale: an index that is held back, asked so, answers exactly as the same index does when it has been
+/// let to catch up; same documents, same order, same scores, same totals.
 /// </summary>
 public sealed class NeverStaleTests : IDisposable
 {
@@ -37,24 +37,31 @@ public sealed class NeverStaleTests : IDisposable
         "from Docs where true",
         "from Docs where regex(Name, '^N[12]$') or fuzzy(Name = 'n0', 1) order by Name desc, id()",
         "from Docs where lucene(Notes, '+fox -lazy qu*') and Age != null",
-        "from Docs where spatial.within(spatial.point(Lat, Lng), spatial.circle(900, 45, 5)) order by spatial.distance(spatial.point(Lat, Lng), spatial.point(44, 6))",
-        "from Docs where spatial.disjoint(spatial.point(Lat, Lng), spatial.circle(500, 45, 5)) and search(Notes, 'fox') order by score() desc, Name",
-        "from Docs where boost(spatial.within(spatial.point(Lat, Lng), spatial.circle(900, 45, 5)), 2) or search(Notes, 'dog') order by score()",
+        "from Docs where spatial.within(spatial.point(Lat, Lng), spatial.circle(900, 45, 5)) order by "
+            + "spatial.distance(spatial.point(Lat, Lng), spatial.point(44, 6))",
+        "from Docs where spatial.disjoint(spatial.point(Lat, Lng), spatial.circle(500, 45, 5)) and search(Notes, 'fox') order by "
+            + "score() desc, Name",
+        "from Docs where boost(spatial.within(spatial.point(Lat, Lng), spatial.circle(900, 45, 5)), 2) or search(Notes, 'dog') "
+            + "order by score()",
         "from Docs where vector.search(V, $v, null, 7)",
         "from Docs where vector.search(V, $v, 0.3, 12) and Age > 2 and not search(Notes, 'lazy')",
         "from Docs where search(Notes, 'fox') or boost(vector.search(V, $v, null, 9), 4)",
         "from Docs where true and not vector.search(V, $v, null, 20)",
-        "from Docs where exact(vector.search(embedding.f32_i8(V), $w, null, 11)) and Age between 1 and 6 order by Age as long, Name",
+        "from Docs where exact(vector.search(embedding.f32_i8(V), $w, null, 11)) and Age between 1 and 6 order by Age as long, "
+            + "Name",
         "from Docs where fusion.rrf(search(Notes, 'fox dog'), boost(vector.search(V, $v, null, 9), 2), 8)",
         "from Docs where fusion.weighted(search(Notes, 'quick zoë'), vector.search(V, $w, null, 15), 20) and Age > 1",
-        "from Docs where fusion.rrf(fusion.weighted(search(Notes, 'the'), vector.search(V, $v), 10), search(Notes, 'köln'), 5) or Age = 7",
+        "from Docs where fusion.rrf(fusion.weighted(search(Notes, 'the'), vector.search(V, $v), 10), search(Notes, 'köln'), 5) "
+            + "or Age = 7",
         "from Docs where moreLikeThis(id() = 'docs/7', $like)",
         "from Docs where moreLikeThis(id() = 'docs/21', $like) and Age < 6",
         "from Docs where moreLikeThis($json, $like) or vector.search(V, $v, null, 3)",
         "from Docs where search(Notes, 'fox qu*') include highlight(Notes, 30, 2), explanations()",
-        "from Docs where vector.search(V, $v, null, 7) and search(Notes, 'dog the') include explanations(), highlight(Notes, 20, 1)",
+        "from Docs where vector.search(V, $v, null, 7) and search(Notes, 'dog the') include explanations(), highlight(Notes, 20, "
+            + "1)",
         "from Docs where moreLikeThis(id() = 'docs/3', $like) include explanations()",
-        "from Docs where Age > 1 select facet(Tags, sum(Age)), facet(Name), facet(Age < 3, Age between 3 and 5, Age > 5, max(Age))",
+        "from Docs where Age > 1 select facet(Tags, sum(Age)), facet(Name), facet(Age < 3, Age between 3 and 5, Age > 5, "
+            + "max(Age))",
         "from Docs where vector.search(V, $v, null, 20) select facet(Tags, $facet), facet(Age < 3, Age >= 3)",
         "from Docs where moreLikeThis(id() = 'docs/9', $like) select facet(Name, avg(Age))",
         "from Docs select suggest(search(Notes), $texts), suggest(Name, 'n'), suggest(Name, '55')",
@@ -82,7 +89,11 @@ public sealed class NeverStaleTests : IDisposable
         int seed = Seed.Next();
         var random = new Random(seed);
         await ChangeAsync(random, 60);
-        await AskAsync("from Docs where search(Notes, 'x') and Name = 'x' and exact(Name = 'x') and Age = 1 and Tags = 'a' and id() != 'x' and vector.search(V, $v) and vector.search(embedding.f32_i8(V), $v) and spatial.within(spatial.point(Lat, Lng), spatial.circle(1, 2, 3))", neverStale: false);
+        await AskAsync(
+            "from Docs where search(Notes, 'x') and Name = 'x' and exact(Name = 'x') and Age = 1 and Tags = 'a' and id() != 'x' "
+                + "and vector.search(V, $v) and vector.search(embedding.f32_i8(V), $v) and spatial.within(spatial.point(Lat, "
+                + "Lng), spatial.circle(1, 2, 3))",
+            neverStale: false);
         for (int round = 0; round < 4; round++)
         {
             _store.Hold();
@@ -90,13 +101,19 @@ public sealed class NeverStaleTests : IDisposable
             var asked = new List<(string Query, List<string> Answer)>();
             foreach (string query in s_queries)
             {
-                string paged = query + (query.Contains("select", StringComparison.Ordinal) || query.Contains("include", StringComparison.Ordinal) ? 0 : random.Next(4)) switch { 0 => "", 1 => " limit 7", 2 => " limit 5, 9", _ => " limit 40, 30" };
+                string paged = query
+                    + (query.Contains("select", StringComparison.Ordinal) || query.Contains("include", StringComparison.Ordinal)
+                        ? 0
+                        : random.Next(4)) switch
+                    { 0 => "", 1 => " limit 7", 2 => " limit 5, 9", _ => " limit 40, 30" };
                 asked.Add((paged, await AskAsync(paged, neverStale: true)));
             }
 
             _store.LetGo();
             foreach ((string query, List<string> answer) in asked)
-                Assert.True((await AskAsync(query, neverStale: false)) is var caughtUp && caughtUp.SequenceEqual(answer), $"seed {seed}, round {round}: {query}\n{string.Join('\n', caughtUp)}\n--\n{string.Join('\n', answer)}");
+                Assert.True(
+                    (await AskAsync(query, neverStale: false)) is var caughtUp && caughtUp.SequenceEqual(answer),
+                    $"seed {seed}, round {round}: {query}\n{string.Join('\n', caughtUp)}\n--\n{string.Join('\n', answer)}");
         }
     }
 
@@ -107,8 +124,12 @@ public sealed class NeverStaleTests : IDisposable
         await AskAsync("from Docs where vector.search(V, $far, null, 5)", neverStale: false, parameters: """{"far":[1,0]}""");
         _store.Hold();
         await PutVectorsAsync(50, 2_000);
-        string far = string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{{\"far\":[{Math.Cos(1_999 * 0.003)},{Math.Sin(1_999 * 0.003)}]}}");
-        Assert.Equal(["docs/v1999"], await AskAsync("from Docs where vector.search(V, $far, null, 1)", neverStale: true, onlyIds: true, parameters: far));
+        string far = string.Create(
+            System.Globalization.CultureInfo.InvariantCulture,
+            $"{{\"far\":[{Math.Cos(1_999 * 0.003)},{Math.Sin(1_999 * 0.003)}]}}");
+        Assert.Equal(
+            ["docs/v1999"],
+            await AskAsync("from Docs where vector.search(V, $far, null, 1)", neverStale: true, onlyIds: true, parameters: far));
         Assert.True(_store.AreHeld);
     }
 
@@ -119,8 +140,13 @@ public sealed class NeverStaleTests : IDisposable
         await AskAsync("from Docs where Name = 'x'", neverStale: false);
         _store.Hold();
         for (int i = 0; i < 40; i++)
-            await _store.WriteAsync(new WriteBatch().Put($"docs/{i}", Encoding.UTF8.GetBytes($$"""{"Name":"{{new string('x', 1_000_000)}}{{i}}","@metadata":{"@collection":"Docs"} }""")));
-        TimeoutException error = await Assert.ThrowsAsync<TimeoutException>(() => AskAsync("from Docs where Name = 'x'", neverStale: true, patience: TimeSpan.FromMilliseconds(1)));
+            await _store.WriteAsync(
+                new WriteBatch().Put(
+                    $"docs/{i}",
+                    Encoding.UTF8.GetBytes(
+                        $$"""{"Name":"{{new string('x', 1_000_000)}}{{i}}","@metadata":{"@collection":"Docs"} }""")));
+        TimeoutException error = await Assert.ThrowsAsync<TimeoutException>(
+            () => AskAsync("from Docs where Name = 'x'", neverStale: true, patience: TimeSpan.FromMilliseconds(1)));
         Assert.Contains("alone have more than 32 MiB of terms and vectors", error.Message, StringComparison.Ordinal);
         Assert.Contains("within the 0.001 seconds", error.Message, StringComparison.Ordinal);
     }
@@ -129,7 +155,12 @@ public sealed class NeverStaleTests : IDisposable
     {
         var batch = new WriteBatch();
         for (int i = from; i < to; i++)
-            batch.Put($"docs/v{i}", Encoding.UTF8.GetBytes(string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{{\"V\":[{Math.Cos(i * 0.003)},{Math.Sin(i * 0.003)}],\"@metadata\":{{\"@collection\":\"Docs\"}}}}")));
+            batch.Put(
+                $"docs/v{i}",
+                Encoding.UTF8.GetBytes(
+                    string.Create(
+                        System.Globalization.CultureInfo.InvariantCulture,
+                        $"{{\"V\":[{Math.Cos(i * 0.003)},{Math.Sin(i * 0.003)}],\"@metadata\":{{\"@collection\":\"Docs\"}}}}")));
         await _store.WriteAsync(batch);
     }
 
@@ -143,10 +174,18 @@ public sealed class NeverStaleTests : IDisposable
         {
             for (int i = 0; i < 25; i++)
             {
-                await _store.WriteAsync(new WriteBatch().Put($"docs/w{writer}", Encoding.UTF8.GetBytes($$"""{"Age":{{(writer * 1_000) + i}},"@metadata":{"@collection":"Docs"} }""")));
-                List<string> found = await AskAsync($"from Docs where Age between {writer * 1_000} and {(writer * 1_000) + 999} and id() = 'docs/w{writer}'", neverStale: true, onlyIds: true);
+                await _store.WriteAsync(
+                    new WriteBatch().Put(
+                        $"docs/w{writer}",
+                        Encoding.UTF8.GetBytes($$"""{"Age":{{(writer * 1_000) + i}},"@metadata":{"@collection":"Docs"} }""")));
+                List<string> found = await AskAsync(
+                    $"from Docs where Age between {writer * 1_000} and {(writer * 1_000) + 999} and id() = 'docs/w{writer}'",
+                    neverStale: true, onlyIds: true);
                 Assert.Equal([$"docs/w{writer}"], found);
-                Assert.Equal([$"docs/w{writer}"], await AskAsync($"from Docs where Age = {(writer * 1_000) + i} and id() >= 'docs/w'", neverStale: true, onlyIds: true));
+                Assert.Equal(
+                    [$"docs/w{writer}"],
+                    await AskAsync(
+                        $"from Docs where Age = {(writer * 1_000) + i} and id() >= 'docs/w'", neverStale: true, onlyIds: true));
             }
         }));
         Assert.True(_store.AreHeld);
@@ -158,7 +197,8 @@ public sealed class NeverStaleTests : IDisposable
         await ChangeAsync(new Random(2), 5);
         await AskAsync("from Docs where Age = 1", neverStale: false);
         _store.Hold();
-        await _store.WriteAsync(new WriteBatch().Put("docs/new", """{"Age":77,"@metadata":{"@collection":"Docs"} }"""u8.ToArray()));
+        await _store.WriteAsync(
+            new WriteBatch().Put("docs/new", """{"Age":77,"@metadata":{"@collection":"Docs"} }"""u8.ToArray()));
         var request = new QueryRequest { Text = "from Docs where Age = 77 include neverStale()" };
         using (QueryResults results = await _store.Queries.ExecuteAsync(request, TestContext.Current.CancellationToken))
             Assert.Equal((1, false), (results.TotalResults, results.IsStale));
@@ -171,9 +211,12 @@ public sealed class NeverStaleTests : IDisposable
             await _store.WriteAsync(batch);
         }
 
-        TimeoutException error = await Assert.ThrowsAsync<TimeoutException>(() => _store.Queries.ExecuteAsync(request with { WaitTimeout = TimeSpan.Zero }, TestContext.Current.CancellationToken));
+        TimeoutException error = await Assert.ThrowsAsync<TimeoutException>(
+            () => _store.Queries.ExecuteAsync(
+                request with { WaitTimeout = TimeSpan.Zero }, TestContext.Current.CancellationToken));
         Assert.Contains("neverStale", error.Message, StringComparison.Ordinal);
-        Task<QueryResults> waiting = _store.Queries.ExecuteAsync(request with { WaitTimeout = Eventually.Patience }, TestContext.Current.CancellationToken);
+        Task<QueryResults> waiting = _store.Queries.ExecuteAsync(
+            request with { WaitTimeout = Eventually.Patience }, TestContext.Current.CancellationToken);
         Assert.False(waiting.IsCompleted);
         _store.LetGo();
         using QueryResults answer = await waiting;
@@ -187,13 +230,24 @@ public sealed class NeverStaleTests : IDisposable
         await AskAsync("from Docs where search(Notes, 'x') and vector.search(V, $v) and Tags = 'a'", neverStale: false);
         _store.Hold();
         await ChangeAsync(new Random(4), 20);
-        foreach (string query in (string[])["from Docs where search(Notes, 'fox') and vector.search(V, $v, null, 5)", "from Docs where search(Notes, 'fox') select facet(Tags)"])
+        foreach (string query in (string[])
+        [
+            "from Docs where search(Notes, 'fox') and vector.search(V, $v, null, 5)",
+            "from Docs where search(Notes, 'fox') select facet(Tags)"
+        ])
         {
-            var request = new QueryRequest { Text = query, Parameters = s_parameters.RootElement, NeverStale = true, WithTimings = true };
+            var request = new QueryRequest
+            {
+                Text = query,
+                Parameters = s_parameters.RootElement,
+                NeverStale = true,
+                WithTimings = true
+            };
             var counters = new List<Indexing.QueryCounters>();
             for (int run = 0; run < 3; run++)
             {
-                using QueryResults results = await _store.Queries.ExecuteAsync(request with { WithTimings = run < 2 }, TestContext.Current.CancellationToken);
+                using QueryResults results = await _store.Queries.ExecuteAsync(
+                    request with { WithTimings = run < 2 }, TestContext.Current.CancellationToken);
                 counters.Add(results.Counters);
                 Assert.Equal(run < 2 ? ["never stale"] : [], results.Plan is { } plan ? [plan.Operation] : Array.Empty<string>());
                 Assert.Equal(2, results.Plan?.Children.Count ?? 2);
@@ -202,9 +256,11 @@ public sealed class NeverStaleTests : IDisposable
             Assert.True(counters[0].PagesRead > 0);
             Assert.Single(counters.Distinct());
             InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
-                () => _store.Queries.ExecuteAsync(request with { MaxPages = counters[0].PagesRead / 2 }, TestContext.Current.CancellationToken));
+                () => _store.Queries.ExecuteAsync(
+                    request with { MaxPages = counters[0].PagesRead / 2 }, TestContext.Current.CancellationToken));
             Assert.Contains("budget", error.Message, StringComparison.Ordinal);
-            using QueryResults enough = await _store.Queries.ExecuteAsync(request with { MaxPages = counters[0].PagesRead }, TestContext.Current.CancellationToken);
+            using QueryResults enough = await _store.Queries.ExecuteAsync(
+                request with { MaxPages = counters[0].PagesRead }, TestContext.Current.CancellationToken);
         }
     }
 
@@ -225,7 +281,9 @@ public sealed class NeverStaleTests : IDisposable
 
         List<string> Look(bool neverStale)
         {
-            var content = new IndexContent(_store.Indexes.Find(name)!, TimeProvider.System, neverStale ? _store.Database.BeginRead : null); // it was listed
+            // it was listed
+            var content = new IndexContent(
+                _store.Indexes.Find(name)!, TimeProvider.System, neverStale ? _store.Database.BeginRead : null);
             var seen = new List<string>();
             foreach (string field in (string[])["search(Notes)", "Name", "Age", "Tags"])
             {
@@ -238,15 +296,24 @@ public sealed class NeverStaleTests : IDisposable
             }
 
             for (int i = 0; i < 60; i++)
-                seen.Add($"{i} {(content.Entry($"Docs/{i}") is { } fields ? string.Join(' ', fields.Select(field => $"{field.Field}: {string.Join(',', field.Terms.Order(StringComparer.Ordinal))} {field.HasNull}")) : "nothing")}");
+                seen.Add(
+                    $"{i} {(content.Entry($"Docs/{i}") is { } fields ? string.Join(' ', fields.Select(field => $"{field.Field}: {string.Join(',', field.Terms.Order(StringComparer.Ordinal))} {field.HasNull}")) : "nothing")}");
             return seen;
         }
     }
 
-    private async Task<List<string>> AskAsync(string query, bool neverStale, bool onlyIds = false, string? parameters = null, TimeSpan? patience = null)
+    private async Task<List<string>> AskAsync(
+        string query, bool neverStale, bool onlyIds = false, string? parameters = null, TimeSpan? patience = null)
     {
         using JsonDocument given = JsonDocument.Parse(parameters ?? "{}");
-        var request = new QueryRequest { Text = query, Parameters = parameters is null ? s_parameters.RootElement : given.RootElement, NeverStale = neverStale, WaitForNonStaleResults = !neverStale, WaitTimeout = patience ?? Eventually.Patience };
+        var request = new QueryRequest
+        {
+            Text = query,
+            Parameters = parameters is null ? s_parameters.RootElement : given.RootElement,
+            NeverStale = neverStale,
+            WaitForNonStaleResults = !neverStale,
+            WaitTimeout = patience ?? Eventually.Patience
+        };
         using QueryResults results = await _store.Queries.ExecuteAsync(request, TestContext.Current.CancellationToken);
         Assert.False(results.IsStale);
         List<string> answer = onlyIds ? [] : [$"{results.TotalResults}, etag {results.ResultEtag}"];
@@ -275,25 +342,33 @@ public sealed class NeverStaleTests : IDisposable
             if (random.Next(5) == 0)
                 continue;
 
-            var document = new JsonObject { ["@metadata"] = new JsonObject { ["@collection"] = random.Next(8) == 0 ? "Others" : "Docs" } };
+            var document = new JsonObject
+            {
+                ["@metadata"] = new JsonObject { ["@collection"] = random.Next(8) == 0 ? "Others" : "Docs" }
+            };
             if (random.Next(6) != 0)
-                document["Name"] = random.Next(8) == 0 ? new JsonArray("5", 5) : random.Next(2) == 0 ? $"N{random.Next(4)}" : $"n{random.Next(4)}";
+                document["Name"] = random.Next(8) == 0
+                    ? new JsonArray("5", 5)
+                    : random.Next(2) == 0 ? $"N{random.Next(4)}" : $"n{random.Next(4)}";
             if (random.Next(6) != 0)
                 document["Age"] = random.Next(2) == 0 ? random.Next(9) : random.Next(9) + 0.5;
             if (random.Next(3) != 0)
-                document["Tags"] = new JsonArray([.. Enumerable.Range(0, random.Next(3)).Select(_ => (JsonNode)((char)('a' + random.Next(3))).ToString())]);
+                document["Tags"] = new JsonArray(
+                    [.. Enumerable.Range(0, random.Next(3)).Select(_ => (JsonNode)((char)('a' + random.Next(3))).ToString())]);
             if (random.Next(4) != 0)
                 document["V"] = Vector(random);
             else if (random.Next(3) == 0)
                 document["V"] = new JsonArray(Vector(random), Vector(random));
             if (random.Next(3) != 0)
                 (document["Lat"], document["Lng"]) = (random.Next(35, 55), random.Next(-5, 15));
-            document["Notes"] = string.Join(' ', Enumerable.Range(0, random.Next(1, 9)).Select(_ => s_words[random.Next(s_words.Length)]));
+            document["Notes"] = string.Join(
+                ' ', Enumerable.Range(0, random.Next(1, 9)).Select(_ => s_words[random.Next(s_words.Length)]));
             batch.Put($"docs/{number}", Encoding.UTF8.GetBytes(document.ToJsonString()));
         }
 
         await _store.WriteAsync(batch);
     }
 
-    private static JsonArray Vector(Random random) => [.. Enumerable.Range(0, 3).Select(_ => (JsonNode)(random.NextDouble() - 0.4))];
+    private static JsonArray Vector(Random random) =>
+        [.. Enumerable.Range(0, 3).Select(_ => (JsonNode)(random.NextDouble() - 0.4))];
 }

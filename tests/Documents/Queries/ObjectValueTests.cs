@@ -2,7 +2,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Queries;
 
-/// <summary>An object in a field of whole values is there, and equal to nothing: nothing that looks for texts comes across what stands for it.</summary>
+/// <summary>
+/// An object in a field of whole values is there, and equal to nothing: nothing that looks for texts comes across what stands for
+/// it.
+/// </summary>
 public sealed class ObjectValueTests : IAsyncLifetime
 {
     private static readonly (string Condition, string Ids)[] s_conditions =
@@ -51,7 +54,9 @@ public sealed class ObjectValueTests : IAsyncLifetime
     public async Task What_stands_for_it_is_found_by_no_text()
     {
         foreach ((string condition, string ids) in s_conditions)
-            Assert.Equal((condition, ids), (condition, string.Join(' ', (await _database.AskAsync($"from Docs where {condition} order by id()")).Ids)));
+            Assert.Equal(
+                (condition, ids),
+                (condition, string.Join(' ', (await _database.AskAsync($"from Docs where {condition} order by id()")).Ids)));
     }
 
     [Fact]
@@ -61,16 +66,24 @@ public sealed class ObjectValueTests : IAsyncLifetime
         foreach (string where in (string[])["", " where id() <= 'docs/4'", " where F != 'zz' and Text = 'x'"])
         {
             Answer facets = await _database.AskAsync($"from Docs{where} select facet(F)");
-            Assert.Equal(terms, facets.Rows[0]["Values"]!.AsArray().Select(value => value!["Range"]!.GetValue<string>())); // as facets are
+            // as facets are
+            Assert.Equal(terms, facets.Rows[0]["Values"]!.AsArray().Select(value => value!["Range"]!.GetValue<string>()));
         }
 
-        Answer suggested = await _database.AskAsync("from Docs select suggest(F, 'c', $options)", """{"options":{"Accuracy":0}}""");
-        Assert.Equal(terms, suggested.Rows[0]["Suggestions"]!.AsArray().Select(text => text!.GetValue<string>()).Order(StringComparer.Ordinal)); // as suggestions are
+        Answer suggested = await _database.AskAsync(
+            "from Docs select suggest(F, 'c', $options)", """{"options":{"Accuracy":0}}""");
+        // as suggestions are
+        Assert.Equal(
+            terms,
+            suggested.Rows[0]["Suggestions"]!.AsArray().Select(text => text!.GetValue<string>()).Order(StringComparer.Ordinal));
         string index = Assert.Single(_database.Indexes.List()).Name;
         Assert.Equal(terms, _database.LookInto(index).Terms("F", null, 10, out _));
         Assert.Equal([], _database.LookInto(index).Entry("DOCS/1")!.Single(field => field.Field == "F").Terms); // it is there
-        Answer like = await _database.AskAsync("from Docs where moreLikeThis(id() = 'docs/1', $like)", """{"like":{"Fields":["F"],"MinimumTermFrequency":1,"MinimumDocumentFrequency":1}}""");
+        Answer like = await _database.AskAsync(
+            "from Docs where moreLikeThis(id() = 'docs/1', $like)",
+            """{"like":{"Fields":["F"],"MinimumTermFrequency":1,"MinimumDocumentFrequency":1}}""");
         Assert.Empty(like.Ids);
-        Assert.Equal(["docs/4", "docs/2", "docs/1", "docs/3"], (await _database.AskAsync("from Docs order by F, id()")).Ids); // behind all texts
+        // behind all texts
+        Assert.Equal(["docs/4", "docs/2", "docs/1", "docs/3"], (await _database.AskAsync("from Docs order by F, id()")).Ids);
     }
 }

@@ -5,7 +5,10 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Queries;
 
-/// <summary>A query takes its turn before it works and has given it back when its results are there; and what it costs to understand it counts too.</summary>
+/// <summary>
+/// A query takes its turn before it works and has given it back when its results are there; and what it costs to understand it
+/// counts too.
+/// </summary>
 public sealed class QueryAdmissionTests : IDisposable
 {
     private readonly TemporaryDirectory _folder = new();
@@ -28,9 +31,11 @@ public sealed class QueryAdmissionTests : IDisposable
     [InlineData("from Nobody where name = 'ada'")]
     public async Task The_turn_is_taken_before_the_work_and_given_back_after_it(string text)
     {
-        await _database.WriteAsync(new WriteBatch().Put("users/1", """{"name":"ada","@metadata":{"@collection":"Users"}}"""u8.ToArray()), Cancelled);
+        await _database.WriteAsync(
+            new WriteBatch().Put("users/1", """{"name":"ada","@metadata":{"@collection":"Users"}}"""u8.ToArray()), Cancelled);
         var turn = new Turn();
-        using QueryResults results = await _database.QueryAsync(new QueryRequest { Text = text, WaitForNonStaleResults = true, Admission = turn }, Cancelled);
+        using QueryResults results = await _database.QueryAsync(
+            new QueryRequest { Text = text, WaitForNonStaleResults = true, Admission = turn }, Cancelled);
         Assert.InRange(turn.Taken, 1, int.MaxValue);
         Assert.False(turn.IsHeld);
     }
@@ -39,7 +44,8 @@ public sealed class QueryAdmissionTests : IDisposable
     public async Task A_query_that_fails_gives_its_turn_back()
     {
         var turn = new Turn();
-        await Assert.ThrowsAsync<InvalidQueryException>(() => _database.QueryAsync(new QueryRequest { Text = "from Users where", Admission = turn }, Cancelled));
+        await Assert.ThrowsAsync<InvalidQueryException>(
+            () => _database.QueryAsync(new QueryRequest { Text = "from Users where", Admission = turn }, Cancelled));
         Assert.Equal(1, turn.Taken);
         Assert.False(turn.IsHeld);
     }
@@ -49,7 +55,10 @@ public sealed class QueryAdmissionTests : IDisposable
     {
         using var stop = new CancellationTokenSource();
         await stop.CancelAsync();
-        var request = new QueryRequest { Text = $"from Places where spatial.within(spatial.point(Lat, Lng), spatial.wkt('{Ring(500)}'))" };
+        var request = new QueryRequest
+        {
+            Text = $"from Places where spatial.within(spatial.point(Lat, Lng), spatial.wkt('{Ring(500)}'))"
+        };
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => _database.QueryAsync(request, stop.Token));
         Assert.ThrowsAny<OperationCanceledException>(() => _database.IndexChoices(request, stop.Token));
     }
@@ -59,10 +68,14 @@ public sealed class QueryAdmissionTests : IDisposable
     {
         using var folder = new TemporaryDirectory();
         using var database = Database.Open(folder.Path, new DatabaseOptions { MaxShapeCorners = 1_000 });
-        string Query(int times) => "from Places where " + string.Join(" or ", Enumerable.Repeat($"spatial.within(spatial.point(Lat, Lng), spatial.wkt('{Ring(199)}'))", times));
+        string Query(int times) =>
+            "from Places where "
+                + string.Join(
+                    " or ", Enumerable.Repeat($"spatial.within(spatial.point(Lat, Lng), spatial.wkt('{Ring(199)}'))", times));
         using (QueryResults allowed = await database.QueryAsync(new QueryRequest { Text = Query(5) }, Cancelled))
             Assert.Equal(0, allowed.TotalResults);
-        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(() => database.QueryAsync(new QueryRequest { Text = Query(6) }, Cancelled));
+        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => database.QueryAsync(new QueryRequest { Text = Query(6) }, Cancelled));
         Assert.Contains("1,000 corners", error.Message, StringComparison.Ordinal);
     }
 
@@ -72,12 +85,18 @@ public sealed class QueryAdmissionTests : IDisposable
         using var folder = new TemporaryDirectory();
         using var database = Database.Open(folder.Path, new DatabaseOptions { MaxDistinctResults = 2 });
         for (int i = 0; i < 6; i++)
-            await database.WriteAsync(new WriteBatch().Put($"users/{i}", System.Text.Encoding.UTF8.GetBytes($$$"""{"a":{{{i % 2}}},"b":{{{i}}},"@metadata":{"@collection":"Users"}}""")), Cancelled);
+            await database.WriteAsync(
+                new WriteBatch().Put(
+                    $"users/{i}",
+                    System.Text.Encoding.UTF8.GetBytes(
+                        $$$"""{"a":{{{i % 2}}},"b":{{{i}}},"@metadata":{"@collection":"Users"}}""")),
+                Cancelled);
         using QueryResults two = await database.QueryAsync(new QueryRequest { Text = "from Users select distinct a" }, Cancelled);
         Assert.True(two.MoveNext() && two.MoveNext() && !two.MoveNext());
         using QueryResults six = await database.QueryAsync(new QueryRequest { Text = "from Users select distinct b" }, Cancelled);
         Assert.True(six.MoveNext() && six.MoveNext());
-        Assert.Contains("MaxDistinctResults", Assert.Throws<InvalidQueryException>(() => six.MoveNext()).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "MaxDistinctResults", Assert.Throws<InvalidQueryException>(() => six.MoveNext()).Message, StringComparison.Ordinal);
     }
 
     /// <summary>A ring around the origin with so many corners, and the first again.</summary>

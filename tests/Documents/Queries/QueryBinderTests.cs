@@ -13,7 +13,9 @@ public sealed class QueryBinderTests
     [InlineData("from @all_docs", "{}", "Collection *")]
     [InlineData("from Users where true", "{}", "Collection Users")]
     [InlineData("from Users where id() = 'users/1'", "{}", "Ids Users users/1")]
-    [InlineData("from Users u where id(u) in ($p, 'users/3')", "{\"p\":[\"users/1\",\"users/2\",7]}", "Ids Users users/1 users/2 users/3")]
+    [InlineData(
+        "from Users u where id(u) in ($p, 'users/3')", "{\"p\":[\"users/1\",\"users/2\",7]}",
+        "Ids Users users/1 users/2 users/3")]
     [InlineData("from @all_docs where startsWith(id(), 'us')", "{}", "IdPrefix * us")]
     [InlineData("from Users where id() = 'users/1' and Age = 3", "{}", "AutoIndex Users [id()=users/1 and Age=3] by id(),Age")]
     [InlineData("from Users where id() = 'users/1' order by Age as long", "{}", "AutoIndex Users id()=users/1 by id(),Age")]
@@ -71,7 +73,9 @@ public sealed class QueryBinderTests
 
     [Theory]
     [InlineData("order by Name", "Name Text")]
-    [InlineData("order by Age as long desc nulls last, u.Size as double, Code as alphaNumeric nulls first", "Age Long desc last, Size Double, Code AlphaNumeric first")]
+    [InlineData(
+        "order by Age as long desc nulls last, u.Size as double, Code as alphaNumeric nulls first",
+        "Age Long desc last, Size Double, Code AlphaNumeric first")]
     [InlineData("order by id() desc", "id() Text desc")]
     [InlineData("order by score(), random('x')", " Score desc,  Random x")]
     [InlineData("where boost(Age = 1, 2)", " Score desc")]
@@ -81,7 +85,9 @@ public sealed class QueryBinderTests
     public void Order_keys(string clauses, string expected)
     {
         string text = string.Join(", ", Bind("from Users as u " + clauses).Sort.Select(k =>
-            $"{k.Field} {k.Kind}{(k.Descending ? " desc" : "")}{(k.NullsFirst is { } first ? first ? " first" : " last" : "")}{(k.Seed is null ? "" : " " + k.Seed)}"));
+            $"{k.Field} "
+                + $"{k.Kind}{(k.Descending ? " desc" : "")}{(k.NullsFirst is { } first ? first ? " first" : " last" : "")}"
+                + $"{(k.Seed is null ? "" : " " + k.Seed)}"));
         Assert.Equal(expected, text);
     }
 
@@ -150,7 +156,9 @@ public sealed class QueryBinderTests
     [Fact]
     public void Includes_are_paths_and_ids()
     {
-        BoundQuery query = Bind("from Orders as o include o.Company, 'Lines[].Product', 'o.Employee', 'employees/1', $id, timings()", """{"id":"x/1"}""");
+        BoundQuery query = Bind(
+            "from Orders as o include o.Company, 'Lines[].Product', 'o.Employee', 'employees/1', $id, timings()",
+            """{"id":"x/1"}""");
         Assert.Equal(["Company", "Lines[].Product", "Employee"], query.IncludePaths.Select(p => p.Text));
         Assert.Equal(["employees/1", "x/1"], query.IncludeIds);
     }
@@ -169,7 +177,9 @@ public sealed class QueryBinderTests
         InQuery list => $"{list.Field} any {string.Join(',', list.Values.Select(Text))}",
         AllInQuery list => $"{list.Field} all {string.Join(',', list.Values.Select(Text))}",
         RangeQuery range =>
-            $"{range.Field} in {(range.LowInclusive ? '[' : '(')}{(range.Low is { } low ? Text(low) : "*")};{(range.High is { } high ? Text(high) : "*")}{(range.HighInclusive ? ']' : ')')}",
+            $"{range.Field} in "
+                + $"{(range.LowInclusive ? '[' : '(')}{(range.Low is { } low ? Text(low) : "*")};"
+                + $"{(range.High is { } high ? Text(high) : "*")}{(range.HighInclusive ? ']' : ')')}",
         PrefixQuery prefix => $"{prefix.Field}^{prefix.Prefix}",
         SuffixQuery suffix => $"{suffix.Field}${suffix.Suffix}",
         ExistsQuery exists => $"{exists.Field}?",

@@ -18,21 +18,31 @@ internal static class QueryRunner
         if (collection is not null)
             document["@metadata"] = new JsonObject { ["@collection"] = collection };
 
-        await database.WriteAsync(new WriteBatch().Put(id, Encoding.UTF8.GetBytes(document.ToJsonString())), TestContext.Current.CancellationToken);
+        await database.WriteAsync(
+            new WriteBatch().Put(id, Encoding.UTF8.GetBytes(document.ToJsonString())), TestContext.Current.CancellationToken);
     }
 
     public static Task DeleteAsync(this Database database, string id) =>
         database.WriteAsync(new WriteBatch().Delete(id), TestContext.Current.CancellationToken);
 
     /// <summary>Completes when an index is gone.</summary>
-    public static Task WaitForRemovalAsync(this IndexCatalogue indexes, string name) => indexes.Find(name)?.Released ?? Task.CompletedTask;
+    public static Task WaitForRemovalAsync(this IndexCatalogue indexes, string name) =>
+        indexes.Find(name)?.Released ?? Task.CompletedTask;
 
     /// <summary>Runs a query that waits for its index.</summary>
-    public static async Task<Answer> AskAsync(this Database database, string text, string? parameters = null, Func<QueryRequest, QueryRequest>? change = null)
+    public static async Task<Answer> AskAsync(
+        this Database database, string text, string? parameters = null, Func<QueryRequest, QueryRequest>? change = null)
     {
         using JsonDocument json = JsonDocument.Parse(parameters ?? "{}");
-        var request = new QueryRequest { Text = text, Parameters = json.RootElement, WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience };
-        using QueryResults results = await database.QueryAsync(change?.Invoke(request) ?? request, TestContext.Current.CancellationToken);
+        var request = new QueryRequest
+        {
+            Text = text,
+            Parameters = json.RootElement,
+            WaitForNonStaleResults = true,
+            WaitTimeout = Eventually.Patience
+        };
+        using QueryResults results = await database.QueryAsync(
+            change?.Invoke(request) ?? request, TestContext.Current.CancellationToken);
         var rows = new List<JsonObject>();
         var output = new ArrayBufferWriter<byte>();
         while (results.MoveNext())
@@ -44,7 +54,9 @@ internal static class QueryRunner
 
         output.ResetWrittenCount();
         results.WriteIncludes(output);
-        return new Answer(rows, JsonNode.Parse(output.WrittenSpan)!.AsObject(), results.TotalResults, results.SkippedResults, results.IndexName, results.IsStale, results.ResultEtag)
+        return new Answer(
+            rows, JsonNode.Parse(output.WrittenSpan)!.AsObject(), results.TotalResults, results.SkippedResults, results.IndexName,
+            results.IsStale, results.ResultEtag)
         {
             IsTotalExact = results.IsTotalExact,
         };
@@ -52,7 +64,8 @@ internal static class QueryRunner
 }
 
 /// <summary>Everything an answer says.</summary>
-internal sealed record Answer(List<JsonObject> Rows, JsonObject Includes, long Total, long Skipped, string Index, bool IsStale, long Etag)
+internal sealed record Answer(
+    List<JsonObject> Rows, JsonObject Includes, long Total, long Skipped, string Index, bool IsStale, long Etag)
 {
     /// <summary>Whether <see cref="Total"/> is the number of matches.</summary>
     public bool IsTotalExact { get; init; } = true;
@@ -64,6 +77,7 @@ internal sealed record Answer(List<JsonObject> Rows, JsonObject Includes, long T
     {
         JsonObject copy = r.DeepClone().AsObject();
         copy.Remove("@metadata");
-        return copy.ToJsonString(new JsonSerializerOptions { Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping });
+        return copy.ToJsonString(
+            new JsonSerializerOptions { Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping });
     });
 }

@@ -21,7 +21,9 @@ public sealed class QueryTests : IAsyncLifetime
             "orders/1",
             """{"Company":"companies/1","Employee":"employees/1","Freight":10.5,"Ship To":{"City":"Reims"},"Lines":[{"Product":"products/1","Qty":2},{"Product":"products/2","Qty":10}],"Rush":true}""",
             "Orders");
-        await _database.PutAsync("orders/2", """{"Company":"companies/1","Freight":9,"Lines":[{"Product":"products/2","Qty":1}],"order":"x"}""", "Orders");
+        await _database.PutAsync(
+            "orders/2", """{"Company":"companies/1","Freight":9,"Lines":[{"Product":"products/2","Qty":1}],"order":"x"}""",
+            "Orders");
         await _database.PutAsync("orders/3", """{"Company":"companies/404","Freight":100,"Ship To":null,"Lines":[]}""", "Orders");
     }
 
@@ -41,7 +43,9 @@ public sealed class QueryTests : IAsyncLifetime
     [InlineData("from Nothing", "", 0, "collection/Nothing")]
     [InlineData("from @all_docs limit 2", "companies/1 employees/1", 7, "AllDocs")]
     [InlineData("from Orders where id() = 'ORDERS/2'", "orders/2", 1, "collection/Orders")]
-    [InlineData("from Orders where id() in ('orders/3', 'orders/1', 'orders/1', 'companies/1', 'x')", "orders/3 orders/1", 2, "collection/Orders")]
+    [InlineData(
+        "from Orders where id() in ('orders/3', 'orders/1', 'orders/1', 'companies/1', 'x')", "orders/3 orders/1", 2,
+        "collection/Orders")]
     [InlineData("from Orders where id() in ()", "", 0, "collection/Orders")]
     [InlineData("from @all_docs where id() in ($ids) limit 1, 9", "orders/1", 2, "AllDocs")]
     [InlineData("from Orders where startsWith(id(), 'Orders/') limit 1, 1", "orders/2", 3, "collection/Orders")]
@@ -84,9 +88,12 @@ public sealed class QueryTests : IAsyncLifetime
 
     [Theory]
     [InlineData("Company, Freight as f", """{"Company":"companies/1","f":10.5}""")]
-    [InlineData("o.'Ship To'.City as City, o.Lines[].Product as Products", """{"City":"Reims","Products":["products/1","products/2"]}""")]
+    [InlineData(
+        "o.'Ship To'.City as City, o.Lines[].Product as Products", """{"City":"Reims","Products":["products/1","products/2"]}""")]
     [InlineData("Lines[].Qty", """{"Lines[].Qty":[2,10]}""")]
-    [InlineData("id() as Id, id(o), 1, 'x y', true as T, null as N, $p as P", """{"Id":"orders/1","id()":"orders/1","1":1,"x y":null,"T":true,"N":null,"P":{"a":[1]}}""")]
+    [InlineData(
+        "id() as Id, id(o), 1, 'x y', true as T, null as N, $p as P",
+        """{"Id":"orders/1","id()":"orders/1","1":1,"x y":null,"T":true,"N":null,"P":{"a":[1]}}""")]
     [InlineData("Missing, Lines[1].Product as Second", """{"Missing":null,"Second":"products/2"}""")]
     [InlineData("@metadata.@collection as C, @metadata.@id", """{"C":"Orders","@metadata.@id":"orders/1"}""")]
     public async Task Select_makes_objects_of_fields(string select, string expected)
@@ -111,7 +118,9 @@ public sealed class QueryTests : IAsyncLifetime
     [Fact]
     public async Task Metadata_alone_can_be_asked_for()
     {
-        JsonObject row = Assert.Single((await _database.AskAsync("from Orders where Freight = 9 select Freight", change: r => r with { MetadataOnly = true })).Rows);
+        JsonObject row = Assert.Single(
+            (await _database.AskAsync(
+                "from Orders where Freight = 9 select Freight", change: r => r with { MetadataOnly = true })).Rows);
         Assert.Equal(["@metadata"], row.Select(p => p.Key));
         Assert.NotNull(row["@metadata"]!["@change-vector"]);
     }
@@ -132,8 +141,12 @@ public sealed class QueryTests : IAsyncLifetime
     [Fact]
     public async Task Includes_are_what_the_results_refer_to_and_what_is_named()
     {
-        Answer answer = await _database.AskAsync("from Orders as o where Freight < 50 order by id() include o.Company, 'Lines[].Product', 'employees/1', Missing, timings()");
-        Assert.Equal(["companies/1", "employees/1", "products/1", "products/2"], answer.Includes.Select(p => p.Key).Order(StringComparer.Ordinal));
+        Answer answer = await _database.AskAsync(
+            "from Orders as o where Freight < 50 order by id() include o.Company, 'Lines[].Product', 'employees/1', Missing, "
+                + "timings()");
+        Assert.Equal(
+            ["companies/1", "employees/1", "products/1", "products/2"],
+            answer.Includes.Select(p => p.Key).Order(StringComparer.Ordinal));
         Assert.Equal("Tea", answer.Includes["products/1"]!["Name"]!.GetValue<string>());
         Assert.Equal("Products", answer.Includes["products/1"]!["@metadata"]!["@collection"]!.GetValue<string>());
     }
@@ -152,10 +165,17 @@ public sealed class QueryTests : IAsyncLifetime
         await _database.PutAsync("notes/2", """{"Text":"Fox, fox!"}""", "Notes");
         Answer answer = await _database.AskAsync("from Notes where search(Text, 'fox')");
         Assert.Equal(["notes/2", "notes/1"], answer.Ids);
-        Assert.True(answer.Rows[0]["@metadata"]!["@index-score"]!.GetValue<double>() > answer.Rows[1]["@metadata"]!["@index-score"]!.GetValue<double>());
-        Assert.Equal(["notes/1", "notes/2"], (await _database.AskAsync("from Notes where search(Text, 'fox') order by score() desc")).Ids);
-        Assert.Equal(["notes/1", "notes/2"], (await _database.AskAsync("from Notes where boost(Text = 'Fox, fox!', 0.1) or boost(startsWith(Text, 'one'), 5)")).Ids);
-        Answer page = await _database.AskAsync("from Notes where search(Text, 'fo* !!')", null, r => r with { Start = 1, PageSize = 5 });
+        Assert.True(
+            answer.Rows[0]["@metadata"]!["@index-score"]!.GetValue<double>()
+                > answer.Rows[1]["@metadata"]!["@index-score"]!.GetValue<double>());
+        Assert.Equal(
+            ["notes/1", "notes/2"], (await _database.AskAsync("from Notes where search(Text, 'fox') order by score() desc")).Ids);
+        Assert.Equal(
+            ["notes/1", "notes/2"],
+            (await _database.AskAsync(
+                "from Notes where boost(Text = 'Fox, fox!', 0.1) or boost(startsWith(Text, 'one'), 5)")).Ids);
+        Answer page = await _database.AskAsync(
+            "from Notes where search(Text, 'fo* !!')", null, r => r with { Start = 1, PageSize = 5 });
         Assert.Equal((2, 1), (page.Total, page.Rows.Count));
     }
 
@@ -200,7 +220,9 @@ public sealed class QueryTests : IAsyncLifetime
         await _database.PutAsync("companies/2", "{}", "Companies");
         Assert.Equal(first, (await _database.AskAsync(Text, """{"f":9}""")).Etag);
         Assert.NotEqual(first, (await _database.AskAsync(Text, """{"f":10}""")).Etag);
-        Assert.NotEqual((await _database.AskAsync("from Orders order by random()")).Etag, (await _database.AskAsync("from Orders order by random()")).Etag);
+        Assert.NotEqual(
+            (await _database.AskAsync("from Orders order by random()")).Etag,
+            (await _database.AskAsync("from Orders order by random()")).Etag);
         await _database.PutAsync("orders/4", "{}", "Orders");
         Assert.NotEqual(first, (await _database.AskAsync(Text, """{"f":9}""")).Etag);
     }
@@ -210,8 +232,11 @@ public sealed class QueryTests : IAsyncLifetime
     {
         await _database.AskAsync("from Orders where Freight = 9");
         Assert.Equal(3, (await _database.AskAsync("from index 'auto/orders/byfreight'")).Total);
-        Assert.Equal(["orders/2"], (await _database.AskAsync("from index 'Auto/Orders/ByFreight' as o where o.Freight < 10 select o.Freight")).Ids);
-        var error = await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync("from index 'Auto/Orders/ByFreight' where Company = 'x'"));
+        Assert.Equal(
+            ["orders/2"],
+            (await _database.AskAsync("from index 'Auto/Orders/ByFreight' as o where o.Freight < 10 select o.Freight")).Ids);
+        var error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => _database.AskAsync("from index 'Auto/Orders/ByFreight' where Company = 'x'"));
         Assert.Contains("has no field 'Company'; it has 'Freight'", error.Message, StringComparison.Ordinal);
         Assert.Equal((1, 42), (error.Line, error.Column));
         await Assert.ThrowsAsync<IndexNotFoundException>(() => _database.AskAsync("from index 'Orders/ByNothing'"));
@@ -220,7 +245,8 @@ public sealed class QueryTests : IAsyncLifetime
     [Fact]
     public async Task Results_stay_those_of_the_moment_they_were_asked_for()
     {
-        using QueryResults results = await _database.QueryAsync(new QueryRequest { Text = "from Orders" }, TestContext.Current.CancellationToken);
+        using QueryResults results = await _database.QueryAsync(
+            new QueryRequest { Text = "from Orders" }, TestContext.Current.CancellationToken);
         await _database.DeleteAsync("orders/2");
         await _database.PutAsync("orders/9", "{}", "Orders");
         var ids = new List<string>();
@@ -244,7 +270,8 @@ public sealed class QueryTests : IAsyncLifetime
     {
         await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync("from Orders where Freight ="));
         await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync("from Orders where Freight = $missing"));
-        await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync("from Orders where Freight = 1 group by Company"));
+        await Assert.ThrowsAsync<InvalidQueryException>(
+            () => _database.AskAsync("from Orders where Freight = 1 group by Company"));
         Assert.Empty(_database.Indexes.List());
     }
 
@@ -254,14 +281,16 @@ public sealed class QueryTests : IAsyncLifetime
         for (int i = 0; i < 50; i++)
             await _database.PutAsync($"marks/{i}", $$"""{"Mark":{{i}}}""", "Marks");
         const string Text = "from Marks where Mark >= 10 order by Mark as long limit 3";
-        Answer counted = await _database.AskAsync(Text), uncounted = await _database.AskAsync(Text, change: request => request with { CountsResults = false });
+        Answer counted = await _database.AskAsync(Text),
+            uncounted = await _database.AskAsync(Text, change: request => request with { CountsResults = false });
         Assert.Equal((40, true), (counted.Total, counted.IsTotalExact));
         Assert.Equal((3, false), (uncounted.Total, uncounted.IsTotalExact));
         Assert.Equal("marks/10 marks/11 marks/12", string.Join(' ', uncounted.Ids));
         Assert.Equal(counted.Ids, uncounted.Ids);
         Assert.NotEqual(counted.Etag, uncounted.Etag); // they say different things
 
-        Answer number = await _database.AskAsync("from Marks where Mark >= 10 limit 0", change: request => request with { CountsResults = false });
+        Answer number = await _database.AskAsync(
+            "from Marks where Mark >= 10 limit 0", change: request => request with { CountsResults = false });
         Assert.Equal((40, true), (number.Total, number.IsTotalExact));
     }
 }

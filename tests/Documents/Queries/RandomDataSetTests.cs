@@ -6,12 +6,14 @@ using Treepie.Writes;
 namespace Treepie.Documents.Tests.Queries;
 
 /// <summary>
-/// Random nested queries over parts of real data sets against <see cref="NaiveEvaluator"/>, while documents are updated and deleted. <c>TREEPIE_ROUNDS</c> makes it longer, and takes
-/// more documents.
+/// Random nested queries over parts of real data sets against <see cref="NaiveEvaluator"/>, while documents are updated and
+/// deleted. <c>TREEPIE_ROUNDS</c> makes it longer, and takes more documents.
 /// </summary>
 public sealed class RandomDataSetTests
 {
-    private static readonly int s_rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds) ? rounds : 2;
+    private static readonly int s_rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds)
+        ? rounds
+        : 2;
 
     [Fact]
     public Task Movies_are_found_as_a_scan_finds_them_while_they_change() =>
@@ -19,21 +21,32 @@ public sealed class RandomDataSetTests
 
     [Fact]
     public Task Cities_are_found_as_a_scan_finds_them_while_they_change() =>
-        CompareAsync("cities.ndjson.gz", "Cities", ["name", "country", "timezone", "feature"], ["population", "dem", "location.lat"], [], hasPlace: true);
+        CompareAsync(
+            "cities.ndjson.gz", "Cities", ["name", "country", "timezone", "feature"], ["population", "dem", "location.lat"], [],
+            hasPlace: true);
 
     [Fact]
     public Task Words_of_wordnet_are_found_as_a_scan_finds_them_while_they_change() =>
-        CompareAsync("wordnet.ndjson.gz", "Synsets", ["members", "partOfSpeech", "topic"], [], ["definition", "example"], hasPlace: false);
+        CompareAsync(
+            "wordnet.ndjson.gz", "Synsets", ["members", "partOfSpeech", "topic"], [], ["definition", "example"], hasPlace: false);
 
-    private static async Task CompareAsync(string file, string collection, string[] texts, string[] numbers, string[] words, bool hasPlace)
+    private static async Task CompareAsync(
+        string file, string collection, string[] texts, string[] numbers, string[] words, bool hasPlace)
     {
         var random = new Random(Seed.Next());
         int count = 500 * s_rounds, skip = random.Next(2_000);
-        JsonObject[] lines = [.. DataSets.Lines(DataSets.PathOf(file)).Skip(skip).Take(count).Select(line => Cleaned(JsonNode.Parse(line)!.AsObject(), words))]; // a line is an object
+        // a line is an object
+        JsonObject[] lines = [
+            .. DataSets.Lines(DataSets.PathOf(file))
+                .Skip(skip)
+                .Take(count)
+                .Select(line => Cleaned(JsonNode.Parse(line)!.AsObject(), words))];
         using var folder = new TemporaryDirectory();
         using Database database = Database.Open(folder.Path);
         var documents = new SortedDictionary<string, JsonObject>(StringComparer.Ordinal);
-        await ChangeAsync(database, documents, collection, lines.Select(line => (line["id"]!.GetValue<string>(), (JsonObject?)line))); // each has an id
+        // each has an id
+        await ChangeAsync(
+            database, documents, collection, lines.Select(line => (line["id"]!.GetValue<string>(), (JsonObject?)line)));
         var make = new DataSetQueries(random, lines, texts, numbers, words, hasPlace);
         await DifferentialQueryTests.CompareAsync(database, documents, $"from {collection} {make.Everything}", random);
         for (int round = 0; round < s_rounds; round++)
@@ -42,12 +55,16 @@ public sealed class RandomDataSetTests
                 await DifferentialQueryTests.CompareAsync(database, documents, $"from {collection} {make.Query()}", random);
 
             // Some are deleted, some come back, some become what others are.
-            await ChangeAsync(database, documents, collection, Enumerable.Range(0, 60).Select(_ => lines[random.Next(lines.Length)]["id"]!.GetValue<string>()).Distinct()
-                .Select(id => (id, random.Next(3) == 0 ? null : lines[random.Next(lines.Length)].DeepClone().AsObject())));
+            await ChangeAsync(
+                database, documents, collection,
+                Enumerable.Range(0, 60).Select(_ => lines[random.Next(lines.Length)]["id"]!.GetValue<string>()).Distinct()
+                    .Select(id => (id, random.Next(3) == 0 ? null : lines[random.Next(lines.Length)].DeepClone().AsObject())));
         }
     }
 
-    private static async Task ChangeAsync(Database database, SortedDictionary<string, JsonObject> documents, string collection, IEnumerable<(string Id, JsonObject? Document)> changes)
+    private static async Task ChangeAsync(
+        Database database, SortedDictionary<string, JsonObject> documents, string collection,
+        IEnumerable<(string Id, JsonObject? Document)> changes)
     {
         var batch = new WriteBatch();
         foreach ((string id, JsonObject? document) in changes)

@@ -5,7 +5,10 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Queries;
 
-/// <summary>Pages of the documents themselves, however deep, are those that going through all of them gives; what is left out is not looked at.</summary>
+/// <summary>
+/// Pages of the documents themselves, however deep, are those that going through all of them gives; what is left out is not
+/// looked at.
+/// </summary>
 public sealed class ScanTests : IDisposable
 {
     private readonly TemporaryDirectory _folder = new();
@@ -36,17 +39,23 @@ public sealed class ScanTests : IDisposable
         {
             var batch = new WriteBatch();
             foreach ((string id, string collection) in chunk)
-                batch.Put(id, Encoding.UTF8.GetBytes($$"""{"Text":"{{new string('x', random.Next(50) == 0 ? 9_000 : random.Next(200))}}","@metadata":{"@collection":"{{collection}}"} }"""));
+                batch.Put(
+                    id,
+                    Encoding.UTF8.GetBytes(
+                        $$"""{"Text":"{{new string('x', random.Next(50) == 0 ? 9_000 : random.Next(200))}}","@metadata":{"@collection":"{{collection}}"} }"""));
             await _database.WriteAsync(batch, TestContext.Current.CancellationToken);
         }
 
         foreach (string source in (string[])["@all_docs", "Docs", "Others", "Nothing"])
         {
-            string[] all = [.. written.Where(document => source == "@all_docs" || document.Collection == source).Select(document => document.Id)];
+            string[] all = [
+                .. written.Where(document => source == "@all_docs" || document.Collection == source)
+                    .Select(document => document.Id)];
             await ComparePagesAsync($"from {source}", all, random);
             foreach (string prefix in (string[])["", "d", "DOCS/", "docs/7", "docs/42/", "a/", "b", "docs/9999"])
             {
-                string[] begun = [.. all.Where(id => id.StartsWith(prefix, StringComparison.OrdinalIgnoreCase)).Order(StringComparer.Ordinal)];
+                string[] begun =
+                    [.. all.Where(id => id.StartsWith(prefix, StringComparison.OrdinalIgnoreCase)).Order(StringComparer.Ordinal)];
                 await ComparePagesAsync($"from {source} where startsWith(id(), '{prefix}')", begun, random);
             }
         }
@@ -54,16 +63,22 @@ public sealed class ScanTests : IDisposable
 
     private async Task ComparePagesAsync(string text, string[] expected, Random random)
     {
-        foreach (int skip in (int[])[0, random.Next(expected.Length + 1), expected.Length / 2, Math.Max(0, expected.Length - 1), expected.Length, expected.Length + 5])
+        foreach (int skip in (int[])
+        [
+            0, random.Next(expected.Length + 1), expected.Length / 2, Math.Max(0, expected.Length - 1), expected.Length,
+            expected.Length + 5
+        ])
         {
             int take = random.Next(8);
             Answer page = await _database.AskAsync($"{text} limit {skip}, {take}");
             Assert.True(expected.Skip(skip).Take(take).SequenceEqual(page.Ids), $"{text} limit {skip}, {take}");
             Assert.True((expected.Length, true) == (page.Total, page.IsTotalExact), $"{text}: {page.Total} of {expected.Length}");
-            Answer uncounted = await _database.AskAsync($"{text} limit {skip}, {take}", change: static request => request with { CountsResults = false });
+            Answer uncounted = await _database.AskAsync(
+                $"{text} limit {skip}, {take}", change: static request => request with { CountsResults = false });
             Assert.True(page.Ids.SequenceEqual(uncounted.Ids), $"{text} limit {skip}, {take}, not counted");
             Assert.True(uncounted.IsTotalExact ? uncounted.Total == expected.Length : uncounted.Total <= expected.Length, text);
-            Answer held = await _database.AskAsync($"{text} limit {skip}, {take}", change: static request => request with { MaxEntries = 1_000_000 });
+            Answer held = await _database.AskAsync(
+                $"{text} limit {skip}, {take}", change: static request => request with { MaxEntries = 1_000_000 });
             Assert.True(page.Ids.SequenceEqual(held.Ids), $"{text} limit {skip}, {take}, with a budget");
         }
     }
@@ -75,7 +90,12 @@ public sealed class ScanTests : IDisposable
         for (int i = 0; i < 2_000; i++)
             batch.Put($"docs/{i:D5}", Encoding.UTF8.GetBytes("""{"@metadata":{"@collection":"Docs"} }"""));
         await _database.WriteAsync(batch, TestContext.Current.CancellationToken);
-        var request = new QueryRequest { Text = "from Docs where startsWith(id(), 'docs/') limit 25", CountsResults = false, MaxEntries = 25 };
+        var request = new QueryRequest
+        {
+            Text = "from Docs where startsWith(id(), 'docs/') limit 25",
+            CountsResults = false,
+            MaxEntries = 25
+        };
         using QueryResults results = await _database.QueryAsync(request, TestContext.Current.CancellationToken);
         int rows = 0;
         while (results.MoveNext())

@@ -86,9 +86,17 @@ public sealed class StaleQueryTests : IDisposable
         await AskAsync();
         _store.Hold();
         await PutAsync("users/2");
-        var queries = new QueryExecutor(_store.Indexes, _store.Database.BeginRead, _store.Changes, s_options with { MaxQueryTime = TimeSpan.FromMilliseconds(1) });
-        var request = new QueryRequest { Text = "from Users where Age = 1", WaitForNonStaleResults = true, WaitTimeout = TimeSpan.FromMinutes(5) };
-        var error = await Assert.ThrowsAsync<TimeoutException>(() => queries.ExecuteAsync(request, TestContext.Current.CancellationToken));
+        var queries = new QueryExecutor(
+            _store.Indexes, _store.Database.BeginRead, _store.Changes,
+            s_options with { MaxQueryTime = TimeSpan.FromMilliseconds(1) });
+        var request = new QueryRequest
+        {
+            Text = "from Users where Age = 1",
+            WaitForNonStaleResults = true,
+            WaitTimeout = TimeSpan.FromMinutes(5)
+        };
+        var error = await Assert.ThrowsAsync<TimeoutException>(
+            () => queries.ExecuteAsync(request, TestContext.Current.CancellationToken));
         Assert.Contains("MaxQueryTime", error.Message, StringComparison.Ordinal);
     }
 
@@ -114,7 +122,12 @@ public sealed class StaleQueryTests : IDisposable
         await AskAsync();
         _store.Hold();
         using QueryResults wider = await _store.Queries.ExecuteAsync(
-            new QueryRequest { Text = "from Users where Name = null", WaitForNonStaleResults = true, WaitTimeout = TimeSpan.Zero }, TestContext.Current.CancellationToken);
+            new QueryRequest
+            {
+                Text = "from Users where Name = null",
+                WaitForNonStaleResults = true,
+                WaitTimeout = TimeSpan.Zero
+            }, TestContext.Current.CancellationToken);
         Assert.True(wider.IsStale);
         Assert.Equal("Auto/Users/ByAgeAndName", wider.IndexName);
         (List<string> ids, bool isStale, _) = await AskAsync();
@@ -127,10 +140,17 @@ public sealed class StaleQueryTests : IDisposable
         Assert.Equal("Auto/Users/ByAgeAndName", Assert.Single(_store.Indexes.List()).Name);
     }
 
-    private async Task<(List<string> Ids, bool IsStale, long Total)> AskAsync(TimeSpan? wait = null, CancellationTokenSource? stop = null)
+    private async Task<(List<string> Ids, bool IsStale, long Total)> AskAsync(
+        TimeSpan? wait = null, CancellationTokenSource? stop = null)
     {
-        var request = new QueryRequest { Text = "from Users where Age = 1", WaitForNonStaleResults = wait is not null, WaitTimeout = wait };
-        using CancellationTokenSource either = CancellationTokenSource.CreateLinkedTokenSource(stop?.Token ?? default, TestContext.Current.CancellationToken);
+        var request = new QueryRequest
+        {
+            Text = "from Users where Age = 1",
+            WaitForNonStaleResults = wait is not null,
+            WaitTimeout = wait
+        };
+        using CancellationTokenSource either = CancellationTokenSource.CreateLinkedTokenSource(
+            stop?.Token ?? default, TestContext.Current.CancellationToken);
         using QueryResults results = await _store.Queries.ExecuteAsync(request, either.Token);
         var ids = new List<string>();
         while (results.MoveNext())

@@ -26,7 +26,8 @@ public sealed class StoredFieldTests : IDisposable
         {
             Define(stored);
             await WaitAsync();
-            Answer answer = await _database.AskAsync("from index Orders order by Id select City, Products, Text as T, Id, id() as Own, 7 as n, Nothing, 'Exact'");
+            Answer answer = await _database.AskAsync(
+                "from index Orders order by Id select City, Products, Text as T, Id, id() as Own, 7 as n, Nothing, 'Exact'");
             Assert.Equal(
                 [
                     """{"City":{"Name":"Reims ","Zip":[51,100.50]},"Products":["a","é\"b"],"T":"A red fox","Id":"Orders/1","Own":"Orders/1","n":7,"Nothing":null,"Exact":null}""",
@@ -46,17 +47,23 @@ public sealed class StoredFieldTests : IDisposable
         _database.Indexes.Control.Set("Orders", settings => settings with { IsDisabled = true });
         await _database.PutAsync("Orders/1", """{"ShipTo":{"City":"Paris"},"Text":"changed","Whole":1}""", "Orders");
 
-        // What the index has seen is told where it alone is asked; one value that it does not keep makes the document speak for all.
+        // What the index has seen is told where it alone is asked; one value that it does not keep makes the document speak for
+        // all.
         Assert.Equal("\"A red fox\"", await OneAsync("select Text"));
         Assert.Equal("\"changed\"", await OneAsync("select Text, Whole"));
         Assert.Equal("\"changed\"", await OneAsync("select Text", ProjectionBehavior.FromDocument));
         Assert.Equal("\"A red fox\"", await OneAsync("select Text, Whole", ProjectionBehavior.FromIndex));
         Assert.Equal("null", await OneAsync("select Whole", ProjectionBehavior.FromIndex));
-        Assert.Contains("'Whole'", (await RefusedAsync("select Whole", ProjectionBehavior.FromIndexOrThrow)).Message, StringComparison.Ordinal);
-        Assert.Contains("Orders/1", (await RefusedAsync("select Products", ProjectionBehavior.FromDocumentOrThrow)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "'Whole'", (await RefusedAsync("select Whole", ProjectionBehavior.FromIndexOrThrow)).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "Orders/1", (await RefusedAsync("select Products", ProjectionBehavior.FromDocumentOrThrow)).Message,
+            StringComparison.Ordinal);
 
         // An answer that is never stale has the changes too.
-        Answer fresh = await _database.AskAsync("from index Orders where Id = 'orders/1' select Text include neverStale()", change: NoWait);
+        Answer fresh = await _database.AskAsync(
+            "from index Orders where Id = 'orders/1' select Text include neverStale()", change: NoWait);
         Assert.Equal("""{"Text":"changed"}""", Assert.Single(fresh.Bodies));
     }
 
@@ -72,7 +79,10 @@ public sealed class StoredFieldTests : IDisposable
         for (int i = 1; i < 60; i += 3)
             await _database.DeleteAsync($"Orders/{i}");
         Answer answer = await _database.AskAsync("from index Orders order by Id select distinct Text");
-        Assert.Equal(["again", .. Enumerable.Range(0, 7).Select(i => $"text {i}")], answer.Rows.Select(row => row["Text"]!.GetValue<string>()).Order(StringComparer.Ordinal)); // all have one
+        // all have one
+        Assert.Equal(
+            ["again", .. Enumerable.Range(0, 7).Select(i => $"text {i}")],
+            answer.Rows.Select(row => row["Text"]!.GetValue<string>()).Order(StringComparer.Ordinal));
         Assert.Equal(40, answer.Total);
         Answer page = await _database.AskAsync("from index Orders where Text = 'again' order by Id select Id limit 18, 5");
         Assert.Equal(20, page.Total);
@@ -83,7 +93,10 @@ public sealed class StoredFieldTests : IDisposable
 
     private async Task PutAsync()
     {
-        await _database.PutAsync("Orders/1", """{"ShipTo":{"City":{"Name":"Reims ","Zip":[51,100.50]}},"Lines":[{"P":"a"},{"P":"é\"b"},{}],"Text":"A red fox"}""", "Orders");
+        await _database.PutAsync(
+            "Orders/1",
+            """{"ShipTo":{"City":{"Name":"Reims ","Zip":[51,100.50]}},"Lines":[{"P":"a"},{"P":"é\"b"},{}],"Text":"A red fox"}""",
+            "Orders");
         await _database.PutAsync("Orders/2", """{"Lines":[],"Text":null,"Exact":1e2}""", "Orders");
     }
 
@@ -104,14 +117,19 @@ public sealed class StoredFieldTests : IDisposable
 
     private async Task WaitAsync()
     {
-        while (_database.Indexes.List().Any(index => index.Name.StartsWith(IndexCatalogue.ReplacementPrefix, StringComparison.Ordinal)))
+        while (_database.Indexes.List()
+            .Any(index => index.Name.StartsWith(IndexCatalogue.ReplacementPrefix, StringComparison.Ordinal)))
             await Task.Yield();
-        Assert.True(await _database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(1), cancellationToken: TestContext.Current.CancellationToken));
+        Assert.True(
+            await _database.Indexes.WaitForNonStaleAsync(
+                TimeSpan.FromMinutes(1), cancellationToken: TestContext.Current.CancellationToken));
     }
 
     private async Task<string> OneAsync(string select, ProjectionBehavior behavior = ProjectionBehavior.Default)
     {
-        Answer answer = await _database.AskAsync($"from index Orders where Id = 'orders/1' {select}", change: request => NoWait(request) with { ProjectionBehavior = behavior });
+        Answer answer = await _database.AskAsync(
+            $"from index Orders where Id = 'orders/1' {select}",
+            change: request => NoWait(request) with { ProjectionBehavior = behavior });
         return Assert.Single(answer.Rows).First().Value?.ToJsonString() ?? "null";
     }
 

@@ -6,7 +6,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Queries;
 
-/// <summary>What queries say about texts: patterns, nearness, the syntax of Lucene, likeness; and what answers say about them.</summary>
+/// <summary>
+/// What queries say about texts: patterns, nearness, the syntax of Lucene, likeness; and what answers say about them.
+/// </summary>
 public sealed class TextQueryTests : IAsyncLifetime
 {
     private readonly TemporaryDirectory _folder = new();
@@ -16,9 +18,15 @@ public sealed class TextQueryTests : IAsyncLifetime
 
     public async ValueTask InitializeAsync()
     {
-        await _database.PutAsync("notes/1", """{"Title":"Anna","Text":"The quick red fox jumps over the lazy dog","Tags":["red","large"],"Stars":5,"Lines":["one fox","another dog"]}""", "Notes");
-        await _database.PutAsync("notes/2", """{"Title":"Hannah","Text":"A quick brown fox, and another fox","Tags":["brown"],"Stars":12}""", "Notes");
-        await _database.PutAsync("notes/3", """{"Title":"anne-Marie","Text":"Dogs and cats: lazy, lazy","Tags":["red","small"],"Stars":3.5}""", "Notes");
+        await _database.PutAsync(
+            "notes/1",
+            """{"Title":"Anna","Text":"The quick red fox jumps over the lazy dog","Tags":["red","large"],"Stars":5,"Lines":["one fox","another dog"]}""",
+            "Notes");
+        await _database.PutAsync(
+            "notes/2", """{"Title":"Hannah","Text":"A quick brown fox, and another fox","Tags":["brown"],"Stars":12}""", "Notes");
+        await _database.PutAsync(
+            "notes/3", """{"Title":"anne-Marie","Text":"Dogs and cats: lazy, lazy","Tags":["red","small"],"Stars":3.5}""",
+            "Notes");
         await _database.PutAsync("notes/4", """{"Title":"ÄNNE","Text":"foxes in a box","Tags":[],"Stars":null}""", "Notes");
     }
 
@@ -91,37 +99,62 @@ public sealed class TextQueryTests : IAsyncLifetime
     [InlineData("moreLikeThis('notes/1', '{\"Fields\":[\"Text\"],\"MaximumQueryTerms\":0}')", "from 1 to 1,024")]
     public async Task What_cannot_be_asked_is_refused_with_a_reason(string where, string reason)
     {
-        string parameters = new JsonObject { ["deep"] = new string('(', 500), ["many"] = string.Join(' ', Enumerable.Range(0, 20_000)) }.ToJsonString();
-        var error = await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync($"from Notes where {where}", parameters));
+        string parameters = new JsonObject
+        {
+            ["deep"] = new string('(', 500),
+            ["many"] = string.Join(' ', Enumerable.Range(0, 20_000))
+        }.ToJsonString();
+        var error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => _database.AskAsync($"from Notes where {where}", parameters));
         Assert.Contains(reason, error.Message, StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task Documents_like_another_share_its_telling_words()
     {
-        const string Options = """{"Fields":["Text"],"MinimumTermFrequency":1,"MinimumDocumentFrequency":1,"StopWords":["the","a","and"]}""";
+        const string Options =
+            """{"Fields":["Text"],"MinimumTermFrequency":1,"MinimumDocumentFrequency":1,"StopWords":["the","a","and"]}""";
         string parameters = $$"""{"options":{{Options}},"json":"{\"Text\":\"lazy lazy cats\"}"}""";
-        Assert.Equal(["notes/2", "notes/3"], (await _database.AskAsync("from Notes where moreLikeThis(id() = 'NOTES/1', $options)", parameters)).Ids.Order(StringComparer.Ordinal));
-        Assert.Equal(["notes/3", "notes/1"], (await _database.AskAsync("from Notes where moreLikeThis($json, $options)", parameters)).Ids);
-        Assert.Equal(["notes/3"], (await _database.AskAsync("from Notes where moreLikeThis($json, $options) and Tags = 'small'", parameters)).Ids);
+        Assert.Equal(
+            ["notes/2", "notes/3"],
+            (await _database.AskAsync("from Notes where moreLikeThis(id() = 'NOTES/1', $options)", parameters)).Ids.Order(
+                StringComparer.Ordinal));
+        Assert.Equal(
+            ["notes/3", "notes/1"], (await _database.AskAsync("from Notes where moreLikeThis($json, $options)", parameters)).Ids);
+        Assert.Equal(
+            ["notes/3"],
+            (await _database.AskAsync("from Notes where moreLikeThis($json, $options) and Tags = 'small'", parameters)).Ids);
         Assert.Empty((await _database.AskAsync("from Notes where moreLikeThis(id() = 'notes/404', $options)", parameters)).Ids);
         string index = (await _database.AskAsync("from Notes where search(Text, 'x')")).Index;
-        Assert.Equal(["notes/3", "notes/1"], (await _database.AskAsync($"from index '{index}' where moreLikeThis($json, '{{\"MinimumTermFrequency\":1,\"MinimumDocumentFrequency\":1}}')", parameters)).Ids);
+        Assert.Equal(
+            ["notes/3", "notes/1"],
+            (await _database.AskAsync(
+                $"from index '{index}' where moreLikeThis($json, "
+                    + $"'{{\"MinimumTermFrequency\":1,\"MinimumDocumentFrequency\":1}}')",
+                parameters)).Ids);
     }
 
     [Fact]
     public async Task The_first_document_of_a_condition_stands_for_itself_and_stop_words_may_stand_in_a_document()
     {
         await _database.PutAsync("stop/1", """{"stopWords":["the","a","and","fox"]}""", "Stops");
-        const string Options = """{"Fields":["Text"],"MinimumTermFrequency":1,"MinimumDocumentFrequency":1,"StopWords":["dog"],"StopWordsDocumentId":"stop/1"}""";
+        const string Options =
+            """{"Fields":["Text"],"MinimumTermFrequency":1,"MinimumDocumentFrequency":1,"StopWords":["dog"],"StopWordsDocumentId":"stop/1"}""";
         const string Parameters = $$"""{"options":{{Options}}}""";
-        Assert.Equal(["notes/1"], (await _database.AskAsync("from Notes where moreLikeThis(Title = 'hannah', $options)", Parameters)).Ids);
-        Assert.Equal(["notes/2", "notes/3"], (await _database.AskAsync("from Notes where moreLikeThis(true, $options)", Parameters)).Ids.Order(StringComparer.Ordinal));
+        Assert.Equal(
+            ["notes/1"], (await _database.AskAsync("from Notes where moreLikeThis(Title = 'hannah', $options)", Parameters)).Ids);
+        Assert.Equal(
+            ["notes/2", "notes/3"],
+            (await _database.AskAsync("from Notes where moreLikeThis(true, $options)", Parameters)).Ids.Order(
+                StringComparer.Ordinal));
         Assert.Empty((await _database.AskAsync("from Notes where moreLikeThis(Title = 'nobody', $options)", Parameters)).Ids);
-        foreach ((string options, string reason) in ((string, string)[])[("stop/2", "no document 'stop/2'"), ("notes/1", "has no stop words")])
+        foreach ((
+            string options,
+            string reason) in ((string, string)[])[("stop/2", "no document 'stop/2'"), ("notes/1", "has no stop words")])
         {
             var error = await Assert.ThrowsAsync<InvalidQueryException>(
-                () => _database.AskAsync($$"""from Notes where moreLikeThis(true, '{"Fields":["Text"],"StopWordsDocumentId":"{{options}}"}')"""));
+                () => _database.AskAsync(
+                    $$"""from Notes where moreLikeThis(true, '{"Fields":["Text"],"StopWordsDocumentId":"{{options}}"}')"""));
             Assert.Contains(reason, error.Message, StringComparison.Ordinal);
         }
     }
@@ -130,21 +163,38 @@ public sealed class TextQueryTests : IAsyncLifetime
     public async Task Found_words_are_marked_in_fragments()
     {
         const string Tags = """{"o":{"PreTags":["<i>","<u>"],"PostTags":["</i>","</u>"]}}""";
-        JsonObject found = (await NotesAsync("from Notes where search(Text, 'fox laz*') include highlight(Text, 18, 2, $o)", Tags)).Highlightings;
+        JsonObject found =
+            (await NotesAsync(
+                "from Notes where search(Text, 'fox laz*') include highlight(Text, 18, 2, $o)", Tags)).Highlightings;
         JsonObject text = found["Text"]!.AsObject(); // asked for
-        Assert.Equal(["<u>lazy</u>", "<i>fox</i>"], text["notes/1"]!.AsArray().Select(f => f!.GetValue<string>()).Select(f => f[f.IndexOf('<', StringComparison.Ordinal)..(f.LastIndexOf('>') + 1)]).OrderDescending());
-        Assert.Equal("Dogs and cats: <u>lazy</u>, <u>lazy</u>", (await NotesAsync("from Notes where search(Text, 'fox laz*') include highlight(Text, 128, 1, $o)", Tags)).Highlightings["Text"]!["notes/3"]![0]!.GetValue<string>());
-        found = (await NotesAsync("from Notes where search(Lines, 'fox') and startsWith(Title, 'an') include highlight('Lines', 128, 5), highlight(Title, 20, 1)", "{}")).Highlightings;
+        Assert.Equal(
+            ["<u>lazy</u>", "<i>fox</i>"],
+            text["notes/1"]!.AsArray()
+                .Select(f => f!.GetValue<string>())
+                .Select(f => f[f.IndexOf('<', StringComparison.Ordinal)..(f.LastIndexOf('>') + 1)])
+                .OrderDescending());
+        Assert.Equal(
+            "Dogs and cats: <u>lazy</u>, <u>lazy</u>",
+            (await NotesAsync(
+                "from Notes where search(Text, 'fox laz*') include highlight(Text, 128, 1, $o)",
+                Tags)).Highlightings["Text"]!["notes/3"]![0]!.GetValue<string>());
+        found =
+            (await NotesAsync(
+                "from Notes where search(Lines, 'fox') and startsWith(Title, 'an') include highlight('Lines', 128, 5), "
+                    + "highlight(Title, 20, 1)",
+                "{}")).Highlightings;
         Assert.Equal("""["one <b style=\"background:yellow\">fox</b>"]""", found["Lines"]!["notes/1"]!.ToJsonString(Relaxed));
         Assert.Equal("""["<b style=\"background:yellow\">Anna</b>"]""", found["Title"]!["notes/1"]!.ToJsonString(Relaxed));
-        var error = await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync("from Notes where search(Text, 'fox') include highlight(Text, 5, 2)"));
+        var error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => _database.AskAsync("from Notes where search(Text, 'fox') include highlight(Text, 5, 2)"));
         Assert.Contains("from 18 to", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]
     public async Task Explanations_say_where_a_score_comes_from()
     {
-        (Answer answer, _, JsonObject explanations) = await NotesAsync("from Notes where search(Text, 'fox quick') and boost(Tags = 'red', 3) include explanations()", "{}");
+        (Answer answer, _, JsonObject explanations) = await NotesAsync(
+            "from Notes where search(Text, 'fox quick') and boost(Tags = 'red', 3) include explanations()", "{}");
         string text = explanations["notes/1"]![0]!.GetValue<string>();
         Assert.Contains("word 'fox'", text, StringComparison.Ordinal);
         Assert.Contains("n = 2 entries have it of N = 4", text, StringComparison.Ordinal);
@@ -153,9 +203,13 @@ public sealed class TextQueryTests : IAsyncLifetime
         Assert.Equal(score, float.Parse(text.Split(' ')[0], System.Globalization.CultureInfo.InvariantCulture));
     }
 
-    private static JsonSerializerOptions Relaxed { get; } = new() { Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+    private static JsonSerializerOptions Relaxed { get; } = new()
+    {
+        Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping
+    };
 
-    private async Task<(Answer Answer, JsonObject Highlightings, JsonObject Explanations)> NotesAsync(string text, string parameters)
+    private async Task<(Answer Answer, JsonObject Highlightings, JsonObject Explanations)> NotesAsync(
+        string text, string parameters)
     {
         Answer answer = await _database.AskAsync(text, parameters);
         using JsonDocument json = JsonDocument.Parse(parameters);
@@ -170,6 +224,8 @@ public sealed class TextQueryTests : IAsyncLifetime
         results.WriteHighlightings(highlightings);
         var explanations = new ArrayBufferWriter<byte>();
         results.WriteExplanations(explanations);
-        return (answer, JsonNode.Parse(highlightings.WrittenSpan)!.AsObject(), JsonNode.Parse(explanations.WrittenSpan)!.AsObject()); // both are objects
+        // both are objects
+        return (
+            answer, JsonNode.Parse(highlightings.WrittenSpan)!.AsObject(), JsonNode.Parse(explanations.WrittenSpan)!.AsObject());
     }
 }

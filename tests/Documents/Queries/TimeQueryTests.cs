@@ -46,8 +46,21 @@ public sealed class TimeQueryTests : IAsyncLifetime
     [InlineData("exact(At > '2024-01-01T00:00:00.0000000')", "2 3")]
     public async Task A_moment_is_the_same_with_and_without_Z(string where, string days)
     {
-        const string Parameters = """{"day":"2024-01-01T00:00:00.0000000Z","before":"2023-12-31T23:59:59.9999999","days":["2024-01-01T00:00:00.0000000","2024-01-01T00:00:00.0000001"]}""";
-        foreach (string asked in (string[])[Parameters, where.StartsWith("exact", StringComparison.Ordinal) ? Parameters : Parameters.Replace(".0000000Z", ".0000000", StringComparison.Ordinal)])
-            Assert.Equal(days, string.Join(' ', (await _database.AskAsync($"from Days where {where}", asked)).Ids.Select(id => id[5..]).Order(StringComparer.Ordinal)));
+        const string Parameters =
+            """{"day":"2024-01-01T00:00:00.0000000Z","before":"2023-12-31T23:59:59.9999999","days":["2024-01-01T00:00:00.0000000","2024-01-01T00:00:00.0000001"]}""";
+        foreach (string asked in (string[])
+        [
+            Parameters,
+            where.StartsWith("exact", StringComparison.Ordinal)
+                ? Parameters
+                : Parameters.Replace(".0000000Z", ".0000000", StringComparison.Ordinal)
+        ])
+            Assert.Equal(
+                days,
+                string.Join(
+                    ' ',
+                    (await _database.AskAsync($"from Days where {where}", asked)).Ids
+                        .Select(id => id[5..])
+                        .Order(StringComparer.Ordinal)));
     }
 }

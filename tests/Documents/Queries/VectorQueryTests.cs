@@ -47,7 +47,8 @@ public sealed class VectorQueryTests : IAsyncLifetime
     public async Task The_nearest_come_first(string condition, string ids)
     {
         Answer answer = await _database.AskAsync(
-            $"from Books where {condition}", """{"north":[3,0],"east":[0,2],"base64":"AAAAAAAAgD8=","wrapped":{"@vector":[1,0]},"several":[[3,0],{"@vector":[0,1]}],"id":"books/4"}""");
+            $"from Books where {condition}",
+            """{"north":[3,0],"east":[0,2],"base64":"AAAAAAAAgD8=","wrapped":{"@vector":[1,0]},"several":[[3,0],{"@vector":[0,1]}],"id":"books/4"}""");
         Assert.Equal(ids, string.Join(' ', answer.Ids));
         Assert.Contains("Vector.search(", answer.Index, StringComparison.Ordinal);
     }
@@ -78,7 +79,9 @@ public sealed class VectorQueryTests : IAsyncLifetime
     {
         string many = $"[{string.Join(',', Enumerable.Repeat("[1,0]", 257))}]";
         InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(() =>
-            _database.AskAsync($"from Books where {condition}", $$"""{"north":[1,0],"three":[1,2,3],"none":[],"words":["a"],"lengths":[[1,0],[1,2,3]],"many":{{many}}}"""));
+            _database.AskAsync(
+                $"from Books where {condition}",
+                $$"""{"north":[1,0],"three":[1,2,3],"none":[],"words":["a"],"lengths":[[1,0],[1,2,3]],"many":{{many}}}"""));
         Assert.Contains(reason, error.Message, StringComparison.Ordinal);
     }
 }

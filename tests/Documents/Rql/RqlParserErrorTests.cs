@@ -16,17 +16,29 @@ public sealed class RqlParserErrorTests
     [InlineData("from Users\nwhere Age > 1\n  and and", 3, 10, "comparison")]
     [InlineData("from Users where not Age = 1", 1, 18, "true and not")]
     [InlineData("from Users where (not Age = 1)", 1, 19, "true and not")]
-    [InlineData("from Users where 3 = Age", 1, 18, "The sides are swapped: a field stands left of '=', its value right. Write 'Age = 3'.")]
-    [InlineData("from Users where $p = Age", 1, 18, "The sides are swapped: a field stands left of '=', its value right. Write 'Age = $p'.")]
+    [InlineData(
+        "from Users where 3 = Age", 1, 18,
+        "The sides are swapped: a field stands left of '=', its value right. Write 'Age = 3'.")]
+    [InlineData(
+        "from Users where $p = Age", 1, 18,
+        "The sides are swapped: a field stands left of '=', its value right. Write 'Age = $p'.")]
     [InlineData("from Users where 3 < Age", 1, 18, "Write 'Age > 3'.")]
-    [InlineData("from Users where 'Reims' = City", 1, 18, "The sides are swapped: a field stands left of '=', its value right. Write 'City = 'Reims''.")]
-    [InlineData("from Users where Name like 'a%'", 1, 23, "There is no 'like': write startsWith(Name, 'a'), endsWith(Name, 'a') or regex(Name, 'a').")]
-    [InlineData("from Users where Name not like 'a%'", 1, 23, "There is no 'not like': write true and not startsWith(Name, 'a').")]
+    [InlineData(
+        "from Users where 'Reims' = City", 1, 18,
+        "The sides are swapped: a field stands left of '=', its value right. Write 'City = 'Reims''.")]
+    [InlineData(
+        "from Users where Name like 'a%'", 1, 23,
+        "There is no 'like': write startsWith(Name, 'a'), endsWith(Name, 'a') or regex(Name, 'a').")]
+    [InlineData(
+        "from Users where Name not like 'a%'", 1, 23, "There is no 'not like': write true and not startsWith(Name, 'a').")]
     [InlineData("from Users where Name is null", 1, 23, "There is no 'is': write Name = null.")]
     [InlineData("from Users where Name is not null", 1, 23, "There is no 'is': write Name != null.")]
-    [InlineData("from Users where Tags contains 'a'", 1, 23, "There is no 'contains': write Tags = 'a' for an element of an array, search(Tags, 'a') for a word")]
+    [InlineData(
+        "from Users where Tags contains 'a'", 1, 23,
+        "There is no 'contains': write Tags = 'a' for an element of an array, search(Tags, 'a') for a word")]
     [InlineData("from Users where Age not in (1, 2)", 1, 22, "There is no 'not in': write true and not Age in (…).")]
-    [InlineData("from Users where Age not between 1 and 2", 1, 22, "There is no 'not between': write true and not Age between … and ….")]
+    [InlineData(
+        "from Users where Age not between 1 and 2", 1, 22, "There is no 'not between': write true and not Age between … and ….")]
     [InlineData("from Users where Age = 1 && Name = 'a'", 1, 26, "There is no '&&': write 'and'.")]
     [InlineData("from Users where Age = 1 || Name = 'a'", 1, 26, "There is no '||': write 'or'.")]
     [InlineData("from Users where !(Age = 1)", 1, 18, "There is no '!': write 'true and not …'.")]
@@ -132,13 +144,15 @@ public sealed class RqlParserErrorTests
         Assert.Throws<InvalidQueryException>(() => RqlParser.Parse(Nested(100_000)));
 
         string Nested(int depth) =>
-            "from X where " + string.Concat(Enumerable.Repeat(open, depth)) + "a = 1" + string.Concat(Enumerable.Repeat(close, depth));
+            "from X where " + string.Concat(Enumerable.Repeat(open, depth)) + "a = 1"
+                + string.Concat(Enumerable.Repeat(close, depth));
     }
 
     [Fact]
     public void A_text_beyond_the_limit_is_refused()
     {
-        var error = Assert.Throws<InvalidQueryException>(() => RqlParser.Parse("from X where a = '" + new string('x', RqlParser.MaxLength) + "'"));
+        var error = Assert.Throws<InvalidQueryException>(
+            () => RqlParser.Parse("from X where a = '" + new string('x', RqlParser.MaxLength) + "'"));
         Assert.Contains("limit", error.Message, StringComparison.Ordinal);
     }
 }

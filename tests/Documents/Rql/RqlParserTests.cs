@@ -35,7 +35,8 @@ public sealed class RqlParserTests
     [InlineData("(exists(F) and not search(F,'x'))", "[exists(F) and not search(F, \"x\")]")]
     [InlineData("a between 1 and 2 and b = 3", "[a between 1 and 2 and b = 3]")]
     [InlineData("((a = 1))", "a = 1")]
-    public void Precedence_is_that_of_the_language(string where, string expected) => Parses("from X where " + where, "from <X> where " + expected);
+    public void Precedence_is_that_of_the_language(string where, string expected) =>
+        Parses("from X where " + where, "from <X> where " + expected);
 
     [Theory]
     [InlineData("a = 1", "a = 1")]
@@ -84,7 +85,8 @@ public sealed class RqlParserTests
     [InlineData("'two\nlines'", "two\nlines")]
     [InlineData("'// no comment /* at all */'", "// no comment /* at all */")]
     [InlineData("''", "")]
-    public void Strings(string literal, string content) => Parses($"from X where a = {literal}", $"from <X> where a = \"{content}\"");
+    public void Strings(string literal, string content) =>
+        Parses($"from X where a = {literal}", $"from <X> where a = \"{content}\"");
 
     [Theory]
     [InlineData("search(Notes, 'a b', and)", "search(Notes, \"a b\", and)")]
@@ -97,8 +99,12 @@ public sealed class RqlParserTests
     [InlineData("intersect(a = 1, b = 2 or c = 3)", "intersect(a = 1, [b = 2 or c = 3])")]
     [InlineData("lucene(Name, $p0)", "lucene(Name, $p0)")]
     [InlineData("regex(Name, '^\\d')", "regex(Name, \"^\\d\")")]
-    [InlineData("spatial.within(F, spatial.circle(10, 49.255, 4.154, 'miles'), 0.025)", "spatial.within(F, spatial.circle(10, 49.255, 4.154, \"miles\"), 0.025)")]
-    [InlineData("vector.search(embedding.text(Name, ai.task('id')), $p0, 0.8, 16)", "vector.search(embedding.text(Name, ai.task(\"id\")), $p0, 0.8, 16)")]
+    [InlineData(
+        "spatial.within(F, spatial.circle(10, 49.255, 4.154, 'miles'), 0.025)",
+        "spatial.within(F, spatial.circle(10, 49.255, 4.154, \"miles\"), 0.025)")]
+    [InlineData(
+        "vector.search(embedding.text(Name, ai.task('id')), $p0, 0.8, 16)",
+        "vector.search(embedding.text(Name, ai.task(\"id\")), $p0, 0.8, 16)")]
     [InlineData("moreLikeThis(id() = 'a/1', $opts)", "moreLikeThis(id() = \"a/1\", $opts)")]
     [InlineData("boost(true and not a = 1, 2)", "boost([true and not a = 1], 2)")]
     public void Methods(string where, string expected) => Parses("from X where " + where, "from <X> where " + expected);
@@ -107,12 +113,18 @@ public sealed class RqlParserTests
     [InlineData("order by Name", "order by Name")]
     [InlineData("order   by Name as string asc, Age as LONG desc, Size as double descending, Code as alphaNumeric ascending",
         "order by Name as string, Age as long desc, Size as double desc, Code as alphanumeric")]
-    [InlineData("order by Name nulls first, Age as long desc nulls last", "order by Name nulls first, Age as long desc nulls last")]
-    [InlineData("order by score(), random(), random('seed'), id() desc", "order by score(), random(), random(\"seed\"), id() desc")]
-    [InlineData("order by custom(F, 'Sorter'), spatial.distance(F, spatial.point(1, 2), 100)", "order by custom(F, \"Sorter\"), spatial.distance(F, spatial.point(1, 2), 100)")]
+    [InlineData(
+        "order by Name nulls first, Age as long desc nulls last", "order by Name nulls first, Age as long desc nulls last")]
+    [InlineData(
+        "order by score(), random(), random('seed'), id() desc", "order by score(), random(), random(\"seed\"), id() desc")]
+    [InlineData(
+        "order by custom(F, 'Sorter'), spatial.distance(F, spatial.point(1, 2), 100)",
+        "order by custom(F, \"Sorter\"), spatial.distance(F, spatial.point(1, 2), 100)")]
     [InlineData("group by Company, Lines[].Product as p, array(Lines[].Product) order by count() as long",
         "group by Company, Lines[].Product as p, array(Lines[].Product) order by count() as long")]
-    [InlineData("load o.Company as c, o.Lines[].Product as products[], $p2 as language", "load o.Company as c, o.Lines[].Product as products[], $p2 as language")]
+    [InlineData(
+        "load o.Company as c, o.Lines[].Product as products[], $p2 as language",
+        "load o.Company as c, o.Lines[].Product as products[], $p2 as language")]
     public void Order_group_and_load(string clause, string expected) => Parses("from X " + clause, "from <X> " + expected);
 
     [Theory]
@@ -124,16 +136,25 @@ public sealed class RqlParserTests
     [InlineData("select 'a b'.c", "select a b.c")]
     [InlineData("select { A: x.B, C: \"}\", D: x.L.map(l => `}${ { a: '}' }.a }`), /* } */ R: /[}/]/ } limit 1",
         "select { A: x.B, C: \"}\", D: x.L.map(l => `}${ { a: '}' }.a }`), /* } */ R: /[}/]/ } take 1")]
-    [InlineData("select facet(cost <= 200, cost between 200 and 400 and a = 1, cost >= 800) as Range, facet(F, sum(x), avg(y) as z, $o)",
-        "select facet(cost <= 200, [cost between 200 and 400 and a = 1], cost >= 800) as Range, facet(F, sum(x), avg(y) as z, $o)")]
-    [InlineData("select suggest(F, 'term', $o) as S, key(), count() as c, sum(a.b)", "select suggest(F, \"term\", $o) as S, key(), count() as c, sum(a.b)")]
-    [InlineData("select timeseries(from HeartRates between $a and $b group by '1 hour' select min()) as H, 1", "select timeseries(from HeartRates between $a and $b group by '1 hour' select min()) as H, 1")]
+    [InlineData(
+        "select facet(cost <= 200, cost between 200 and 400 and a = 1, cost >= 800) as Range, facet(F, sum(x), avg(y) as z, $o)",
+            "select facet(cost <= 200, [cost between 200 and 400 and a = 1], cost >= 800) as Range, facet(F, sum(x), avg(y) as "
+                + "z, $o)")]
+    [InlineData(
+        "select suggest(F, 'term', $o) as S, key(), count() as c, sum(a.b)",
+        "select suggest(F, \"term\", $o) as S, key(), count() as c, sum(a.b)")]
+    [InlineData(
+        "select timeseries(from HeartRates between $a and $b group by '1 hour' select min()) as H, 1",
+        "select timeseries(from HeartRates between $a and $b group by '1 hour' select min()) as H, 1")]
     [InlineData("select output(x, $p0)", "select output(x, $p0)")]
-    [InlineData("include Company, 'Lines[].Product', timings(), highlight(F, 128, 2)", "include Company, \"Lines[].Product\", timings(), highlight(F, 128, 2)")]
+    [InlineData(
+        "include Company, 'Lines[].Product', timings(), highlight(F, 128, 2)",
+        "include Company, \"Lines[].Product\", timings(), highlight(F, 128, 2)")]
     [InlineData("select a include b limit 1", "select a include b take 1")]
     [InlineData("limit 1 include b", "include b take 1")]
     [InlineData("update { this.A = 1; }", "update { this.A = 1; }")]
-    [InlineData("where a = 1 update { if (a / 2 > 1) { put('x', {}); } }", "where a = 1 update { if (a / 2 > 1) { put('x', {}); } }")]
+    [InlineData(
+        "where a = 1 update { if (a / 2 > 1) { put('x', {}); } }", "where a = 1 update { if (a / 2 > 1) { put('x', {}); } }")]
     public void Select_include_and_update(string clause, string expected) => Parses("from X " + clause, "from <X> " + expected);
 
     [Theory]
@@ -151,8 +172,10 @@ public sealed class RqlParserTests
     [Fact]
     public void Declarations_are_kept_as_written() =>
         Parses(
-            "declare function output(x, $p0) { return { a: x.b + '}' }; } declare timeseries hr(u) { from u.HeartRate } from 'Users' as x select output(x, $p0)",
-            "declare function output(x, $p0){ return { a: x.b + '}' }; } declare timeseries hr(u){ from u.HeartRate } from <Users> as x select output(x, $p0)");
+            "declare function output(x, $p0) { return { a: x.b + '}' }; } declare timeseries hr(u) { from u.HeartRate } from "
+                + "'Users' as x select output(x, $p0)",
+            "declare function output(x, $p0){ return { a: x.b + '}' }; } declare timeseries hr(u){ from u.HeartRate } from "
+                + "<Users> as x select output(x, $p0)");
 
     [Fact]
     public void Comments_stand_between_any_two_tokens() =>
@@ -163,14 +186,18 @@ public sealed class RqlParserTests
     [Fact]
     public void All_clauses_together_in_their_order() =>
         Parses(
-            "from Orders as o where o.A = 1 order by o.B desc load o.Company as c filter c.X > 1 select o.A, c.Name as N include o.Company limit 3, 4 filter_limit 9",
-            "from <Orders> as o where o.A = 1 order by o.B desc load o.Company as c filter c.X > 1 select o.A, c.Name as N include o.Company skip 3 take 4 filter_limit 9");
+            "from Orders as o where o.A = 1 order by o.B desc load o.Company as c filter c.X > 1 select o.A, c.Name as N include "
+                + "o.Company limit 3, 4 filter_limit 9",
+            "from <Orders> as o where o.A = 1 order by o.B desc load o.Company as c filter c.X > 1 select o.A, c.Name as N "
+                + "include o.Company skip 3 take 4 filter_limit 9");
 
     [Fact]
     public void Words_are_case_insensitive_and_names_are_not() =>
         Parses(
-            "From Users As U Where U.Name In ('A') Order By U.Name Desc Nulls Last Select Distinct U.Name Include U.X Limit 1 Offset 2",
-            "from <Users> as U where U.Name in (\"A\") order by U.Name desc nulls last select distinct U.Name include U.X skip 2 take 1");
+            "From Users As U Where U.Name In ('A') Order By U.Name Desc Nulls Last Select Distinct U.Name Include U.X Limit 1 "
+                + "Offset 2",
+            "from <Users> as U where U.Name in (\"A\") order by U.Name desc nulls last select distinct U.Name include U.X skip 2 "
+                + "take 1");
 
     [Fact]
     public void A_long_chain_is_no_depth()
@@ -185,8 +212,10 @@ public sealed class RqlParserTests
         var random = new Random(Seed.Next());
         string[] seeds =
         [
-            "declare function f(x) { return `${x}` / 2; } from index 'A/B' as o where (o.A[].B = 'x''y' or not exact(c in (1, 2.5))) and id() != null order by score(), a as long desc nulls last",
-            "from Users filter where a between $x and 3 load a.b as c[] filter true select { A: /re[/]/ } include 'x' limit 1, 2 filter_limit 3",
+            "declare function f(x) { return `${x}` / 2; } from index 'A/B' as o where (o.A[].B = 'x''y' or not exact(c in (1, "
+                + "2.5))) and id() != null order by score(), a as long desc nulls last",
+            "from Users filter where a between $x and 3 load a.b as c[] filter true select { A: /re[/]/ } include 'x' limit 1, 2 "
+                + "filter_limit 3",
             "from @all_docs group by a, key() select distinct sum(x) as y, timeseries(from a) // end",
         ];
         const string Signs = "()[]{}.,;*=<>!$'\"`/\\-@ \n0aé\0\ud83d";

@@ -8,16 +8,22 @@ internal static class SyntaxText
     public static string Of(RqlQuery query)
     {
         var parts = new List<string>();
-        parts.AddRange(query.Declarations.Select(d => $"declare {(d.IsTimeSeries ? "timeseries" : "function")} {d.Name}{d.Parameters}{d.Body}"));
+        parts.AddRange(
+            query.Declarations.Select(
+                d => $"declare {(d.IsTimeSeries ? "timeseries" : "function")} {d.Name}{d.Parameters}{d.Body}"));
         FromClause from = query.From;
-        parts.Add($"from {(from.IsIndex ? "index " : "")}<{from.Name}>{(from.PreFilter is null ? "" : $"({Of(from.PreFilter)})")}{(from.Alias is null ? "" : " as " + from.Alias)}");
+        parts.Add(
+            $"from {(from.IsIndex ? "index " : "")}<{from.Name}>{(from.PreFilter is null ? "" : $"({Of(from.PreFilter)})")}"
+                + $"{(from.Alias is null ? "" : " as " + from.Alias)}");
         Add("group by", query.GroupBy.Select(Of));
         Add("where", Optional(query.Where));
         Add("order by", query.OrderBy.Select(Of));
         Add("load", query.Load.Select(l => $"{Of(l.Source)} as {l.Alias}{(l.Many ? "[]" : "")}"));
         Add("filter", Optional(query.Filter));
         if (query.Select is { } select)
-            parts.Add($"select {(select.Distinct ? "distinct " : "")}{(select.Everything ? "*" : select.Script?.Text ?? string.Join(", ", select.Items.Select(Of)))}");
+            parts.Add(
+                $"select {(select.Distinct ? "distinct " : "")}"
+                    + $"{(select.Everything ? "*" : select.Script?.Text ?? string.Join(", ", select.Items.Select(Of)))}");
         Add("update", query.Update is null ? [] : [query.Update.Text]);
         Add("include", query.Include.Select(Of));
         Add("skip", Optional(query.Skip));
@@ -39,7 +45,9 @@ internal static class SyntaxText
         LiteralExpression literal => literal.Text,
         ParameterExpression parameter => "$" + parameter.Name,
         PathExpression path => string.Join('.', path.Segments),
-        MethodExpression method => $"{method.Name}({string.Join(", ", method.Arguments.Select(a => Of(a.Value) + (a.Alias is null ? "" : " as " + a.Alias)))})",
+        MethodExpression method =>
+            $"{method.Name}("
+                + $"{string.Join(", ", method.Arguments.Select(a => Of(a.Value) + (a.Alias is null ? "" : " as " + a.Alias)))})",
         CompareExpression compare => $"{Of(compare.Left)} {Sign(compare.Operator)} {Of(compare.Right)}",
         BetweenExpression between => $"{Of(between.Operand)} between {Of(between.Low)} and {Of(between.High)}",
         InExpression list => $"{Of(list.Operand)} {(list.All ? "all in" : "in")} ({string.Join(", ", list.Values.Select(Of))})",

@@ -4,7 +4,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Schedules;
 
-/// <summary>When a schedule is due: against who looks at every minute, in zones whose clocks change, and what is no schedule.</summary>
+/// <summary>
+/// When a schedule is due: against who looks at every minute, in zones whose clocks change, and what is no schedule.
+/// </summary>
 public sealed class CronScheduleTests
 {
     [Fact]
@@ -13,9 +15,12 @@ public sealed class CronScheduleTests
         var random = new Random(Seed.Next());
         for (int round = 0; round < 150; round++)
         {
-            string[] fields = [Field(random, 0, 59), Field(random, 0, 23), Field(random, 1, 28), Field(random, 1, 12), Field(random, 0, 7)];
+            string[] fields =
+                [Field(random, 0, 59), Field(random, 0, 23), Field(random, 1, 28), Field(random, 1, 12), Field(random, 0, 7)];
             var schedule = CronSchedule.Parse(string.Join(' ', fields));
-            DateTimeOffset at = new DateTimeOffset(2024, 1, 1, 0, 0, 0, TimeSpan.Zero).AddMinutes(random.Next(600_000)).AddSeconds(random.Next(60));
+            DateTimeOffset at = new DateTimeOffset(2024, 1, 1, 0, 0, 0, TimeSpan.Zero)
+                .AddMinutes(random.Next(600_000))
+                .AddSeconds(random.Next(60));
             DateTimeOffset end = at.AddDays(100);
             DateTimeOffset minute = at.AddSeconds(-at.Second).AddMinutes(1);
             while (minute < end && !IsDue(fields, minute))
@@ -68,7 +73,8 @@ public sealed class CronScheduleTests
     }
 
     [Fact]
-    public void The_end_of_the_calendar_is_no_error() => Assert.Null(CronSchedule.Parse("0 0 1 1 *").Next(DateTimeOffset.MaxValue.AddHours(-1)));
+    public void The_end_of_the_calendar_is_no_error() =>
+        Assert.Null(CronSchedule.Parse("0 0 1 1 *").Next(DateTimeOffset.MaxValue.AddHours(-1)));
 
     private static DateTimeOffset Time(string text) => DateTimeOffset.Parse(text, CultureInfo.InvariantCulture);
 
@@ -77,7 +83,9 @@ public sealed class CronScheduleTests
         0 => random.Next(least, most + 1).ToString(CultureInfo.InvariantCulture),
         1 => $"*/{random.Next(1, most + 1)}",
         2 => $"{random.Next(least, most / 2 + 1)}-{random.Next(most / 2 + 1, most + 1)}",
-        3 => $"{random.Next(least, most / 2 + 1)}-{random.Next(most / 2 + 1, most + 1)}/{random.Next(1, 5)},{random.Next(least, most + 1)}",
+        3 =>
+            $"{random.Next(least, most / 2 + 1)}-{random.Next(most / 2 + 1, most + 1)}/{random.Next(1, 5)},"
+                + $"{random.Next(least, most + 1)}",
         _ => "*",
     };
 
@@ -89,13 +97,17 @@ public sealed class CronScheduleTests
             string[] step = part.Split('/');
             string[] ends = step[0] == "*" ? [] : step[0].Split('-');
             int from = ends.Length == 0 ? (most is 31 or 12 ? 1 : 0) : int.Parse(ends[0], CultureInfo.InvariantCulture);
-            int to = ends.Length == 2 ? int.Parse(ends[1], CultureInfo.InvariantCulture) : ends.Length == 1 && step.Length == 1 ? from : most;
+            int to = ends.Length == 2
+                ? int.Parse(ends[1], CultureInfo.InvariantCulture)
+                : ends.Length == 1 && step.Length == 1 ? from : most;
             int every = step.Length == 2 ? int.Parse(step[1], CultureInfo.InvariantCulture) : 1;
             return value >= from && value <= to && (value - from) % every == 0;
         });
 
         int week = (int)time.DayOfWeek;
-        bool ofMonth = Fits(fields[2], time.Day, 31), ofWeek = Fits(fields[4], week, fields[4].StartsWith('*') ? 6 : 7) || (week == 0 && !fields[4].StartsWith('*') && Fits(fields[4], 7, 7));
+        bool ofMonth = Fits(fields[2], time.Day, 31),
+            ofWeek = Fits(fields[4], week, fields[4].StartsWith('*') ? 6 : 7)
+                || (week == 0 && !fields[4].StartsWith('*') && Fits(fields[4], 7, 7));
         bool day = fields[2][0] != '*' && fields[4][0] != '*' ? ofMonth || ofWeek : ofMonth && ofWeek;
         return Fits(fields[0], time.Minute, 59) && Fits(fields[1], time.Hour, 23) && Fits(fields[3], time.Month, 12) && day;
     }

@@ -15,16 +15,19 @@ public sealed class BodyMergeTests
     [InlineData("""{"a":1,"b":2}""", """{"a":1,"b":2}""", """{"a":1}""", """{"a":1}""")] // taken away, as from a dictionary
     [InlineData("""{"a":{"x":1}}""", """{"a":{"y":0}}""", """{"a":null}""", """{"a":null}""")]
     [InlineData("""{"a":[1.0,2]}""", """{"a":[1,2]}""", """{"a":[2,1]}""", """{"a":[2,1.0]}""")]
-    [InlineData("""{"a":[{"x":1,"k":1}]}""", """{"a":[{"k":1}]}""", """{"a":[{"k":1},{"k":2}]}""", """{"a":[{"x":1,"k":1},{"k":2}]}""")]
+    [InlineData(
+        """{"a":[{"x":1,"k":1}]}""", """{"a":[{"k":1}]}""", """{"a":[{"k":1},{"k":2}]}""", """{"a":[{"x":1,"k":1},{"k":2}]}""")]
     [InlineData("""{"a":[{"x":1,"k":1}]}""", """{"a":[{"k":1}]}""", """{"a":[{"k":2}]}""", """{"a":[{"x":1,"k":2}]}""")]
     [InlineData("""{"a":7}""", """{"a":"7"}""", """{"a":"8"}""", """{"a":"8"}""")]
     [InlineData("{}", "{}", """{"é\"":1}""", """{"é\"":1}""")]
-    public void A_change_is_put_into_the_document(string stored, string before, string now, string merged) => Assert.Equal(merged, Merge(stored, before, now));
+    public void A_change_is_put_into_the_document(string stored, string before, string now, string merged) =>
+        Assert.Equal(merged, Merge(stored, before, now));
 
     [Fact]
     public void Names_that_a_serializer_reads_without_case_are_one()
     {
-        byte[] merged = new BodyMerge(ignoresCase: true).Merge("""{"name":"a","X":1}"""u8.ToArray(), """{"Name":"a"}"""u8.ToArray(), """{"Name":"b"}"""u8.ToArray());
+        byte[] merged = new BodyMerge(ignoresCase: true).Merge(
+            """{"name":"a","X":1}"""u8.ToArray(), """{"Name":"a"}"""u8.ToArray(), """{"Name":"b"}"""u8.ToArray());
         Assert.Equal("""{"name":"b","X":1}""", Encoding.UTF8.GetString(merged));
     }
 
@@ -41,7 +44,9 @@ public sealed class BodyMergeTests
             Change(now, random);
             string text = Merge(stored.ToJsonString(), before.ToJsonString(), now.ToJsonString());
             var merged = (JsonObject)JsonNode.Parse(text)!; // it was written as an object
-            Assert.True(JsonNode.DeepEquals(now, Seen(merged)), $"{stored.ToJsonString()}\n{before.ToJsonString()}\n{now.ToJsonString()}\n{text}");
+            Assert.True(
+                JsonNode.DeepEquals(now, Seen(merged)),
+                $"{stored.ToJsonString()}\n{before.ToJsonString()}\n{now.ToJsonString()}\n{text}");
             AssertKept(stored, before, now, merged);
         }
     }
@@ -52,7 +57,10 @@ public sealed class BodyMergeTests
         {
             if (!IsSeen(name))
                 Assert.True(JsonNode.DeepEquals(value, merged[name]));
-            else if (value is JsonObject inner && before[name] is JsonObject then && now[name] is JsonObject later && merged[name] is JsonObject kept)
+            else if (value is JsonObject inner
+                && before[name] is JsonObject then
+                && now[name] is JsonObject later
+                && merged[name] is JsonObject kept)
                 AssertKept(inner, then, later, kept);
         }
     }
@@ -101,5 +109,7 @@ public sealed class BodyMergeTests
     }
 
     private static string Merge(string stored, string before, string now) =>
-        Encoding.UTF8.GetString(new BodyMerge(ignoresCase: false).Merge(Encoding.UTF8.GetBytes(stored), Encoding.UTF8.GetBytes(before), Encoding.UTF8.GetBytes(now)));
+        Encoding.UTF8.GetString(
+            new BodyMerge(ignoresCase: false).Merge(
+                Encoding.UTF8.GetBytes(stored), Encoding.UTF8.GetBytes(before), Encoding.UTF8.GetBytes(now)));
 }

@@ -56,7 +56,9 @@ public sealed class DocumentSessionTests : IDisposable
         Assert.Equal("OrderLines/1-A", session.GetDocumentId(line));
         await session.SaveChangesAsync(TestContext.Current.CancellationToken);
         using DatabaseSnapshot snapshot = _database.BeginRead();
-        Assert.Equal(["@hilo:2", "OrderLines:1", "Users:40"], snapshot.Collections().Select(found => $"{found.Name}:{found.DocumentCount}"));
+        Assert.Equal(
+            ["@hilo:2", "OrderLines:1", "Users:40"],
+            snapshot.Collections().Select(found => $"{found.Name}:{found.DocumentCount}"));
     }
 
     [Fact]
@@ -126,7 +128,8 @@ public sealed class DocumentSessionTests : IDisposable
     public async Task The_second_of_two_writers_fails_where_asked_for_and_its_session_stays_usable()
     {
         await Put("users/1", """{"Name":"Ada"}""");
-        using DocumentSession optimistic = _database.OpenSession(new SessionOptions { Json = JsonSerializerOptions.Default, UseOptimisticConcurrency = true });
+        using DocumentSession optimistic = _database.OpenSession(
+            new SessionOptions { Json = JsonSerializerOptions.Default, UseOptimisticConcurrency = true });
         using DocumentSession careless = _database.OpenSession();
         User mine = optimistic.Load<User>("users/1")!; // just put
         User theirs = careless.Load<User>("users/1")!;
@@ -134,7 +137,8 @@ public sealed class DocumentSessionTests : IDisposable
         theirs.Name = "theirs";
         await careless.SaveChangesAsync(TestContext.Current.CancellationToken);
 
-        ConcurrencyException error = await Assert.ThrowsAsync<ConcurrencyException>(() => optimistic.SaveChangesAsync(TestContext.Current.CancellationToken));
+        ConcurrencyException error = await Assert.ThrowsAsync<ConcurrencyException>(
+            () => optimistic.SaveChangesAsync(TestContext.Current.CancellationToken));
 
         Assert.Equal("users/1", error.Id);
         Assert.Equal(optimistic.GetChangeVectorFor(mine), error.ExpectedChangeVector);
@@ -286,7 +290,8 @@ public sealed class DocumentSessionTests : IDisposable
         await session.SaveChangesAsync(TestContext.Current.CancellationToken);
 
         IReadOnlyList<User> found = await session.QueryAsync<User>(
-            "from Users where Name >= $least order by Name desc", new { least = "Ada" }, waitForIndex: true, TestContext.Current.CancellationToken);
+            "from Users where Name >= $least order by Name desc", new { least = "Ada" }, waitForIndex: true,
+            TestContext.Current.CancellationToken);
         IReadOnlyList<User> byDictionary = await session.QueryAsync<User>(
             "from Users where Name in ($names)",
             new Dictionary<string, object?> { ["$names"] = new[] { "Ada", "Eve" } },
@@ -300,13 +305,17 @@ public sealed class DocumentSessionTests : IDisposable
         Assert.Equal((null, "Ada"), (projected[0].Id, projected[0].Name));
         Assert.NotSame(found[1], projected[0]);
         session.Delete(found[1]);
-        Assert.Equal(["users/2"], (await session.QueryAsync<User>("from Users", cancellationToken: TestContext.Current.CancellationToken)).Select(user => user.Id));
+        Assert.Equal(
+            ["users/2"],
+            (await session.QueryAsync<User>("from Users", cancellationToken: TestContext.Current.CancellationToken)).Select(
+                user => user.Id));
     }
 
     [Fact]
     public void A_session_follows_no_more_documents_than_its_limit()
     {
-        using DocumentSession session = _database.OpenSession(new SessionOptions { Json = JsonSerializerOptions.Default, MaxTrackedDocuments = 2 });
+        using DocumentSession session = _database.OpenSession(
+            new SessionOptions { Json = JsonSerializerOptions.Default, MaxTrackedDocuments = 2 });
         session.Store(new User());
         session.Store(new User());
 

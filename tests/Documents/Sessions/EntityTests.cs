@@ -27,7 +27,9 @@ public sealed class EntityTests : IDisposable
     [Fact]
     public async Task What_a_type_does_not_have_and_did_not_change_stays_as_it_was()
     {
-        await Put("orders/1", """{"Total":1.0,"Big":1152921504606846976,"Note":"é","Address":{"City":"Reims","Geo":{"Lat":49.250}},"Lines":[{"Amount":1,"Sku":"a"},{"Amount":2,"Sku":"b"}]}""");
+        await Put(
+            "orders/1",
+            """{"Total":1.0,"Big":1152921504606846976,"Note":"é","Address":{"City":"Reims","Geo":{"Lat":49.250}},"Lines":[{"Amount":1,"Sku":"a"},{"Amount":2,"Sku":"b"}]}""");
         using DocumentSession session = _database.OpenSession();
         Order order = session.Load<Order>("orders/1")!; // just put
         order.Address!.City = "Rouen";
@@ -51,7 +53,8 @@ public sealed class EntityTests : IDisposable
     public async Task Without_that_option_a_document_becomes_what_the_type_writes()
     {
         await Put("orders/1", """{"Total":1.0,"Note":1}""");
-        using DocumentSession session = _database.OpenSession(new SessionOptions { Json = JsonSerializerOptions.Default, PreserveUnknownProperties = false });
+        using DocumentSession session = _database.OpenSession(
+            new SessionOptions { Json = JsonSerializerOptions.Default, PreserveUnknownProperties = false });
         session.Load<OrderLine>("orders/1")!.Amount = 5; // just put
         await session.SaveChangesAsync(Token);
         Assert.Equal("""{"Amount":5}""", Body("orders/1"));
@@ -80,7 +83,9 @@ public sealed class EntityTests : IDisposable
         Assert.Equal(7, second.Load<Counted>("counteds/7")?.Id.Value);
         Assert.Equal("{}", Body("counteds/7")); // the id is the document's, not in it
         await Put("numbereds/ada", "{}");
-        Assert.Contains("'numbereds/ada'", Assert.Throws<TreepieException>(() => second.Load<Numbered>("numbereds/ada")).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "'numbereds/ada'", Assert.Throws<TreepieException>(() => second.Load<Numbered>("numbereds/ada")).Message,
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -101,7 +106,8 @@ public sealed class EntityTests : IDisposable
         using (DatabaseSnapshot snapshot = _database.BeginRead())
             Assert.Equal(["Owners:1", "Pets:2"], snapshot.Collections().Select(found => $"{found.Name}:{found.DocumentCount}"));
         using DocumentSession third = _database.OpenSession();
-        Assert.Contains("is of type Dog", Assert.Throws<TreepieException>(() => third.Load<Cat>("pets/1")).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "is of type Dog", Assert.Throws<TreepieException>(() => third.Load<Cat>("pets/1")).Message, StringComparison.Ordinal);
         await Put("pets/3", """{"Name":"Late","Lives":3,"$type":"cat"}""");
         Assert.Equal(3, Assert.IsType<Cat>(third.Load<Pet>("pets/3")).Lives);
     }
@@ -145,12 +151,15 @@ public sealed class EntityTests : IDisposable
         using DocumentSession session = _database.OpenSession();
         session.Store(new Numbered { Id = 1, Name = "first" });
         await session.SaveChangesAsync(Token);
-        Assert.Single(await session.QueryAsync<Numbered>("from Numbereds where Name = 'first'", cancellationToken: Token)); // makes the index
+        // makes the index
+        Assert.Single(await session.QueryAsync<Numbered>("from Numbereds where Name = 'first'", cancellationToken: Token));
         for (int i = 2; i < 60; i++)
         {
             session.Store(new Numbered { Id = i, Name = "n" + i });
             await session.SaveChangesAsync(Token);
-            Assert.Single(await session.QueryAsync<Numbered>("from Numbereds where Name = $name", new { name = "n" + i }, cancellationToken: Token));
+            Assert.Single(
+                await session.QueryAsync<Numbered>(
+                    "from Numbereds where Name = $name", new { name = "n" + i }, cancellationToken: Token));
         }
     }
 
@@ -158,7 +167,11 @@ public sealed class EntityTests : IDisposable
     public async Task Options_of_the_database_hold_for_its_sessions()
     {
         using var directory = new TemporaryDirectory();
-        var json = new JsonSerializerOptions { PropertyNamingPolicy = JsonNamingPolicy.CamelCase, TypeInfoResolver = JsonSerializerOptions.Default.TypeInfoResolver };
+        var json = new JsonSerializerOptions
+        {
+            PropertyNamingPolicy = JsonNamingPolicy.CamelCase,
+            TypeInfoResolver = JsonSerializerOptions.Default.TypeInfoResolver
+        };
         using Database database = Database.Open(directory.Path, new DatabaseOptions { Json = json });
         using DocumentSession session = database.OpenSession();
         session.Store(new Numbered { Id = 1, Name = "x" });
@@ -171,8 +184,9 @@ public sealed class EntityTests : IDisposable
     [Fact]
     public void Every_error_has_one_root()
     {
-        Type[] errors = [.. new[] { typeof(Database), typeof(Treepie.Storage.StorageEnvironment), typeof(Treepie.Indexing.IndexSearcher) }
-            .SelectMany(type => type.Assembly.GetExportedTypes()).Where(type => type.IsSubclassOf(typeof(Exception)))];
+        Type[] errors = [
+            .. new[] { typeof(Database), typeof(Treepie.Storage.StorageEnvironment), typeof(Treepie.Indexing.IndexSearcher) }
+                .SelectMany(type => type.Assembly.GetExportedTypes()).Where(type => type.IsSubclassOf(typeof(Exception)))];
         Assert.True(errors.Length > 10);
         Assert.All(errors, error => Assert.True(typeof(TreepieException).IsAssignableFrom(error), error.FullName));
     }
@@ -184,7 +198,8 @@ public sealed class EntityTests : IDisposable
         return Encoding.UTF8.GetString(document.Body);
     }
 
-    private async Task Put(string id, string json) => await _database.WriteAsync(new WriteBatch().Put(id, Encoding.UTF8.GetBytes(json)), Token);
+    private async Task Put(string id, string json) =>
+        await _database.WriteAsync(new WriteBatch().Put(id, Encoding.UTF8.GetBytes(json)), Token);
 
     internal sealed class Order
     {
@@ -226,9 +241,11 @@ public sealed class EntityTests : IDisposable
 
     internal sealed class TypedIdConverter : JsonConverter<TypedId>
     {
-        public override TypedId Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) => new(reader.GetString() ?? "");
+        public override TypedId Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>
+            new(reader.GetString() ?? "");
 
-        public override void Write(Utf8JsonWriter writer, TypedId value, JsonSerializerOptions options) => writer.WriteStringValue(value.Value);
+        public override void Write(Utf8JsonWriter writer, TypedId value, JsonSerializerOptions options) =>
+            writer.WriteStringValue(value.Value);
     }
 
     internal sealed class Typed
@@ -241,9 +258,11 @@ public sealed class EntityTests : IDisposable
 
     internal sealed class CountedIdConverter : JsonConverter<CountedId>
     {
-        public override CountedId Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) => new(reader.GetInt64());
+        public override CountedId Read(ref Utf8JsonReader reader, Type typeToConvert, JsonSerializerOptions options) =>
+            new(reader.GetInt64());
 
-        public override void Write(Utf8JsonWriter writer, CountedId value, JsonSerializerOptions options) => writer.WriteNumberValue(value.Value);
+        public override void Write(Utf8JsonWriter writer, CountedId value, JsonSerializerOptions options) =>
+            writer.WriteNumberValue(value.Value);
     }
 
     internal sealed class Counted

@@ -44,7 +44,8 @@ public sealed class SessionAdvancedTests : IDisposable
 
         Assert.Equal(
             ["Changed Name \"a\" \"b\"", "Changed Sizes[1] 2 3", "Added Sizes[2]  4"],
-            changes["parts/1"].Select(change => $"{change.Kind} {change.Path} {change.OldValue?.ToJsonString()} {change.NewValue?.ToJsonString()}"));
+            changes["parts/1"].Select(
+                change => $"{change.Kind} {change.Path} {change.OldValue?.ToJsonString()} {change.NewValue?.ToJsonString()}"));
         Assert.Equal(SessionChangeKind.DocumentDeleted, changes["parts/2"][0].Kind);
         Assert.Equal(SessionChangeKind.DocumentDeleted, changes["parts/3"][0].Kind);
         Assert.True(_session.Advanced.HasChanged(part));
@@ -77,12 +78,14 @@ public sealed class SessionAdvancedTests : IDisposable
         using DocumentSession session = _database.OpenSession();
 
         var ids = new List<string>();
-        await foreach (StreamResult<Part> result in session.Advanced.StreamAsync(session.Query<Part>().Where(part => part.Name == "low"), Token))
+        await foreach (StreamResult<Part> result in session.Advanced.StreamAsync(
+            session.Query<Part>().Where(part => part.Name == "low"), Token))
             ids.Add(result.Document.Id + result.Document.Name);
         Assert.Equal(["parts/0low", "parts/1low", "parts/2low", "parts/3low", "parts/4low"], ids.Order());
         Assert.False(session.IsLoaded("parts/0"));
         int count = 0;
-        await foreach (StreamResult<Part> result in session.Advanced.StreamAsync<Part>(new DocumentPrefix { StartsWith = "parts/" }, Token))
+        await foreach (StreamResult<Part> result in session.Advanced.StreamAsync<Part>(
+            new DocumentPrefix { StartsWith = "parts/" }, Token))
             count += result.ChangeVector.Length > 0 ? 1 : 0;
         Assert.Equal(10, count);
     }

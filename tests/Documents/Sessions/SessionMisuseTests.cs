@@ -22,7 +22,10 @@ public sealed class SessionMisuseTests : IDisposable
         using var goOn = new ManualResetEventSlim();
         using DocumentSession session = database.OpenSession(new SessionOptions
         {
-            Json = new JsonSerializerOptions(JsonSerializerOptions.Default) { Converters = { new SlowConverter(() => { inside.Set(); goOn.Wait(); }) } },
+            Json = new JsonSerializerOptions(JsonSerializerOptions.Default)
+            {
+                Converters = { new SlowConverter(() => { inside.Set(); goOn.Wait(); }) }
+            },
         });
         session.Store(new Item { Id = "items/1", Name = "x" });
         await session.SaveChangesAsync(Token);
@@ -50,7 +53,9 @@ public sealed class SessionMisuseTests : IDisposable
             session.Advanced.Attachments.Store("items/1", "a", stream);
             Task save = session.SaveChangesAsync(Token);
             Assert.False(save.IsCompleted);
-            Assert.Contains("while it saves", Assert.Throws<InvalidOperationException>(() => session.Store(new Item())).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                "while it saves", Assert.Throws<InvalidOperationException>(() => session.Store(new Item())).Message,
+                StringComparison.Ordinal);
             session.Dispose();
             stream.End();
             await save;
@@ -115,7 +120,8 @@ public sealed class SessionMisuseTests : IDisposable
             return text;
         }
 
-        public override void Write(Utf8JsonWriter writer, string value, JsonSerializerOptions options) => writer.WriteStringValue(value);
+        public override void Write(Utf8JsonWriter writer, string value, JsonSerializerOptions options) =>
+            writer.WriteStringValue(value);
     }
 
     /// <summary>Has nothing to read until it is ended.</summary>

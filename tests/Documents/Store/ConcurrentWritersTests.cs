@@ -24,7 +24,9 @@ public sealed class ConcurrentWritersTests
         await database.WriteAsync(first, TestContext.Current.CancellationToken);
 
         using var stop = new CancellationTokenSource();
-        Task<int>[] readers = [.. Enumerable.Range(0, 2).Select(_ => Task.Run(() => SumUntil(database, stop.Token), TestContext.Current.CancellationToken))];
+        Task<int>[] readers = [
+            .. Enumerable.Range(0, 2)
+                .Select(_ => Task.Run(() => SumUntil(database, stop.Token), TestContext.Current.CancellationToken))];
         int[] moved = await Task.WhenAll(Enumerable.Range(0, 8).Select(
             writer => Task.Run(() => Move(database, new Random(seed + writer), 40), TestContext.Current.CancellationToken)));
         await stop.CancelAsync();
@@ -100,5 +102,6 @@ public sealed class ConcurrentWritersTests
 
     private static string Id(int account) => $"accounts/{account}";
 
-    private static byte[] Json(int amount) => Encoding.UTF8.GetBytes($$$"""{"n":{{{amount}}},"@metadata":{"@collection":"Accounts"}}""");
+    private static byte[] Json(int amount) =>
+        Encoding.UTF8.GetBytes($$$"""{"n":{{{amount}}},"@metadata":{"@collection":"Accounts"}}""");
 }

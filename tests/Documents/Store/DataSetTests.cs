@@ -23,7 +23,8 @@ public sealed class DataSetTests
             for (int index = 0; index < lines.Count; index++)
             {
                 string json = $"{lines[index][..^1]},\"@metadata\":{{\"@collection\":\"{collection}\"}}}}";
-                await bulk.StoreAsync($"{collection}/{index}", Encoding.UTF8.GetBytes(json), TestContext.Current.CancellationToken);
+                await bulk.StoreAsync(
+                    $"{collection}/{index}", Encoding.UTF8.GetBytes(json), TestContext.Current.CancellationToken);
             }
 
             Assert.Equal(lines.Count, (await bulk.CompleteAsync(TestContext.Current.CancellationToken)).Documents);
@@ -40,7 +41,8 @@ public sealed class DataSetTests
             Document document = cursor.Current;
             bytes += document.Body.Length;
             Assert.Equal($"{collection}/{index}", document.IdText());
-            Assert.Equal(JsonSerializer.Serialize(JsonNode.Parse(lines[index])), JsonSerializer.Serialize(JsonNode.Parse(document.Body)));
+            Assert.Equal(
+                JsonSerializer.Serialize(JsonNode.Parse(lines[index])), JsonSerializer.Serialize(JsonNode.Parse(document.Body)));
         }
 
         Assert.Equal(statistics.SizeBytes, bytes);

@@ -7,7 +7,9 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Store;
 
-/// <summary>Random work on a database, told at the same time to a dictionary; both must agree, now and in every snapshot held.</summary>
+/// <summary>
+/// Random work on a database, told at the same time to a dictionary; both must agree, now and in every snapshot held.
+/// </summary>
 public sealed class DatabaseModelTests
 {
     private static readonly string[] s_collections = ["Users", "Orders", "@empty", "Ünïts"];
@@ -59,7 +61,8 @@ public sealed class DatabaseModelTests
         using var batch = new WriteBatch();
         string? expectedFailure = null;
         int commands = random.Next(1, 8);
-        var changed = new HashSet<string>(StringComparer.OrdinalIgnoreCase); // change vectors of this batch are not known in advance
+        // change vectors of this batch are not known in advance
+        var changed = new HashSet<string>(StringComparer.OrdinalIgnoreCase);
         for (int index = 0; index < commands && expectedFailure is null; index++)
         {
             string id = RandomId(random);
@@ -68,7 +71,10 @@ public sealed class DatabaseModelTests
             {
                 string prefix = id[..random.Next(1, id.Length)];
                 batch.DeleteByPrefix(prefix);
-                foreach (string found in next.Documents.Keys.Where(key => key.StartsWith(prefix, StringComparison.OrdinalIgnoreCase)).OrderBy(key => key.ToLowerInvariant(), StringComparer.Ordinal).ToList())
+                foreach (string found in next.Documents.Keys.Where(
+                    key => key.StartsWith(prefix, StringComparison.OrdinalIgnoreCase))
+                        .OrderBy(key => key.ToLowerInvariant(), StringComparer.Ordinal)
+                        .ToList())
                 {
                     next.Delete(found);
                     changed.Add(found);
@@ -92,8 +98,12 @@ public sealed class DatabaseModelTests
                     : s_collections[random.Next(s_collections.Length)];
                 if (!fails && existing is not null && existing.Collection != collection)
                     expectedFailure = "collection";
-                string body = $"{{\"n\":{random.Next(1000)},\"text\":\"{new string('x', random.Next(10) == 0 ? random.Next(20_000) : random.Next(50))}\"}}";
-                string metadata = collection == "@empty" ? "" : $",\"@metadata\":{{\"@collection\":\"{collection}\",\"tag\":{index}}}";
+                string body =
+                    $"{{\"n\":{random.Next(1000)},\"text\":\""
+                        + $"{new string('x', random.Next(10) == 0 ? random.Next(20_000) : random.Next(50))}\"}}";
+                string metadata = collection == "@empty"
+                    ? ""
+                    : $",\"@metadata\":{{\"@collection\":\"{collection}\",\"tag\":{index}}}";
                 batch.Put(id, Encoding.UTF8.GetBytes(body[..^1] + metadata + "}"), expected);
                 next.Put(id, collection, body, metadata.Length == 0 ? "{}" : $"{{\"tag\":{index}}}");
             }
@@ -103,11 +113,13 @@ public sealed class DatabaseModelTests
 
         if (expectedFailure == "concurrency")
         {
-            await Assert.ThrowsAsync<ConcurrencyException>(() => database.WriteAsync(batch, TestContext.Current.CancellationToken));
+            await Assert.ThrowsAsync<ConcurrencyException>(
+                () => database.WriteAsync(batch, TestContext.Current.CancellationToken));
         }
         else if (expectedFailure == "collection")
         {
-            await Assert.ThrowsAsync<InvalidDocumentException>(() => database.WriteAsync(batch, TestContext.Current.CancellationToken));
+            await Assert.ThrowsAsync<InvalidDocumentException>(
+                () => database.WriteAsync(batch, TestContext.Current.CancellationToken));
         }
         else
         {
@@ -151,14 +163,18 @@ public sealed class DatabaseModelTests
         Assert.Equal(model.LastEtag, snapshot.LastEtag);
         foreach (ModelDocument document in model.Documents.Values)
         {
-            Assert.True(snapshot.TryGet(random.Next(2) == 0 ? document.Id : document.Id.ToUpperInvariant(), out Document stored), document.Id);
+            Assert.True(
+                snapshot.TryGet(random.Next(2) == 0 ? document.Id : document.Id.ToUpperInvariant(), out Document stored),
+                document.Id);
             AssertSame(document, stored);
         }
 
         AssertOrder(model.Documents.Values.OrderBy(document => document.Etag), snapshot.ByEtag());
         AssertOrder(model.Documents.Values.OrderByDescending(document => document.Etag), snapshot.NewestFirst());
         long after = random.NextInt64(model.LastEtag + 1);
-        AssertOrder(model.Documents.Values.Where(document => document.Etag > after).OrderBy(document => document.Etag), snapshot.ByEtag(after));
+        AssertOrder(
+            model.Documents.Values.Where(document => document.Etag > after).OrderBy(document => document.Etag),
+            snapshot.ByEtag(after));
         string prefix = "users/"[..random.Next(7)];
         AssertOrder(
             model.Documents.Values.Where(document => document.Id.StartsWith(prefix, StringComparison.OrdinalIgnoreCase))
@@ -168,7 +184,8 @@ public sealed class DatabaseModelTests
         foreach (string collection in s_collections)
         {
             AssertOrder(
-                model.Documents.Values.Where(document => document.Collection == collection && document.Etag > after).OrderBy(document => document.Etag),
+                model.Documents.Values.Where(document => document.Collection == collection && document.Etag > after)
+                    .OrderBy(document => document.Etag),
                 snapshot.ByCollection(collection.ToUpperInvariant(), after));
             AssertFeed(model.Changes(collection, after), snapshot.Changes(collection, after));
         }
@@ -192,12 +209,14 @@ public sealed class DatabaseModelTests
         }
     }
 
-    private static void AssertFeed(IEnumerable<(long Etag, string Id, string Collection, bool IsTombstone)> expected, ChangeFeed feed)
+    private static void AssertFeed(
+        IEnumerable<(long Etag, string Id, string Collection, bool IsTombstone)> expected, ChangeFeed feed)
     {
         var found = new List<(long, string, string, bool)>();
         using (feed)
             while (feed.MoveNext())
-                found.Add((feed.Etag, Encoding.UTF8.GetString(feed.Id), Encoding.UTF8.GetString(feed.Collection), feed.IsTombstone));
+                found.Add(
+                    (feed.Etag, Encoding.UTF8.GetString(feed.Id), Encoding.UTF8.GetString(feed.Collection), feed.IsTombstone));
         Assert.Equal(expected, found);
     }
 
@@ -205,7 +224,8 @@ public sealed class DatabaseModelTests
     {
         Assert.Equal(
             (expected.Id, expected.Collection, expected.Etag, expected.Body, expected.Metadata),
-            (Encoding.UTF8.GetString(actual.Id), Encoding.UTF8.GetString(actual.Collection), actual.Etag, Encoding.UTF8.GetString(actual.Body), Encoding.UTF8.GetString(actual.Metadata)));
+            (Encoding.UTF8.GetString(actual.Id), Encoding.UTF8.GetString(actual.Collection), actual.Etag, Encoding.UTF8.GetString(
+                actual.Body), Encoding.UTF8.GetString(actual.Metadata)));
         var output = new ArrayBufferWriter<byte>();
         actual.WriteTo(output);
         JsonNode joined = JsonNode.Parse(output.WrittenSpan)!; // an object
@@ -256,7 +276,14 @@ public sealed class DatabaseModelTests
             LastEtag++;
             LastEtags[collection] = LastEtag;
             Tombstones.Remove((id.ToLowerInvariant(), collection));
-            Documents[id] = new ModelDocument { Id = spelling, Collection = collection, Body = body, Metadata = metadata, Etag = LastEtag };
+            Documents[id] = new ModelDocument
+            {
+                Id = spelling,
+                Collection = collection,
+                Body = body,
+                Metadata = metadata,
+                Etag = LastEtag
+            };
         }
 
         public void Delete(string id)
@@ -270,11 +297,15 @@ public sealed class DatabaseModelTests
 
         public IEnumerable<(long Etag, string Id, string Collection, bool IsTombstone)> Changes(string? collection, long after)
         {
-            var changes = Documents.Values.Select(document => (document.Etag, document.Id, document.Collection, IsTombstone: false))
-                .Concat(Tombstones.Select(tombstone => (tombstone.Value.Etag, tombstone.Value.Id, tombstone.Key.Collection, IsTombstone: true)))
+            var changes = Documents.Values.Select(
+                document => (document.Etag, document.Id, document.Collection, IsTombstone: false))
+                .Concat(
+                    Tombstones.Select(
+                        tombstone => (tombstone.Value.Etag, tombstone.Value.Id, tombstone.Key.Collection, IsTombstone: true)))
                 .Where(change => collection is null || change.Collection == collection);
             if (collection is null)
-                changes = changes.GroupBy(change => change.Id.ToLowerInvariant()).Select(group => group.MaxBy(change => change.Etag));
+                changes = changes.GroupBy(change => change.Id.ToLowerInvariant())
+                    .Select(group => group.MaxBy(change => change.Etag));
             return changes.Where(change => change.Etag > after).OrderBy(change => change.Etag);
         }
 

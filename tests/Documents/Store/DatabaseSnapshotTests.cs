@@ -45,12 +45,15 @@ public sealed class DatabaseSnapshotTests : IDisposable
         using DatabaseSnapshot snapshot = _database.BeginRead();
         Assert.True(snapshot.TryGet("users/\"1\\", out Document document));
         Assert.True(snapshot.TryGet("empty", out Document empty));
-        string time = new DateTime(document.LastModifiedTicks, DateTimeKind.Utc).ToString("yyyy-MM-dd'T'HH:mm:ss.fffffff'Z'", System.Globalization.CultureInfo.InvariantCulture);
-        string metadata = $$"""{"x":1,"@id":"users/\"1\\","@collection":"Us\"ers","@change-vector":"{{document.ChangeVector}}","@last-modified":"{{time}}"}""";
+        string time = new DateTime(document.LastModifiedTicks, DateTimeKind.Utc).ToString(
+            "yyyy-MM-dd'T'HH:mm:ss.fffffff'Z'", System.Globalization.CultureInfo.InvariantCulture);
+        string metadata =
+            $$"""{"x":1,"@id":"users/\"1\\","@collection":"Us\"ers","@change-vector":"{{document.ChangeVector}}","@last-modified":"{{time}}"}""";
 
         Assert.Equal($$"""{"a":1,"@metadata":{{metadata}}}""", Text(document));
         Assert.Equal($$"""{"@metadata":{{metadata}}}""", Text(document, metadataOnly: true));
-        Assert.Equal("{\"@metadata\":" + metadata[..^1] + ",\"@index-score\":1.5}}", Text(document, true, "\"@index-score\":1.5"));
+        Assert.Equal(
+            "{\"@metadata\":" + metadata[..^1] + ",\"@index-score\":1.5}}", Text(document, true, "\"@index-score\":1.5"));
         Assert.StartsWith("""{"@metadata":{"@id":"empty","@collection":"@empty",""", Text(empty), StringComparison.Ordinal);
         Assert.Equal("{}", Encoding.UTF8.GetString(empty.Metadata));
         Assert.Matches("^A:1-[A-Za-z0-9+/]{22}$", document.ChangeVector);
@@ -90,13 +93,16 @@ public sealed class DatabaseSnapshotTests : IDisposable
     [InlineData("", null, null, null, "orders/1,users/1,users/10,users/2,users/ab")]
     [InlineData("", "*1", null, null, "orders/1,users/1")]
     [InlineData("nobody", null, null, null, "")]
-    public async Task Documents_are_listed_by_prefix_patterns_and_place(string startsWith, string? matches, string? exclude, string? startAfter, string expected)
+    public async Task Documents_are_listed_by_prefix_patterns_and_place(
+        string startsWith, string? matches, string? exclude, string? startAfter, string expected)
     {
         foreach (string id in (string[])["users/2", "users/10", "users/1", "orders/1", "users/ab"])
             await Put(id, "{}");
         using DatabaseSnapshot snapshot = _database.BeginRead();
 
-        List<string> found = Ids(snapshot.ByPrefix(new DocumentPrefix { StartsWith = startsWith, Matches = matches, Exclude = exclude, StartAfter = startAfter }));
+        List<string> found = Ids(
+            snapshot.ByPrefix(
+                new DocumentPrefix { StartsWith = startsWith, Matches = matches, Exclude = exclude, StartAfter = startAfter }));
 
         Assert.Equal(expected, string.Join(',', found));
     }
@@ -108,7 +114,8 @@ public sealed class DatabaseSnapshotTests : IDisposable
         using DatabaseSnapshot snapshot = _database.BeginRead();
 
         Assert.Empty(Ids(snapshot.ByPrefix(new DocumentPrefix { StartsWith = new string('x', 100_000) })));
-        Assert.Equal(["users/1"], Ids(snapshot.ByPrefix(new DocumentPrefix { StartsWith = "", StartAfter = new string('a', 100_000) })));
+        Assert.Equal(
+            ["users/1"], Ids(snapshot.ByPrefix(new DocumentPrefix { StartsWith = "", StartAfter = new string('a', 100_000) })));
         Assert.Empty(Ids(snapshot.ByCollection(new string('x', 100_000))));
     }
 
@@ -121,7 +128,9 @@ public sealed class DatabaseSnapshotTests : IDisposable
         using DatabaseSnapshot snapshot = _database.BeginRead();
         List<string> all = Ids(snapshot.ByPrefix(new DocumentPrefix { StartsWith = "a/" }));
         var paged = new List<string>();
-        while (Ids(snapshot.ByPrefix(new DocumentPrefix { StartsWith = "a/", StartAfter = paged.LastOrDefault() })).Take(7).ToList() is { Count: > 0 } page)
+        while (Ids(snapshot.ByPrefix(new DocumentPrefix { StartsWith = "a/", StartAfter = paged.LastOrDefault() }))
+            .Take(7)
+            .ToList() is { Count: > 0 } page)
             paged.AddRange(page);
 
         Assert.Equal(all, paged);

@@ -6,7 +6,10 @@ using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Store;
 
-/// <summary>What a salvage left in part is made a database again, and a run that was interrupted on the way is made good by the next opening.</summary>
+/// <summary>
+/// What a salvage left in part is made a database again, and a run that was interrupted on the way is made good by the next
+/// opening.
+/// </summary>
 public sealed class SalvagedDocumentsTests
 {
     private const int Documents = 12_000; // in steps of 5,000
@@ -23,8 +26,12 @@ public sealed class SalvagedDocumentsTests
         bool wasInterrupted = false;
         for (long room = new FileInfo(Path.Combine(path, "data.treepie")).Length; !wasInterrupted; room += 128 << 10)
         {
-            using StorageEnvironment environment = StorageEnvironment.Open(path, new StorageOptions { MaxDataFileBytes = Math.Max(room, 1 << 20) });
-            Assert.Contains("MaxDataFileBytes", Assert.Throws<StorageException>(() => new SalvagedDocuments(environment).RunIfMarked()).Message, StringComparison.Ordinal);
+            using StorageEnvironment environment = StorageEnvironment.Open(
+                path, new StorageOptions { MaxDataFileBytes = Math.Max(room, 1 << 20) });
+            Assert.Contains(
+                "MaxDataFileBytes",
+                Assert.Throws<StorageException>(() => new SalvagedDocuments(environment).RunIfMarked()).Message,
+                StringComparison.Ordinal);
             using ReadTransaction read = environment.BeginRead();
             Assert.NotNull(read.FindTree(SalvagedDocuments.Mark));
             wasInterrupted = read.FindTree(TreeNames.DocumentsByEtag)?.Count is > 0 and < Documents;
@@ -62,7 +69,11 @@ public sealed class SalvagedDocumentsTests
         {
             var batch = new WriteBatch();
             for (int number = from; number < from + 2000; number++)
-                batch.Put($"d/{number:d5}", number % 2 == 0 ? """{"@metadata":{"@collection":"Even"}}"""u8.ToArray() : """{"@metadata":{"@collection":"Odd"}}"""u8.ToArray());
+                batch.Put(
+                    $"d/{number:d5}",
+                    number % 2 == 0
+                        ? """{"@metadata":{"@collection":"Even"}}"""u8.ToArray()
+                        : """{"@metadata":{"@collection":"Odd"}}"""u8.ToArray());
             await database.WriteAsync(batch, TestContext.Current.CancellationToken);
         }
 

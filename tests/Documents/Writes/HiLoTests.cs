@@ -112,16 +112,20 @@ public sealed class HiLoTests : IDisposable
     [Fact]
     public async Task A_tag_that_cannot_be_part_of_an_id_is_refused()
     {
-        await Assert.ThrowsAsync<InvalidDocumentException>(() => _database.NextHiLoRangeAsync(new HiLoRequest("", 0, DateTime.UnixEpoch, 0), Token));
-        await Assert.ThrowsAsync<InvalidDocumentException>(() => _database.NextHiLoRangeAsync(new HiLoRequest("a\n", 0, DateTime.UnixEpoch, 0), Token));
+        await Assert.ThrowsAsync<InvalidDocumentException>(
+            () => _database.NextHiLoRangeAsync(new HiLoRequest("", 0, DateTime.UnixEpoch, 0), Token));
+        await Assert.ThrowsAsync<InvalidDocumentException>(
+            () => _database.NextHiLoRangeAsync(new HiLoRequest("a\n", 0, DateTime.UnixEpoch, 0), Token));
         Assert.Equal(0, _database.LastEtag);
     }
 
     private static CancellationToken Token => TestContext.Current.CancellationToken;
 
-    private Task<HiLoRange> Next(long lastSize, DateTime lastAt) => _database.NextHiLoRangeAsync(new HiLoRequest("users", lastSize, lastAt, 0), Token);
+    private Task<HiLoRange> Next(long lastSize, DateTime lastAt) =>
+        _database.NextHiLoRangeAsync(new HiLoRequest("users", lastSize, lastAt, 0), Token);
 
-    private Task<IReadOnlyList<WriteResult>> Write(string json) => _database.WriteAsync(new WriteBatch().Put("Raven/Hilo/users", Encoding.UTF8.GetBytes(json)), Token);
+    private Task<IReadOnlyList<WriteResult>> Write(string json) =>
+        _database.WriteAsync(new WriteBatch().Put("Raven/Hilo/users", Encoding.UTF8.GetBytes(json)), Token);
 
     private sealed class Clock : TimeProvider
     {

@@ -32,14 +32,20 @@ public sealed class WriteBatchTests : IDisposable
         Assert.Equal(["Users", null, "@empty", null, null], results.Select(result => result.Collection));
         Assert.Equal([false, false, false, true, true], results.Select(result => result.Deleted));
         Assert.Equal([1, 0, 2, 3, 4], results.Select(result => result.Etag));
-        Assert.Equal([ChangeVector(1), null, ChangeVector(2), ChangeVector(3), ChangeVector(4)], results.Select(result => result.ChangeVector));
+        Assert.Equal(
+            [ChangeVector(1), null, ChangeVector(2), ChangeVector(3), ChangeVector(4)],
+            results.Select(result => result.ChangeVector));
         Assert.Equal(0, _database.GetStatistics().DocumentCount);
     }
 
     [Fact]
     public async Task An_id_without_end_is_completed_and_never_one_that_is_taken()
     {
-        await Write(new WriteBatch().Put("users/0000000000000000003-a", Json("{}")).Put("users/2", Json("{}")).Put("users/3", Json("{}")));
+        await Write(
+            new WriteBatch()
+                .Put("users/0000000000000000003-a", Json("{}"))
+                .Put("users/2", Json("{}"))
+                .Put("users/3", Json("{}")));
 
         IReadOnlyList<WriteResult> results = await Write(new WriteBatch()
             .Put("users/", Json("{}"))
@@ -73,9 +79,16 @@ public sealed class WriteBatchTests : IDisposable
             taken.Put($"users/{number}", Json("{}")).Put($"orders/{number + 600:D19}-A", Json("{}"));
         await Write(taken);
 
-        IReadOnlyList<WriteResult> results = await Write(new WriteBatch().Put("users|", Json("{}")).Put("users|", Json("{}")).Put("orders/", Json("{}")).Put("x/", Json("{}")));
+        IReadOnlyList<WriteResult> results = await Write(
+            new WriteBatch()
+                .Put("users|", Json("{}"))
+                .Put("users|", Json("{}"))
+                .Put("orders/", Json("{}"))
+                .Put("x/", Json("{}")));
 
-        Assert.Equal(["users/301", "users/302", "orders/0000000000000000901-A", "x/0000000000000000902-A"], results.Select(result => result.Id));
+        Assert.Equal(
+            ["users/301", "users/302", "orders/0000000000000000901-A", "x/0000000000000000902-A"],
+            results.Select(result => result.Id));
         Assert.Equal(902, _database.LastEtag);
     }
 
@@ -115,14 +128,19 @@ public sealed class WriteBatchTests : IDisposable
         string longest = new('x', 512);
         string longestFolding = string.Concat(Enumerable.Repeat("\u023a", 256)); // two bytes whose lower case has three
 
-        await Write(new WriteBatch().Put(longest, Json("{}")).Put(longestFolding, Json("{}")).Put(new string('y', 490) + "/", Json("{}")));
+        await Write(
+            new WriteBatch()
+                .Put(longest, Json("{}"))
+                .Put(longestFolding, Json("{}"))
+                .Put(new string('y', 490) + "/", Json("{}")));
 
         using DatabaseSnapshot snapshot = _database.BeginRead();
         Assert.True(snapshot.TryGet(longest.ToUpperInvariant(), out Document _));
         Assert.True(snapshot.TryGet(longestFolding, out Document _));
         Assert.False(snapshot.TryGet(longest + "x", out Document _));
         Assert.False(snapshot.TryGet("", out Document _));
-        InvalidDocumentException error = Assert.Throws<InvalidDocumentException>(() => new WriteBatch().Put(longest + "x", Json("{}")));
+        InvalidDocumentException error = Assert.Throws<InvalidDocumentException>(
+            () => new WriteBatch().Put(longest + "x", Json("{}")));
         Assert.Contains("513 bytes in UTF-8, the limit is 512 (MaxIdBytes)", error.Message, StringComparison.Ordinal);
         Assert.Throws<InvalidDocumentException>(() => new WriteBatch().Put(new string('é', 257), Json("{}")));
         Assert.Throws<InvalidDocumentException>(() => new WriteBatch().Put(new string('x', 491) + "/", Json("{}")));
@@ -149,16 +167,23 @@ public sealed class WriteBatchTests : IDisposable
     public async Task A_batch_with_a_conflict_changes_nothing_and_says_what_was_expected_and_found()
     {
         await Write(new WriteBatch().Put("users/1", Json("{}")));
-        var batch = new WriteBatch().Put("users/2", Json("{}")).Delete("users/1").Put("users/1", Json("{}"), "").Put("users/2", Json("{}"), "A:1-nonsense");
+        var batch = new WriteBatch()
+            .Put("users/2", Json("{}"))
+            .Delete("users/1")
+            .Put("users/1", Json("{}"), "")
+            .Put("users/2", Json("{}"), "A:1-nonsense");
 
         ConcurrencyException error = await Assert.ThrowsAsync<ConcurrencyException>(() => Write(batch));
 
-        Assert.Equal(("users/2", "A:1-nonsense", ChangeVector(2)), (error.Id, error.ExpectedChangeVector, error.ActualChangeVector));
+        Assert.Equal(
+            ("users/2", "A:1-nonsense", ChangeVector(2)), (error.Id, error.ExpectedChangeVector, error.ActualChangeVector));
         DatabaseStatistics statistics = _database.GetStatistics();
         Assert.Equal((1, 0, 1), (statistics.DocumentCount, statistics.TombstoneCount, statistics.LastEtag));
-        ConcurrencyException missing = await Assert.ThrowsAsync<ConcurrencyException>(() => Write(new WriteBatch().Delete("users/9", ChangeVector(1))));
+        ConcurrencyException missing = await Assert.ThrowsAsync<ConcurrencyException>(
+            () => Write(new WriteBatch().Delete("users/9", ChangeVector(1))));
         Assert.Null(missing.ActualChangeVector);
-        ConcurrencyException existing = await Assert.ThrowsAsync<ConcurrencyException>(() => Write(new WriteBatch().Put("users/1", Json("{}"), "")));
+        ConcurrencyException existing = await Assert.ThrowsAsync<ConcurrencyException>(
+            () => Write(new WriteBatch().Put("users/1", Json("{}"), "")));
         Assert.Equal(ChangeVector(1), existing.ActualChangeVector);
     }
 
@@ -181,11 +206,15 @@ public sealed class WriteBatchTests : IDisposable
     public async Task A_batch_made_with_other_limits_is_held_to_those_of_the_database()
     {
         using var directory = new TemporaryDirectory();
-        using Database strict = Database.Open(directory.Path, new DatabaseOptions { MaxDocumentBytes = 20, MaxDocumentDepth = 2, MaxIdBytes = 10 });
+        using Database strict = Database.Open(
+            directory.Path, new DatabaseOptions { MaxDocumentBytes = 20, MaxDocumentDepth = 2, MaxIdBytes = 10 });
 
-        await Assert.ThrowsAsync<InvalidDocumentException>(() => strict.WriteAsync(new WriteBatch().Put("1", Json("""{"a":"0123456789012345678"}""")), Token));
-        await Assert.ThrowsAsync<InvalidDocumentException>(() => strict.WriteAsync(new WriteBatch().Put("1", Json("""{"a":{"b":[]}}""")), Token));
-        await Assert.ThrowsAsync<InvalidDocumentException>(() => strict.WriteAsync(new WriteBatch().Put("01234567890", Json("{}")), Token));
+        await Assert.ThrowsAsync<InvalidDocumentException>(
+            () => strict.WriteAsync(new WriteBatch().Put("1", Json("""{"a":"0123456789012345678"}""")), Token));
+        await Assert.ThrowsAsync<InvalidDocumentException>(
+            () => strict.WriteAsync(new WriteBatch().Put("1", Json("""{"a":{"b":[]}}""")), Token));
+        await Assert.ThrowsAsync<InvalidDocumentException>(
+            () => strict.WriteAsync(new WriteBatch().Put("01234567890", Json("{}")), Token));
         Assert.Throws<InvalidDocumentException>(() => new WriteBatch(strict.Options).Put("01234567890", Json("{}")));
         await strict.WriteAsync(new WriteBatch(strict.Options).Put("0123456789", Json("""{"a":{"b":1}}""")), Token);
         Assert.Equal(1, strict.GetStatistics().DocumentCount);
@@ -199,7 +228,9 @@ public sealed class WriteBatchTests : IDisposable
 
         await Write(new WriteBatch { SkipUnchanged = true }.Put("users/1", Json(json)));
         Assert.Equal(1, _database.LastEtag);
-        await Write(new WriteBatch { SkipUnchanged = true }.Put("users/1", Json(json.Replace("\"x\":1", "\"x\":2", StringComparison.Ordinal))));
+        await Write(
+            new WriteBatch { SkipUnchanged = true }.Put(
+                "users/1", Json(json.Replace("\"x\":1", "\"x\":2", StringComparison.Ordinal))));
         Assert.Equal(2, _database.LastEtag);
         await Write(new WriteBatch().Put("users/1", Json(json)));
         Assert.Equal(3, _database.LastEtag);

@@ -53,7 +53,9 @@ public sealed class AnalysisTests
     [InlineData("Ⱥ", "ⱥ")]
     [InlineData("𐐀", "𐐨")]
     [InlineData("ДОМ", "дом")]
-    [InlineData("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789é", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789É")]
+    [InlineData(
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789é",
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789É")]
     public void Texts_that_differ_by_case_alone_become_one_term(string left, string right) =>
         Assert.Equal(
             Terms(FieldAnalysis.LowerCaseKeyword, Encoding.UTF8.GetBytes(left)),
@@ -92,6 +94,8 @@ public sealed class AnalysisTests
     }
 
     private static List<string> Terms(FieldAnalysis analysis, byte[] text) => analysis == FieldAnalysis.FullText
-        ? [.. TokenList.Of(AnalyzerSet.BuiltIn.Get(AnalyzerSet.DefaultName), text).Select(token => Encoding.UTF8.GetString(token.Form))]
+        ? [
+            .. TokenList.Of(AnalyzerSet.BuiltIn.Get(AnalyzerSet.DefaultName), text)
+                .Select(token => Encoding.UTF8.GetString(token.Form))]
         : [Encoding.UTF8.GetString(WholeValue.Of(analysis, text, new TokenBuffer(), new byte[TermForm.CutBytes]))];
 }

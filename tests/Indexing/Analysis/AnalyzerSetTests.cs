@@ -37,7 +37,8 @@ public sealed class AnalyzerSetTests
     [InlineData("HungarianAnalyzer", "A városokban, házzal", "a|város|ház")]
     [InlineData("RomanianAnalyzer", "Soluții soluţii cărțile", "soluţ|soluţ|cărţ")]
     [InlineData("Lucene.Net.Analysis.BR.BrazilianAnalyzer", "Corações", "coraçõ")]
-    public void Languages_cut_words_to_stems(string name, string text, string expected) => Assert.Equal(expected, Terms(name, text));
+    public void Languages_cut_words_to_stems(string name, string text, string expected) =>
+        Assert.Equal(expected, Terms(name, text));
 
     [Fact]
     public void Fragments_are_of_all_sizes_and_stand_at_the_place_of_their_word()
@@ -46,8 +47,10 @@ public sealed class AnalyzerSetTests
         Assert.Equal(["äb", "äbc", "bc", "x", "de"], tokens.Select(token => Encoding.UTF8.GetString(token.Form)));
         Assert.Equal([0, 0, 0, 1, 2], tokens.Select(token => token.Position));
         Assert.Equal((0, 4), (tokens[2].Start, tokens[2].End));
-        IReadOnlyList<TokenList.Token> asked = TokenList.Of(AnalyzerSet.BuiltIn.Get("NGramAnalyzer(2,3)").ForQueries, "x Äbcd abcabcab ééééé y"u8);
-        Assert.Equal(["x", "äbc", "bcd", "abc", "bca", "cab", "ééé", "y"], asked.Select(token => Encoding.UTF8.GetString(token.Form)));
+        IReadOnlyList<TokenList.Token> asked = TokenList.Of(
+            AnalyzerSet.BuiltIn.Get("NGramAnalyzer(2,3)").ForQueries, "x Äbcd abcabcab ééééé y"u8);
+        Assert.Equal(
+            ["x", "äbc", "bcd", "abc", "bca", "cab", "ééé", "y"], asked.Select(token => Encoding.UTF8.GetString(token.Form)));
         Assert.Equal([0, 1, 1, 2, 2, 2, 3, 4], asked.Select(token => token.Position));
     }
 
@@ -89,7 +92,8 @@ public sealed class AnalyzerSetTests
                 random.NextBytes(noise);
                 byte[] text = round % 2 == 0
                     ? noise[..random.Next(noise.Length)]
-                    : Encoding.UTF8.GetBytes(string.Concat(Enumerable.Range(0, 12).Select(_ => words[random.Next(words.Length)])));
+                    : Encoding.UTF8.GetBytes(
+                        string.Concat(Enumerable.Range(0, 12).Select(_ => words[random.Next(words.Length)])));
                 int lastStart = 0;
                 int lastPosition = 0;
                 foreach (TokenList.Token token in TokenList.Of(AnalyzerSet.BuiltIn.Get(name), text))
@@ -138,7 +142,9 @@ public sealed class AnalyzerSetTests
         }
     }
 
-    private static string Terms(string name, string text) => string.Join('|', Tokens(name, text).Select(token => Encoding.UTF8.GetString(token.Form)));
+    private static string Terms(string name, string text) =>
+        string.Join('|', Tokens(name, text).Select(token => Encoding.UTF8.GetString(token.Form)));
 
-    private static IReadOnlyList<TokenList.Token> Tokens(string name, string text) => TokenList.Of(AnalyzerSet.BuiltIn.Get(name), Encoding.UTF8.GetBytes(text));
+    private static IReadOnlyList<TokenList.Token> Tokens(string name, string text) =>
+        TokenList.Of(AnalyzerSet.BuiltIn.Get(name), Encoding.UTF8.GetBytes(text));
 }

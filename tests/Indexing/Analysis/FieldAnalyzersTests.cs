@@ -51,8 +51,10 @@ public sealed class FieldAnalyzersTests
     {
         var random = new Random(Seed.Next());
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, new IndexSchema([new IndexField("grams", FieldAnalysis.FullText, "NGramAnalyzer(2,4)")]));
-        string[][] texts = [.. Enumerable.Range(0, 150).Select(_ => Enumerable.Range(0, random.Next(1, 6)).Select(_ => Word(1, 14)).ToArray())];
+        var writer = new IndexWriter(
+            store.Environment, new IndexSchema([new IndexField("grams", FieldAnalysis.FullText, "NGramAnalyzer(2,4)")]));
+        string[][] texts =
+            [.. Enumerable.Range(0, 150).Select(_ => Enumerable.Range(0, random.Next(1, 6)).Select(_ => Word(1, 14)).ToArray())];
         IndexBatch batch = writer.BeginBatch();
         for (int i = 0; i < texts.Length; i++)
             Put(batch, $"{i}", string.Join(' ', texts[i]));
@@ -62,22 +64,40 @@ public sealed class FieldAnalyzersTests
             string[] of = texts[random.Next(texts.Length)];
             string asked = of[random.Next(of.Length)];
             int start = random.Next(asked.Length);
-            asked = random.Next(4) switch { 0 => Word(2, 9), 1 => asked, _ => asked[start..(start + random.Next(1, asked.Length - start + 1))] };
+            asked = random.Next(4) switch
+            {
+                0 => Word(2, 9),
+                1 => asked,
+                _ =>
+                asked[start..(start + random.Next(1, asked.Length - start + 1))]
+            };
             string[] found = Find(store.Environment, "grams", asked).Split(' ', StringSplitOptions.RemoveEmptyEntries);
 
-            // A part below the least size is found as a word alone. One longer than a fragment has all its fragments in one word, which nearly always means that it is in there as a whole.
-            string[] there = [.. Matching(word => asked.Length < 2 ? word == asked : word.Contains(asked, StringComparison.Ordinal))];
-            string[] fragments = [.. Enumerable.Range(0, Math.Max(1, asked.Length - 3)).Select(place => asked[place..Math.Min(asked.Length, place + 4)])];
-            string[] nearly = [.. Matching(word => asked.Length < 2 ? word == asked : fragments.All(part => word.Contains(part, StringComparison.Ordinal)))];
+            // A part below the least size is found as a word alone. One longer than a fragment has all its fragments in one word,
+            // which nearly always means that it is in there as a whole.
+            string[] there =
+                [.. Matching(word => asked.Length < 2 ? word == asked : word.Contains(asked, StringComparison.Ordinal))];
+            string[] fragments = [
+                .. Enumerable.Range(0, Math.Max(1, asked.Length - 3))
+                    .Select(place => asked[place..Math.Min(asked.Length, place + 4)])];
+            string[] nearly = [
+                .. Matching(
+                    word => asked.Length < 2
+                        ? word == asked
+                        : fragments.All(part => word.Contains(part, StringComparison.Ordinal)))];
             Assert.All(there, key => Assert.Contains(key, found));
             Assert.Equal(nearly, found);
         }
 
         string[] words = texts.First(text => text.Length > 2);
-        Assert.Contains($"{Array.IndexOf(texts, words)}", Find(store.Environment, "grams", $"\"{words[0]} {words[1]} {words[2]}\"").Split(' '));
+        Assert.Contains(
+            $"{Array.IndexOf(texts, words)}",
+            Find(store.Environment, "grams", $"\"{words[0]} {words[1]} {words[2]}\"").Split(' '));
 
-        string Word(int least, int most) => string.Concat(Enumerable.Range(0, random.Next(least, most + 1)).Select(_ => (char)('a' + random.Next(3))));
-        IEnumerable<string> Matching(Func<string, bool> fits) => Enumerable.Range(0, texts.Length).Where(i => texts[i].Any(fits)).Select(i => $"{i}").Order();
+        string Word(int least, int most) =>
+            string.Concat(Enumerable.Range(0, random.Next(least, most + 1)).Select(_ => (char)('a' + random.Next(3))));
+        IEnumerable<string> Matching(Func<string, bool> fits) =>
+            Enumerable.Range(0, texts.Length).Where(i => texts[i].Any(fits)).Select(i => $"{i}").Order();
     }
 
     [Fact]
@@ -104,7 +124,9 @@ public sealed class FieldAnalyzersTests
         IndexSchemaException error = Assert.Throws<IndexSchemaException>(() => new IndexWriter(store.Environment, Schema));
         Assert.Contains("'own'", error.Message, StringComparison.Ordinal);
         Assert.Contains("no analyzer 'Own'", error.Message, StringComparison.Ordinal);
-        error = Assert.Throws<IndexSchemaException>(() => new IndexWriter(store.Environment, new IndexSchema([new IndexField("a", FieldAnalysis.Keyword, "StopAnalyzer")])));
+        error = Assert.Throws<IndexSchemaException>(
+            () => new IndexWriter(
+                store.Environment, new IndexSchema([new IndexField("a", FieldAnalysis.Keyword, "StopAnalyzer")])));
         Assert.Contains("only a full-text field", error.Message, StringComparison.Ordinal);
     }
 
@@ -119,8 +141,12 @@ public sealed class FieldAnalyzersTests
             index.Put("schema"u8, [0xFF]);
             return true;
         }, TestContext.Current.CancellationToken);
-        Assert.Contains("Reset the index", Assert.Throws<IndexSchemaException>(() => new IndexWriter(store.Environment, Schema, Set)).Message, StringComparison.Ordinal);
-        Assert.Contains("format 1", Assert.Throws<IndexSchemaException>(() => new IndexSearcher(store.Environment)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "Reset the index", Assert.Throws<IndexSchemaException>(() => new IndexWriter(store.Environment, Schema, Set)).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "format 1", Assert.Throws<IndexSchemaException>(() => new IndexSearcher(store.Environment)).Message,
+            StringComparison.Ordinal);
     }
 
     private static void Put(IndexBatch batch, string key, params string[] values)

@@ -7,7 +7,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Automata;
 
-/// <summary>Patterns against what others say of them: the platform's regular expressions, a table of edits, a recursion over wildcards.</summary>
+/// <summary>
+/// Patterns against what others say of them: the platform's regular expressions, a table of edits, a recursion over wildcards.
+/// </summary>
 public sealed class TermAutomatonTests
 {
     [Fact]
@@ -23,7 +25,8 @@ public sealed class TermAutomatonTests
             for (int i = 0; i < 20; i++)
             {
                 string text = make.Text().Replace("\U0001F600", "", StringComparison.Ordinal); // two characters to the platform
-                Assert.True(expected.IsMatch(text) == automaton.Matches(Encoding.UTF8.GetBytes(text)), $"'{pattern}' on '{text}'");
+                Assert.True(
+                    expected.IsMatch(text) == automaton.Matches(Encoding.UTF8.GetBytes(text)), $"'{pattern}' on '{text}'");
             }
         }
     }
@@ -64,7 +67,8 @@ public sealed class TermAutomatonTests
     [InlineData(@"^\p{Lu}$", "a", true)]
     public void Folded_terms_are_compared_without_case(string pattern, string text, bool expected) => Assert.Equal(
         expected,
-        RegexPattern.Compile(pattern, form => Encoding.UTF8.GetString(CaseFolding.FoldFully(Encoding.UTF8.GetBytes(form)))).Matches(Encoding.UTF8.GetBytes(text)));
+        RegexPattern.Compile(pattern, form => Encoding.UTF8.GetString(CaseFolding.FoldFully(Encoding.UTF8.GetBytes(form))))
+            .Matches(Encoding.UTF8.GetBytes(text)));
 
     [Theory]
     [InlineData("(", "a ')' is missing", 2)]
@@ -98,13 +102,19 @@ public sealed class TermAutomatonTests
     [InlineData("(a{1000}){1000}")]
     [InlineData("((((a{9}){9}){9}){9}){9}")]
     public void Expressions_that_would_be_without_end_are_refused(string pattern) => Assert.Contains(
-        "too complicated", Assert.Throws<IndexQueryException>(() => RegexPattern.Compile(pattern, text => text)).Message, StringComparison.Ordinal);
+        "too complicated", Assert.Throws<IndexQueryException>(() => RegexPattern.Compile(pattern, text => text)).Message,
+        StringComparison.Ordinal);
 
     [Fact]
     public void Nesting_and_length_have_limits()
     {
-        Assert.Contains("nested", Assert.Throws<IndexQueryException>(() => RegexPattern.Compile(new string('(', 900), text => text)).Message, StringComparison.Ordinal);
-        Assert.Contains("1,024", Assert.Throws<IndexQueryException>(() => RegexPattern.Compile(new string('a', 2_000_000), text => text)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "nested", Assert.Throws<IndexQueryException>(() => RegexPattern.Compile(new string('(', 900), text => text)).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "1,024",
+            Assert.Throws<IndexQueryException>(() => RegexPattern.Compile(new string('a', 2_000_000), text => text)).Message,
+            StringComparison.Ordinal);
     }
 
     [Theory]
@@ -147,7 +157,9 @@ public sealed class TermAutomatonTests
             for (int i = 0; i < 20; i++)
             {
                 string other = make.Edited(text);
-                Assert.True(NaivePatterns.IsNear(other, text, edits, prefix) == automaton.Matches(Encoding.UTF8.GetBytes(other)), $"'{other}' near '{text}', {edits}, {prefix}");
+                Assert.True(
+                    NaivePatterns.IsNear(other, text, edits, prefix) == automaton.Matches(Encoding.UTF8.GetBytes(other)),
+                    $"'{other}' near '{text}', {edits}, {prefix}");
             }
         }
     }
@@ -164,7 +176,9 @@ public sealed class TermAutomatonTests
             for (int i = 0; i < 20; i++)
             {
                 string text = make.Text();
-                Assert.True(NaivePatterns.IsWildcard(text, pattern) == automaton.Matches(Encoding.UTF8.GetBytes(text)), $"'{pattern}' on '{text}'");
+                Assert.True(
+                    NaivePatterns.IsWildcard(text, pattern) == automaton.Matches(Encoding.UTF8.GetBytes(text)),
+                    $"'{pattern}' on '{text}'");
             }
         }
     }

@@ -11,7 +11,10 @@ public sealed class NormChunkTests
     {
         var random = new Random(Seed.Next());
         byte[] output = new byte[NormChunk.MaxBytes];
-        foreach (int count in new[] { 1, 2, 255, 256, 4_095, 4_096, 4_097, 8_192, 20_000, NormChunk.Entries - 1, NormChunk.Entries })
+        foreach (int count in new[]
+        {
+            1, 2, 255, 256, 4_095, 4_096, 4_097, 8_192, 20_000, NormChunk.Entries - 1, NormChunk.Entries
+        })
         {
             for (int round = 0; round < 8; round++)
             {
@@ -21,18 +24,28 @@ public sealed class NormChunkTests
                     // Windows have widths of their own; some have no entry with a length.
                     int largest = new[] { 0, 1, 255, 256, 65_535, 65_536, int.MaxValue }[random.Next(7)];
                     for (int i = window << NormChunk.WindowBits; i < Math.Min(count, (window + 1) << NormChunk.WindowBits); i++)
-                        lengths[i] = largest == 0 || random.Next(3) == 0 ? 0 : random.Next(50) == 0 ? largest : random.Next(largest);
+                        lengths[i] = largest == 0 || random.Next(3) == 0
+                            ? 0
+                            : random.Next(50) == 0 ? largest : random.Next(largest);
                 }
 
                 lengths[count - 1] = Math.Max(1, lengths[count - 1]);
                 int bytes = NormChunk.Encode(lengths, output);
-                int wide = Enumerable.Range(0, NormChunk.Windows).FirstOrDefault(window => lengths.AsSpan(window << NormChunk.WindowBits, NormChunk.WindowEntries) is var mine && (!mine.ContainsAnyExcept(0) || mine.ContainsAnyExceptInRange(0, 255)), NormChunk.Windows);
-                Assert.Equal(lengths.Take(Math.Min(count, wide << NormChunk.WindowBits)), NormChunk.Plain(output.AsSpan(0, bytes)).ToArray().Select(static length => (int)length));
+                int wide = Enumerable.Range(0, NormChunk.Windows)
+                    .FirstOrDefault(
+                        window => lengths.AsSpan(window << NormChunk.WindowBits, NormChunk.WindowEntries) is var mine
+                            && (!mine.ContainsAnyExcept(0) || mine.ContainsAnyExceptInRange(0, 255)),
+                        NormChunk.Windows);
+                Assert.Equal(
+                    lengths.Take(Math.Min(count, wide << NormChunk.WindowBits)),
+                    NormChunk.Plain(output.AsSpan(0, bytes)).ToArray().Select(static length => (int)length));
                 for (int window = 0; window < NormChunk.Windows; window++)
                 {
                     int[] mine = lengths[(window << NormChunk.WindowBits)..((window + 1) << NormChunk.WindowBits)];
                     var chunk = new NormChunk(output.AsSpan(0, bytes), (random.Next(1_000) * (long)NormChunk.Windows) + window);
-                    Assert.Equal(mine.All(static length => length == 0) ? 0 : Math.Min(4_096, count - (window << NormChunk.WindowBits)), chunk.Count);
+                    Assert.Equal(
+                        mine.All(static length => length == 0) ? 0 : Math.Min(4_096, count - (window << NormChunk.WindowBits)),
+                        chunk.Count);
                     for (int slot = 0; slot < mine.Length; slot++)
                         Assert.Equal(mine[slot], chunk[slot]);
                     Assert.Equal(0, chunk[NormChunk.WindowEntries]);

@@ -17,7 +17,13 @@ public sealed class NumberBlockTests
         var random = new Random(seed);
         for (int round = 0; round < 400; round++)
         {
-            int count = random.Next(4) switch { 0 => NumberBlock.Entries, 1 => 1 + random.Next(130), _ => 1 + random.Next(NumberBlock.Entries) };
+            int count = random.Next(4) switch
+            {
+                0 => NumberBlock.Entries,
+                1 => 1 + random.Next(130),
+                _ =>
+                1 + random.Next(NumberBlock.Entries)
+            };
             long?[] model = Model(random, count, bits: round % 54, holes: random.Next(3), isSkewed: random.Next(3) == 0);
             byte[] bytes = Encode(model);
             var block = new NumberBlock(bytes);
@@ -32,7 +38,10 @@ public sealed class NumberBlockTests
 
             for (int query = 0; query < 20; query++)
             {
-                long low = End(random, there, -SortChunk.MaxPacked), high = query % 5 == 0 ? End(random, there, SortChunk.MaxPacked) : Math.Max(low, End(random, there, SortChunk.MaxPacked));
+                long low = End(random, there, -SortChunk.MaxPacked),
+                    high = query % 5 == 0
+                        ? End(random, there, SortChunk.MaxPacked)
+                        : Math.Max(low, End(random, there, SortChunk.MaxPacked));
                 AssertBetween(block, model, low, high, random, $"seed {seed}, round {round}: {low} to {high}");
             }
         }
@@ -104,7 +113,9 @@ public sealed class NumberBlockTests
 
         byte[] output = new byte[NumberBlock.MaxBytes];
         var block = new NumberBlock(output.AsSpan(0, editor.Encode(output)));
-        Assert.Equal((NumberBlock.MaxBits, -SortChunk.MaxPacked, SortChunk.MaxPacked), (output[NumberBlock.WidthOffset], block.ValueAt(0), block.ValueAt(1)));
+        Assert.Equal(
+            (NumberBlock.MaxBits, -SortChunk.MaxPacked, SortChunk.MaxPacked),
+            (output[NumberBlock.WidthOffset], block.ValueAt(0), block.ValueAt(1)));
     }
 
     [Fact]
@@ -164,13 +175,21 @@ public sealed class NumberBlockTests
     }
 
     /// <summary>Counts a bitmap, and a list, of what is asked.</summary>
-    private static void AssertCount(NumberBlock block, ulong[] inside, List<ushort> asked, long low, long high, Random random, string what)
+    private static void AssertCount(
+        NumberBlock block, ulong[] inside, List<ushort> asked, long low, long high, Random random, string what)
     {
-        ushort[] open = new ushort[NumberBlock.Entries], few = [.. asked.Where(_ => random.Next(60) == 0).Take(PostingWindow.MinBitsCount - 1)];
+        ushort[] open = new ushort[NumberBlock.Entries],
+            few = [.. asked.Where(_ => random.Next(60) == 0).Take(PostingWindow.MinBitsCount - 1)];
         ulong[] words = new ulong[NumberBlock.Chunks];
         foreach (ushort i in asked)
             words[i >> 6] |= 1UL << i;
-        foreach ((int size, byte[] payload) in ((int, byte[])[])[(asked.Count, MemoryMarshal.AsBytes<ulong>(words).ToArray()), (few.Length, MemoryMarshal.AsBytes<ushort>(few).ToArray())])
+        foreach ((
+            int size,
+            byte[] payload) in ((int, byte[])[])
+            [
+                (asked.Count, MemoryMarshal.AsBytes<ulong>(words).ToArray()),
+                (few.Length, MemoryMarshal.AsBytes<ushort>(few).ToArray())
+            ])
         {
             if (size == 0)
                 continue;
@@ -199,7 +218,9 @@ public sealed class NumberBlockTests
             least = -SortChunk.MaxPacked;
         var model = new long?[count];
         for (int i = 0; i < count; i++)
-            model[i] = i < count - 1 && random.Next(4) < holes ? null : least + (isSkewed && random.Next(300) > 0 ? random.NextInt64(1L << (bits / 2)) : random.NextInt64(1L << bits));
+            model[i] = i < count - 1 && random.Next(4) < holes
+                ? null
+                : least + (isSkewed && random.Next(300) > 0 ? random.NextInt64(1L << (bits / 2)) : random.NextInt64(1L << bits));
         return model;
     }
 

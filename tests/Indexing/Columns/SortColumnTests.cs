@@ -7,7 +7,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Columns;
 
-/// <summary>A column against a dictionary of what was put into it, with numbers that can be packed, that cannot, and texts between them.</summary>
+/// <summary>
+/// A column against a dictionary of what was put into it, with numbers that can be packed, that cannot, and texts between them.
+/// </summary>
 public sealed class SortColumnTests
 {
     private const int Entries = 2_500;
@@ -31,7 +33,10 @@ public sealed class SortColumnTests
         }
     }
 
-    /// <summary>Few texts of neighbouring entries make a block; more of them, longer ones, a number among them or ones far from each other take it apart, whichever batch they come with.</summary>
+    /// <summary>
+    /// Few texts of neighbouring entries make a block; more of them, longer ones, a number among them or ones far from each other
+    /// take it apart, whichever batch they come with.
+    /// </summary>
     [Fact]
     public void Texts_are_read_as_they_were_written_in_blocks_and_out_of_them()
     {
@@ -44,7 +49,10 @@ public sealed class SortColumnTests
             var model = new SortedDictionary<long, byte[]>();
             for (int round = 0; round < 6; round++)
             {
-                int different = 1 << random.Next(round == 0 ? 4 : 8), step = 1 << random.Next(set % 3 == 0 ? 9 : 3), longest = random.Next(3) == 0 ? 60 : 6, numbers = round > 0 && random.Next(4) == 0 ? 500 : int.MaxValue;
+                int different = 1 << random.Next(round == 0 ? 4 : 8),
+                    step = 1 << random.Next(set % 3 == 0 ? 9 : 3),
+                    longest = random.Next(3) == 0 ? 60 : 6,
+                    numbers = round > 0 && random.Next(4) == 0 ? 500 : int.MaxValue;
                 Write(store.Environment, column =>
                 {
                     long first = random.Next(4) * 1_500;
@@ -65,7 +73,8 @@ public sealed class SortColumnTests
                         }
                         else
                         {
-                            byte[] text = Encoding.ASCII.GetBytes(new string((char)('a' + (which % 26)), which % longest) + which);
+                            byte[] text = Encoding.ASCII.GetBytes(
+                                new string((char)('a' + (which % 26)), which % longest) + which);
                             if (which == 0)
                                 text = [];
                             column.SetText(id, text);
@@ -82,7 +91,10 @@ public sealed class SortColumnTests
         Assert.True(inBlocks > 0 && inChunks > 0, $"seed {seed}: {inBlocks} blocks and {inChunks} chunks");
     }
 
-    /// <summary>Whole numbers of a window make a block; a text or a fraction among them, or few left of them, take it apart, whichever batch they come with.</summary>
+    /// <summary>
+    /// Whole numbers of a window make a block; a text or a fraction among them, or few left of them, take it apart, whichever
+    /// batch they come with.
+    /// </summary>
     [Fact]
     public void Numbers_are_read_as_they_were_written_in_blocks_and_out_of_them()
     {
@@ -95,7 +107,10 @@ public sealed class SortColumnTests
             var model = new SortedDictionary<long, byte[]>();
             for (int round = 0; round < 5; round++)
             {
-                int bits = random.Next(54), step = 1 << random.Next(set % 3 == 0 ? 7 : 2), others = round > 0 && random.Next(3) == 0 ? 1_500 : int.MaxValue, removed = random.Next(5) == 0 ? 1 : 20;
+                int bits = random.Next(54),
+                    step = 1 << random.Next(set % 3 == 0 ? 7 : 2),
+                    others = round > 0 && random.Next(3) == 0 ? 1_500 : int.MaxValue,
+                    removed = random.Next(5) == 0 ? 1 : 20;
                 Write(store.Environment, column =>
                 {
                     byte[] key = new byte[NumberKey.Bytes];
@@ -178,7 +193,8 @@ public sealed class SortColumnTests
         Write(store.Environment, column =>
         {
             for (int i = 0; i < 3_000; i++)
-                column.SetText(i, Encoding.ASCII.GetBytes(((i * 7) % 5).ToString(System.Globalization.CultureInfo.InvariantCulture)));
+                column.SetText(
+                    i, Encoding.ASCII.GetBytes(((i * 7) % 5).ToString(System.Globalization.CultureInfo.InvariantCulture)));
         });
         Assert.Equal(["0", "1", "2", "3", "4"], Texts(0));
         Assert.Equal(["0", "1", "2", "3", "4"], Texts(1));
@@ -239,10 +255,12 @@ public sealed class SortColumnTests
             int number = random.Next(20);
             var chunk = new SortChunk(cursor.Read(number));
             Assert.True(chunk.IsPacked);
-            long low = round % 3 == 0 ? -SortChunk.MaxPacked : random.Next(1 << (1 + number)), high = round % 5 == 0 ? SortChunk.MaxPacked : low + random.Next(1 << number);
+            long low = round % 3 == 0 ? -SortChunk.MaxPacked : random.Next(1 << (1 + number)),
+                high = round % 5 == 0 ? SortChunk.MaxPacked : low + random.Next(1 << number);
             ulong asked = (ulong)random.NextInt64() | (round % 2 == 0 ? ulong.MaxValue : 0), expected = 0;
             for (int slot = 0; slot < SortChunk.Entries; slot++)
-                expected |= (numbers[(number * SortChunk.Entries) + slot] >= low && numbers[(number * SortChunk.Entries) + slot] <= high ? 1UL : 0) << slot;
+                expected |= (numbers[(number * SortChunk.Entries) + slot] >= low
+                    && numbers[(number * SortChunk.Entries) + slot] <= high ? 1UL : 0) << slot;
             Assert.Equal(expected & asked, chunk.PackedBetween(low, high, asked));
         }
     }
@@ -293,7 +311,10 @@ public sealed class SortColumnTests
         }
     }
 
-    /// <summary>Every entry is in a block or in a chunk, not in both; the texts of a block are in order, and each is the value of an entry.</summary>
+    /// <summary>
+    /// Every entry is in a block or in a chunk, not in both; the texts of a block are in order, and each is the value of an
+    /// entry.
+    /// </summary>
     private static void AssertBlocks(ReadTransaction read, ref int inBlocks, ref int inChunks)
     {
         using ChunkCursor chunks = new(read.FindTree("sort")), blocks = new(read.FindTree("texts"));
@@ -322,7 +343,9 @@ public sealed class SortColumnTests
 
     private static void AssertSame(ReadTransaction read, SortedDictionary<long, byte[]> model, int seed)
     {
-        using ChunkCursor chunks = new(read.FindTree("sort")), blocks = new(read.FindTree("texts")), numbers = new(read.FindTree("numbers"));
+        using ChunkCursor chunks = new(read.FindTree("sort")),
+            blocks = new(read.FindTree("texts")),
+            numbers = new(read.FindTree("numbers"));
         var column = new SortColumn(chunks, blocks, numbers);
         Span<byte> room = stackalloc byte[NumberKey.Bytes];
         for (long id = 0; id <= Math.Max(Entries, model.Keys.LastOrDefault()) + 100; id++)
@@ -338,8 +361,13 @@ public sealed class SortColumnTests
                 Assert.Equal(text.Length, chunk.TextLengthAt(slot));
                 Assert.True(chunk.TryTextHead(slot, out ulong head, out int length));
                 Assert.Equal((chunk.HeadAt(slot), text.Length), (head, length));
-                Assert.True(text.AsSpan().SequenceEqual([.. chunk.TextHeadAt(slot), .. chunk.TextRestAt(slot)]), $"seed {seed}: entry {id}");
-                Assert.Equal(System.Buffers.Binary.BinaryPrimitives.ReadUInt64BigEndian([.. text.Take(8), .. new byte[8 - Math.Min(8, text.Length)]]), chunk.HeadAt(slot));
+                Assert.True(
+                    text.AsSpan().SequenceEqual([.. chunk.TextHeadAt(slot), .. chunk.TextRestAt(slot)]),
+                    $"seed {seed}: entry {id}");
+                Assert.Equal(
+                    System.Buffers.Binary.BinaryPrimitives.ReadUInt64BigEndian(
+                        [.. text.Take(8), .. new byte[8 - Math.Min(8, text.Length)]]),
+                    chunk.HeadAt(slot));
             }
             else if (tag == SortTag.Number)
             {

@@ -59,7 +59,8 @@ public sealed class BitmapKernelsTests
         byte[] values = new byte[BitmapKernels.Words];
         for (int round = 0; round < 500; round++)
         {
-            ulong bits = (ulong)random.NextInt64(long.MinValue, long.MaxValue), places = (ulong)random.NextInt64(long.MinValue, long.MaxValue);
+            ulong bits = (ulong)random.NextInt64(long.MinValue, long.MaxValue),
+                places = (ulong)random.NextInt64(long.MinValue, long.MaxValue);
             Assert.Equal(BitmapKernels.DepositScalar(bits, places), BitmapKernels.Deposit(bits, places));
             int next = 0;
             for (int i = 0; i < 64; i++)
@@ -102,15 +103,18 @@ public sealed class BitmapKernelsTests
         for (int count = 1; count < 128; count++)
         {
             ulong[] bits = Bits(random, count % 3), expected = [.. bits];
-            ushort[] offsets = [.. Enumerable.Range(0, 4_096).OrderBy(_ => random.Next()).Take(count).Order().Select(offset => (ushort)offset)];
-            ushort[] padding = [.. Enumerable.Range(0, BitmapKernels.SetPadding).Select(_ => (ushort)random.Next(ushort.MaxValue + 1))];
+            ushort[] offsets =
+                [.. Enumerable.Range(0, 4_096).OrderBy(_ => random.Next()).Take(count).Order().Select(offset => (ushort)offset)];
+            ushort[] padding =
+                [.. Enumerable.Range(0, BitmapKernels.SetPadding).Select(_ => (ushort)random.Next(ushort.MaxValue + 1))];
             BitmapKernels.Set(expected, offsets);
             BitmapKernels.SetPadded(bits, [.. offsets, .. padding], count);
             Assert.Equal(expected, bits);
         }
     }
 
-    private static SortedSet<ushort> Some(Random random, int range) => [.. Enumerable.Range(0, random.Next(30)).Select(_ => (ushort)random.Next(range))];
+    private static SortedSet<ushort> Some(Random random, int range) =>
+        [.. Enumerable.Range(0, random.Next(30)).Select(_ => (ushort)random.Next(range))];
 
     [Fact]
     public void Lower_bound_equals_its_scalar_twin()
@@ -118,7 +122,8 @@ public sealed class BitmapKernelsTests
         var random = new Random(Seed.Next());
         for (int length = 0; length < 128; length++)
         {
-            ushort[] offsets = [.. Enumerable.Range(0, 4096).OrderBy(_ => random.Next()).Take(length).Order().Select(i => (ushort)i)];
+            ushort[] offsets =
+                [.. Enumerable.Range(0, 4096).OrderBy(_ => random.Next()).Take(length).Order().Select(i => (ushort)i)];
             for (int round = 0; round < 50; round++)
             {
                 ushort value = (ushort)(random.Next(2) == 0 && length > 0 ? offsets[random.Next(length)] : random.Next(4097));

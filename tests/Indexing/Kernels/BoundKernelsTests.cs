@@ -41,10 +41,14 @@ public sealed class BoundKernelsTests
         var random = new Random(Seed.Next());
         for (int round = 0; round < 200; round++)
         {
-            float[] sums = [.. Enumerable.Range(0, BoundKernels.Blocks).Select(_ => random.NextSingle())], parts = [.. sums.Select(sum => sum * random.NextSingle())];
-            ulong[] hits = [.. sums.Select(_ => random.Next(4) == 0 ? 0 : (ulong)random.NextInt64(1, long.MaxValue))], expected = [.. hits];
-            float threshold = round % 3 == 0 ? sums[random.Next(sums.Length)] : random.NextSingle(), margin = round % 2 == 0 ? 1 : 1.01f;
-            Assert.Equal(BoundKernels.BelowScalar(sums, parts, threshold, margin), BoundKernels.Below(sums, parts, threshold, margin));
+            float[] sums = [.. Enumerable.Range(0, BoundKernels.Blocks).Select(_ => random.NextSingle())],
+                parts = [.. sums.Select(sum => sum * random.NextSingle())];
+            ulong[] hits = [.. sums.Select(_ => random.Next(4) == 0 ? 0 : (ulong)random.NextInt64(1, long.MaxValue))],
+                expected = [.. hits];
+            float threshold = round % 3 == 0 ? sums[random.Next(sums.Length)] : random.NextSingle(),
+                margin = round % 2 == 0 ? 1 : 1.01f;
+            Assert.Equal(
+                BoundKernels.BelowScalar(sums, parts, threshold, margin), BoundKernels.Below(sums, parts, threshold, margin));
             BoundKernels.Narrow(hits, sums, threshold, margin);
             BoundKernels.NarrowScalar(expected, sums, threshold, margin);
             Assert.Equal(expected, hits);

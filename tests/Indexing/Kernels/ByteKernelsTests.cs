@@ -13,7 +13,10 @@ public sealed class ByteKernelsTests
         {
             int count = random.Next(9);
             (byte[] bytes, ByteRange outer, ByteRange inner) = Draw(random, round, count);
-            ulong[] words = new ulong[count], edges = new ulong[count], expected = new ulong[count], expectedEdges = new ulong[count];
+            ulong[] words = new ulong[count],
+                edges = new ulong[count],
+                expected = new ulong[count],
+                expectedEdges = new ulong[count];
             for (int i = 0; i < count; i++)
                 expected[i] = words[i] = (ulong)random.NextInt64(long.MinValue, long.MaxValue);
             bool any = ByteKernels.BetweenScalar(bytes, outer, inner, expected, expectedEdges);
@@ -33,11 +36,17 @@ public sealed class ByteKernelsTests
             (byte[] bytes, ByteRange outer, ByteRange inner) = Draw(random, round, count);
             ulong[] words = new ulong[count];
             for (int i = 0; i < count * mask; i++)
-                words[random.Next(count)] |= (ulong)random.NextInt64(long.MinValue, long.MaxValue) & (ulong)random.NextInt64(long.MinValue, long.MaxValue);
-            ushort[] edges = new ushort[bytes.Length], places = [.. Enumerable.Range(0, count * ByteKernels.Group).Where(i => (words[i >> 6] >> i & 1) != 0).Select(i => (ushort)i)];
+                words[random.Next(count)] |= (ulong)random.NextInt64(long.MinValue, long.MaxValue)
+                    & (ulong)random.NextInt64(long.MinValue, long.MaxValue);
+            ushort[] edges = new ushort[bytes.Length],
+                places = [
+                    .. Enumerable.Range(0, count * ByteKernels.Group)
+                        .Where(i => (words[i >> 6] >> i & 1) != 0)
+                        .Select(i => (ushort)i)];
             ushort[] expected = [.. places.Where(i => outer.Contains(bytes[i]) && !inner.Contains(bytes[i]))];
             int inside = places.Count(i => inner.Contains(bytes[i]));
-            Assert.Equal((inside, expected.Length), (ByteKernels.CountScalar(bytes, outer, inner, words, edges, out int found), found));
+            Assert.Equal(
+                (inside, expected.Length), (ByteKernels.CountScalar(bytes, outer, inner, words, edges, out int found), found));
             Assert.Equal(expected, edges[..found]);
             Array.Clear(edges);
             Assert.Equal((inside, expected.Length), (ByteKernels.Count(bytes, outer, inner, words, edges, out found), found));

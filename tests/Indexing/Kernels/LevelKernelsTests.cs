@@ -22,10 +22,16 @@ public sealed class LevelKernelsTests
                 Assert.Equal(levels.Max(), LevelKernels.AddScalar(new byte[1], 0, [.. levels]) - 1);
             }
 
-            foreach (ushort least in new[] { (ushort)random.Next(1, ushort.MaxValue + 1), levels[random.Next(levels.Length)], levels.Max(), ushort.MaxValue, (ushort)1 })
+            foreach (ushort least in new[]
+            {
+                (ushort)random.Next(1, ushort.MaxValue + 1), levels[random.Next(levels.Length)], levels.Max(), ushort.MaxValue,
+                (ushort)1
+            })
             {
                 ushort[] before = [.. levels];
-                Assert.Equal(LevelKernels.TakeScalar(expected, least, out ushort left), LevelKernels.Take(levels, least, out ushort greatest));
+                Assert.Equal(
+                    LevelKernels.TakeScalar(expected, least, out ushort left),
+                    LevelKernels.Take(levels, least, out ushort greatest));
                 Assert.Equal(expected, levels);
                 Assert.Equal(left, greatest);
                 Assert.Equal(levels.Max(), greatest);

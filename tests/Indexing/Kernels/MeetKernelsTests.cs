@@ -4,7 +4,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Kernels;
 
-/// <summary>Both forms of going along the windows of two lists, against sets: every window with something in common is stopped at, and no other than those that both have.</summary>
+/// <summary>
+/// Both forms of going along the windows of two lists, against sets: every window with something in common is stopped at, and no
+/// other than those that both have.
+/// </summary>
 public sealed class MeetKernelsTests
 {
     [Fact]
@@ -14,7 +17,9 @@ public sealed class MeetKernelsTests
         long common = 0, passed = 0;
         for (int round = 0; round < 2_000; round++)
         {
-            int most = new[] { 4, 10, 20, 140 }[random.Next(4)], range = new[] { 30, 300, 4_096 }[random.Next(3)], apart = random.Next(-20, 21);
+            int most = new[] { 4, 10, 20, 140 }[random.Next(4)],
+                range = new[] { 30, 300, 4_096 }[random.Next(3)],
+                apart = random.Next(-20, 21);
             SortedDictionary<int, ushort[]> one = Windows(random, most, range), other = Windows(random, most, range);
             (uint[] ofOne, byte[] oneBytes) = Encode(random, one);
             (uint[] ofOther, byte[] otherBytes) = Encode(random, other);
@@ -30,7 +35,9 @@ public sealed class MeetKernelsTests
 
             void Go(Step next, List<int> stops)
             {
-                for (int i = 0, j = 0; next(new WindowRun(ofOne, oneBytes), ref i, new WindowRun(ofOther, otherBytes), ref j, apart); i++, j++)
+                for (int i = 0, j = 0;
+                     next(new WindowRun(ofOne, oneBytes), ref i, new WindowRun(ofOther, otherBytes), ref j, apart);
+                     i++, j++)
                 {
                     stops.Add((byte)ofOne[i]);
                     Assert.Equal((byte)ofOne[i], (byte)ofOther[j] + apart);
@@ -48,7 +55,9 @@ public sealed class MeetKernelsTests
         var windows = new SortedDictionary<int, ushort[]>();
         int share = random.Next(1, 4);
         for (int window = random.Next(3); window <= byte.MaxValue; window += random.Next(1, share + 1))
-            windows.Add(window, [.. Enumerable.Range(0, random.Next(1, most)).Select(_ => (ushort)random.Next(range)).Distinct().Order()]);
+            windows.Add(
+                window,
+                [.. Enumerable.Range(0, random.Next(1, most)).Select(_ => (ushort)random.Next(range)).Distinct().Order()]);
         return windows;
     }
 

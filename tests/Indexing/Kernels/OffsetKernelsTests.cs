@@ -19,7 +19,8 @@ public sealed class OffsetKernelsTests
             ushort[] expected = [.. left.Intersect(right)], common = new ushort[left.Length];
 
             // What lies behind the list is no part of it, be it in the other one.
-            ushort[] padded = [.. left, .. Enumerable.Range(0, Padding).Select(i => right.Length == 0 ? (ushort)i : right[i % right.Length])];
+            ushort[] padded =
+                [.. left, .. Enumerable.Range(0, Padding).Select(i => right.Length == 0 ? (ushort)i : right[i % right.Length])];
             Assert.Equal(expected.Length, OffsetKernels.Intersect(padded, left.Length, right, common));
             Assert.Equal(expected, common[..expected.Length]);
             Array.Clear(common);
@@ -49,9 +50,11 @@ public sealed class OffsetKernelsTests
         for (int round = 0; round < 5_000; round++)
         {
             int most = new[] { 20, 200, 4_096 }[random.Next(3)];
-            ushort[] left = [.. Offsets(random, most).Take(OffsetKernels.Few)], right = [.. Offsets(random, most).Take(OffsetKernels.Few)];
+            ushort[] left = [.. Offsets(random, most).Take(OffsetKernels.Few)],
+                right = [.. Offsets(random, most).Take(OffsetKernels.Few)];
             ushort[] expected = [.. left.Intersect(right)], common = new ushort[OffsetKernels.Few];
-            ushort[] paddedLeft = [.. left, .. right, .. new ushort[OffsetKernels.Few]], paddedRight = [.. right, .. left, .. new ushort[OffsetKernels.Few]];
+            ushort[] paddedLeft = [.. left, .. right, .. new ushort[OffsetKernels.Few]],
+                paddedRight = [.. right, .. left, .. new ushort[OffsetKernels.Few]];
             Assert.Equal(expected.Length, OffsetKernels.IntersectFew(paddedLeft, left.Length, paddedRight, right.Length, common));
             Assert.Equal(expected, common[..expected.Length]);
         }
@@ -78,6 +81,10 @@ public sealed class OffsetKernelsTests
     {
         int[] all = [.. Enumerable.Range(0, most)];
         random.Shuffle(all);
-        return [.. all.Take(new[] { 0, 1, 15, 16, 17, random.Next(most + 1) }[random.Next(6)]).Where(offset => offset < most).Order().Select(offset => (ushort)offset)];
+        return [
+            .. all.Take(new[] { 0, 1, 15, 16, 17, random.Next(most + 1) }[random.Next(6)])
+                .Where(offset => offset < most)
+                .Order()
+                .Select(offset => (ushort)offset)];
     }
 }

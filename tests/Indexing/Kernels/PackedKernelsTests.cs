@@ -15,8 +15,10 @@ public sealed class PackedKernelsTests
             {
                 byte[] bytes = new byte[(PackedKernels.Count * bits / 8) + (round % 3 == 0 ? 30 : round % 3 == 1 ? 7 : 3)];
                 random.NextBytes(bytes);
-                uint from = (uint)random.NextInt64(1L << bits), span = round % 4 == 0 ? uint.MaxValue : (uint)random.NextInt64(1L << bits);
-                Assert.Equal(PackedKernels.BetweenScalar(Roomy(bytes), bits, from, span), PackedKernels.Between(bytes, bits, from, span));
+                uint from = (uint)random.NextInt64(1L << bits),
+                    span = round % 4 == 0 ? uint.MaxValue : (uint)random.NextInt64(1L << bits);
+                Assert.Equal(
+                    PackedKernels.BetweenScalar(Roomy(bytes), bits, from, span), PackedKernels.Between(bytes, bits, from, span));
             }
         }
     }

@@ -16,7 +16,10 @@ public sealed class PairKernelsTests
             int most = random.Next(1, 14), longest = random.Next(2) == 0 ? 40 : 127, apart = random.Next(-3, 4);
             var first = new Word(random, random.Next(1, 5), most, longest);
             var second = new Word(random, random.Next(1, 5), random.Next(1, 14), longest);
-            ulong[] asked = [.. first.Words.Zip(second.Words, (one, other) => (one & other & (ulong)random.NextInt64()) | (one & other & (1UL << random.Next(64))))];
+            ulong[] asked = [
+                .. first.Words.Zip(
+                    second.Words,
+                    (one, other) => (one & other & (ulong)random.NextInt64()) | (one & other & (1UL << random.Next(64))))];
             ulong[] found = [.. asked], foundScalar = [.. asked];
             float[] frequencies = new float[Entries], scalar = new float[Entries];
             PairKernels.Find(found, first.Places, second.Places, apart, frequencies);

@@ -14,12 +14,15 @@ public sealed class PlaneKernelsTests
         var random = new Random(seed);
         for (int round = 0; round < 2_000; round++)
         {
-            int bits = random.Next(1, PlaneKernels.MaxBits + 1), words = random.Next(1, PlaneKernels.MaxWords + 1), most = random.Next((1 << bits) >> 1, 1 << bits);
+            int bits = random.Next(1, PlaneKernels.MaxBits + 1),
+                words = random.Next(1, PlaneKernels.MaxWords + 1),
+                most = random.Next((1 << bits) >> 1, 1 << bits);
             ulong[] entries = new ulong[words], planes = new ulong[words * bits];
             long[] expected = new long[most + 1];
             for (int entry = 0; entry < words * 64; entry++)
             {
-                int number = random.Next(random.Next(1, most + 1) + (round % 7 == 0 ? 0 : 1)); // at times one that is more than there are
+                // at times one that is more than there are
+                int number = random.Next(random.Next(1, most + 1) + (round % 7 == 0 ? 0 : 1));
                 for (int bit = 0; bit < bits; bit++)
                     planes[(bit * words) + (entry >> 6)] |= (ulong)(number >> bit & 1) << entry;
                 bool isAsked = random.Next(round % 5 + 1) == 0;
@@ -47,20 +50,26 @@ public sealed class PlaneKernelsTests
         var random = new Random(seed);
         for (int round = 0; round < 300; round++)
         {
-            int blocks = random.Next(1, PlaneKernels.MaxBlocks + 1), bits = random.Next(1, PlaneKernels.MaxBits + 1), most = random.Next((1 << bits) >> 1, 1 << bits);
-            ulong[] entries = new ulong[blocks * PlaneKernels.MaxWords], planes = GC.AllocateArray<ulong>(blocks * PlaneKernels.MaxWords * bits, pinned: true);
+            int blocks = random.Next(1, PlaneKernels.MaxBlocks + 1),
+                bits = random.Next(1, PlaneKernels.MaxBits + 1),
+                most = random.Next((1 << bits) >> 1, 1 << bits);
+            ulong[] entries = new ulong[blocks * PlaneKernels.MaxWords],
+                planes = GC.AllocateArray<ulong>(blocks * PlaneKernels.MaxWords * bits, pinned: true);
             bool isFull = round % 10 == 0; // every bit of one number
             for (int i = 0; i < entries.Length; i++)
                 entries[i] = isFull ? ulong.MaxValue : (ulong)random.NextInt64(long.MinValue, long.MaxValue);
             for (int i = 0; i < planes.Length; i++)
-                planes[i] = isFull ? (ulong)(most >> (i / PlaneKernels.MaxWords % bits) & 1) * ulong.MaxValue : (ulong)random.NextInt64(long.MinValue, long.MaxValue);
+                planes[i] = isFull
+                    ? (ulong)(most >> (i / PlaneKernels.MaxWords % bits) & 1) * ulong.MaxValue
+                    : (ulong)random.NextInt64(long.MinValue, long.MaxValue);
 
             var held = new HeldBytes[blocks];
             long[] expected = new long[most + 1], counts = new long[most + 1];
             expected[most] = counts[most] = 1L << 40;
             for (int i = 0; i < blocks; i++)
             {
-                ReadOnlySpan<byte> mine = MemoryMarshal.AsBytes(planes.AsSpan(i * PlaneKernels.MaxWords * bits, PlaneKernels.MaxWords * bits));
+                ReadOnlySpan<byte> mine = MemoryMarshal.AsBytes(
+                    planes.AsSpan(i * PlaneKernels.MaxWords * bits, PlaneKernels.MaxWords * bits));
                 held[i] = new HeldBytes(mine);
                 PlaneKernels.CountScalar(entries.AsSpan(i * PlaneKernels.MaxWords, PlaneKernels.MaxWords), mine, bits, expected);
             }

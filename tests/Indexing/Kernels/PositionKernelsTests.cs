@@ -64,12 +64,16 @@ public sealed class PositionKernelsTests
         var random = new Random(Seed.Next());
         for (int round = 0; round < 5_000; round++)
         {
-            int slop = random.Next(1, PositionKernels.MaskBits), distance = random.Next(4) == 0 ? random.Next(200) : random.Next(4);
-            SortedSet<int> first = Places(random, random.Next(2) == 0 ? 30 : 300), second = Places(random, random.Next(2) == 0 ? 30 : 300);
+            int slop = random.Next(1, PositionKernels.MaskBits),
+                distance = random.Next(4) == 0 ? random.Next(200) : random.Next(4);
+            SortedSet<int> first = Places(random, random.Next(2) == 0 ? 30 : 300),
+                second = Places(random, random.Next(2) == 0 ? 30 : 300);
             ulong[] begins = [ulong.MaxValue];
             PositionKernels.NarrowNear(begins, [MaskOf(first)], 0, slop);
             PositionKernels.NarrowNear(begins, [MaskOf(second)], distance, slop);
-            int[] expected = [.. Enumerable.Range(-500, 900).Where(start => IsNear(first, start, slop) && IsNear(second, start + distance, slop))];
+            int[] expected = [
+                .. Enumerable.Range(-500, 900)
+                    .Where(start => IsNear(first, start, slop) && IsNear(second, start + distance, slop))];
             Assert.Equal(MaskOf(expected), MaskOf(expected) & begins[0]); // none is missed
 
             // Bits that stand for one place each say all there is.
@@ -78,9 +82,11 @@ public sealed class PositionKernelsTests
         }
     }
 
-    private static bool IsNear(SortedSet<int> places, int from, int slop) => places.Any(place => place >= from && place <= from + slop);
+    private static bool IsNear(SortedSet<int> places, int from, int slop) =>
+        places.Any(place => place >= from && place <= from + slop);
 
-    private static SortedSet<int> Places(Random random, int most) => [.. Enumerable.Range(0, random.Next(1, 12)).Select(_ => random.Next(most))];
+    private static SortedSet<int> Places(Random random, int most) =>
+        [.. Enumerable.Range(0, random.Next(1, 12)).Select(_ => random.Next(most))];
 
     private static ulong MaskOf(IEnumerable<int> places) => places.Aggregate(0UL, (mask, place) => mask | (1UL << place));
 

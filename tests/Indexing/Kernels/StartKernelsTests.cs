@@ -12,7 +12,8 @@ public sealed class StartKernelsTests
         for (int round = 0; round < 300; round++)
         {
             int count = random.Next(1, 300), oneIn = random.Next(1, 6);
-            byte[] frequencies = [.. Enumerable.Range(0, count).Select(_ => (byte)(random.Next(oneIn) == 0 ? random.Next(1, 16) : 1))];
+            byte[] frequencies =
+                [.. Enumerable.Range(0, count).Select(_ => (byte)(random.Next(oneIn) == 0 ? random.Next(1, 16) : 1))];
             byte[] halves = Halves(frequencies), plane = new byte[(count + 7) / 8];
             for (int i = 0; i < count; i++)
                 plane[i >> 3] |= (byte)((frequencies[i] > 1 ? 1 : 0) << (i & 7));

@@ -14,9 +14,15 @@ public sealed class VarintKernelsTests
         for (int round = 0; round < 500; round++)
         {
             ulong[] expected = new ulong[2_000], bits = new ulong[2_000], scalar = new ulong[2_000];
-            int length = 0, most = random.Next(2) == 0 ? random.Next(1, 30) : int.MaxValue, behind = random.Next(2) * random.Next(200), oneIn = random.Next(1, 30), step = 1 << random.Next(17);
+            int length = 0,
+                most = random.Next(2) == 0 ? random.Next(1, 30) : int.MaxValue,
+                behind = random.Next(2) * random.Next(200),
+                oneIn = random.Next(1, 30),
+                step = 1 << random.Next(17);
             long last = 0;
-            for (long id = random.Next(step); most-- > 0 && id < expected.Length * 64 && length < bytes.Length - 300; id += random.Next(1, step + 1))
+            for (long id = random.Next(step);
+                 most-- > 0 && id < expected.Length * 64 && length < bytes.Length - 300;
+                 id += random.Next(1, step + 1))
             {
                 bool isAbove = random.Next(oneIn) == 0;
                 length += Varint.WriteLong(bytes.AsSpan(length), ((id - last) * 2) + (isAbove ? 1 : 0));
@@ -65,7 +71,10 @@ public sealed class VarintKernelsTests
         byte[] bytes = new byte[4_096];
         for (int round = 0; round < 20_000; round++)
         {
-            int length = 0, oneIn = random.Next(1, 12), mostBits = random.Next(1, random.Next(20) == 0 ? 50 : 27), count = random.Next(0, 120);
+            int length = 0,
+                oneIn = random.Next(1, 12),
+                mostBits = random.Next(1, random.Next(20) == 0 ? 50 : 27),
+                count = random.Next(0, 120);
             long last = 0;
             for (int i = 0; i < count; i++)
             {

@@ -16,8 +16,10 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
     private static readonly (OrderHint Order, PlanHints Hints)[] Ways =
     [
         (OrderHint.Cheaper, new PlanHints { Rank = RankHint.Windows }), (OrderHint.Walk, PlanHints.None),
-        (OrderHint.Cheaper, new PlanHints { Probe = ProbeHint.Entries }), (OrderHint.Cheaper, new PlanHints { Probe = ProbeHint.Windows }),
-        (OrderHint.Cheaper, new PlanHints { Range = RangeHint.Gather }), (OrderHint.Cheaper, new PlanHints { Range = RangeHint.Column }),
+        (OrderHint.Cheaper, new PlanHints { Probe = ProbeHint.Entries }),
+        (OrderHint.Cheaper, new PlanHints { Probe = ProbeHint.Windows }),
+        (OrderHint.Cheaper, new PlanHints { Range = RangeHint.Gather }),
+        (OrderHint.Cheaper, new PlanHints { Range = RangeHint.Column }),
     ];
 
     /// <summary>Changes that the index has not seen.</summary>
@@ -38,18 +40,27 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
             request = request with { Query = data.InRange() };
         string what = Describe(request);
         SearchRequest every = request with { OrderHint = OrderHint.Sort, CountsHits = true };
-        LargePage expected = Find(every, new QueryOptions { Hints = new PlanHints { Rank = RankHint.Windows, Probe = ProbeHint.Windows, Range = RangeHint.Gather } });
+        LargePage expected = Find(
+            every,
+            new QueryOptions
+            {
+                Hints = new PlanHints { Rank = RankHint.Windows, Probe = ProbeHint.Windows, Range = RangeHint.Gather }
+            });
         foreach (bool counts in new[] { true, false })
         {
             SearchRequest asked = request with { CountsHits = counts };
-            LargePage usual = Find(asked, null), plain = Find(asked, new QueryOptions()), planned = Find(asked, new QueryOptions { Plan = PlanDetail.Counts });
+            LargePage usual = Find(asked, null),
+                plain = Find(asked, new QueryOptions()),
+                planned = Find(asked, new QueryOptions { Plan = PlanDetail.Counts });
             Compare(expected, usual, $"as usual, {counts}", what);
             Compare(expected, plain, $"by operators, {counts}", what);
             Assert.True(plain.Counters == planned.Counters, $"{what}\ncounters\n{plain.Counters}\n{planned.Counters}");
             if (Tail is null)
                 Assert.True(plain.Counters == usual.Counters, $"{what}\ncounters\n{plain.Counters}\n{usual.Counters}");
             foreach ((OrderHint order, PlanHints hints) in Ways)
-                Compare(expected, Find(asked with { OrderHint = order }, new QueryOptions { Hints = hints }), $"{order} {hints}, {counts}", what);
+                Compare(
+                    expected, Find(asked with { OrderHint = order }, new QueryOptions { Hints = hints }),
+                    $"{order} {hints}, {counts}", what);
         }
 
         if (random.Next(OracleRatio) == 0)
@@ -71,7 +82,15 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
         {
             Query = query,
             Sort = sort,
-            Take = random.Next(6) switch { 0 => 1, 1 => random.Next(0, 3), 2 => random.Next(40, 2_000), 3 => random.Next(5) == 0 ? random.Next(9_000, 20_000) : random.Next(33), _ => 10 },
+            Take = random.Next(6) switch
+            {
+                0 => 1,
+                1 => random.Next(0, 3),
+                2 => random.Next(40, 2_000),
+                3 =>
+                random.Next(5) == 0 ? random.Next(9_000, 20_000) : random.Next(33),
+                _ => 10
+            },
             Skip = random.Next(6) switch { 0 => random.Next(30), 1 => random.Next(4) == 0 ? random.Next(5_000) : 0, _ => 0 },
             WithPosition = random.Next(3) == 0,
         };
@@ -79,7 +98,9 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
 
     private LargePage Find(SearchRequest request, QueryOptions? options)
     {
-        using SearchResults results = Tail is null ? searcher.Search(request, options, TestContext.Current.CancellationToken) : searcher.Search(request, Tail, options, TestContext.Current.CancellationToken);
+        using SearchResults results = Tail is null
+            ? searcher.Search(request, options, TestContext.Current.CancellationToken)
+            : searcher.Search(request, Tail, options, TestContext.Current.CancellationToken);
         var hits = new List<(long, int)>();
         var keys = new List<string>();
         while (results.MoveNext())
@@ -96,15 +117,24 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
     {
         for (int i = 0; i < Math.Max(expected.Hits.Count, actual.Hits.Count); i++)
         {
-            (long Id, int Score)? mine = i < actual.Hits.Count ? actual.Hits[i] : null, wanted = i < expected.Hits.Count ? expected.Hits[i] : null;
-            Assert.True(mine == wanted, $"{way}: {what}\nhit {i} of {expected.Hits.Count}: expected {Text(wanted)}, found {Text(mine)} of {actual.Hits.Count}");
+            (long Id, int Score)? mine = i < actual.Hits.Count ? actual.Hits[i] : null,
+                wanted = i < expected.Hits.Count ? expected.Hits[i] : null;
+            Assert.True(
+                mine == wanted,
+                $"{way}: {what}\nhit {i} of {expected.Hits.Count}: expected {Text(wanted)}, found {Text(mine)} of "
+                    + $"{actual.Hits.Count}");
         }
 
-        bool isTotalRight = actual.IsTotalExact ? actual.Total == expected.Total : actual.Total <= expected.Total && actual.Total >= actual.Hits.Count;
+        bool isTotalRight = actual.IsTotalExact
+            ? actual.Total == expected.Total
+            : actual.Total <= expected.Total && actual.Total >= actual.Hits.Count;
         Assert.True(isTotalRight, $"{way}: {what}\n{actual.Total} hits, exact: {actual.IsTotalExact}, expected {expected.Total}");
     }
 
-    private static string Text((long Id, int Score)? hit) => hit is { } some ? string.Create(CultureInfo.InvariantCulture, $"{some.Id}:{BitConverter.Int32BitsToSingle(some.Score):R}") : "none";
+    private static string Text((long Id, int Score)? hit) =>
+        hit is { } some
+            ? string.Create(CultureInfo.InvariantCulture, $"{some.Id}:{BitConverter.Int32BitsToSingle(some.Score):R}")
+            : "none";
 
     /// <summary>Compares with the oracle.</summary>
     private void Check(SearchRequest request, LargePage found, string what)
@@ -128,7 +158,11 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
             hits = [.. hits.Order(Comparer<LargeEntry>.Create((x, y) =>
             {
                 FieldValue? left = x.Numbers.Length > 0 ? x.Numbers[0] : null, right = y.Numbers.Length > 0 ? y.Numbers[0] : null;
-                int order = left is null || right is null ? (left is null ? 0 : 1) - (right is null ? 0 : 1) : key.Kind == SortKind.Long ? Whole(left.Value).CompareTo(Whole(right.Value)) : LargeModel.Number(left.Value).CompareTo(LargeModel.Number(right.Value));
+                int order = left is null || right is null
+                    ? (left is null ? 0 : 1) - (right is null ? 0 : 1)
+                    : key.Kind == SortKind.Long
+                    ? Whole(left.Value).CompareTo(Whole(right.Value))
+                    : LargeModel.Number(left.Value).CompareTo(LargeModel.Number(right.Value));
                 return key.Descending ? -order : order;
             }))];
         }
@@ -148,18 +182,22 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
             Array.Reverse(scores);
         for (int i = 0; i < found.Keys.Count; i++)
         {
-            double score = BitConverter.Int32BitsToSingle(found.Hits[i].Score), expected = answer.Scores[model.PlaceOf(found.Keys[i])];
+            double score = BitConverter.Int32BitsToSingle(found.Hits[i].Score),
+                expected = answer.Scores[model.PlaceOf(found.Keys[i])];
             Assert.True(answer.Hits[model.PlaceOf(found.Keys[i])], $"{what}\nhit {i}, {found.Keys[i]}, is none");
             Assert.True(IsNear(score, expected), $"{what}\nhit {i}, {found.Keys[i]}, scores {score}, the oracle has {expected}");
             if (!isByScore)
                 continue;
-            Assert.True(IsNear(score, scores[i + (int)request.Skip]), $"{what}\nhit {i} scores {score}, that of the oracle {scores[i + (int)request.Skip]}");
+            Assert.True(
+                IsNear(score, scores[i + (int)request.Skip]),
+                $"{what}\nhit {i} scores {score}, that of the oracle {scores[i + (int)request.Skip]}");
             if (i > 0 && found.Hits[i].Score == found.Hits[i - 1].Score)
                 Assert.True(found.Hits[i].Id > found.Hits[i - 1].Id, $"{what}\nhit {i} is a tie and stands behind a later entry");
         }
     }
 
-    private static bool IsNear(double score, double expected) => Math.Abs(score - expected) <= 2e-5 * Math.Max(1e-6, Math.Abs(expected));
+    private static bool IsNear(double score, double expected) =>
+        Math.Abs(score - expected) <= 2e-5 * Math.Max(1e-6, Math.Abs(expected));
 
     /// <summary>Goes on behind the page.</summary>
     private void CheckNext(SearchRequest every, LargePage page, string what)
@@ -171,7 +209,12 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
         foreach (bool counts in new[] { true, false })
         {
             Compare(expected, Find(next with { CountsHits = counts }, null), $"behind the page, {counts}", what);
-            Compare(expected, Find(next with { CountsHits = counts, OrderHint = OrderHint.Walk }, new QueryOptions { Hints = new PlanHints { Rank = RankHint.Windows } }), $"behind the page by operators, {counts}", what);
+            Compare(
+                expected,
+                Find(
+                    next with { CountsHits = counts, OrderHint = OrderHint.Walk },
+                    new QueryOptions { Hints = new PlanHints { Rank = RankHint.Windows } }),
+                $"behind the page by operators, {counts}", what);
         }
     }
 
@@ -198,23 +241,35 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
             foreach (string[] sums in new string[][] { [], ["number"] })
             {
                 var request = new FacetRequest(query, [new FacetQuery { Field = "kind", Aggregates = sums, Hint = hint }]);
-                FacetResults results = Tail is null ? searcher.Facets(request, cancellationToken: TestContext.Current.CancellationToken) : searcher.Facets(request, Tail, cancellationToken: TestContext.Current.CancellationToken);
-                Assert.True(results.TotalCount == answer.Total, $"groups {hint}: {what}\n{results.TotalCount} hits, the oracle has {answer.Total}");
-                Assert.True(results.Facets[0].Values.Count == expected.Count, $"groups {hint}: {what}\n{results.Facets[0].Values.Count} groups, the oracle has {expected.Count}");
+                FacetResults results = Tail is null
+                    ? searcher.Facets(request, cancellationToken: TestContext.Current.CancellationToken)
+                    : searcher.Facets(request, Tail, cancellationToken: TestContext.Current.CancellationToken);
+                Assert.True(
+                    results.TotalCount == answer.Total,
+                    $"groups {hint}: {what}\n{results.TotalCount} hits, the oracle has {answer.Total}");
+                Assert.True(
+                    results.Facets[0].Values.Count == expected.Count,
+                    $"groups {hint}: {what}\n{results.Facets[0].Values.Count} groups, the oracle has {expected.Count}");
                 foreach (FacetValue group in results.Facets[0].Values)
                 {
                     (long count, double sum, long numbers) = expected[group.Range];
-                    Assert.True(group.Count == count, $"groups {hint}: {what}\n{group.Range} has {group.Count}, the oracle {count}");
+                    Assert.True(
+                        group.Count == count, $"groups {hint}: {what}\n{group.Range} has {group.Count}, the oracle {count}");
                     if (sums.Length > 0)
-                        Assert.True(group.Figures[0].Count == numbers && Math.Abs(group.Figures[0].Sum - sum) < 1e-3, $"groups {hint}: {what}\n{group.Range} has {group.Figures[0]}, the oracle {sum} of {numbers}");
+                        Assert.True(
+                            group.Figures[0].Count == numbers && Math.Abs(group.Figures[0].Sum - sum) < 1e-3,
+                            $"groups {hint}: {what}\n{group.Range} has {group.Figures[0]}, the oracle {sum} of {numbers}");
                 }
             }
         }
     }
 
     private string Describe(SearchRequest request) =>
-        $"{QueryText.Of(request)} skip {request.Skip} take {request.Take}, {model.Count} entries, boosts {data.HasBoosts}, changes {Tail is not null}";
+        $"{QueryText.Of(request)} skip {request.Skip} take {request.Take}, {model.Count} entries, boosts {data.HasBoosts}, "
+            + $"changes {Tail is not null}";
 }
 
 /// <summary>What was found.</summary>
-public sealed record LargePage(List<(long Id, int Score)> Hits, List<string> Keys, long Total, bool IsTotalExact, ReadOnlyMemory<byte> Position, QueryCounters Counters);
+public sealed record LargePage(
+    List<(long Id, int Score)> Hits, List<string> Keys, long Total, bool IsTotalExact, ReadOnlyMemory<byte> Position,
+    QueryCounters Counters);

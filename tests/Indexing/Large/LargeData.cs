@@ -6,8 +6,9 @@ using Treepie.Indexing.Schema;
 namespace Treepie.Indexing.Tests.Large;
 
 /// <summary>
-/// Random entries as large indexes have them, and queries about them: words that nearly all texts have, and some, and few; stretches of entries full of a word that others have not, or without one that all others
-/// have, or alike to the last word; texts of some words and of hundreds.
+/// Random entries as large indexes have them, and queries about them: words that nearly all texts have, and some, and few;
+/// stretches of entries full of a word that others have not, or without one that all others have, or alike to the last word;
+/// texts of some words and of hundreds.
 /// </summary>
 public sealed class LargeData
 {
@@ -41,7 +42,9 @@ public sealed class LargeData
         HasBoosts = random.Next(6) == 0;
         Schema = new IndexSchema(
         [
-            new IndexField("text", FieldAnalysis.FullText), new IndexField("title", FieldAnalysis.FullText) { Boost = TitleBoost }, new IndexField("number"), new IndexField("kind"),
+            new IndexField("text", FieldAnalysis.FullText),
+            new IndexField("title", FieldAnalysis.FullText) { Boost = TitleBoost }, new IndexField("number"),
+            new IndexField("kind"),
             .. HasBoosts ? [new IndexField(IndexSchema.BoostField)] : Array.Empty<IndexField>(),
         ]);
     }
@@ -96,7 +99,8 @@ public sealed class LargeData
         for (int i = 0; i < more; i++)
             words.Add(Word());
         if (random.Next(30) == 0 && words.Count > 0)
-            words.AddRange(Enumerable.Repeat(words[random.Next(words.Count)], random.Next(3) == 0 ? random.Next(1, 40) : random.Next(1, 5)));
+            words.AddRange(
+                Enumerable.Repeat(words[random.Next(words.Count)], random.Next(3) == 0 ? random.Next(1, 40) : random.Next(1, 5)));
         for (double left = words.Count * (growth - 1); left >= 1; left--)
             words.Add(Word());
         string[] text = [.. words];
@@ -106,10 +110,16 @@ public sealed class LargeData
         return new LargeEntry(
             key,
             cut == text.Length ? [text] : [text[..cut], text[cut..]],
-            random.Next(3) == 0 ? [] : [.. Enumerable.Range(0, random.Next(1, 5)).Select(_ => random.Next(2) == 0 ? Word() : "w" + random.Next(6))],
-            [.. Enumerable.Range(0, random.Next(12) switch { 0 when !areComplete => 0, 1 when hasSeveralValues => 2, _ => 1 }).Select(_ => Number(place))],
-            [.. Enumerable.Range(0, random.Next(20) switch { 0 => 0, 1 when hasSeveralValues => 2, _ => 1 }).Select(_ => Kind(place))],
-            HasBoosts && random.Next(4) == 0 ? FieldValue.Of(random.Next(5) == 0 ? random.Next(1, 9) : random.NextDouble() + 0.01) : FieldValue.Null);
+            random.Next(3) == 0
+                ? []
+                : [.. Enumerable.Range(0, random.Next(1, 5)).Select(_ => random.Next(2) == 0 ? Word() : "w" + random.Next(6))],
+            [.. Enumerable.Range(0, random.Next(12) switch { 0 when !areComplete => 0, 1 when hasSeveralValues => 2, _ => 1 })
+                .Select(_ => Number(place))],
+            [.. Enumerable.Range(0, random.Next(20) switch { 0 => 0, 1 when hasSeveralValues => 2, _ => 1 })
+                .Select(_ => Kind(place))],
+            HasBoosts && random.Next(4) == 0
+                ? FieldValue.Of(random.Next(5) == 0 ? random.Next(1, 9) : random.NextDouble() + 0.01)
+                : FieldValue.Null);
     }
 
     private FieldValue Number(int place) => random.Next(6) switch
@@ -120,11 +130,20 @@ public sealed class LargeData
         _ => FieldValue.Of((long)random.Next(-200, 1_000)),
     };
 
-    private string Kind(int place) => random.Next(3) switch { 0 => "k" + (place / (4 * stretch)), 1 => "k" + random.Next(4), _ => "k" + (int)(Math.Pow(random.NextDouble(), 6) * 80) };
+    private string Kind(int place) =>
+        random.Next(3) switch
+        {
+            0 => "k" + (place / (4 * stretch)),
+            1 => "k" + random.Next(4),
+            _ =>
+            "k" + (int)(Math.Pow(random.NextDouble(), 6) * 80)
+        };
 
     private string Word() => "w" + (int)(Math.Pow(random.NextDouble(), skew) * vocabulary);
 
-    /// <summary>A word to ask for: one that as many entries have as any other number, in powers of 2, or one that perhaps none has.</summary>
+    /// <summary>
+    /// A word to ask for: one that as many entries have as any other number, in powers of 2, or one that perhaps none has.
+    /// </summary>
     private string Asked() => random.Next(12) switch
     {
         0 => "c" + random.Next(13),
@@ -182,7 +201,8 @@ public sealed class LargeData
         };
     }
 
-    private BoostQuery Boosted(IndexQuery query) => new(query, random.Next(6) switch { 0 => 0, 1 => 0.001f, 2 => 1_000, _ => random.Next(1, 12) / 4f });
+    private BoostQuery Boosted(IndexQuery query) =>
+        new(query, random.Next(6) switch { 0 => 0, 1 => 0.001f, 2 => 1_000, _ => random.Next(1, 12) / 4f });
 
     private IndexQuery Leaf() => random.Next(16) switch
     {
@@ -192,7 +212,9 @@ public sealed class LargeData
         8 => new PhraseQuery(Field(), Words(4), random.Next(2) * random.Next(4), random.Next(2) == 0),
         9 => new FullTextQuery(Field(), $"\"{Asked()} {Asked()}\" {(random.Next(2) == 0 ? Words(3) : "")}", random.Next(2) == 0),
         10 => Pattern(),
-        11 => random.Next(4) == 0 ? new TermQuery("number", Number(random.Next(200_000))) : new TermQuery("kind", FieldValue.Of("k" + random.Next(50))),
+        11 => random.Next(4) == 0
+            ? new TermQuery("number", Number(random.Next(200_000)))
+            : new TermQuery("kind", FieldValue.Of("k" + random.Next(50))),
         12 => new InQuery("kind", [.. Enumerable.Range(0, random.Next(1, 5)).Select(_ => FieldValue.Of("k" + random.Next(60)))]),
         13 => Boosted(new FullTextQuery(Field(), Words(4), random.Next(2) == 0)),
         14 when random.Next(3) == 0 => new MatchAllQuery(),
@@ -209,11 +231,13 @@ public sealed class LargeData
     };
 
     /// <summary>Hits of a word, or what else, in a range of numbers.</summary>
-    public IndexQuery InRange() => new AndQuery(random.Next(2) == 0 ? [new FullTextQuery(Field(), Asked(), All: true), Range()] : [Range(), Leaf()]);
+    public IndexQuery InRange() =>
+        new AndQuery(random.Next(2) == 0 ? [new FullTextQuery(Field(), Asked(), All: true), Range()] : [Range(), Leaf()]);
 
     private RangeQuery Range()
     {
-        FieldValue? low = random.Next(5) == 0 ? null : Number(random.Next(150_000)), high = random.Next(5) == 0 ? null : Number(random.Next(150_000));
+        FieldValue? low = random.Next(5) == 0 ? null : Number(random.Next(150_000)),
+            high = random.Next(5) == 0 ? null : Number(random.Next(150_000));
         return new RangeQuery("number", low, random.Next(2) == 0, high, random.Next(2) == 0);
     }
 }

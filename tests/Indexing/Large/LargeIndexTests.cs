@@ -8,12 +8,14 @@ using Treepie.Tests.Support;
 namespace Treepie.Indexing.Tests.Large;
 
 /// <summary>
-/// Indexes of so many entries that all ways to rank are taken, over several commits with removals: each query is answered as usual, by every way that can be told to be taken, and by scoring every hit, to the last bit the same;
-/// and one in some by the oracle. With <c>TREEPIE_ROUNDS</c> from 2 on so many indexes are made, larger ones, and asked more.
+/// Indexes of so many entries that all ways to rank are taken, over several commits with removals: each query is answered as
+/// usual, by every way that can be told to be taken, and by scoring every hit, to the last bit the same; and one in some by the
+/// oracle. With <c>TREEPIE_ROUNDS</c> from 2 on so many indexes are made, larger ones, and asked more.
 /// </summary>
 public sealed class LargeIndexTests
 {
-    private static readonly int Rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), CultureInfo.InvariantCulture, out int rounds) ? rounds : 1;
+    private static readonly int Rounds = int.TryParse(
+        Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), CultureInfo.InvariantCulture, out int rounds) ? rounds : 1;
 
     private static bool IsThorough => Rounds > 1;
 
@@ -45,11 +47,14 @@ public sealed class LargeIndexTests
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
         var writer = new IndexWriter(environment, data.Schema);
         IndexBatch batch = writer.BeginBatch();
-        int entries = IsThorough && random.Next(4) == 0 ? random.Next(100_000, 200_000) : random.Next(15_000, 80_000), commits = random.Next(1, 5);
+        int entries = IsThorough && random.Next(4) == 0 ? random.Next(100_000, 200_000) : random.Next(15_000, 80_000),
+            commits = random.Next(1, 5);
         bool leavesGaps = random.Next(3) == 0;
         for (int commit = 0; commit < commits; commit++)
         {
-            Change(batch, model, data, random, commit == 0 ? entries : random.Next(3) == 0 ? entries / 4 : random.Next(3_000), commit, entries);
+            Change(
+                batch, model, data, random, commit == 0 ? entries : random.Next(3) == 0 ? entries / 4 : random.Next(3_000),
+                commit, entries);
             writer.Commit(batch, commit + 1, TestContext.Current.CancellationToken);
             model.Commit();
             if (leavesGaps)
@@ -76,10 +81,20 @@ public sealed class LargeIndexTests
         Assert.Empty(environment.Check().Problems);
     }
 
-    /// <summary>Entries that follow are numbered on from far behind, as if all between had come and gone: there are many more windows than have entries.</summary>
+    /// <summary>
+    /// Entries that follow are numbered on from far behind, as if all between had come and gone: there are many more windows than
+    /// have entries.
+    /// </summary>
     private static void LeaveGap(StorageEnvironment environment, Random random)
     {
-        long gap = random.Next(4) switch { 0 => random.Next(4_096), 1 => random.Next(100_000), 2 => 4_096 * random.Next(1_000), _ => random.Next(20_000_000) };
+        long gap = random.Next(4) switch
+        {
+            0 => random.Next(4_096),
+            1 => random.Next(100_000),
+            2 =>
+            4_096 * random.Next(1_000),
+            _ => random.Next(20_000_000)
+        };
         environment.Write(transaction =>
         {
             Tree tree = transaction.GetOrCreateTree(TreeNames.Index);
@@ -90,13 +105,18 @@ public sealed class LargeIndexTests
         });
     }
 
-    private static void Change(IndexBatch batch, LargeModel model, LargeData data, Random random, int changes, int commit, int entries)
+    private static void Change(
+        IndexBatch batch, LargeModel model, LargeData data, Random random, int changes, int commit, int entries)
     {
         double growth = commit == 0 ? 1 : random.Next(3) switch { 0 => 1, 1 => 4, _ => 0.3 };
-        int removed = random.Next(3) switch { 0 => 0, 1 => 3, _ => 10 }, first = random.Next(entries), near = random.Next(2) == 0 ? entries : 6_000;
+        int removed = random.Next(3) switch { 0 => 0, 1 => 3, _ => 10 },
+            first = random.Next(entries),
+            near = random.Next(2) == 0 ? entries : 6_000;
         for (int i = 0; i < changes; i++)
         {
-            int place = commit == 0 ? i : random.Next(3) == 0 ? entries + random.Next(entries) : (first + random.Next(near)) % entries;
+            int place = commit == 0
+                ? i
+                : random.Next(3) == 0 ? entries + random.Next(entries) : (first + random.Next(near)) % entries;
             string key = "e/" + place;
             if (commit > 0 && random.Next(10) < removed)
             {

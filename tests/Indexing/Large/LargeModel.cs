@@ -5,12 +5,15 @@ using Treepie.Indexing.Tests.Model;
 
 namespace Treepie.Indexing.Tests.Large;
 
-/// <summary>An entry as it was put: words of the text by value and position, of the title, and what its other fields have.</summary>
-public sealed record LargeEntry(string Key, string[][] Text, string[] Title, FieldValue[] Numbers, string[] Kinds, FieldValue Boost);
+/// <summary>
+/// An entry as it was put: words of the text by value and position, of the title, and what its other fields have.
+/// </summary>
+public sealed record LargeEntry(
+    string Key, string[][] Text, string[] Title, FieldValue[] Numbers, string[] Kinds, FieldValue Boost);
 
 /// <summary>
-/// The oracle for indexes of many entries: by word the entries that have it, and nothing else. Every clause is evaluated over all entries; scores are BM25 in double precision.
-/// Entries are numbered in the order of their ids.
+/// The oracle for indexes of many entries: by word the entries that have it, and nothing else. Every clause is evaluated over all
+/// entries; scores are BM25 in double precision. Entries are numbered in the order of their ids.
 /// </summary>
 public sealed class LargeModel
 {
@@ -77,7 +80,9 @@ public sealed class LargeModel
             }
         }
 
-        WordsByCount = [.. words[0].GroupBy(word => (int)(2 * Math.Log2(word.Value.Count))).Select(group => group.Select(word => word.Key).Order(StringComparer.Ordinal).ToList())];
+        WordsByCount = [
+            .. words[0].GroupBy(word => (int)(2 * Math.Log2(word.Value.Count)))
+                .Select(group => group.Select(word => word.Key).Order(StringComparer.Ordinal).ToList())];
         for (int field = 0; field < 2; field++)
         {
             withTerms[field] = lengths[field].Count(length => length > 0);
@@ -123,16 +128,21 @@ public sealed class LargeModel
             case OrQuery any:
                 return Any([.. any.Clauses.Select(clause => Ask(clause, boost))]);
             case FullTextQuery text:
-                LargeAnswer[] parts = [.. NaivePart.Of(text, FieldAnalysis.FullText).Select(part => Part(Field(text.Field), part, boost))];
+                LargeAnswer[] parts =
+                    [.. NaivePart.Of(text, FieldAnalysis.FullText).Select(part => Part(Field(text.Field), part, boost))];
                 return parts.Length == 0 ? Where(_ => false, 0) : text.All ? All(parts) : Any(parts);
             case PhraseQuery phrase:
-                return Phrase(Field(phrase.Field), phrase.Text.Split(' ', StringSplitOptions.RemoveEmptyEntries), phrase.Slop, phrase.Ordered, boost);
+                return Phrase(
+                    Field(phrase.Field), phrase.Text.Split(' ', StringSplitOptions.RemoveEmptyEntries), phrase.Slop,
+                    phrase.Ordered, boost);
             case PrefixQuery prefix:
                 return Words(Field(prefix.Field), word => word.StartsWith(prefix.Prefix, StringComparison.Ordinal), boost);
             case WildcardQuery wildcard:
                 return Words(Field(wildcard.Field), word => NaivePatterns.IsWildcard(word, wildcard.Pattern), boost);
             case FuzzyQuery fuzzy:
-                return Words(Field(fuzzy.Field), word => NaivePatterns.IsNear(word, fuzzy.Text, (int)fuzzy.Similarity, fuzzy.Prefix), boost);
+                return Words(
+                    Field(fuzzy.Field), word => NaivePatterns.IsNear(word, fuzzy.Text, (int)fuzzy.Similarity, fuzzy.Prefix),
+                    boost);
             case TermQuery { Field: "kind" } term:
                 return Of(kinds.GetValueOrDefault(term.Value.Text!, []), boost); // a text
             case InQuery { Field: "kind" } list:
@@ -223,8 +233,10 @@ public sealed class LargeModel
         return All([.. part.Words.Select(word => (word.Prefix, word.Suffix) switch
         {
             (false, false) => Word(field, word.Text, boost),
-            (true, false) => Words(field, other => other.StartsWith(word.Text, StringComparison.Ordinal), boost * FieldBoost(field)),
-            (false, true) => Words(field, other => other.EndsWith(word.Text, StringComparison.Ordinal), boost * FieldBoost(field)),
+            (true, false) =>
+                Words(field, other => other.StartsWith(word.Text, StringComparison.Ordinal), boost * FieldBoost(field)),
+            (false, true) =>
+                Words(field, other => other.EndsWith(word.Text, StringComparison.Ordinal), boost * FieldBoost(field)),
             _ => Words(field, other => other.Contains(word.Text, StringComparison.Ordinal), boost * FieldBoost(field)),
         })]);
     }
@@ -246,11 +258,13 @@ public sealed class LargeModel
         if (phrase.Length == 1)
             return Word(field, phrase[0], boost);
         double weight = boost * FieldBoost(field) * phrase.Sum(word => Idf(field, word)), average = averages[field];
-        IEnumerable<int> candidates = phrase.Distinct().Select(word => words[field].GetValueOrDefault(word, []).Select(posting => posting.Entry))
+        IEnumerable<int> candidates = phrase.Distinct()
+            .Select(word => words[field].GetValueOrDefault(word, []).Select(posting => posting.Entry))
             .Aggregate((x, y) => x.Intersect(y));
         foreach (int i in candidates)
         {
-            double frequency = NaivePhrase.Frequency(Positions(field == 0 ? entries[i].Text : [entries[i].Title]), phrase, slop, ordered);
+            double frequency = NaivePhrase.Frequency(
+                Positions(field == 0 ? entries[i].Text : [entries[i].Title]), phrase, slop, ordered);
             if (frequency > 0)
                 (answer.Hits[i], answer.Scores[i]) = (true, weight * Saturated(field, i, frequency, average));
         }

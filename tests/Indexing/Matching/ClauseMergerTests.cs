@@ -5,7 +5,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Matching;
 
-/// <summary>Conditions over one field that are looked up together find what each of them finds, with the same scores, and cost what one costs.</summary>
+/// <summary>
+/// Conditions over one field that are looked up together find what each of them finds, with the same scores, and cost what one
+/// costs.
+/// </summary>
 public sealed class ClauseMergerTests
 {
     private static readonly string[] Names = ["name", "number", "mixed"];
@@ -26,7 +29,13 @@ public sealed class ClauseMergerTests
         {
             IndexQuery query = Group(random, data, 2);
             fixture.Check(new SearchRequest { Query = query });
-            fixture.Check(new SearchRequest { Query = query, Sort = [new SortKey("number", SortKind.Double), new SortKey("name", SortKind.Text)], Take = random.Next(1, 20) });
+            fixture.Check(
+                new SearchRequest
+                {
+                    Query = query,
+                    Sort = [new SortKey("number", SortKind.Double), new SortKey("name", SortKind.Text)],
+                    Take = random.Next(1, 20)
+                });
             if (i % 3 == 0)
                 fixture.CheckScores(new AndQuery([query, new FullTextQuery("text", "w1 w2 w3", All: false)]), random.Next(1, 30));
         }
@@ -38,7 +47,8 @@ public sealed class ClauseMergerTests
         using IndexFixture fixture = Numbers();
         var low = new RangeQuery("number", FieldValue.Of(100L), true, null, false);
         var high = new RangeQuery("number", null, false, FieldValue.Of(200L), false);
-        PlanNode merged = Plan(fixture, new AndQuery([high, new RangeQuery("number", FieldValue.Of(50.5), false, FieldValue.Of(900L), true), low]));
+        PlanNode merged = Plan(
+            fixture, new AndQuery([high, new RangeQuery("number", FieldValue.Of(50.5), false, FieldValue.Of(900L), true), low]));
         PlanNode one = Plan(fixture, low with { High = FieldValue.Of(200L) });
         Assert.Equal(one.Children[0].Operation, merged.Children[0].Operation);
         Assert.Equal(one.Children[0].Label, merged.Children[0].Label);
@@ -59,7 +69,8 @@ public sealed class ClauseMergerTests
         Assert.Empty(fixture.Keys(new SearchRequest { Query = low with { High = FieldValue.Of(8_000L) } }));
 
         // But of bounds on one side the tightest says it all.
-        PlanNode plan = Plan(fixture, new AndQuery([low, .. Enumerable.Range(0, 50).Select(i => low with { Low = FieldValue.Of((long)i) })]));
+        PlanNode plan = Plan(
+            fixture, new AndQuery([low, .. Enumerable.Range(0, 50).Select(i => low with { Low = FieldValue.Of((long)i) })]));
         Assert.Single(plan.Children);
         Assert.StartsWith("[6000", plan.Children[0].Label, StringComparison.Ordinal);
     }
@@ -82,7 +93,12 @@ public sealed class ClauseMergerTests
         for (int i = 0; i < 300; i++)
             fixture.Put("t/" + i, (2, FieldValue.Of((long)i)), (3, FieldValue.Of(i % 3 == 0 ? "fox" : "fox dog " + i)));
         fixture.Commit();
-        IndexQuery[] bounds = [new RangeQuery("number", FieldValue.Of(10L), true, null, false), new RangeQuery("number", null, false, FieldValue.Of(250L), true), new RangeQuery("number", FieldValue.Of(5L), true, null, false)];
+        IndexQuery[] bounds =
+        [
+            new RangeQuery("number", FieldValue.Of(10L), true, null, false),
+            new RangeQuery("number", null, false, FieldValue.Of(250L), true),
+            new RangeQuery("number", FieldValue.Of(5L), true, null, false)
+        ];
         foreach (string text in (string[])["fox", "dog", "fox dog", "17"])
         {
             fixture.CheckScores(new AndQuery([.. bounds, new FullTextQuery("text", text, All: false)]), 20);
@@ -94,15 +110,25 @@ public sealed class ClauseMergerTests
     public void Many_ranges_and_many_patterns_are_one_pass()
     {
         using IndexFixture fixture = Numbers();
-        PlanNode ranges = Plan(fixture, new OrQuery([.. Enumerable.Range(0, 40).Select(i => new RangeQuery("number", FieldValue.Of(i * 10L), true, FieldValue.Of((i * 10L) + 3), false))]));
+        PlanNode ranges = Plan(
+            fixture,
+            new OrQuery(
+                [.. Enumerable.Range(0, 40)
+                    .Select(i => new RangeQuery("number", FieldValue.Of(i * 10L), true, FieldValue.Of((i * 10L) + 3), false))]));
         Assert.Equal(("ranges", 120), (ranges.Children[0].Operation, ranges.RowsIn));
-        PlanNode overlapping = Plan(fixture, new OrQuery([.. Enumerable.Range(0, 40).Select(i => new RangeQuery("number", FieldValue.Of((long)i), true, FieldValue.Of(i + 1L), false))]));
+        PlanNode overlapping = Plan(
+            fixture,
+            new OrQuery(
+                [.. Enumerable.Range(0, 40)
+                    .Select(i => new RangeQuery("number", FieldValue.Of((long)i), true, FieldValue.Of(i + 1L), false))]));
         Assert.StartsWith("range,", overlapping.Children[0].Operation, StringComparison.Ordinal);
         Assert.StartsWith("[0, 40)", overlapping.Children[0].Label, StringComparison.Ordinal);
         Assert.Equal(40, overlapping.RowsIn);
 
         long one = Plan(fixture, new SuffixQuery("name", "7")).Counters.TermsScanned;
-        IndexQuery[] patterns = [.. Enumerable.Range(0, 50).Select(i => i % 2 == 0 ? (IndexQuery)new SuffixQuery("name", $"{i}") : new RegexQuery("name", $"{i}$"))];
+        IndexQuery[] patterns = [
+            .. Enumerable.Range(0, 50)
+                .Select(i => i % 2 == 0 ? (IndexQuery)new SuffixQuery("name", $"{i}") : new RegexQuery("name", $"{i}$"))];
         PlanNode together = Plan(fixture, new OrQuery(patterns));
         Assert.Equal(one, together.Counters.TermsScanned);
         Assert.Equal(fixture.Model.Search(new SearchRequest { Query = new OrQuery(patterns) }).Count, together.RowsIn);
@@ -112,9 +138,14 @@ public sealed class ClauseMergerTests
     public void Patterns_that_are_too_much_together_are_looked_for_apart()
     {
         using IndexFixture fixture = Numbers();
-        IndexQuery[] patterns = [.. Enumerable.Range(0, 24).Select(i => new RegexQuery("name", $"n{i % 10}.{{{i},400}}(a|b|{i})?.*{i}"))];
+        IndexQuery[] patterns =
+            [.. Enumerable.Range(0, 24).Select(i => new RegexQuery("name", $"n{i % 10}.{{{i},400}}(a|b|{i})?.*{i}"))];
         fixture.Check(new SearchRequest { Query = new OrQuery(patterns) });
-        fixture.Check(new SearchRequest { Query = new OrQuery([.. Enumerable.Range(0, 30).Select(i => new RegexQuery("name", $"(n|x){{1,900}}{i}"))]) });
+        fixture.Check(
+            new SearchRequest
+            {
+                Query = new OrQuery([.. Enumerable.Range(0, 30).Select(i => new RegexQuery("name", $"(n|x){{1,900}}{i}"))])
+            });
     }
 
     /// <summary>Entries with the numbers 0 to 999 as numbers and, behind an n, as texts.</summary>
@@ -130,7 +161,9 @@ public sealed class ClauseMergerTests
     private static PlanNode Plan(IndexFixture fixture, IndexQuery query)
     {
         using var searcher = new IndexSearcher(fixture.Environment);
-        using SearchResults results = searcher.Search(new SearchRequest { Query = query }, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
+        using SearchResults results = searcher.Search(
+            new SearchRequest { Query = query }, new QueryOptions { Plan = PlanDetail.Counts },
+            TestContext.Current.CancellationToken);
         return results.Plan!; // it was asked for
     }
 
@@ -138,7 +171,9 @@ public sealed class ClauseMergerTests
     private static IndexQuery Group(Random random, RandomData data, int depth)
     {
         string[] fields = [Names[random.Next(Names.Length)], Names[random.Next(Names.Length)]];
-        IndexQuery[] clauses = [.. Enumerable.Range(0, random.Next(8) == 0 ? 14 : random.Next(2, 6)).Select(_ => Clause(random, data, fields[random.Next(2)], depth))];
+        IndexQuery[] clauses = [
+            .. Enumerable.Range(0, random.Next(8) == 0 ? 14 : random.Next(2, 6))
+                .Select(_ => Clause(random, data, fields[random.Next(2)], depth))];
         IndexQuery group = random.Next(2) == 0 ? new AndQuery(clauses) : new OrQuery(clauses);
         return random.Next(6) == 0 ? new NotQuery(group) : group;
     }
@@ -156,10 +191,18 @@ public sealed class ClauseMergerTests
             case 3:
                 return new RegexQuery(field, random.Next(2) == 0 ? "^w[0-4]" : $"{random.Next(10)}.?w?");
             case 4 when field == "name":
-                return new RangeQuery(field, FieldValue.Of(Long(random)), random.Next(2) == 0, random.Next(2) == 0 ? null : FieldValue.Of(Long(random)), random.Next(2) == 0);
+                return new RangeQuery(
+                    field, FieldValue.Of(Long(random)), random.Next(2) == 0,
+                    random.Next(2) == 0 ? null : FieldValue.Of(Long(random)), random.Next(2) == 0);
             default:
                 RangeQuery range = data.Range(field);
-                RangeQuery half = random.Next(3) switch { 0 => range with { Low = null }, 1 => range with { High = null }, _ => range };
+                RangeQuery half = random.Next(3) switch
+                {
+                    0 => range with { Low = null },
+                    1 => range with { High = null },
+                    _ =>
+                    range
+                };
                 return (half.Low ?? half.High) is null ? range : half;
         }
     }

@@ -35,7 +35,8 @@ public sealed class KeptViewsTests
         var before = new IndexSearcher(fixture.Environment);
         var left = before.View;
         before.Dispose();
-        using (var others = new IndexSearcher(fixture.Environment, AnalyzerSet.BuiltIn.With("mine", new KeywordAnalyzer(isFolded: true))))
+        using (var others = new IndexSearcher(
+            fixture.Environment, AnalyzerSet.BuiltIn.With("mine", new KeywordAnalyzer(isFolded: true))))
             Assert.NotSame(left, others.View);
 
         fixture.Put("docs/new", (0, FieldValue.Of("word1")));
@@ -97,7 +98,12 @@ public sealed class KeptViewsTests
     }
 
     private static SearchRequest Best(string word) =>
-        new() { Query = new FullTextQuery("text", word, All: false), Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = 10 };
+        new()
+        {
+            Query = new FullTextQuery("text", word, All: false),
+            Sort = [new SortKey("", SortKind.Score, Descending: true)],
+            Take = 10
+        };
 
     private static IndexFixture Filled()
     {
@@ -110,6 +116,8 @@ public sealed class KeptViewsTests
     private static void Fill(IndexFixture fixture, int round)
     {
         for (int i = 0; i < Words * 20; i++)
-            fixture.Put($"docs/{round}.{i}/{i % Words}", (0, FieldValue.Of($"word{i % Words} {new string('x', (i % 7) + 1)}")), (1, FieldValue.Of((long)i)));
+            fixture.Put(
+                $"docs/{round}.{i}/{i % Words}", (0, FieldValue.Of($"word{i % Words} {new string('x', (i % 7) + 1)}")),
+                (1, FieldValue.Of((long)i)));
     }
 }

@@ -7,7 +7,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Matching;
 
-/// <summary>Phrases in more windows than are looked at together, with words of every frequency, against a scan: those that have it, how many, and which are the best, whichever way they are asked for.</summary>
+/// <summary>
+/// Phrases in more windows than are looked at together, with words of every frequency, against a scan: those that have it, how
+/// many, and which are the best, whichever way they are asked for.
+/// </summary>
 public sealed class PhraseAheadTests
 {
     private const float K1 = 1.2f;
@@ -27,7 +30,8 @@ public sealed class PhraseAheadTests
         for (int i = 0; i < count; i++)
         {
             // Words are rarer in some windows than in others.
-            int least = (i >> 12) % 5 == 0 ? 2 : 0, length = hasLongTexts && random.Next(2_000) == 0 ? random.Next(50, 300) : random.Next(1, 6);
+            int least = (i >> 12) % 5 == 0 ? 2 : 0,
+                length = hasLongTexts && random.Next(2_000) == 0 ? random.Next(50, 300) : random.Next(1, 6);
             texts[i] = [.. Enumerable.Range(0, length).Select(_ => Math.Max(least, Word(random)))];
             batch.BeginEntry(Encoding.UTF8.GetBytes(i.ToString(CultureInfo.InvariantCulture)));
             batch.AddText(0, Encoding.UTF8.GetBytes(Text(texts[i])));
@@ -43,33 +47,50 @@ public sealed class PhraseAheadTests
             int[] phrase = [.. Enumerable.Range(0, random.Next(2, 5)).Select(_ => Word(random))];
             if (random.Next(2) == 0)
                 phrase = Part(texts[random.Next(count)], phrase);
-            (long Id, double Score)[] expected = [.. texts.Select((text, id) => ((long)id, Score(text, phrase, average))).Where(static hit => hit.Item2 > 0)];
-            long[] best = [.. expected.OrderByDescending(static hit => hit.Score).ThenBy(static hit => hit.Id).Take(10).Select(static hit => hit.Id)];
+            (long Id, double Score)[] expected =
+                [.. texts.Select((text, id) => ((long)id, Score(text, phrase, average))).Where(static hit => hit.Item2 > 0)];
+            long[] best = [
+                .. expected.OrderByDescending(static hit => hit.Score)
+                    .ThenBy(static hit => hit.Id)
+                    .Take(10)
+                    .Select(static hit => hit.Id)];
             var query = new PhraseQuery("text", Text(phrase));
-            var ranked = new SearchRequest { Query = query, Sort = [new Queries.SortKey("", SortKind.Score, Descending: true)], Take = 10 };
+            var ranked = new SearchRequest
+            {
+                Query = query,
+                Sort = [new Queries.SortKey("", SortKind.Score, Descending: true)],
+                Take = 10
+            };
             foreach (RankHint hint in Enum.GetValues<RankHint>())
             {
                 Assert.Equal((expected.Length, best), Ask(searcher, ranked, hint), Same);
                 Assert.Equal(best, Ask(searcher, ranked with { CountsHits = false }, hint).Ids);
-                Assert.Equal((expected.Length, [.. expected.Select(static hit => hit.Id)]), Ask(searcher, new SearchRequest { Query = query, Take = int.MaxValue }, hint), Same);
+                Assert.Equal(
+                    (expected.Length, [.. expected.Select(static hit => hit.Id)]),
+                    Ask(searcher, new SearchRequest { Query = query, Take = int.MaxValue }, hint), Same);
             }
 
             // Others leave windows out, or ask for what they have left.
             long wanted = random.Next(7);
             var number = new TermQuery("number", FieldValue.Of(wanted));
-            Assert.Equal(expected.Count(hit => hit.Id % 7 == wanted), Ask(searcher, ranked with { Query = new AndQuery([query, number]) }).Total);
+            Assert.Equal(
+                expected.Count(hit => hit.Id % 7 == wanted),
+                Ask(searcher, ranked with { Query = new AndQuery([query, number]) }).Total);
             Assert.Equal(texts.LongLength - expected.Length, Ask(searcher, ranked with { Query = new NotQuery(query) }).Total);
             int[] other = [Word(random), Word(random)];
             int either = texts.Count(text => Score(text, phrase, average) > 0 || Score(text, other, average) > 0);
-            Assert.Equal(either, Ask(searcher, ranked with { Query = new OrQuery([query, new PhraseQuery("text", Text(other))]) }).Total);
+            Assert.Equal(
+                either, Ask(searcher, ranked with { Query = new OrQuery([query, new PhraseQuery("text", Text(other))]) }).Total);
         }
     }
 
-    private static bool Same((int Total, long[] Ids) expected, (int Total, long[] Ids) found) => expected.Total == found.Total && expected.Ids.AsSpan().SequenceEqual(found.Ids);
+    private static bool Same((int Total, long[] Ids) expected, (int Total, long[] Ids) found) =>
+        expected.Total == found.Total && expected.Ids.AsSpan().SequenceEqual(found.Ids);
 
     private static (int Total, long[] Ids) Ask(IndexSearcher searcher, SearchRequest request, RankHint hint = RankHint.Cheaper)
     {
-        using SearchResults results = searcher.Search(request, new QueryOptions { Hints = new PlanHints { Rank = hint } }, TestContext.Current.CancellationToken);
+        using SearchResults results = searcher.Search(
+            request, new QueryOptions { Hints = new PlanHints { Rank = hint } }, TestContext.Current.CancellationToken);
         var ids = new List<long>();
         while (results.MoveNext())
             ids.Add(results.EntryId);
@@ -91,7 +112,8 @@ public sealed class PhraseAheadTests
         return length < 2 ? otherwise : text[..length];
     }
 
-    private static string Text(int[] words) => string.Join(' ', words.Select(static word => string.Create(CultureInfo.InvariantCulture, $"w{word}")));
+    private static string Text(int[] words) =>
+        string.Join(' ', words.Select(static word => string.Create(CultureInfo.InvariantCulture, $"w{word}")));
 
     /// <summary>From one in four to a few of all.</summary>
     private static int Word(Random random) => (int)Math.Floor(Math.Pow(random.NextDouble(), 6) * 4_000);

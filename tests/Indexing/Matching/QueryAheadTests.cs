@@ -6,10 +6,15 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Matching;
 
-/// <summary>A question that finds nothing in memory, and one on an index that is read through already, have the same answer and the same counters.</summary>
+/// <summary>
+/// A question that finds nothing in memory, and one on an index that is read through already, have the same answer and the same
+/// counters.
+/// </summary>
 public sealed class QueryAheadTests
 {
-    private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("number"), new IndexField("group", FieldAnalysis.Keyword)]);
+    private static readonly IndexSchema Schema = new(
+        [new IndexField("text", FieldAnalysis.FullText), new IndexField("number"), new IndexField(
+            "group", FieldAnalysis.Keyword)]);
 
     [Fact]
     public void First_questions_are_answered_and_counted_as_later_ones()
@@ -22,7 +27,10 @@ public sealed class QueryAheadTests
         for (int i = 0; i < 30_000; i++)
         {
             batch.BeginEntry(Encoding.UTF8.GetBytes($"{i}"));
-            batch.AddText(0, Encoding.UTF8.GetBytes(string.Join(' ', Enumerable.Range(0, 8).Select(_ => "w" + (int)Math.Pow(10_000, random.NextDouble())))));
+            batch.AddText(
+                0,
+                Encoding.UTF8.GetBytes(
+                    string.Join(' ', Enumerable.Range(0, 8).Select(_ => "w" + (int)Math.Pow(10_000, random.NextDouble())))));
             batch.AddLong(1, random.Next(1_000_000));
             batch.AddText(2, Encoding.UTF8.GetBytes("g" + random.Next(5)));
             batch.EndEntry();
@@ -30,7 +38,8 @@ public sealed class QueryAheadTests
 
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
 
-        SortKey[] byNumber = [new SortKey("number", SortKind.Long)], byScore = [new SortKey("", SortKind.Score, Descending: true)];
+        SortKey[] byNumber = [new SortKey("number", SortKind.Long)],
+            byScore = [new SortKey("", SortKind.Score, Descending: true)];
         var range = new RangeQuery("number", FieldValue.Of(200_000L), true, FieldValue.Of(500_000L), false);
         SearchRequest[] requests =
         [
@@ -39,10 +48,21 @@ public sealed class QueryAheadTests
             new() { Query = new FullTextQuery("text", "w1 w3 w400 w9000", All: false), Sort = byScore, Take = 10 },
             new() { Query = new PhraseQuery("text", "w1 w2"), Sort = byScore, Take = 10 },
             new() { Query = range, Sort = byNumber, Take = 10 },
-            new() { Query = new AndQuery([new BoostQuery(new FullTextQuery("text", "w5", All: false), 2), new TermQuery("group", FieldValue.Of("g1")), range]), Sort = byNumber, Take = 10 },
+            new()
+            {
+                Query = new AndQuery(
+                    [new BoostQuery(new FullTextQuery("text", "w5", All: false), 2), new TermQuery(
+                        "group", FieldValue.Of("g1")), range]),
+                Sort = byNumber,
+                Take = 10
+            },
             new() { Query = new OrQuery([new TextQuery("group", "g2"), new NotQuery(range)]), Take = 0 },
         ];
-        IndexSchema[] thought = [Schema, new([new IndexField("first", FieldAnalysis.FullText), .. Schema.Fields]), new([new IndexField("text"), new IndexField("number", FieldAnalysis.FullText)])];
+        IndexSchema[] thought =
+        [
+            Schema, new([new IndexField("first", FieldAnalysis.FullText), .. Schema.Fields]),
+            new([new IndexField("text"), new IndexField("number", FieldAnalysis.FullText)])
+        ];
         foreach (SearchRequest request in requests)
         {
             string? first = null;
@@ -52,7 +72,8 @@ public sealed class QueryAheadTests
                 for (int i = 0; i < 20; i++)
                 {
                     string answer = Ask(store.Environment, request, known);
-                    Assert.True(answer == (first ??= answer), $"seed {seed}, {request.Query}, question {i}: {answer}, not {first}");
+                    Assert.True(
+                        answer == (first ??= answer), $"seed {seed}, {request.Query}, question {i}: {answer}, not {first}");
                 }
             }
         }

@@ -6,7 +6,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Matching;
 
-/// <summary>Totals and first hits of ranges, alone and with a word, against the numbers themselves: dictionaries of many leaves, windows of numbers that are full, have gaps, or were taken apart.</summary>
+/// <summary>
+/// Totals and first hits of ranges, alone and with a word, against the numbers themselves: dictionaries of many leaves, windows
+/// of numbers that are full, have gaps, or were taken apart.
+/// </summary>
 public sealed class RangeCountTests
 {
     private const int Count = 21_000;
@@ -57,21 +60,44 @@ public sealed class RangeCountTests
             using var searcher = new IndexSearcher(environment);
             for (int round = 0; round < 120; round++)
             {
-                double low = random.NextInt64(-10, 1_000_000), high = round % 4 == 0 ? low + random.Next(200) : round % 4 == 1 ? 2_000_000 : low + random.NextInt64(300_000);
+                double low = random.NextInt64(-10, 1_000_000),
+                    high = round % 4 == 0 ? low + random.Next(200) : round % 4 == 1 ? 2_000_000 : low + random.NextInt64(300_000);
                 bool lowIn = random.Next(2) == 0, highIn = random.Next(2) == 0, descending = random.Next(2) == 0;
                 if (round % 3 == 0)
                     low = model[random.Next(model.Count)].Number;
                 var range = new RangeQuery("number", FieldValue.Of(low), lowIn, FieldValue.Of(high), highIn);
                 int word = random.Next(10);
-                IndexQuery query = round % 2 == 0 ? range : new AndQuery([new TermQuery("word", FieldValue.Of("w" + word)), range]);
-                var inside = model.Where(entry => (lowIn ? entry.Number >= low : entry.Number > low) && (highIn ? entry.Number <= high : entry.Number < high) && (round % 2 == 0 || entry.Word == word));
-                string[] expected = [.. (descending ? inside.OrderByDescending(static entry => entry.Number) : inside.OrderBy(static entry => entry.Number)).Take(10).Select(static entry => entry.Key)];
-                foreach ((OrderHint order, RangeHint compared) in new[] { (OrderHint.Cheaper, RangeHint.Cheaper), (OrderHint.Sort, RangeHint.Column), (OrderHint.Walk, RangeHint.Column), (OrderHint.Cheaper, RangeHint.Gather) })
+                IndexQuery query = round % 2 == 0
+                    ? range
+                    : new AndQuery([new TermQuery("word", FieldValue.Of("w" + word)), range]);
+                var inside = model.Where(
+                    entry => (lowIn ? entry.Number >= low : entry.Number > low)
+                        && (highIn ? entry.Number <= high : entry.Number < high)
+                        && (round % 2 == 0 || entry.Word == word));
+                string[] expected = [
+                    .. (descending
+                        ? inside.OrderByDescending(static entry => entry.Number)
+                        : inside.OrderBy(static entry => entry.Number)).Take(10).Select(static entry => entry.Key)];
+                foreach ((
+                    OrderHint order,
+                    RangeHint compared) in new[]
+                    {
+                        (OrderHint.Cheaper, RangeHint.Cheaper), (OrderHint.Sort, RangeHint.Column),
+                        (OrderHint.Walk, RangeHint.Column), (OrderHint.Cheaper, RangeHint.Gather)
+                    })
                 {
                     using SearchResults found = searcher.Search(
-                        new SearchRequest { Query = query, Sort = [new SortKey("number", SortKind.Double, descending)], Take = 10, OrderHint = order },
+                        new SearchRequest
+                        {
+                            Query = query,
+                            Sort = [new SortKey("number", SortKind.Double, descending)],
+                            Take = 10,
+                            OrderHint = order
+                        },
                         new QueryOptions { Hints = new PlanHints { Range = compared } }, TestContext.Current.CancellationToken);
-                    Assert.True(inside.Count() == found.TotalCount, $"seed {seed}, {what}, round {round}, {order}, {compared}: {found.TotalCount} of {inside.Count()}");
+                    Assert.True(
+                        inside.Count() == found.TotalCount,
+                        $"seed {seed}, {what}, round {round}, {order}, {compared}: {found.TotalCount} of {inside.Count()}");
                     Assert.Equal(expected, IndexFixture.Read(found));
                 }
             }

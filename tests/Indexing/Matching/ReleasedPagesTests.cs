@@ -9,14 +9,20 @@ namespace Treepie.Indexing.Tests.Matching;
 
 public sealed class ReleasedPagesTests
 {
-    /// <summary>Released pages of an encrypted store are decrypted again somewhere: whoever kept where their bytes lay would explain something else.</summary>
+    /// <summary>
+    /// Released pages of an encrypted store are decrypted again somewhere: whoever kept where their bytes lay would explain
+    /// something else.
+    /// </summary>
     [Fact]
     public void Scores_are_explained_the_same_while_pages_are_released_in_between()
     {
         using var directory = new TemporaryDirectory();
         using var key = EncryptionKey.Generate();
-        using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed, EncryptionKey = key, DecryptedBudgetBytes = 1 << 20 });
-        var writer = new IndexWriter(environment, new IndexSchema([new IndexField("text", FieldAnalysis.FullText), new IndexField("num")]));
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            directory.Path,
+            new StorageOptions { Durability = Durability.Relaxed, EncryptionKey = key, DecryptedBudgetBytes = 1 << 20 });
+        var writer = new IndexWriter(
+            environment, new IndexSchema([new IndexField("text", FieldAnalysis.FullText), new IndexField("num")]));
         IndexBatch batch = writer.BeginBatch();
         for (int i = 0; i < 20_000; i++)
         {
@@ -48,7 +54,16 @@ public sealed class ReleasedPagesTests
 
             // Others come into memory meanwhile.
             using var other = new IndexSearcher(environment);
-            Assert.Equal(20_000, other.Search(new SearchRequest { Query = new RangeQuery("num", FieldValue.Of(-1L), true, null, true), Sort = [new SortKey("num", SortKind.Long)], Take = 20_000 }, cancel).TotalCount);
+            Assert.Equal(
+                20_000,
+                other.Search(
+                    new SearchRequest
+                    {
+                        Query = new RangeQuery("num", FieldValue.Of(-1L), true, null, true),
+                        Sort = [new SortKey("num", SortKind.Long)],
+                        Take = 20_000
+                    },
+                    cancel).TotalCount);
         }
     }
 

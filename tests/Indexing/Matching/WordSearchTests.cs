@@ -6,14 +6,18 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Matching;
 
-/// <summary>Queries of one word, answered by what stands beside it, against scoring every hit: the same entries, scores, totals and counters.</summary>
+/// <summary>
+/// Queries of one word, answered by what stands beside it, against scoring every hit: the same entries, scores, totals and
+/// counters.
+/// </summary>
 public sealed class WordSearchTests
 {
     private static readonly SortKey[] Best = [new SortKey("", SortKind.Score, Descending: true)];
 
     private static readonly IndexSchema Schema = new(
     [
-        new IndexField("text", FieldAnalysis.FullText), new IndexField("other", FieldAnalysis.FullText), new IndexField("boosted", FieldAnalysis.FullText) { Boost = 2.5f }, new IndexField("whole"),
+        new IndexField("text", FieldAnalysis.FullText), new IndexField("other", FieldAnalysis.FullText),
+        new IndexField("boosted", FieldAnalysis.FullText) { Boost = 2.5f }, new IndexField("whole"),
     ]);
 
     [Fact]
@@ -29,7 +33,10 @@ public sealed class WordSearchTests
             Change(batch, random, writer.LastEtag == 0 ? 9_000 : 2_000, longest);
             writer.Commit(batch, writer.LastEtag + 1, TestContext.Current.CancellationToken);
             for (int i = 0; i < 150; i++)
-                Compare(environment, new FullTextQuery(Field(random), random.Next(20) == 0 ? "nowhere" : Word(random), random.Next(2) == 0), random);
+                Compare(
+                    environment,
+                    new FullTextQuery(Field(random), random.Next(20) == 0 ? "nowhere" : Word(random), random.Next(2) == 0),
+                    random);
         }
     }
 
@@ -46,7 +53,13 @@ public sealed class WordSearchTests
             // Of windows of 4,096 some are full of words that others have not, so that there are bitmaps and gaps.
             batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
             int cluster = (i >> 12) % 5 == 0 && random.Next(4) == 0 ? 1 : 0;
-            batch.AddText(0, Encoding.UTF8.GetBytes(string.Join(' ', Enumerable.Range(0, random.Next(1, 9)).Select(_ => cluster > 0 ? "w" + random.Next(40, 60) : Word(random)))));
+            batch.AddText(
+                0,
+                Encoding.UTF8.GetBytes(
+                    string.Join(
+                        ' ',
+                        Enumerable.Range(0, random.Next(1, 9))
+                            .Select(_ => cluster > 0 ? "w" + random.Next(40, 60) : Word(random)))));
             batch.EndEntry();
         }
 
@@ -57,7 +70,10 @@ public sealed class WordSearchTests
         int answered = 0, found = 0, probed = 0;
         for (int i = 0; i < 1_500; i++)
         {
-            string[] words = [.. Enumerable.Range(0, random.Next(8) == 0 ? random.Next(2, 6) : 2).Select(_ => random.Next(40) == 0 ? "nowhere" : random.Next(3) == 0 ? "w" + random.Next(30, 70) : Word(random))];
+            string[] words = [
+                .. Enumerable.Range(0, random.Next(8) == 0 ? random.Next(2, 6) : 2)
+                    .Select(
+                        _ => random.Next(40) == 0 ? "nowhere" : random.Next(3) == 0 ? "w" + random.Next(30, 70) : Word(random))];
             if (random.Next(10) == 0)
             {
                 // A word twice beside a frequent one: two merged lists that have hits in common everywhere, looked up in a third.
@@ -67,7 +83,9 @@ public sealed class WordSearchTests
             else if (random.Next(5) == 0)
             {
                 // One or two rarer words among frequent ones.
-                words = [.. new[] { "w0", "w" + random.Next(1, 4), "w" + random.Next(30, 70), "w" + random.Next(30, 70) }.Take(random.Next(2, 5))];
+                words = [
+                    .. new[] { "w0", "w" + random.Next(1, 4), "w" + random.Next(30, 70), "w" + random.Next(30, 70) }.Take(
+                        random.Next(2, 5))];
                 words[^1] = "w" + random.Next(30, 70);
                 random.Shuffle(words);
             }
@@ -78,7 +96,9 @@ public sealed class WordSearchTests
             probed += isAnswered && hits > 0 && words.Contains("w0") ? 1 : 0;
         }
 
-        Assert.True(answered > 300 && found > 100 && probed > 50, $"Without operators {answered} of 1,500 queries were answered, {found} had hits, {probed} with a frequent word.");
+        Assert.True(
+            answered > 300 && found > 100 && probed > 50,
+            $"Without operators {answered} of 1,500 queries were answered, {found} had hits, {probed} with a frequent word.");
     }
 
     [Theory]
@@ -128,7 +148,9 @@ public sealed class WordSearchTests
     {
         using var directory = new TemporaryDirectory();
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, new IndexSchema([new IndexField("text", FieldAnalysis.FullText), new IndexField(IndexSchema.BoostField)]));
+        var writer = new IndexWriter(
+            environment,
+            new IndexSchema([new IndexField("text", FieldAnalysis.FullText), new IndexField(IndexSchema.BoostField)]));
         IndexBatch batch = writer.BeginBatch();
         for (int i = 0; i < 5; i++)
         {
@@ -140,7 +162,9 @@ public sealed class WordSearchTests
 
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
         using var searcher = new IndexSearcher(environment);
-        using SearchResults results = searcher.Search(new SearchRequest { Query = new FullTextQuery("text", "word", All: false), Sort = Best, Take = 1 }, TestContext.Current.CancellationToken);
+        using SearchResults results = searcher.Search(
+            new SearchRequest { Query = new FullTextQuery("text", "word", All: false), Sort = Best, Take = 1 },
+            TestContext.Current.CancellationToken);
         Assert.True(results.MoveNext());
         Assert.Equal([4], results.Key.ToArray());
     }
@@ -158,7 +182,12 @@ public sealed class WordSearchTests
         using var searcher = new IndexSearcher(environment);
         for (int i = 0; i < 40; i++)
         {
-            var request = new SearchRequest { Query = new FullTextQuery("text", Word(random), All: false), Sort = Best, Take = 10 };
+            var request = new SearchRequest
+            {
+                Query = new FullTextQuery("text", Word(random), All: false),
+                Sort = Best,
+                Take = 10
+            };
             string first = Ask(searcher, request, null);
             searcher.ReleasePages();
             Assert.Equal(first, Ask(searcher, request, null));
@@ -177,9 +206,13 @@ public sealed class WordSearchTests
         using var searcher = new IndexSearcher(environment);
         var request = new SearchRequest { Query = new FullTextQuery("nothing", "w1", All: false), Sort = Best, Take = 10 };
         Assert.Throws<UnknownFieldException>(() => searcher.Search(request, TestContext.Current.CancellationToken));
-        Assert.Throws<ArgumentOutOfRangeException>(() => searcher.Search(request with { Take = -1 }, TestContext.Current.CancellationToken));
-        Assert.Throws<ArgumentOutOfRangeException>(() => searcher.Search(request with { Skip = -1 }, TestContext.Current.CancellationToken));
-        Assert.Throws<OperationCanceledException>(() => searcher.Search(request with { Query = new FullTextQuery("text", "w1", All: false) }, new CancellationToken(canceled: true)));
+        Assert.Throws<ArgumentOutOfRangeException>(
+            () => searcher.Search(request with { Take = -1 }, TestContext.Current.CancellationToken));
+        Assert.Throws<ArgumentOutOfRangeException>(
+            () => searcher.Search(request with { Skip = -1 }, TestContext.Current.CancellationToken));
+        Assert.Throws<OperationCanceledException>(
+            () => searcher.Search(
+                request with { Query = new FullTextQuery("text", "w1", All: false) }, new CancellationToken(canceled: true)));
     }
 
     /// <summary>Compares all ways; returns whether it was answered without operators, and how many hits there are.</summary>
@@ -228,7 +261,8 @@ public sealed class WordSearchTests
             for (int field = 0; field < 4; field++)
             {
                 int words = random.Next(20) == 0 ? random.Next(longest) : random.Next(Math.Min(longest, 20));
-                string text = string.Join(' ', Enumerable.Range(0, field == 0 ? words : Math.Min(words, 5)).Select(_ => Word(random)));
+                string text = string.Join(
+                    ' ', Enumerable.Range(0, field == 0 ? words : Math.Min(words, 5)).Select(_ => Word(random)));
                 batch.AddText(field, Encoding.UTF8.GetBytes(extra is not null && random.Next(4) == 0 ? $"{text} {extra}" : text));
             }
 
@@ -236,7 +270,8 @@ public sealed class WordSearchTests
         }
     }
 
-    private static string Field(Random random) => random.Next(6) switch { 0 => "other", 1 => "boosted", 2 => "whole", _ => "text" };
+    private static string Field(Random random) =>
+        random.Next(6) switch { 0 => "other", 1 => "boosted", 2 => "whole", _ => "text" };
 
     private static string Word(Random random) => "w" + (int)Math.Floor(Math.Pow(random.NextDouble(), 4) * 3_000);
 }

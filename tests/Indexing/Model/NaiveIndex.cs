@@ -18,7 +18,8 @@ public sealed class NaiveIndex(IndexSchema schema)
 
     public void Put(string key, IEnumerable<(int Field, FieldValue Value)> values)
     {
-        var fields = System.Collections.Immutable.ImmutableDictionary<int, System.Collections.Immutable.ImmutableList<FieldValue>>.Empty;
+        var fields =
+            System.Collections.Immutable.ImmutableDictionary<int, System.Collections.Immutable.ImmutableList<FieldValue>>.Empty;
         foreach ((int field, FieldValue value) in values)
             fields = fields.SetItem(field, fields.GetValueOrDefault(field, []).Add(value));
         byKey[key] = new NaiveEntry(key, next++, fields);
@@ -64,17 +65,24 @@ public sealed class NaiveIndex(IndexSchema schema)
         InQuery list => list.Values.Any(value => IsEqual(entry, Field(list.Field), value)),
         AllInQuery list => list.Values.All(value => IsEqual(entry, Field(list.Field), value)),
         RangeQuery range => InRange(entry, range),
-        PrefixQuery prefix => AnyTerm(entry, Field(prefix.Field), term => term.StartsWith(Folded(prefix.Field, prefix.Prefix), StringComparison.Ordinal)),
-        SuffixQuery suffix => AnyTerm(entry, Field(suffix.Field), term => term.EndsWith(Folded(suffix.Field, suffix.Suffix), StringComparison.Ordinal)),
+        PrefixQuery prefix => AnyTerm(
+            entry, Field(prefix.Field), term => term.StartsWith(Folded(prefix.Field, prefix.Prefix), StringComparison.Ordinal)),
+        SuffixQuery suffix => AnyTerm(
+            entry, Field(suffix.Field), term => term.EndsWith(Folded(suffix.Field, suffix.Suffix), StringComparison.Ordinal)),
         ExistsQuery exists => entry.Has(Field(exists.Field)),
         FullTextQuery text => FullText(entry, text),
-        PhraseQuery phrase => PhraseFrequency(entry, Field(phrase.Field), NaiveText.Words(phrase.Text), phrase.Slop, phrase.Ordered) > 0,
-        TextQuery text when Analysis(Field(text.Field)) != FieldAnalysis.FullText => IsEqual(entry, Field(text.Field), FieldValue.Of(text.Text)),
+        PhraseQuery phrase =>
+            PhraseFrequency(entry, Field(phrase.Field), NaiveText.Words(phrase.Text), phrase.Slop, phrase.Ordered) > 0,
+        TextQuery text when Analysis(Field(text.Field)) != FieldAnalysis.FullText =>
+            IsEqual(entry, Field(text.Field), FieldValue.Of(text.Text)),
         TextQuery text => Matches(new PhraseQuery(text.Field, text.Text, text.Slop), entry),
-        ContainsQuery part => AnyTerm(entry, Field(part.Field), term => term.Contains(Folded(part.Field, part.Text), StringComparison.Ordinal)),
-        WildcardQuery wildcard => AnyTerm(entry, Field(wildcard.Field), term => NaivePatterns.IsWildcard(term, Folded(wildcard.Field, wildcard.Pattern))),
+        ContainsQuery part =>
+            AnyTerm(entry, Field(part.Field), term => term.Contains(Folded(part.Field, part.Text), StringComparison.Ordinal)),
+        WildcardQuery wildcard => AnyTerm(
+            entry, Field(wildcard.Field), term => NaivePatterns.IsWildcard(term, Folded(wildcard.Field, wildcard.Pattern))),
         RegexQuery regex => AnyTerm(entry, Field(regex.Field), term => IsRegex(term, regex)),
-        FuzzyQuery fuzzy => FuzzyWords(fuzzy) is { Count: > 0 } words && words.TrueForAll(word => AnyTerm(entry, Field(fuzzy.Field), term => IsNear(term, word, fuzzy))),
+        FuzzyQuery fuzzy => FuzzyWords(fuzzy) is { Count: > 0 } words
+            && words.TrueForAll(word => AnyTerm(entry, Field(fuzzy.Field), term => IsNear(term, word, fuzzy))),
         AndQuery all => all.Clauses.All(clause => Matches(clause, entry)),
         OrQuery any => any.Clauses.Any(clause => Matches(clause, entry)),
         NotQuery not => !Matches(not.Clause, entry),
@@ -86,7 +94,9 @@ public sealed class NaiveIndex(IndexSchema schema)
 
     private static bool IsNear(string term, string word, FuzzyQuery fuzzy)
     {
-        int edits = fuzzy.Similarity >= 1 ? (int)fuzzy.Similarity : Math.Min(2, (int)((1 - (decimal)fuzzy.Similarity) * word.EnumerateRunes().Count()));
+        int edits = fuzzy.Similarity >= 1
+            ? (int)fuzzy.Similarity
+            : Math.Min(2, (int)((1 - (decimal)fuzzy.Similarity) * word.EnumerateRunes().Count()));
         return edits == 0 ? term == word : NaivePatterns.IsNear(term, word, edits, fuzzy.Prefix);
     }
 
@@ -95,7 +105,9 @@ public sealed class NaiveIndex(IndexSchema schema)
     {
         string pattern = regex.IsWhole ? $"^(?:{regex.Pattern})$" : regex.Pattern;
         return System.Text.RegularExpressions.Regex.IsMatch(
-            term, pattern, System.Text.RegularExpressions.RegexOptions.CultureInvariant | System.Text.RegularExpressions.RegexOptions.NonBacktracking);
+            term, pattern,
+            System.Text.RegularExpressions.RegexOptions.CultureInvariant
+                | System.Text.RegularExpressions.RegexOptions.NonBacktracking);
     }
 
     public int Field(string name) => schema.IndexOf(name);
@@ -107,7 +119,9 @@ public sealed class NaiveIndex(IndexSchema schema)
 
     /// <summary>The number that the entry sorts by; null if that is none.</summary>
     public double? FirstNumber(NaiveEntry entry, int field) =>
-        SortValue(entry, new SortKey(schema.Fields[field].Name, SortKind.Double)) is { } value ? NaiveText.IsNumber(value) && value.Kind == FieldValueKind.Long ? value.Long : value.Double : null;
+        SortValue(entry, new SortKey(schema.Fields[field].Name, SortKind.Double)) is { } value
+            ? NaiveText.IsNumber(value) && value.Kind == FieldValueKind.Long ? value.Long : value.Double
+            : null;
 
     /// <summary>The terms of an entry.</summary>
     public IEnumerable<string> TermsOf(NaiveEntry entry, int field) => Terms(entry, field);
@@ -141,8 +155,10 @@ public sealed class NaiveIndex(IndexSchema schema)
         }
 
         return AnyTerm(entry, field, term =>
-            (range.Low is not { } low || Above(NaiveText.CompareText(term, Folded(range.Field, NaiveText.TextOf(low))), range.LowInclusive))
-            && (range.High is not { } high || Above(NaiveText.CompareText(Folded(range.Field, NaiveText.TextOf(high)), term), range.HighInclusive)));
+            (range.Low is not { } low
+                || Above(NaiveText.CompareText(term, Folded(range.Field, NaiveText.TextOf(low))), range.LowInclusive))
+            && (range.High is not { } high
+                || Above(NaiveText.CompareText(Folded(range.Field, NaiveText.TextOf(high)), term), range.HighInclusive)));
     }
 
     private static bool Above(int order, bool inclusive) => order > 0 || (order == 0 && inclusive);
@@ -159,7 +175,8 @@ public sealed class NaiveIndex(IndexSchema schema)
         : part.Words.All(word => AnyTerm(entry, field, term => Matches(term, word)));
 
     private static double PhraseFrequency(NaiveEntry entry, int field, List<string> words, int slop, bool ordered) =>
-        NaivePhrase.Frequency(NaiveText.Positions(entry.Of(field)).ToLookup(place => place.Word, place => place.Position), words, slop, ordered);
+        NaivePhrase.Frequency(
+            NaiveText.Positions(entry.Of(field)).ToLookup(place => place.Word, place => place.Position), words, slop, ordered);
 
     private static bool Matches(string term, (string Text, bool Prefix, bool Suffix) word) => (word.Prefix, word.Suffix) switch
     {
@@ -190,7 +207,9 @@ public sealed class NaiveIndex(IndexSchema schema)
             case FuzzyQuery fuzzy:
                 return Matches(query, entry) ? boost * FuzzyWords(fuzzy).Count : 0;
             case AllInQuery list:
-                return Matches(query, entry) ? Math.Max(0, list.Values.Distinct().Sum(value => Score(new TermQuery(list.Field, value), entry, boost))) : 0;
+                return Matches(query, entry)
+                    ? Math.Max(0, list.Values.Distinct().Sum(value => Score(new TermQuery(list.Field, value), entry, boost)))
+                    : 0;
             default:
                 return Matches(query, entry) ? boost : 0;
         }
@@ -212,7 +231,9 @@ public sealed class NaiveIndex(IndexSchema schema)
             }
 
             foreach ((string text, bool prefix, bool suffix) in part.Words)
-                sum += prefix || suffix || Analysis(field) != FieldAnalysis.FullText ? boost : boost * TermScore(entry, field, text);
+                sum += prefix || suffix || Analysis(field) != FieldAnalysis.FullText
+                    ? boost
+                    : boost * TermScore(entry, field, text);
         }
 
         return sum;

@@ -3,7 +3,10 @@ using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexing.Tests.Model;
 
-/// <summary>A part of a full-text query, as the naive evaluator cuts it: texts of the tests have blanks between parts, and quotes at the ends of parts only.</summary>
+/// <summary>
+/// A part of a full-text query, as the naive evaluator cuts it: texts of the tests have blanks between parts, and quotes at the
+/// ends of parts only.
+/// </summary>
 public sealed record NaivePart(List<(string Text, bool Prefix, bool Suffix)> Words, bool IsPhrase)
 {
     public static List<NaivePart> Of(FullTextQuery query, FieldAnalysis analysis)
@@ -17,7 +20,11 @@ public sealed record NaivePart(List<(string Text, bool Prefix, bool Suffix)> Wor
             if (text.Length == 0)
                 parts.Add(new NaivePart([("", true, false)], false));
             else if (words.Count > 0 && (words.Count > 1 || words[0].Length > 0 || analysis != FieldAnalysis.FullText))
-                parts.Add(new NaivePart([.. words.Select((word, i) => (word, part.EndsWith('*') && i == words.Count - 1, part.StartsWith('*') && i == 0))], isPlain && words.Count > 1));
+                parts.Add(
+                    new NaivePart(
+                        [.. words.Select(
+                            (word, i) => (word, part.EndsWith('*') && i == words.Count - 1, part.StartsWith('*') && i == 0))],
+                        isPlain && words.Count > 1));
         }
 
         return parts;

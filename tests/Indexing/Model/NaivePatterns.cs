@@ -6,7 +6,8 @@ namespace Treepie.Indexing.Tests.Model;
 public static class NaivePatterns
 {
     /// <summary>Whether a text fits a pattern of <c>*</c>, <c>?</c> and <c>\</c>, character by character.</summary>
-    public static bool IsWildcard(string text, string pattern) => IsWildcard([.. text.EnumerateRunes()], [.. pattern.EnumerateRunes()]);
+    public static bool IsWildcard(string text, string pattern) =>
+        IsWildcard([.. text.EnumerateRunes()], [.. pattern.EnumerateRunes()]);
 
     /// <summary>Whether a text is at most so many edits from another, the first characters being the same.</summary>
     public static bool IsNear(string text, string other, int edits, int prefix)
@@ -14,7 +15,9 @@ public static class NaivePatterns
         Rune[] left = [.. text.EnumerateRunes()];
         Rune[] right = [.. other.EnumerateRunes()];
         prefix = Math.Min(prefix, right.Length);
-        return left.Length >= prefix && left.AsSpan(0, prefix).SequenceEqual(right.AsSpan(0, prefix)) && Distance(left[prefix..], right[prefix..]) <= edits;
+        return left.Length >= prefix
+            && left.AsSpan(0, prefix).SequenceEqual(right.AsSpan(0, prefix))
+            && Distance(left[prefix..], right[prefix..]) <= edits;
     }
 
     /// <summary>Edits from one text to another, two neighbours exchanged being one, and no character edited twice.</summary>

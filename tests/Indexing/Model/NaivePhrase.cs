@@ -1,6 +1,9 @@
 namespace Treepie.Indexing.Tests.Model;
 
-/// <summary>How often a phrase stands in an entry, as <see cref="Queries.PhraseQuery"/> says it: over all starts, by trying every choice of positions.</summary>
+/// <summary>
+/// How often a phrase stands in an entry, as <see cref="Queries.PhraseQuery"/> says it: over all starts, by trying every choice
+/// of positions.
+/// </summary>
 internal static class NaivePhrase
 {
     public static double Frequency(ILookup<string, int> positions, IReadOnlyList<string> words, int slop, bool ordered)

@@ -6,7 +6,9 @@ using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexing.Tests.Model;
 
-/// <summary>Analysis and comparison, written anew in the plainest way. Words of the test data are cut at anything but letters and digits.</summary>
+/// <summary>
+/// Analysis and comparison, written anew in the plainest way. Words of the test data are cut at anything but letters and digits.
+/// </summary>
 public static class NaiveText
 {
     public static string Fold(string text)
@@ -37,7 +39,9 @@ public static class NaiveText
         return words;
     }
 
-    /// <summary>Every word of all values of a full-text field with its position: the next value begins a hundred behind the last word.</summary>
+    /// <summary>
+    /// Every word of all values of a full-text field with its position: the next value begins a hundred behind the last word.
+    /// </summary>
     public static IEnumerable<(string Word, int Position)> Positions(IEnumerable<FieldValue> values)
     {
         int first = 0;
@@ -92,7 +96,8 @@ public static class NaiveText
         {
             bool digits = char.IsAsciiDigit(a[i][0]) && char.IsAsciiDigit(b[i][0]);
             int order = digits
-                ? BigInteger.Parse(a[i], CultureInfo.InvariantCulture).CompareTo(BigInteger.Parse(b[i], CultureInfo.InvariantCulture))
+                ? BigInteger.Parse(a[i], CultureInfo.InvariantCulture)
+                    .CompareTo(BigInteger.Parse(b[i], CultureInfo.InvariantCulture))
                 : char.IsAsciiDigit(a[i][0]) ? '0'.CompareTo(b[i][0])
                 : char.IsAsciiDigit(b[i][0]) ? a[i][0].CompareTo('0')
                 : CompareText(a[i], b[i]);

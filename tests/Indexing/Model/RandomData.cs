@@ -22,8 +22,13 @@ public sealed class RandomData(Random random, bool singleValues = false)
     private static readonly string[] Words =
         ["a", "b", "ab", "abc", "ABC", "Abd", "zebra", "Ärger", "ärger", "ΣΊΣΥΦΟΣ", "σίσυφος", "x10", "x9", "x009", "10", "9", "5", "true", "", "éa", "longer than eight", "longer than nine", "longer THAN eight"];
 
-    private static readonly double[] Doubles = [0, -0.0, 0.5, -0.5, 5, 5.5, 1e18, -1e18, 9007199254740992, 1e300, double.PositiveInfinity, double.NegativeInfinity, double.NaN, 9.3e18];
-    private static readonly long[] Longs = [0, 1, -1, 5, 10, 9, 9007199254740993, 9007199254740992, long.MaxValue, long.MinValue, long.MaxValue - 1];
+    private static readonly double[] Doubles =
+    [
+        0, -0.0, 0.5, -0.5, 5, 5.5, 1e18, -1e18, 9007199254740992, 1e300, double.PositiveInfinity, double.NegativeInfinity,
+        double.NaN, 9.3e18
+    ];
+    private static readonly long[] Longs =
+        [0, 1, -1, 5, 10, 9, 9007199254740993, 9007199254740992, long.MaxValue, long.MinValue, long.MaxValue - 1];
 
     private readonly RandomPatterns patterns = new(random);
 
@@ -31,7 +36,9 @@ public sealed class RandomData(Random random, bool singleValues = false)
     {
         for (int field = 0; field < Schema.Fields.Count; field++)
         {
-            int values = field == 5 ? (random.Next(50) == 0 ? 1 : 0) : random.Next(10) switch { 0 => 0, 1 when !singleValues => 2, 2 when !singleValues => 3, _ => 1 };
+            int values = field == 5
+                ? (random.Next(50) == 0 ? 1 : 0)
+                : random.Next(10) switch { 0 => 0, 1 when !singleValues => 2, 2 when !singleValues => 3, _ => 1 };
             for (int i = 0; i < values; i++)
                 yield return (field, Value(field));
         }
@@ -44,24 +51,30 @@ public sealed class RandomData(Random random, bool singleValues = false)
         FieldValue high = Value(4);
         if (NaiveText.IsNumber(low) != NaiveText.IsNumber(high) || NaiveText.IsNull(low) || NaiveText.IsNull(high))
             (low, high) = (FieldValue.Of(random.NextInt64(-900, 900)), FieldValue.Of(random.Next(-900, 900) / 4.0));
-        return new RangeQuery(name, random.Next(5) == 0 ? null : low, random.Next(2) == 0, random.Next(5) == 0 ? null : high, random.Next(2) == 0);
+        return new RangeQuery(
+            name, random.Next(5) == 0 ? null : low, random.Next(2) == 0, random.Next(5) == 0 ? null : high, random.Next(2) == 0);
     }
 
-    /// <summary>In data of single values the field "number" holds nothing but numbers and nulls, so that it can be walked.</summary>
+    /// <summary>
+    /// In data of single values the field "number" holds nothing but numbers and nulls, so that it can be walked.
+    /// </summary>
     public FieldValue Value(int field) => random.Next(12) switch
     {
         0 => FieldValue.Null,
         1 when field is 4 => FieldValue.Of(random.Next(2) == 0),
         2 or 3 or 4 when field is 4 or 2 => FieldValue.Of(Doubles[random.Next(Doubles.Length)]),
         5 or 6 or 7 when field is 4 or 2 => FieldValue.Of(Longs[random.Next(Longs.Length)]),
-        _ when field is 2 => random.Next(2) == 0 ? FieldValue.Of(random.NextInt64(-1000, 1000)) : FieldValue.Of(random.Next(-4000, 4000) / 4.0),
+        _ when field is 2 =>
+            random.Next(2) == 0 ? FieldValue.Of(random.NextInt64(-1000, 1000)) : FieldValue.Of(random.Next(-4000, 4000) / 4.0),
         _ when field is 3 => FieldValue.Of(Text(random.Next(0, 12))),
         _ => FieldValue.Of(Word()),
     };
 
-    public string Word() => random.Next(4) switch { 0 => Words[random.Next(Words.Length)], 1 => "w" + random.Next(4), _ => "w" + random.Next(60) };
+    public string Word() =>
+        random.Next(4) switch { 0 => Words[random.Next(Words.Length)], 1 => "w" + random.Next(4), _ => "w" + random.Next(60) };
 
-    public string Text(int words) => string.Join(random.Next(2) == 0 ? " " : " - ", Enumerable.Range(0, words).Select(_ => Word()));
+    public string Text(int words) =>
+        string.Join(random.Next(2) == 0 ? " " : " - ", Enumerable.Range(0, words).Select(_ => Word()));
 
     public SearchRequest Request()
     {
@@ -133,7 +146,8 @@ public sealed class RandomData(Random random, bool singleValues = false)
                 }));
                 return new FullTextQuery(random.Next(4) == 0 ? name : "text", text, random.Next(2) == 0);
             case 9:
-                string phrase = string.Join(' ', Enumerable.Range(0, random.Next(5)).Select(_ => random.Next(3) == 0 ? Plain() : "w" + random.Next(4)));
+                string phrase = string.Join(
+                    ' ', Enumerable.Range(0, random.Next(5)).Select(_ => random.Next(3) == 0 ? Plain() : "w" + random.Next(4)));
                 return new PhraseQuery("text", phrase, random.Next(2) == 0 ? 0 : random.Next(8), random.Next(2) == 0);
             case 10:
                 return new ContainsQuery(name, Some(Word()));
@@ -143,7 +157,9 @@ public sealed class RandomData(Random random, bool singleValues = false)
                 return new RegexQuery(name, patterns.Regex(), random.Next(3) == 0);
             case 13:
                 float[] similarities = [0, 0.3f, 0.5f, 0.8f, 1, 2];
-                return new FuzzyQuery(name, patterns.Edited(Word()).Replace("\U0001F600", "", StringComparison.Ordinal), similarities[random.Next(similarities.Length)], random.Next(3) == 0 ? random.Next(3) : 0);
+                return new FuzzyQuery(
+                    name, patterns.Edited(Word()).Replace("\U0001F600", "", StringComparison.Ordinal),
+                    similarities[random.Next(similarities.Length)], random.Next(3) == 0 ? random.Next(3) : 0);
             case 14:
                 return new TextQuery(name, random.Next(3) == 0 ? Text(2) : Word(), random.Next(3));
             default:
@@ -152,7 +168,11 @@ public sealed class RandomData(Random random, bool singleValues = false)
     }
 
     /// <summary>A word, some of its characters being wildcards.</summary>
-    private string Pattern() => string.Concat(Word().Select(c => random.Next(5) switch { 0 => "*", 1 => "?", 2 when random.Next(3) == 0 => c + "*", _ => c.ToString() }));
+    private string Pattern() =>
+        string.Concat(
+            Word()
+                .Select(
+                    c => random.Next(5) switch { 0 => "*", 1 => "?", 2 when random.Next(3) == 0 => c + "*", _ => c.ToString() }));
 
     private string Plain() => Word().Split(' ')[0];
 

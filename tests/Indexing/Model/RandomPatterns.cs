@@ -50,7 +50,10 @@ public sealed class RandomPatterns(Random random)
     private string Choice(int depth)
     {
         int parts = depth == 0 || random.Next(3) > 0 ? 1 : random.Next(2, 4);
-        return string.Join('|', Enumerable.Range(0, parts).Select(_ => string.Concat(Enumerable.Range(0, random.Next(1, 4)).Select(_ => Repeated(depth)))));
+        return string.Join(
+            '|',
+            Enumerable.Range(0, parts)
+                .Select(_ => string.Concat(Enumerable.Range(0, random.Next(1, 4)).Select(_ => Repeated(depth)))));
     }
 
     private string Repeated(int depth)

@@ -12,7 +12,9 @@ public sealed class FlatPostingsTests
     {
         int seed = Seed.Next();
         var random = new Random(seed);
-        byte[] before = new byte[FlatPostings.MaxBytes], appended = new byte[FlatPostings.MaxBytes], whole = new byte[FlatPostings.MaxBytes];
+        byte[] before = new byte[FlatPostings.MaxBytes],
+            appended = new byte[FlatPostings.MaxBytes],
+            whole = new byte[FlatPostings.MaxBytes];
         int refused = 0;
         for (int round = 0; round < 3_000; round++)
         {
@@ -23,7 +25,8 @@ public sealed class FlatPostingsTests
             for (int i = 0; i < count + added; i++)
             {
                 id += random.Next(1, random.Next(2) == 0 ? 100 : 1_000_000);
-                int[] positions = [.. Enumerable.Range(0, random.Next(3) > 0 ? 1 : random.Next(1, 200)).Select(at => (at * 3) + 1)];
+                int[] positions =
+                    [.. Enumerable.Range(0, random.Next(3) > 0 ? 1 : random.Next(1, 200)).Select(at => (at * 3) + 1)];
                 var posting = new Posting(id, positions.Length);
                 (i < count ? first : more).Add(posting, positions);
                 all.Add(posting, positions);
@@ -32,7 +35,9 @@ public sealed class FlatPostingsTests
             int length = FlatPostings.Encode(first.Run, before);
             if (length == 0)
                 continue;
-            FlatPostings old = first.Count == 1 ? FlatPostings.OfOne(before.AsSpan(0, length)) : new FlatPostings(before.AsSpan(0, length));
+            FlatPostings old = first.Count == 1
+                ? FlatPostings.OfOne(before.AsSpan(0, length))
+                : new FlatPostings(before.AsSpan(0, length));
             int wanted = FlatPostings.Encode(all.Run, whole);
             Assert.Equal(wanted, FlatPostings.Append(old, more.Run, appended));
             Assert.True(whole.AsSpan(0, wanted).SequenceEqual(appended.AsSpan(0, wanted)), $"seed {seed}, round {round}");
@@ -55,11 +60,14 @@ public sealed class FlatPostingsTests
             long id = 0;
             int most = new[] { 100, 10_000, 1_000_000, int.MaxValue }[random.Next(4)];
             for (int count = random.Next(1, FlatPostings.MaxEntries + 1); count > 0; count--)
-                list.Add(new Posting(id += random.Next(1, most), random.Next(3) > 0 ? 1 : random.Next(1, most)), Array.Empty<int>());
+                list.Add(
+                    new Posting(id += random.Next(1, most), random.Next(3) > 0 ? 1 : random.Next(1, most)), Array.Empty<int>());
             int length = FlatPostings.Encode(list.Run, bytes);
             if (length == 0)
                 continue;
-            FlatPostings flat = list.Count == 1 ? FlatPostings.OfOne(bytes.AsSpan(0, length)) : new FlatPostings(bytes.AsSpan(0, length));
+            FlatPostings flat = list.Count == 1
+                ? FlatPostings.OfOne(bytes.AsSpan(0, length))
+                : new FlatPostings(bytes.AsSpan(0, length));
             Assert.Equal(list.Count, flat.CopyTo(room));
             for (int i = 0; flat.MoveNext(out Posting posting); i++)
                 Assert.True(posting == room[i] && posting == list.Run[i], $"seed {seed}, round {round}, entry {i}");
@@ -100,14 +108,20 @@ public sealed class FlatPostingsTests
         {
             foreach (int count in (int[])[1, 100, 127, 128, 1_000, PostingWindow.Size])
             {
-                ushort[] offsets = [.. Enumerable.Range(0, PostingWindow.Size).OrderBy(_ => random.Next()).Take(count).Order().Select(offset => (ushort)offset)];
+                ushort[] offsets = [
+                    .. Enumerable.Range(0, PostingWindow.Size)
+                        .OrderBy(_ => random.Next())
+                        .Take(count)
+                        .Order()
+                        .Select(offset => (ushort)offset)];
                 int[] frequencies = [.. offsets.Select(_ => random.Next(8) > 0 ? 1 : random.Next(1, most + 1))];
                 int length = PostingWindow.Encode(offsets, frequencies, new byte[PostingWindow.Blocks], payload);
                 var window = new PostingWindow(count, payload.AsSpan(0, length));
                 window.CopyFrequencies(copied);
                 Assert.Equal(frequencies, copied[..count]);
                 if (frequencies.Max() == 1)
-                    Assert.Equal(PostingWindow.IdBytes(count) + PostingWindow.ImpactBytes(count), length); // nothing says that all are 1
+                    // nothing says that all are 1
+                    Assert.Equal(PostingWindow.IdBytes(count) + PostingWindow.ImpactBytes(count), length);
                 for (int rank = 0; rank < count; rank++)
                     Assert.Equal(frequencies[rank], window.Frequency(rank));
             }

@@ -10,13 +10,19 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Postings;
 
-/// <summary>Heads of long lists: they say of their lists what is so, and searches that they answer have the hits, the order, the totals and the scores of those that score every hit.</summary>
+/// <summary>
+/// Heads of long lists: they say of their lists what is so, and searches that they answer have the hits, the order, the totals
+/// and the scores of those that score every hit.
+/// </summary>
 public sealed class ListHeadTests
 {
     private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("number")]);
     private static readonly IReadOnlyList<SortKey> Best = [new SortKey("", SortKind.Score, Descending: true)];
 
-    /// <summary>Texts of few lengths, so that ties are the rule, or of many; averages that rise and fall; entries that come, are put anew, go, and go by thousands.</summary>
+    /// <summary>
+    /// Texts of few lengths, so that ties are the rule, or of many; averages that rise and fall; entries that come, are put anew,
+    /// go, and go by thousands.
+    /// </summary>
     [Theory]
     [InlineData(true)]
     [InlineData(false)]
@@ -38,7 +44,10 @@ public sealed class ListHeadTests
             {
                 // Those that score most go, so that heads run empty.
                 using var searcher = new IndexSearcher(store.Environment);
-                foreach (long id in AllOf(searcher, "w0").OrderByDescending(entry => entry.Frequency / (double)entry.Length).Take(random.Next(5, 40)).Select(entry => entry.Id))
+                foreach (long id in AllOf(searcher, "w0")
+                    .OrderByDescending(entry => entry.Frequency / (double)entry.Length)
+                    .Take(random.Next(5, 40))
+                    .Select(entry => entry.Id))
                     batch.Delete(searcher.View.Entries.Get(id).Key.ToArray());
             }
 
@@ -49,7 +58,15 @@ public sealed class ListHeadTests
                 IndexQuery query = Query(random, i);
                 int take = random.Next(4) switch { 0 => 1, 1 => 10, 2 => ListHead.MaxEntries, _ => random.Next(1, 50) };
                 asked++;
-                fromHead += Compare(store.Environment, new SearchRequest { Query = query, Sort = Best, Take = take, Skip = random.Next(5) == 0 ? random.Next(20) : 0 }) ? 1 : 0;
+                fromHead += Compare(
+                    store.Environment,
+                    new SearchRequest
+                    {
+                        Query = query,
+                        Sort = Best,
+                        Take = take,
+                        Skip = random.Next(5) == 0 ? random.Next(20) : 0
+                    }) ? 1 : 0;
             }
         }
 
@@ -99,7 +116,10 @@ public sealed class ListHeadTests
             for (int i = 0; i < 30; i++)
             {
                 var request = new SearchRequest { Query = Query(random, i), Sort = Best, Take = random.Next(1, 40) };
-                using SearchResults expected = whole.Search(request with { OrderHint = OrderHint.Sort }, cancellationToken: TestContext.Current.CancellationToken), actual = searcher.Search(request, tail, cancellationToken: TestContext.Current.CancellationToken);
+                using SearchResults expected = whole.Search(
+                    request with { OrderHint = OrderHint.Sort },
+                    cancellationToken: TestContext.Current.CancellationToken),
+                        actual = searcher.Search(request, tail, cancellationToken: TestContext.Current.CancellationToken);
                 Assert.Equal(Text(whole, expected), Text(searcher, actual));
             }
         }
@@ -123,10 +143,13 @@ public sealed class ListHeadTests
         using var searcher = new IndexSearcher(store.Environment);
         var word = new FullTextQuery("text", "w", All: false);
         Assert.True(IsFromHead(searcher, new SearchRequest { Query = word, Sort = Best, Take = 10 }));
-        Assert.True(IsFromHead(searcher, new SearchRequest { Query = new BoostQuery(word, 3), Sort = Best, Take = 10, Skip = 5 }));
+        Assert.True(
+            IsFromHead(searcher, new SearchRequest { Query = new BoostQuery(word, 3), Sort = Best, Take = 10, Skip = 5 }));
         Assert.False(IsFromHead(searcher, new SearchRequest { Query = new BoostQuery(word, 0), Sort = Best, Take = 10 }));
         Assert.False(IsFromHead(searcher, new SearchRequest { Query = word, Sort = Best, Take = ListHead.MaxEntries + 1 }));
-        Assert.False(IsFromHead(searcher, new SearchRequest { Query = word, Sort = [.. Best, new SortKey("number", SortKind.Long)], Take = 10 }));
+        Assert.False(
+            IsFromHead(
+                searcher, new SearchRequest { Query = word, Sort = [.. Best, new SortKey("number", SortKind.Long)], Take = 10 }));
         foreach ((long least, bool isFromHead) in new[] { (40L, true), (5_900L, false) })
         {
             // With a filter, where enough of the entries that are kept pass it.
@@ -153,19 +176,35 @@ public sealed class ListHeadTests
             [0, 1, 3, 2, 5], // it does not end
             [0, 1, 3, 1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1], // an id below 0
         })
-            Assert.Throws<CorruptionException>(() => ListHead.Read(damaged, new HeadEntry[ListHead.MaxEntries], new HeadEntry[ListHead.MaxLimits], out _));
+            Assert.Throws<CorruptionException>(
+                () => ListHead.Read(damaged, new HeadEntry[ListHead.MaxEntries], new HeadEntry[ListHead.MaxLimits], out _));
 
         // An entry that the index has not given out yet; and a head longer than any is.
         int length = ListHead.Write([new HeadEntry(99, 1, 10), new HeadEntry(100, 1, 10)], [], output);
-        var scorer = new TermScorer(new LengthFactors(null!, new FieldStatistics { EntriesWithTerms = 200, TotalTerms = 2_000, ReferenceLength = 10 }), 150); // no length is read
-        Assert.Equal(2, HeadRanking.Score(output.AsSpan(0, length), 101, 1, new long[ListHead.MaxEntries], new float[ListHead.MaxEntries], scorer, 1, default(PartAlone), out _));
-        Assert.Throws<CorruptionException>(() => HeadRanking.Score(output.AsSpan(0, length), 100, 1, new long[ListHead.MaxEntries], new float[ListHead.MaxEntries], scorer, 1, default(PartAlone), out _));
-        Assert.Throws<CorruptionException>(() => new ListHeadEdit().Begin(new byte[ListHead.MaxBytes + 1], null!)); // nothing is weighed
+        // no length is read
+        var scorer = new TermScorer(
+            new LengthFactors(null!, new FieldStatistics { EntriesWithTerms = 200, TotalTerms = 2_000, ReferenceLength = 10 }),
+            150);
+        Assert.Equal(
+            2,
+            HeadRanking.Score(
+                output.AsSpan(0, length), 101, 1, new long[ListHead.MaxEntries], new float[ListHead.MaxEntries], scorer, 1,
+                default(PartAlone), out _));
+        Assert.Throws<CorruptionException>(
+            () => HeadRanking.Score(
+                output.AsSpan(0, length), 100, 1, new long[ListHead.MaxEntries], new float[ListHead.MaxEntries], scorer, 1,
+                default(PartAlone), out _));
+        // nothing is weighed
+        Assert.Throws<CorruptionException>(() => new ListHeadEdit().Begin(new byte[ListHead.MaxBytes + 1], null!));
 
         for (int round = 0; round < 20_000; round++)
         {
-            HeadEntry[] written = [.. Enumerable.Range(0, random.Next(ListHead.MaxEntries + 1)).Select(i => new HeadEntry((i * 1_000L) + random.Next(900), 1 + (i / 5), 10))];
-            HeadEntry[] outside = [.. Enumerable.Range(0, random.Next(ListHead.MaxLimits + 1)).Select(i => new HeadEntry(0, 100 - (5 * i), 200 - (9 * i)))];
+            HeadEntry[] written = [
+                .. Enumerable.Range(0, random.Next(ListHead.MaxEntries + 1))
+                    .Select(i => new HeadEntry((i * 1_000L) + random.Next(900), 1 + (i / 5), 10))];
+            HeadEntry[] outside = [
+                .. Enumerable.Range(0, random.Next(ListHead.MaxLimits + 1))
+                    .Select(i => new HeadEntry(0, 100 - (5 * i), 200 - (9 * i)))];
             byte[] bytes = output[..ListHead.Write(written, outside, output)];
             Assert.Equal(written, best[..ListHead.Read(bytes, best, limits, out int limitCount)]);
             Assert.Equal(outside, limits[..limitCount]);
@@ -181,15 +220,24 @@ public sealed class ListHeadTests
         }
     }
 
-    /// <summary>A word that stands more often scores more, also as floats are rounded: what ties are told by rests on it.</summary>
+    /// <summary>
+    /// A word that stands more often scores more, also as floats are rounded: what ties are told by rests on it.
+    /// </summary>
     [Fact]
     public void A_greater_frequency_scores_more_however_floats_are_rounded()
     {
         var random = new Random(Seed.Next());
         for (int round = 0; round < 2_000; round++)
         {
-            var statistics = new FieldStatistics { EntriesWithTerms = random.Next(1, 1 << random.Next(1, 24)), TotalTerms = random.NextInt64(1, 1L << random.Next(1, 40)), ReferenceLength = 1 };
-            var scorer = new TermScorer(new LengthFactors(null!, statistics), random.NextInt64(1, statistics.EntriesWithTerms + 1)); // no length is read
+            var statistics = new FieldStatistics
+            {
+                EntriesWithTerms = random.Next(1, 1 << random.Next(1, 24)),
+                TotalTerms = random.NextInt64(1, 1L << random.Next(1, 40)),
+                ReferenceLength = 1
+            };
+            // no length is read
+            var scorer = new TermScorer(
+                new LengthFactors(null!, statistics), random.NextInt64(1, statistics.EntriesWithTerms + 1));
             float boost = MathF.Pow(10, random.Next(-15, 30));
             int length = random.Next(1 << random.Next(0, 20));
             for (int frequency = 1; frequency < 255; frequency++)
@@ -228,7 +276,8 @@ public sealed class ListHeadTests
         IndexQuery word = new FullTextQuery("text", "w" + random.Next(3), All: false);
         return (place % 7) switch
         {
-            5 => new BoostQuery(word, random.Next(3) switch { 0 => 0, 1 => BoostLimits.LeastOfQuery, _ => random.NextSingle() * 3 }),
+            5 => new BoostQuery(
+                word, random.Next(3) switch { 0 => 0, 1 => BoostLimits.LeastOfQuery, _ => random.NextSingle() * 3 }),
             6 => random.Next(4) switch
             {
                 0 => new AndQuery([word, new RangeQuery("number", FieldValue.Of((long)random.Next(10)), true, null, false)]),
@@ -274,7 +323,8 @@ public sealed class ListHeadTests
         HeadEntry[] best = new HeadEntry[ListHead.MaxEntries], limits = new HeadEntry[ListHead.MaxLimits];
         foreach (string term in new[] { "w0", "w1", "w2", "x", "y" })
         {
-            if (!searcher.View.TryGetTerm(TreeNames.Terms(0), Encoding.UTF8.GetBytes(term), out TermPayload payload) || payload.Kind != PostingKind.Long)
+            if (!searcher.View.TryGetTerm(TreeNames.Terms(0), Encoding.UTF8.GetBytes(term), out TermPayload payload)
+                || payload.Kind != PostingKind.Long)
                 continue;
             HeadEntry[] all = [.. AllOf(searcher, term)];
             Assert.Equal(payload.EntryCount, all.Length);
@@ -293,9 +343,11 @@ public sealed class ListHeadTests
     private static List<HeadEntry> AllOf(IndexSearcher searcher, string term)
     {
         var all = new List<HeadEntry>();
-        if (!searcher.View.TryGetTerm(TreeNames.Terms(0), Encoding.UTF8.GetBytes(term), out TermPayload payload) || payload.Kind != PostingKind.Long)
+        if (!searcher.View.TryGetTerm(TreeNames.Terms(0), Encoding.UTF8.GetBytes(term), out TermPayload payload)
+            || payload.Kind != PostingKind.Long)
             return all;
-        using var cursor = new PostingCursor(searcher.View.Postings(TreeNames.Terms(0))!, payload.ListId); // a long list lies there
+        // a long list lies there
+        using var cursor = new PostingCursor(searcher.View.Postings(TreeNames.Terms(0))!, payload.ListId);
         using var norms = new ChunkCursor(searcher.View.Tree(TreeNames.Norms(0)));
         ushort[] offsets = new ushort[PostingWindow.Size];
         for (long window = cursor.Next(0); window != PostingCursor.End; window = cursor.Next(window + 1))
@@ -303,7 +355,12 @@ public sealed class ListHeadTests
             Assert.True(cursor.TryGet(window, out PostingWindow postings));
             postings.CopyOffsets(offsets);
             for (int rank = 0; rank < postings.Count; rank++)
-                all.Add(new HeadEntry((window << PostingWindow.SizeBits) + offsets[rank], postings.Frequency(rank), new NormChunk(norms.Read(NormChunk.NumberOf(window)), window)[NormChunk.SlotOf((window << PostingWindow.SizeBits) + offsets[rank])]));
+                all.Add(
+                    new HeadEntry(
+                        (window << PostingWindow.SizeBits) + offsets[rank], postings.Frequency(rank),
+                        new NormChunk(
+                            norms.Read(NormChunk.NumberOf(window)),
+                            window)[NormChunk.SlotOf((window << PostingWindow.SizeBits) + offsets[rank])]));
         }
 
         return all;

@@ -28,9 +28,13 @@ public sealed class PositionPlacesTests
             byte[] key = new byte[PositionKey.Bytes];
             for (long list = random.Next(1_000); blocks.Count < PositionPlaces.MaxPlaces * 5 / 4; list += 1 + random.Next(50))
             {
-                for (long segment = random.Next(10), end = segment + random.Next(2_000); segment < end; segment += random.Next(8) == 0 ? random.Next(1, 100) : 1)
+                for (long segment = random.Next(10), end = segment + random.Next(2_000);
+                     segment < end;
+                     segment += random.Next(8) == 0 ? random.Next(1, 100) : 1)
                 {
-                    for (int rank = 0, more = random.Next(4); rank == 0 || (more-- > 0 && rank < PostingWindow.Size); rank += random.Next(1, 2_000))
+                    for (int rank = 0, more = random.Next(4);
+                         rank == 0 || (more-- > 0 && rank < PostingWindow.Size);
+                         rank += random.Next(1, 2_000))
                     {
                         byte[] value = new byte[random.Next(3_000) == 0 ? random.Next(2_000, 20_000) : random.Next(2, 40)];
                         random.NextBytes(value);
@@ -79,12 +83,18 @@ public sealed class PositionPlacesTests
         for (int i = 0; i < 6_000; i++)
         {
             batch.BeginEntry(Encoding.UTF8.GetBytes("k" + i));
-            batch.AddText(0, Encoding.UTF8.GetBytes(string.Join(' ', Enumerable.Range(0, 4).Select(_ => random.Next(2) == 0 ? "a" : "b"))));
+            batch.AddText(
+                0, Encoding.UTF8.GetBytes(string.Join(' ', Enumerable.Range(0, 4).Select(_ => random.Next(2) == 0 ? "a" : "b"))));
             batch.EndEntry();
         }
 
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
-        var request = new SearchRequest { Query = new PhraseQuery("text", "a b"), Sort = [new SortKey("", SortKind.Score, Descending: true)], Take = 10 };
+        var request = new SearchRequest
+        {
+            Query = new PhraseQuery("text", "a b"),
+            Sort = [new SortKey("", SortKind.Score, Descending: true)],
+            Take = 10
+        };
         using (var searcher = new IndexSearcher(store.Environment))
         using (SearchResults results = searcher.Search(request, TestContext.Current.CancellationToken))
             Assert.True(results.TotalCount > 1_000);
@@ -97,7 +107,8 @@ public sealed class PositionPlacesTests
             Assert.True(cursor.MoveFirst() && cursor.MoveNext());
             byte[] key = cursor.Key.ToArray(), value = cursor.Value.ToArray();
             Assert.NotEqual(0, PositionKey.Rank(key));
-            BinaryPrimitives.WriteUInt16LittleEndian(value, (ushort)(added == 0 ? 0 : BinaryPrimitives.ReadUInt16LittleEndian(value) + added));
+            BinaryPrimitives.WriteUInt16LittleEndian(
+                value, (ushort)(added == 0 ? 0 : BinaryPrimitives.ReadUInt16LittleEndian(value) + added));
             if (keepsBlock)
                 tree.Put(key, value);
             else

@@ -20,7 +20,14 @@ public sealed class PostingSegmentTests
             long window = random.Next(3) == 0 ? random.NextInt64(1L << 40) : 0;
             for (int windows = random.Next(1, 60); windows > 0; windows--)
             {
-                int count = random.Next(8) switch { 0 => random.Next(250, 260), 1 => PostingWindow.Size, 2 => random.Next(1, 1_000), _ => random.Next(1, 10) };
+                int count = random.Next(8) switch
+                {
+                    0 => random.Next(250, 260),
+                    1 => PostingWindow.Size,
+                    2 =>
+                    random.Next(1, 1_000),
+                    _ => random.Next(1, 10)
+                };
                 while (count-- > 0)
                     ids.Add((window << PostingWindow.SizeBits) + random.Next(PostingWindow.Size));
                 window += random.Next(20) switch { 0 => 254 + random.Next(4), 1 => random.Next(1, 5_000), _ => 1 };
@@ -52,7 +59,10 @@ public sealed class PostingSegmentTests
             }
 
             if (window < MostWindows)
-                Assert.True(expected.SequenceEqual(Enumerable.Range(0, bits.Length * 64).Where(id => (bits[id >> 6] >> id & 1) != 0).Select(id => (long)id)), $"seed {seed}, round {round}");
+                Assert.True(
+                    expected.SequenceEqual(
+                        Enumerable.Range(0, bits.Length * 64).Where(id => (bits[id >> 6] >> id & 1) != 0).Select(id => (long)id)),
+                    $"seed {seed}, round {round}");
 
             Assert.True(expected.SequenceEqual(read), $"seed {seed}, round {round}");
         }

@@ -18,7 +18,12 @@ public sealed class PostingWindowTests
             {
                 foreach (int oneIn in new[] { 1, 6, 100 })
                 {
-                    ushort[] offsets = [.. Enumerable.Range(0, PostingWindow.Size).OrderBy(_ => random.Next()).Take(count).Order().Select(offset => (ushort)offset)];
+                    ushort[] offsets = [
+                        .. Enumerable.Range(0, PostingWindow.Size)
+                            .OrderBy(_ => random.Next())
+                            .Take(count)
+                            .Order()
+                            .Select(offset => (ushort)offset)];
                     int[] frequencies = [.. offsets.Select(_ => random.Next(oneIn) == 0 ? random.Next(largest) + 1 : 1)];
                     int length = PostingWindow.Encode(offsets, frequencies, impacts, output);
                     var window = new PostingWindow(count, output.AsSpan(0, length));
@@ -26,7 +31,8 @@ public sealed class PostingWindowTests
                     Assert.Equal(count, window.CopyOffsets(read));
                     Assert.Equal(offsets, read.AsSpan(0, count).ToArray());
                     for (int rank = 0; rank < count; rank++)
-                        Assert.True(frequencies[rank] == window.Frequency(rank), $"seed {seed}: rank {rank} of {count}, up to {largest}");
+                        Assert.True(
+                            frequencies[rank] == window.Frequency(rank), $"seed {seed}: rank {rank} of {count}, up to {largest}");
                     for (int i = 0; i < 20; i++)
                     {
                         int from = random.Next(count + 1), to = random.Next(from, count + 1);

@@ -23,8 +23,10 @@ public sealed class PostingWriterTests
             var all = new List<(long Id, int[] Places)>();
             bool keepsPositions = random.Next(4) > 0;
 
-            // How far entries are from one another, how often each has the word: segments of many windows and of one, of both forms, and blocks of positions that grow too long.
-            int mostStep = new[] { 3, 60, 2_000, 40_000, 3_000_000 }[random.Next(5)], mostPlaces = new[] { 1, 4, 14, 90 }[random.Next(4)];
+            // How far entries are from one another, how often each has the word: segments of many windows and of one, of both
+            // forms, and blocks of positions that grow too long.
+            int mostStep = new[] { 3, 60, 2_000, 40_000, 3_000_000 }[random.Next(5)],
+                mostPlaces = new[] { 1, 4, 14, 90 }[random.Next(4)];
             long id = 0;
             for (int commit = 0; commit < 25; commit++)
             {
@@ -32,7 +34,10 @@ public sealed class PostingWriterTests
                 for (int count = commit == 0 ? 300 : random.Next(1, random.Next(2) == 0 ? 4 : 120); count > 0; count--)
                 {
                     id += random.Next(1, mostStep);
-                    int[] places = [.. Enumerable.Range(0, keepsPositions ? random.Next(1, mostPlaces + 1) : 1).Select(place => place * random.Next(1, 200)).Order()];
+                    int[] places = [
+                        .. Enumerable.Range(0, keepsPositions ? random.Next(1, mostPlaces + 1) : 1)
+                            .Select(place => place * random.Next(1, 200))
+                            .Order()];
                     all.Add((id, places));
                     added.Add(new Posting(id, places.Length), places);
                 }
@@ -54,10 +59,12 @@ public sealed class PostingWriterTests
         }
     }
 
-    private static void Check(StorageEnvironment environment, List<(long Id, int[] Places)> expected, bool keepsPositions, string when)
+    private static void Check(
+        StorageEnvironment environment, List<(long Id, int[] Places)> expected, bool keepsPositions, string when)
     {
         using ReadTransaction read = environment.BeginRead();
-        Assert.True(new TermTree(read.FindTree("terms")!).TryGet(Term, out ReadOnlySpan<byte> value)); // written by the first commit, as the others
+        // written by the first commit, as the others
+        Assert.True(new TermTree(read.FindTree("terms")!).TryGet(Term, out ReadOnlySpan<byte> value));
         var payload = new TermPayload(value);
         Assert.Equal((PostingKind.Long, (long)expected.Count), (payload.Kind, payload.EntryCount));
         var positions = new PositionStore();
@@ -83,7 +90,10 @@ public sealed class PostingWriterTests
                 {
                     Assert.True(next < expected.Count, when);
                     (long id, int[] wanted) = expected[next];
-                    Assert.True(id == (segment.WindowAt(i) << PostingWindow.SizeBits) + offsets[rank] && wanted.Length == frequencies[rank], when);
+                    Assert.True(
+                        id == (segment.WindowAt(i) << PostingWindow.SizeBits) + offsets[rank]
+                            && wanted.Length == frequencies[rank],
+                        when);
                     int place = 0;
                     foreach (int one in keepsPositions ? wanted : [])
                         Assert.True((place += Varint.Read(ref places)) == one, when);

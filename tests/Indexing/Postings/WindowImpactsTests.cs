@@ -21,15 +21,28 @@ public sealed class WindowImpactsTests
         int next = 0, first = 0;
         bool wasLong = false, wasShortAgain = false;
 
-        // Grows over the number from which a list has them, within a batch and across several; loses a window here and there, then nearly all.
-        foreach ((int added, int removed) in new[] { (5_000, 0), (6_000, 100), (9_000, 0), (10, 9_000), (0, 6_000), (7_000, 10), (0, 11_000), (20_000, 0) })
+        // Grows over the number from which a list has them, within a batch and across several; loses a window here and there,
+        // then nearly all.
+        foreach ((
+            int added,
+            int removed) in new[]
+            {
+                (5_000, 0), (6_000, 100), (9_000, 0), (10, 9_000), (0, 6_000), (7_000, 10), (0, 11_000), (20_000, 0)
+            })
         {
             for (int i = 0; i < removed; i++)
                 batch.Delete(Key(first++));
             for (int i = 0; i < added; i++)
             {
                 batch.BeginEntry(Key(next++));
-                batch.AddText(0, Encoding.UTF8.GetBytes("w " + string.Join(' ', Enumerable.Range(0, random.Next(12)).Select(_ => random.Next(3) == 0 ? "w" : "x" + random.Next(50)))));
+                batch.AddText(
+                    0,
+                    Encoding.UTF8.GetBytes(
+                        "w "
+                            + string.Join(
+                                ' ',
+                                Enumerable.Range(0, random.Next(12))
+                                    .Select(_ => random.Next(3) == 0 ? "w" : "x" + random.Next(50)))));
                 batch.EndEntry();
             }
 
@@ -43,7 +56,10 @@ public sealed class WindowImpactsTests
         Assert.Empty(store.Environment.Check(cancellationToken: TestContext.Current.CancellationToken).Problems);
     }
 
-    /// <summary>A window of few entries has one impact for all of them. When it comes to have many, each block has that of its own entries, of those that were there before, too.</summary>
+    /// <summary>
+    /// A window of few entries has one impact for all of them. When it comes to have many, each block has that of its own
+    /// entries, of those that were there before, too.
+    /// </summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]
@@ -59,12 +75,15 @@ public sealed class WindowImpactsTests
         Add(Before, After);
         using var searcher = new IndexSearcher(store.Environment);
         Assert.True(searcher.View.TryGetTerm(TreeNames.Terms(0), "w"u8, out TermPayload payload));
-        using var cursor = new PostingCursor(searcher.View.Postings(TreeNames.Terms(0))!, payload.ListId); // a long list lies there
+        // a long list lies there
+        using var cursor = new PostingCursor(searcher.View.Postings(TreeNames.Terms(0))!, payload.ListId);
         Assert.True(cursor.TryGet(0, out PostingWindow window));
         byte[] impacts = window.Impacts[..(After >> PostingWindow.BlockBits)].ToArray();
         byte best = impacts[Best >> PostingWindow.BlockBits];
         Assert.Equal(window.LargestImpact, best);
-        Assert.All(impacts.Where((_, block) => block != Best >> PostingWindow.BlockBits), impact => Assert.True(impact < best, $"{string.Join(' ', impacts)}"));
+        Assert.All(
+            impacts.Where((_, block) => block != Best >> PostingWindow.BlockBits),
+            impact => Assert.True(impact < best, $"{string.Join(' ', impacts)}"));
 
         void Add(int from, int to)
         {
@@ -87,10 +106,12 @@ public sealed class WindowImpactsTests
         Assert.True(searcher.View.TryGetTerm(TreeNames.Terms(0), Encoding.UTF8.GetBytes(term), out TermPayload payload));
         Assert.Equal(count, payload.EntryCount);
         byte[] expected = new byte[searcher.View.WindowCount], kept = new byte[expected.Length];
-        using var cursor = new PostingCursor(searcher.View.Postings(TreeNames.Terms(0))!, payload.ListId); // a long list lies there
+        // a long list lies there
+        using var cursor = new PostingCursor(searcher.View.Postings(TreeNames.Terms(0))!, payload.ListId);
         cursor.CopyImpacts(expected);
         bool isLong = count >= WindowImpacts.MinEntries;
-        WindowImpacts.Copy(searcher.View.Tree(TreeNames.Impacts(TreeNames.Terms(0)))!, payload.ListId, kept); // there once a batch was written
+        // there once a batch was written
+        WindowImpacts.Copy(searcher.View.Tree(TreeNames.Impacts(TreeNames.Terms(0)))!, payload.ListId, kept);
         Assert.Equal(isLong ? expected : new byte[expected.Length], kept);
         return isLong;
     }

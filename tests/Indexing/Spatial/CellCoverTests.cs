@@ -15,7 +15,9 @@ public sealed class CellCoverTests
         {
             GeoPoint centre = RandomShapes.Place(random);
             double radius = Math.Pow(10, (random.NextDouble() * 7) - 2.5);
-            Geometry region = random.Next(3) == 0 ? Geometry.Parse(RandomShapes.DrawStar(random).Wkt) : Geometry.Around(centre, radius);
+            Geometry region = random.Next(3) == 0
+                ? Geometry.Parse(RandomShapes.DrawStar(random).Wkt)
+                : Geometry.Around(centre, radius);
             List<CellRange> ranges = CellCover.Ranges(region);
             Assert.InRange(ranges.Count, 1, CellCover.MaxRanges);
             Assert.InRange(CellCover.Squares(region).Count, 1, CellCover.MaxSquares);
@@ -28,7 +30,9 @@ public sealed class CellCoverTests
                 bool isInside = region.Contains(new Vertex(point.Longitude, point.Latitude));
                 int range = ranges.FindIndex(r => point.Cell >= r.First && point.Cell <= r.Last);
                 Assert.True(range >= 0 || !isInside, $"{point.Point} is in the region and in no range");
-                Assert.True(range < 0 || !ranges[range].IsInside || isInside, $"{point.Point} is in an inner range and not in the region");
+                Assert.True(
+                    range < 0 || !ranges[range].IsInside || isInside,
+                    $"{point.Point} is in an inner range and not in the region");
             }
 
             CheckRanges(random, region, ranges);
@@ -48,8 +52,13 @@ public sealed class CellCoverTests
             if (point.Y % SquareCells != 0 || (point.Y * GridPoint.DegreesPerY) - 90 <= north)
                 continue;
             found++;
-            string south = (north - 1e-6).ToString("F7", CultureInfo.InvariantCulture), east = (longitude + 1e-6).ToString("F7", CultureInfo.InvariantCulture);
-            Geometry region = Geometry.Parse(string.Create(CultureInfo.InvariantCulture, $"POLYGON(({longitude:F7} {south}, {east} {south}, {east} {north:F7}, {longitude:F7} {north:F7}, {longitude:F7} {south}))"));
+            string south = (north - 1e-6).ToString("F7", CultureInfo.InvariantCulture),
+                east = (longitude + 1e-6).ToString("F7", CultureInfo.InvariantCulture);
+            Geometry region = Geometry.Parse(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"POLYGON(({longitude:F7} {south}, {east} {south}, {east} {north:F7}, {longitude:F7} {north:F7}, "
+                        + $"{longitude:F7} {south}))"));
             Assert.True(region.Contains(new Vertex(point.Longitude, point.Latitude)));
             Assert.Contains(CellCover.Ranges(region), range => point.Cell >= range.First && point.Cell <= range.Last);
         }
@@ -62,13 +71,17 @@ public sealed class CellCoverTests
         for (int i = 0; i < 500; i++)
         {
             var centre = new Circle(RandomShapes.Place(random), 0);
-            CellSquare square = new CellSquare(GridPoint.Of(RandomShapes.Place(random)).Cell, HilbertCurve.Levels).Ancestor(random.Next(1, 20));
+            CellSquare square = new CellSquare(GridPoint.Of(RandomShapes.Place(random)).Cell, HilbertCurve.Levels).Ancestor(
+                random.Next(1, 20));
             (double nearest, double farthest) = centre.Range(square.Box);
             for (int j = 0; j < 20; j++)
             {
-                GridPoint inside = HilbertCurve.Decode(square.First + (ulong)(random.NextDouble() * (square.Last - square.First)));
+                GridPoint inside = HilbertCurve.Decode(
+                    square.First + (ulong)(random.NextDouble() * (square.Last - square.First)));
                 double haversine = Earth.Haversine(centre.Centre, inside.Point);
-                Assert.True(haversine >= nearest * (1 - 1e-9) - 1e-18 && haversine <= farthest * (1 + 1e-9) + 1e-18, $"{centre.Centre} {square.Box} {inside.Point}");
+                Assert.True(
+                    haversine >= nearest * (1 - 1e-9) - 1e-18 && haversine <= farthest * (1 + 1e-9) + 1e-18,
+                    $"{centre.Centre} {square.Box} {inside.Point}");
             }
         }
     }
@@ -84,8 +97,13 @@ public sealed class CellCoverTests
             GeoPoint centre = RandomShapes.Place(random);
             for (int j = 0; j < count; j++)
                 (xs[j], ys[j]) = GridPoint.Of(RandomShapes.Place(random));
-            uint minX = (uint)random.NextInt64(1L << 32), width = (uint)random.NextInt64(1L << 32), minY = (uint)random.NextInt64(1L << 32), height = (uint)random.NextInt64(1L << 32);
-            Assert.Equal(PointKernels.InBoxScalar(xs, ys, minX, width, minY, height), PointKernels.InBox(xs, ys, minX, width, minY, height));
+            uint minX = (uint)random.NextInt64(1L << 32),
+                width = (uint)random.NextInt64(1L << 32),
+                minY = (uint)random.NextInt64(1L << 32),
+                height = (uint)random.NextInt64(1L << 32);
+            Assert.Equal(
+                PointKernels.InBoxScalar(xs, ys, minX, width, minY, height),
+                PointKernels.InBox(xs, ys, minX, width, minY, height));
 
             // A limit that is exactly the distance of one of them, too.
             var from = new CentreOnGrid(centre.Latitude * Earth.Radians, centre.Longitude * Earth.Radians);
@@ -100,7 +118,9 @@ public sealed class CellCoverTests
         foreach (CellRange range in ranges.Where(range => range.IsInside))
         {
             GridPoint point = HilbertCurve.Decode(range.First + (ulong)(random.NextDouble() * (range.Last - range.First)));
-            Assert.True(region.Contains(new Vertex(point.Longitude, point.Latitude)), $"{point.Point} is in an inner range and not in the region");
+            Assert.True(
+                region.Contains(new Vertex(point.Longitude, point.Latitude)),
+                $"{point.Point} is in an inner range and not in the region");
         }
     }
 

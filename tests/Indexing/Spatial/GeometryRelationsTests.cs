@@ -68,8 +68,14 @@ public sealed class GeometryRelationsTests
             double centre = random.Next(-200, 200);
             (double West, double East, double South, double North) first = Box(random, centre), second = Box(random, centre);
             Geometry left = Envelope(first), right = Envelope(second);
-            bool within = first.West >= second.West && first.East <= second.East && first.South >= second.South && first.North <= second.North;
-            bool intersects = first.West <= second.East && second.West <= first.East && first.South <= second.North && second.South <= first.North;
+            bool within = first.West >= second.West
+                && first.East <= second.East
+                && first.South >= second.South
+                && first.North <= second.North;
+            bool intersects = first.West <= second.East
+                && second.West <= first.East
+                && first.South <= second.North
+                && second.South <= first.North;
             Assert.True(within == GeometryRelations.Within(left, right), $"{first} within {second}: {within}");
             Assert.True(intersects == GeometryRelations.Intersects(left, right), $"{first} meets {second}: {intersects}");
         }
@@ -87,7 +93,9 @@ public sealed class GeometryRelationsTests
             {
                 GeoPoint point = star.Near(random);
                 int winding = star.Winding(point);
-                Assert.True(winding < 0 || (winding == 1) == polygon.Contains(new Vertex(point.Longitude, point.Latitude)), $"{point} in {star.Wkt}");
+                Assert.True(
+                    winding < 0 || (winding == 1) == polygon.Contains(new Vertex(point.Longitude, point.Latitude)),
+                    $"{point} in {star.Wkt}");
             }
         }
     }
@@ -99,7 +107,9 @@ public sealed class GeometryRelationsTests
     }
 
     private static Geometry Envelope((double West, double East, double South, double North) box) =>
-        Geometry.Parse(string.Create(CultureInfo.InvariantCulture, $"ENVELOPE({Turn(box.West)}, {Turn(box.East)}, {box.North}, {box.South})"));
+        Geometry.Parse(
+            string.Create(
+                CultureInfo.InvariantCulture, $"ENVELOPE({Turn(box.West)}, {Turn(box.East)}, {box.North}, {box.South})"));
 
     private static double Turn(double x) => x > 180 ? x - 360 : x < -180 ? x + 360 : x;
 }

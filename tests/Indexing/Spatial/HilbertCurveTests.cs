@@ -34,7 +34,8 @@ public sealed class HilbertCurveTests
         var random = new Random(Seed.Next());
         for (int i = 0; i < 2_000; i++)
         {
-            CellSquare square = new CellSquare((ulong)random.NextInt64() << 1, HilbertCurve.Levels).Ancestor(random.Next(HilbertCurve.Levels));
+            CellSquare square = new CellSquare((ulong)random.NextInt64() << 1, HilbertCurve.Levels).Ancestor(
+                random.Next(HilbertCurve.Levels));
             GeoBox box = square.Reach;
             ulong inside = square.First + (ulong)(random.NextDouble() * (square.Last - square.First));
             GridPoint point = HilbertCurve.Decode(inside);

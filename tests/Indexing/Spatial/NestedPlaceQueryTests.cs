@@ -6,11 +6,14 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Spatial;
 
-/// <summary>Places and vectors in random nested combinations with terms and ranges, against a scan of the entries, while they change.</summary>
+/// <summary>
+/// Places and vectors in random nested combinations with terms and ranges, against a scan of the entries, while they change.
+/// </summary>
 public sealed class NestedPlaceQueryTests
 {
     private static readonly IndexSchema Schema = new([
-        new IndexField("place", FieldAnalysis.Spatial), new IndexField("kind"), new IndexField("number"), new IndexField("vector", FieldAnalysis.Vector)]);
+        new IndexField("place", FieldAnalysis.Spatial), new IndexField("kind"), new IndexField("number"),
+        new IndexField("vector", FieldAnalysis.Vector)]);
 
     private sealed record Entry(GeoPoint? Place, string Kind, long Number, float[]? Vector);
 
@@ -31,7 +34,8 @@ public sealed class NestedPlaceQueryTests
             {
                 (IndexQuery query, Func<Entry, bool> test) = Draw(random, depth: 3);
                 Check(searcher, query, model.Where(pair => test(pair.Value)).Select(pair => pair.Key));
-                CheckNearest(random, searcher, query, [.. model.Where(pair => test(pair.Value) && pair.Value.Vector is not null)]);
+                CheckNearest(
+                    random, searcher, query, [.. model.Where(pair => test(pair.Value) && pair.Value.Vector is not null)]);
             }
         }
     }
@@ -49,8 +53,12 @@ public sealed class NestedPlaceQueryTests
             }
 
             // A hundred places, so that shapes hold several.
-            GeoPoint? place = random.Next(8) == 0 ? null : GridPoint.Of(new GeoPoint(random.Next(-4, 5) * 20, (random.Next(12) * 30) - 180)).Point;
-            var entry = new Entry(place, "k" + random.Next(3), random.Next(10), random.Next(6) == 0 ? null : [.. Enumerable.Range(0, 4).Select(_ => (float)random.NextDouble() - 0.5f)]);
+            GeoPoint? place = random.Next(8) == 0
+                ? null
+                : GridPoint.Of(new GeoPoint(random.Next(-4, 5) * 20, (random.Next(12) * 30) - 180)).Point;
+            var entry = new Entry(
+                place, "k" + random.Next(3), random.Next(10),
+                random.Next(6) == 0 ? null : [.. Enumerable.Range(0, 4).Select(_ => (float)random.NextDouble() - 0.5f)]);
             model[key] = entry;
             batch.BeginEntry(Encoding.UTF8.GetBytes(key));
             if (entry.Place is { } point)
@@ -79,13 +87,15 @@ public sealed class NestedPlaceQueryTests
                 double radius = 100 + (random.NextDouble() * 9_000);
                 var relation = (SpatialRelation)(random.Next(3) switch { 0 => 0, 1 => 2, _ => 3 });
                 return (new SpatialQuery("place", relation, Geometry.Around(centre, radius)),
-                    entry => entry.Place is { } place && RandomShapes.DistanceKm(centre, place) <= radius == (relation != SpatialRelation.Disjoint));
+                    entry => entry.Place is { } place
+                        && RandomShapes.DistanceKm(centre, place) <= radius == (relation != SpatialRelation.Disjoint));
             case 4:
                 (IndexQuery negated, Func<Entry, bool> test) = Draw(random, depth - 1);
                 return (new NotQuery(negated), entry => !test(entry));
             default:
                 bool isAnd = random.Next(2) == 0;
-                (IndexQuery Query, Func<Entry, bool> Test)[] clauses = [.. Enumerable.Range(0, random.Next(2, 4)).Select(_ => Draw(random, depth - 1))];
+                (IndexQuery Query, Func<Entry, bool> Test)[] clauses =
+                    [.. Enumerable.Range(0, random.Next(2, 4)).Select(_ => Draw(random, depth - 1))];
                 IReadOnlyList<IndexQuery> queries = [.. clauses.Select(clause => clause.Query)];
                 return isAnd
                     ? (new AndQuery(queries), entry => clauses.All(clause => clause.Test(entry)))
@@ -97,7 +107,8 @@ public sealed class NestedPlaceQueryTests
     {
         string[] wanted = [.. expected.Order(StringComparer.Ordinal)];
         string[] actual = [.. Keys(searcher, query).Order(StringComparer.Ordinal)];
-        Assert.True(wanted.SequenceEqual(actual), $"{query}\nexpected {string.Join(' ', wanted)}\nactual   {string.Join(' ', actual)}");
+        Assert.True(
+            wanted.SequenceEqual(actual), $"{query}\nexpected {string.Join(' ', wanted)}\nactual   {string.Join(' ', actual)}");
     }
 
     /// <summary>Any filter beside a search by vector: the nearest of those it leaves.</summary>
@@ -105,9 +116,16 @@ public sealed class NestedPlaceQueryTests
     {
         float[] wanted = [.. Enumerable.Range(0, 4).Select(_ => (float)random.NextDouble() - 0.5f)];
         int count = random.Next(1, 12);
-        string[] expected = [.. left.OrderByDescending(pair => Cosine(wanted, pair.Value.Vector ?? [])).Take(count).Select(pair => pair.Key).Order(StringComparer.Ordinal)];
-        string[] actual = [.. Keys(searcher, new AndQuery([filter, new VectorQuery("vector", wanted, count)])).Order(StringComparer.Ordinal)];
-        Assert.True(expected.SequenceEqual(actual), $"{count} nearest of {filter}\nexpected {string.Join(' ', expected)}\nactual   {string.Join(' ', actual)}");
+        string[] expected = [
+            .. left.OrderByDescending(pair => Cosine(wanted, pair.Value.Vector ?? []))
+                .Take(count)
+                .Select(pair => pair.Key)
+                .Order(StringComparer.Ordinal)];
+        string[] actual =
+            [.. Keys(searcher, new AndQuery([filter, new VectorQuery("vector", wanted, count)])).Order(StringComparer.Ordinal)];
+        Assert.True(
+            expected.SequenceEqual(actual),
+            $"{count} nearest of {filter}\nexpected {string.Join(' ', expected)}\nactual   {string.Join(' ', actual)}");
     }
 
     private static double Cosine(float[] left, float[] right) =>
@@ -115,7 +133,8 @@ public sealed class NestedPlaceQueryTests
 
     private static List<string> Keys(IndexSearcher searcher, IndexQuery query)
     {
-        using SearchResults results = searcher.Search(new SearchRequest { Query = query }, cancellationToken: TestContext.Current.CancellationToken);
+        using SearchResults results = searcher.Search(
+            new SearchRequest { Query = query }, cancellationToken: TestContext.Current.CancellationToken);
         var keys = new List<string>();
         while (results.MoveNext())
             keys.Add(Encoding.UTF8.GetString(results.Key));

@@ -3,13 +3,17 @@ using Treepie.Indexing.Spatial;
 
 namespace Treepie.Indexing.Tests.Spatial;
 
-/// <summary>Shapes and places anywhere, with the dateline and the poles more often than chance would have it, and tests of them by plain formulas.</summary>
+/// <summary>
+/// Shapes and places anywhere, with the dateline and the poles more often than chance would have it, and tests of them by plain
+/// formulas.
+/// </summary>
 internal static class RandomShapes
 {
     public static GeoPoint Place(Random random) => random.Next(5) switch
     {
         0 => new GeoPoint(Latitude(random), Turn(180 + Spread(random))),
-        1 => new GeoPoint(random.Next(2) == 0 ? 90 - (5 * random.NextDouble()) : -90 + (5 * random.NextDouble()), Longitude(random)),
+        1 => new GeoPoint(
+            random.Next(2) == 0 ? 90 - (5 * random.NextDouble()) : -90 + (5 * random.NextDouble()), Longitude(random)),
         2 => new GeoPoint(Spread(random), Spread(random)),
         _ => new GeoPoint(Math.Asin((2 * random.NextDouble()) - 1) * 180 / Math.PI, Longitude(random)),
     };
@@ -27,7 +31,8 @@ internal static class RandomShapes
 
     public static Star DrawStar(Random random)
     {
-        double y = (random.NextDouble() * 100) - 50, x = random.Next(2) == 0 ? Turn(180 + (Spread(random) * 3)) : Longitude(random);
+        double y = (random.NextDouble() * 100) - 50,
+            x = random.Next(2) == 0 ? Turn(180 + (Spread(random) * 3)) : Longitude(random);
         double size = Math.Pow(10, (random.NextDouble() * 4) - 2.5);
         int count = random.Next(3, 12);
         double start = random.NextDouble() * Math.PI;
@@ -35,7 +40,8 @@ internal static class RandomShapes
         for (int i = 0; i < count; i++)
         {
             // Angles at least a little apart, so that no two corners are one.
-            double angle = start + (2 * Math.PI * (i + (0.6 * random.NextDouble())) / count), radius = size * (0.3 + (0.7 * random.NextDouble()));
+            double angle = start + (2 * Math.PI * (i + (0.6 * random.NextDouble())) / count),
+                radius = size * (0.3 + (0.7 * random.NextDouble()));
             corners[i] = (radius * Math.Cos(angle), radius * Math.Sin(angle));
         }
 
@@ -58,12 +64,16 @@ internal static class RandomShapes
     public sealed record Star(GeoPoint Centre, (double X, double Y)[] Corners, double Size)
     {
         public string Wkt => "POLYGON((" + string.Join(", ", Corners.Append(Corners[0]).Select(corner =>
-            string.Create(CultureInfo.InvariantCulture, $"{Turn(Centre.Longitude + corner.X):R} {Centre.Latitude + corner.Y:R}"))) + "))";
+            string.Create(CultureInfo.InvariantCulture, $"{Turn(Centre.Longitude + corner.X):R} {Centre.Latitude + corner.Y:R}")))
+                + "))";
 
         public GeoPoint Near(Random random) => new(
-            Centre.Latitude + (((random.NextDouble() * 3) - 1.5) * Size), Turn(Centre.Longitude + (((random.NextDouble() * 3) - 1.5) * Size)));
+            Centre.Latitude + (((random.NextDouble() * 3) - 1.5) * Size),
+            Turn(Centre.Longitude + (((random.NextDouble() * 3) - 1.5) * Size)));
 
-        /// <summary>By the winding of the corners around the point; -1 where it is too near an edge for two formulas to agree.</summary>
+        /// <summary>
+        /// By the winding of the corners around the point; -1 where it is too near an edge for two formulas to agree.
+        /// </summary>
         public int Winding(GeoPoint point)
         {
             double x = Turn(point.Longitude - Centre.Longitude), y = point.Latitude - Centre.Latitude, turned = 0;

@@ -10,12 +10,14 @@ public sealed class ShapeCancellationTests
     private static readonly CancellationToken Cancelled = new(canceled: true);
 
     [Fact]
-    public void Reading_a_ring_can_be_cancelled() => Assert.Throws<OperationCanceledException>(() => Geometry.Parse(Star(1_000), 1, Cancelled));
+    public void Reading_a_ring_can_be_cancelled() =>
+        Assert.Throws<OperationCanceledException>(() => Geometry.Parse(Star(1_000), 1, Cancelled));
 
     [Fact]
     public void Covering_and_comparing_can_be_cancelled()
     {
-        Geometry star = Geometry.Parse(Star(100), 1, TestContext.Current.CancellationToken), circle = Geometry.Around(GeoPoint.Of(0, 0), 100);
+        Geometry star = Geometry.Parse(Star(100), 1, TestContext.Current.CancellationToken),
+            circle = Geometry.Around(GeoPoint.Of(0, 0), 100);
         Assert.Throws<OperationCanceledException>(() => CellCover.Ranges(star, Cancelled));
         foreach (SpatialRelation relation in Enum.GetValues<SpatialRelation>())
         {

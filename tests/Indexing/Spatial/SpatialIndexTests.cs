@@ -12,7 +12,8 @@ namespace Treepie.Indexing.Tests.Spatial;
 /// <summary>Spatial queries and orders against a scan of all places by plain formulas, while entries come and go.</summary>
 public sealed class SpatialIndexTests : IDisposable
 {
-    private static readonly IndexSchema Schema = new([new IndexField("place", FieldAnalysis.Spatial), new IndexField("kind"), new IndexField("area", FieldAnalysis.Spatial)]);
+    private static readonly IndexSchema Schema = new(
+        [new IndexField("place", FieldAnalysis.Spatial), new IndexField("kind"), new IndexField("area", FieldAnalysis.Spatial)]);
 
     /// <summary>Distances are reckoned from the steps of the grid, in kilometres.</summary>
     private const double Step = 2e-5;
@@ -59,7 +60,10 @@ public sealed class SpatialIndexTests : IDisposable
             using JsonDocument city = JsonDocument.Parse(line);
             JsonElement location = city.RootElement.GetProperty("location");
             string country = city.RootElement.GetProperty("country").GetString() ?? "";
-            Put(city.RootElement.GetProperty("id").GetString() ?? "", [new GeoPoint(location.GetProperty("lat").GetDouble(), location.GetProperty("lng").GetDouble())], country.StartsWith('F') ? "a" : "b");
+            Put(
+                city.RootElement.GetProperty("id").GetString() ?? "",
+                [new GeoPoint(location.GetProperty("lat").GetDouble(), location.GetProperty("lng").GetDouble())],
+                country.StartsWith('F') ? "a" : "b");
         }
 
         Commit();
@@ -84,13 +88,23 @@ public sealed class SpatialIndexTests : IDisposable
         {
             // Whole degrees, and up to seven decimals of them; whole squares of the grid at times.
             double unit = round % 4 == 0 ? 22.5 : Math.Pow(10, -random.Next(8));
-            double west = At(random.Next(-170, 150)), south = At(random.Next(-80, 60)), east = At(west + Math.Max(unit, random.Next(1, 20))), north = At(south + Math.Max(unit, random.Next(1, 20)));
+            double west = At(random.Next(-170, 150)),
+                south = At(random.Next(-80, 60)),
+                east = At(west + Math.Max(unit, random.Next(1, 20))),
+                north = At(south + Math.Max(unit, random.Next(1, 20)));
             double x = At(west + (random.NextDouble() * (east - west))), y = At(south + (random.NextDouble() * (north - south)));
-            GeoPoint[] border = [new(south, west), new(south, east), new(north, west), new(north, east), new(y, west), new(y, east), new(south, x), new(north, x)];
+            GeoPoint[] border =
+            [
+                new(south, west), new(south, east), new(north, west), new(north, east), new(y, west), new(y, east), new(south, x),
+                new(north, x)
+            ];
             for (int i = 0; i < border.Length; i++)
                 Put("border/" + i, [border[i]], "a");
             Commit();
-            Geometry box = Geometry.Parse(string.Create(CultureInfo.InvariantCulture, $"POLYGON(({west} {south}, {east} {south}, {east} {north}, {west} {north}, {west} {south}))"));
+            Geometry box = Geometry.Parse(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"POLYGON(({west} {south}, {east} {south}, {east} {north}, {west} {north}, {west} {south}))"));
             string[] found = Keys(new SearchRequest { Query = new SpatialQuery("place", SpatialRelation.Intersects, box) });
             Assert.Equal(border.Length, found.Count(key => key.StartsWith("border/", StringComparison.Ordinal)));
 
@@ -127,9 +141,16 @@ public sealed class SpatialIndexTests : IDisposable
                 Geometry wanted = DrawShape(random);
                 foreach (SpatialRelation relation in Enum.GetValues<SpatialRelation>())
                 {
-                    string[] expected = [.. shapes.Where(pair => Holds(relation, pair.Value, wanted)).Select(pair => pair.Key).Order(StringComparer.Ordinal)];
-                    string[] actual = [.. Keys(new SearchRequest { Query = new SpatialQuery("area", relation, wanted) }).Order(StringComparer.Ordinal)];
-                    Assert.True(expected.SequenceEqual(actual), $"{relation}: expected {string.Join(' ', expected)}, found {string.Join(' ', actual)}");
+                    string[] expected = [
+                        .. shapes.Where(pair => Holds(relation, pair.Value, wanted))
+                            .Select(pair => pair.Key)
+                            .Order(StringComparer.Ordinal)];
+                    string[] actual = [
+                        .. Keys(new SearchRequest { Query = new SpatialQuery("area", relation, wanted) })
+                            .Order(StringComparer.Ordinal)];
+                    Assert.True(
+                        expected.SequenceEqual(actual),
+                        $"{relation}: expected {string.Join(' ', expected)}, found {string.Join(' ', actual)}");
                 }
             }
         }
@@ -172,8 +193,16 @@ public sealed class SpatialIndexTests : IDisposable
         Commit();
         Geometry around = Geometry.Around(new GeoPoint(10, 10), 5);
         Assert.Equal(["there"], Keys(new SearchRequest { Query = new SpatialQuery("place", SpatialRelation.Disjoint, around) }));
-        Assert.Equal(["here", "both"], Keys(new SearchRequest { Query = new SpatialQuery("place", SpatialRelation.Intersects, around) }));
-        Assert.Equal(["here", "both", "there"], Keys(new SearchRequest { Query = new ExistsQuery("place"), Sort = [new SortKey("place", SortKind.Distance, Centre: new GeoPoint(10, 11))] }));
+        Assert.Equal(
+            ["here", "both"], Keys(new SearchRequest { Query = new SpatialQuery("place", SpatialRelation.Intersects, around) }));
+        Assert.Equal(
+            ["here", "both", "there"],
+            Keys(
+                new SearchRequest
+                {
+                    Query = new ExistsQuery("place"),
+                    Sort = [new SortKey("place", SortKind.Distance, Centre: new GeoPoint(10, 11))]
+                }));
         Assert.Equal(["nowhere"], Keys(new SearchRequest { Query = new TermQuery("place", FieldValue.Null) }));
     }
 
@@ -184,7 +213,11 @@ public sealed class SpatialIndexTests : IDisposable
             Put($"p{i:00}", [new GeoPoint(10, 10 + (i * 0.01))], "a");
         Commit();
         Geometry circle = Geometry.Around(new GeoPoint(10, 10), 20);
-        var request = new SearchRequest { Query = new SpatialQuery("place", SpatialRelation.Within, circle), Sort = [new SortKey("", SortKind.Score, Descending: true)] };
+        var request = new SearchRequest
+        {
+            Query = new SpatialQuery("place", SpatialRelation.Within, circle),
+            Sort = [new SortKey("", SortKind.Score, Descending: true)]
+        };
         using var searcher = new IndexSearcher(store.Environment);
         using SearchResults results = searcher.Search(request, TestContext.Current.CancellationToken);
         for (int i = 0; results.MoveNext(); i++)
@@ -203,9 +236,16 @@ public sealed class SpatialIndexTests : IDisposable
         using var searcher = new IndexSearcher(store.Environment);
         Geometry circle = Geometry.Around(new GeoPoint(0, 0), 1);
         CancellationToken cancellation = TestContext.Current.CancellationToken;
-        Assert.Throws<IndexQueryException>(() => searcher.Search(new SearchRequest { Query = new SpatialQuery("kind", SpatialRelation.Within, circle) }, cancellation));
-        Assert.Throws<IndexQueryException>(() => searcher.Search(new SearchRequest { Query = new MatchAllQuery(), Sort = [new SortKey("place", SortKind.Distance)] }, cancellation));
-        Assert.Throws<IndexQueryException>(() => searcher.Search(new SearchRequest { Query = new MatchAllQuery(), Sort = [new SortKey("place", SortKind.Text)] }, cancellation));
+        Assert.Throws<IndexQueryException>(
+            () => searcher.Search(
+                new SearchRequest { Query = new SpatialQuery("kind", SpatialRelation.Within, circle) }, cancellation));
+        Assert.Throws<IndexQueryException>(
+            () => searcher.Search(
+                new SearchRequest { Query = new MatchAllQuery(), Sort = [new SortKey("place", SortKind.Distance)] },
+                cancellation));
+        Assert.Throws<IndexQueryException>(
+            () => searcher.Search(
+                new SearchRequest { Query = new MatchAllQuery(), Sort = [new SortKey("place", SortKind.Text)] }, cancellation));
         batch.BeginEntry("x"u8);
         Assert.Throws<InvalidOperationException>(() => batch.AddPoint(1, 0, 0));
         Assert.Throws<InvalidOperationException>(() => batch.AddText(0, "POINT(1 2)"u8));
@@ -214,10 +254,12 @@ public sealed class SpatialIndexTests : IDisposable
         Commit();
     }
 
-    private static SpatialQuery Within(GeoPoint centre, double radiusKm) => new("place", SpatialRelation.Within, Geometry.Around(centre, radiusKm));
+    private static SpatialQuery Within(GeoPoint centre, double radiusKm) =>
+        new("place", SpatialRelation.Within, Geometry.Around(centre, radiusKm));
 
     private static bool Holds(SpatialRelation relation, Geometry value, Geometry wanted) => value.IsPoint
-        ? GeometryRelations.Holds(relation, new Vertex(GridPoint.Of(value.Centre).Longitude, GridPoint.Of(value.Centre).Latitude), wanted)
+        ? GeometryRelations.Holds(
+            relation, new Vertex(GridPoint.Of(value.Centre).Longitude, GridPoint.Of(value.Centre).Latitude), wanted)
         : GeometryRelations.Holds(relation, value, wanted);
 
     private static Geometry DrawShape(Random random)
@@ -227,7 +269,11 @@ public sealed class SpatialIndexTests : IDisposable
         {
             0 => Geometry.Point(place),
             1 => Geometry.Around(place, Math.Pow(10, random.NextDouble() * 3.5)),
-            2 => Geometry.Parse(string.Create(CultureInfo.InvariantCulture, $"LINESTRING({place.Longitude} {place.Latitude}, {RandomShapes.Turn(place.Longitude + 3)} {place.Latitude / 2}, {place.Longitude} 0)")),
+            2 => Geometry.Parse(
+                string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"LINESTRING({place.Longitude} {place.Latitude}, {RandomShapes.Turn(place.Longitude + 3)} "
+                        + $"{place.Latitude / 2}, {place.Longitude} 0)")),
             _ => Geometry.Parse(RandomShapes.DrawStar(random).Wkt),
         };
     }
@@ -268,7 +314,11 @@ public sealed class SpatialIndexTests : IDisposable
     {
         GeoPoint centre = RandomShapes.Place(random);
         double radius = random.Next(12) == 0 ? Earth.MaxDistanceKm : Math.Pow(10, random.NextDouble() * 4.3);
-        Compare(Within(centre, radius), entry => entry.Places, place => Math.Abs(RandomShapes.DistanceKm(centre, place) - radius) < Step ? -1 : RandomShapes.DistanceKm(centre, place) <= radius ? 1 : 0);
+        Compare(
+            Within(centre, radius), entry => entry.Places,
+            place => Math.Abs(RandomShapes.DistanceKm(centre, place) - radius) < Step
+                ? -1
+                : RandomShapes.DistanceKm(centre, place) <= radius ? 1 : 0);
     }
 
     private void CheckStar(Random random)
@@ -287,15 +337,21 @@ public sealed class SpatialIndexTests : IDisposable
     /// <summary>Alone, and with another condition; leaves out entries of which two formulas may say different things.</summary>
     private void Compare(SpatialQuery query, Func<Entry, GeoPoint[]> places, Func<GeoPoint, int> test)
     {
-        HashSet<string> doubtful = [.. model.Where(pair => places(pair.Value).Any(place => test(place) == -1)).Select(pair => pair.Key)];
+        HashSet<string> doubtful =
+            [.. model.Where(pair => places(pair.Value).Any(place => test(place) == -1)).Select(pair => pair.Key)];
         foreach (bool withKind in (bool[])[false, true])
         {
             IndexQuery whole = withKind ? new AndQuery([new TermQuery("kind", FieldValue.Of("a")), query]) : query;
-            string[] expected = [.. model.Where(pair => (!withKind || pair.Value.Kind == "a") && places(pair.Value).Any(place => test(place) == 1)).OrderBy(pair => pair.Value.Id).Select(pair => pair.Key)];
+            string[] expected = [
+                .. model.Where(pair => (!withKind || pair.Value.Kind == "a") && places(pair.Value).Any(place => test(place) == 1))
+                    .OrderBy(pair => pair.Value.Id)
+                    .Select(pair => pair.Key)];
             string[] actual = Keys(new SearchRequest { Query = whole });
             Assert.True(
                 expected.Where(key => !doubtful.Contains(key)).SequenceEqual(actual.Where(key => !doubtful.Contains(key))),
-                $"{query.Shape.Centre}: a scan finds {expected.Length}, the index {actual.Length}; only in the scan: {string.Join(' ', expected.Except(actual).Take(5))}; only in the index: {string.Join(' ', actual.Except(expected).Take(5))}");
+                $"{query.Shape.Centre}: a scan finds {expected.Length}, the index {actual.Length}; only in the scan: "
+                    + $"{string.Join(' ', expected.Except(actual).Take(5))}; only in the index: "
+                    + $"{string.Join(' ', actual.Except(expected).Take(5))}");
         }
     }
 
@@ -306,8 +362,20 @@ public sealed class SpatialIndexTests : IDisposable
         double roundTo = random.Next(2) == 0 ? 0 : Math.Pow(10, random.Next(0, 4));
         bool descending = random.Next(4) == 0;
         var key = new SortKey("place", SortKind.Distance, descending, Centre: centre, RoundToKm: roundTo);
-        IndexQuery query = random.Next(3) switch { 0 => new TermQuery("kind", FieldValue.Of("a")), 1 => Within(centre, 3_000), _ => new MatchAllQuery() };
-        SearchRequest request = new() { Query = query, Sort = [key], Skip = random.Next(3) == 0 ? random.Next(20) : 0, Take = random.Next(4) == 0 ? long.MaxValue : random.Next(1, 30) };
+        IndexQuery query = random.Next(3) switch
+        {
+            0 => new TermQuery("kind", FieldValue.Of("a")),
+            1 =>
+            Within(centre, 3_000),
+            _ => new MatchAllQuery()
+        };
+        SearchRequest request = new()
+        {
+            Query = query,
+            Sort = [key],
+            Skip = random.Next(3) == 0 ? random.Next(20) : 0,
+            Take = random.Next(4) == 0 ? long.MaxValue : random.Next(1, 30)
+        };
         if (roundTo > 0)
             request = request with { Sort = [key, new SortKey("kind", SortKind.Text)] };
         string[] bySort = Keys(request with { OrderHint = OrderHint.Sort });
@@ -316,11 +384,17 @@ public sealed class SpatialIndexTests : IDisposable
 
         // The scan: distances by another formula, so only their order is compared, not that of ties.
         HashSet<string> hits = [.. Keys(new SearchRequest { Query = query })];
-        double[] expected = [.. hits.Select(hit => Distance(model[hit], centre, roundTo)).OrderBy(distance => distance == double.MaxValue ? distance : descending ? -distance : distance).Skip((int)request.Skip).Take((int)Math.Min(int.MaxValue, request.Take))];
+        double[] expected = [
+            .. hits.Select(hit => Distance(model[hit], centre, roundTo))
+                .OrderBy(distance => distance == double.MaxValue ? distance : descending ? -distance : distance)
+                .Skip((int)request.Skip)
+                .Take((int)Math.Min(int.MaxValue, request.Take))];
         double[] actual = [.. bySort.Select(hit => Distance(model[hit], centre, roundTo))];
         Assert.Equal(expected.Length, actual.Length);
         for (int i = 0; i < expected.Length; i++)
-            Assert.True(expected[i] == actual[i] || Math.Abs(expected[i] - actual[i]) < Step + (roundTo > 0 ? 1.01 : 0), $"{i}: {expected[i]} {actual[i]}");
+            Assert.True(
+                expected[i] == actual[i] || Math.Abs(expected[i] - actual[i]) < Step + (roundTo > 0 ? 1.01 : 0),
+                $"{i}: {expected[i]} {actual[i]}");
     }
 
     private static double Distance(Entry entry, GeoPoint centre, double roundTo)

@@ -25,7 +25,9 @@ public sealed class WktParserTests
     public void What_is_well_known_text_is_read(string text, int points, int lines, int polygons, int circles)
     {
         var shape = Geometry.Parse(text);
-        Assert.Equal((points, lines, polygons, circles), (shape.Points.Length, shape.Lines.Length, shape.Polygons.Length, shape.Circles.Length));
+        Assert.Equal(
+            (points, lines, polygons, circles),
+            (shape.Points.Length, shape.Lines.Length, shape.Polygons.Length, shape.Circles.Length));
     }
 
     [Theory]
@@ -62,10 +64,17 @@ public sealed class WktParserTests
     public void What_is_too_large_is_refused_before_it_costs_much()
     {
         string ring = string.Join(", ", Enumerable.Range(0, WktParser.MaxVertices + 5).Select(i => $"{i / 1000.0} 0"));
-        Assert.Contains("more than 10,000 points", Assert.Throws<InvalidGeometryException>(() => Geometry.Parse($"LINESTRING({ring})")).Message, StringComparison.Ordinal);
-        Assert.Contains("1,000,000 are the most", Assert.Throws<InvalidGeometryException>(() => Geometry.Parse(new string(' ', WktParser.MaxLength + 1))).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "more than 10,000 points",
+            Assert.Throws<InvalidGeometryException>(() => Geometry.Parse($"LINESTRING({ring})")).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "1,000,000 are the most",
+            Assert.Throws<InvalidGeometryException>(() => Geometry.Parse(new string(' ', WktParser.MaxLength + 1))).Message,
+            StringComparison.Ordinal);
         string nested = string.Concat(Enumerable.Repeat("GEOMETRYCOLLECTION(", 50)) + "POINT(1 2)" + new string(')', 50);
-        Assert.Contains("nested", Assert.Throws<InvalidGeometryException>(() => Geometry.Parse(nested)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "nested", Assert.Throws<InvalidGeometryException>(() => Geometry.Parse(nested)).Message, StringComparison.Ordinal);
     }
 
     [Theory]

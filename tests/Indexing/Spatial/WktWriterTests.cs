@@ -29,7 +29,9 @@ public sealed class WktWriterTests
             {
                 GeoPoint place = star.Near(random);
                 bool expected = shape.Contains(new Vertex(place.Longitude, place.Latitude));
-                Assert.True(expected == again.Contains(new Vertex(place.Longitude, place.Latitude)) || star.Winding(place) < 0, $"seed {seed}: {star.Wkt} was written as {written}, which says otherwise of {place}");
+                Assert.True(
+                    expected == again.Contains(new Vertex(place.Longitude, place.Latitude)) || star.Winding(place) < 0,
+                    $"seed {seed}: {star.Wkt} was written as {written}, which says otherwise of {place}");
             }
         }
     }

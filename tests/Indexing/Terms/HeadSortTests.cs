@@ -14,10 +14,13 @@ public sealed class HeadSortTests
         for (int round = 0; round < 400; round++)
         {
             // Bytes that vary are some of the eight: none, one, the first, the last, all.
-            ulong varying = (ulong)random.NextInt64() & (ulong)random.NextInt64() & (random.Next(4) == 0 ? 0 : ulong.MaxValue), same = (ulong)random.NextInt64() << 1;
+            ulong varying = (ulong)random.NextInt64() & (ulong)random.NextInt64() & (random.Next(4) == 0 ? 0 : ulong.MaxValue),
+                same = (ulong)random.NextInt64() << 1;
             if (random.Next(3) == 0)
                 varying = random.Next(3) switch { 0 => 0xFF, 1 => 0xFFUL << 56, _ => ulong.MaxValue };
-            ulong[] given = [.. Enumerable.Range(0, random.Next(2) == 0 ? random.Next(0, 300) : random.Next(300, 5_000)).Select(_ => (Random64(random) & varying) | (same & ~varying))];
+            ulong[] given = [
+                .. Enumerable.Range(0, random.Next(2) == 0 ? random.Next(0, 300) : random.Next(300, 5_000))
+                    .Select(_ => (Random64(random) & varying) | (same & ~varying))];
             ulong[] heads = [.. given];
             int[] ordinals = [.. Enumerable.Range(0, given.Length)];
             sort.Sort(heads, ordinals);

@@ -6,7 +6,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Terms;
 
-/// <summary>Ranges of a dictionary are counted the same, by as many pages, whether leaves were gone through before or not: of a dictionary whose leaves are under several pages.</summary>
+/// <summary>
+/// Ranges of a dictionary are counted the same, by as many pages, whether leaves were gone through before or not: of a dictionary
+/// whose leaves are under several pages.
+/// </summary>
 public sealed class LeafSumsTests
 {
     private const int Count = 12_000;
@@ -41,7 +44,9 @@ public sealed class LeafSumsTests
         for (int round = 0; round < 60; round++)
         {
             int low = random.Next(Count), high = Math.Min(Count - 1, low + random.Next(round % 2 == 0 ? Count : 2_000));
-            (long Terms, long Weight, long Visits) first = Between(new TermTree(tree), low, high), second = Between(known, low, high), again = Between(known, low, high);
+            (long Terms, long Weight, long Visits) first = Between(new TermTree(tree), low, high),
+                second = Between(known, low, high),
+                again = Between(known, low, high);
             Assert.True(first == second && first == again, $"seed {seed}, {low} to {high}: {first}, {second}, {again}");
             Assert.Equal(Enumerable.Range(low, high - low).Sum(i => terms[i][249] + 1L), first.Weight);
             Assert.Equal(high - low, first.Terms);

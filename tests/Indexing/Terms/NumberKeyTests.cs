@@ -56,7 +56,8 @@ public sealed class NumberKeyTests
     [InlineData(-2.5, "-2.5")]
     [InlineData(0.1, "0.1")]
     [InlineData(1e300, "1e+300")]
-    public void Text_is_invariant_and_the_same_for_equal_numbers(double value, string expected) => Assert.Equal(expected, Text(Key(value)));
+    public void Text_is_invariant_and_the_same_for_equal_numbers(double value, string expected) =>
+        Assert.Equal(expected, Text(Key(value)));
 
     [Fact]
     public void Text_of_a_long_is_its_digits() => Assert.Equal("9007199254740993", Text(Key(9007199254740993L)));
@@ -87,7 +88,11 @@ public sealed class NumberKeyTests
             Assert.Equal(key, back);
         }
 
-        foreach (string text in (string[])["", "-", "-0", "+1", "01", "1.0", ".5", "5.", "1e3", "1E+300", "NaN", "nan", "Infinity", " 1", "1 ", "1,000", "0x1", "9223372036854775808", "abc", new string('1', 40)])
+        foreach (string text in (string[])
+        [
+            "", "-", "-0", "+1", "01", "1.0", ".5", "5.", "1e3", "1E+300", "NaN", "nan", "Infinity", " 1", "1 ", "1,000", "0x1",
+            "9223372036854775808", "abc", new string('1', 40)
+        ])
             Assert.False(NumberKey.TryParse(Encoding.UTF8.GetBytes(text), new byte[NumberKey.Bytes]), text);
     }
 
@@ -96,7 +101,12 @@ public sealed class NumberKeyTests
     {
         var random = new Random(Seed.Next());
         double[] ends = [1e-4, 1e-5, 1e14, 1e15, 1e16, 9.9999e-5];
-        foreach (byte[] key in Longs(random).Select(Key).Concat(Doubles(random).Concat(ends.SelectMany(end => (double[])[end, Math.BitDecrement(end), Math.BitIncrement(end), end + 0.3])).Select(Key)))
+        foreach (byte[] key in Longs(random)
+            .Select(Key)
+            .Concat(
+                Doubles(random)
+                    .Concat(ends.SelectMany(end => (double[])[end, Math.BitDecrement(end), Math.BitIncrement(end), end + 0.3]))
+                    .Select(Key)))
         {
             if (NumberKey.HasPlainText(key))
                 Assert.True(Text(key).All(c => char.IsAsciiDigit(c) || c is '-' or '.'), Text(key));

@@ -16,7 +16,8 @@ public sealed class NumberTextCursorTests
         var random = new Random(Seed.Next());
         for (int round = 0; round < 60; round++)
         {
-            byte[][] keys = [.. Enumerable.Range(0, random.Next(60)).Select(_ => Plain(random, round % 4)).DistinctBy(Convert.ToHexString)];
+            byte[][] keys =
+                [.. Enumerable.Range(0, random.Next(60)).Select(_ => Plain(random, round % 4)).DistinctBy(Convert.ToHexString)];
             string[] texts = [.. keys.Select(Text).Order(StringComparer.Ordinal)];
             using TemporaryStore store = Fill(keys);
             using ReadTransaction read = store.Environment.BeginRead();
@@ -30,7 +31,9 @@ public sealed class NumberTextCursorTests
                 string target = Target(random, texts);
                 byte[] bytes = Encoding.UTF8.GetBytes(target);
                 Assert.Equal(texts.Where(text => string.CompareOrdinal(text, target) >= 0), All(forwards, forwards.Seek(bytes)));
-                Assert.Equal(texts.Reverse().Where(text => string.CompareOrdinal(text, target) <= 0), All(backwards, backwards.Seek(bytes)));
+                Assert.Equal(
+                    texts.Reverse().Where(text => string.CompareOrdinal(text, target) <= 0),
+                    All(backwards, backwards.Seek(bytes)));
             }
         }
     }
@@ -48,25 +51,37 @@ public sealed class NumberTextCursorTests
         Assert.False(cursor.MoveNext());
     }
 
-    /// <summary>Whole numbers of all lengths, few ones that are near to each other, the ends of what there is, and fractions.</summary>
+    /// <summary>
+    /// Whole numbers of all lengths, few ones that are near to each other, the ends of what there is, and fractions.
+    /// </summary>
     private static byte[] Plain(Random random, int kind)
     {
-        long[] ends = [0, 1, -1, 9, 10, -9, -10, 99, 100, -99, -100, long.MaxValue, long.MinValue, long.MaxValue - 1, long.MinValue + 1, 1_000_000_000_000_000_000, -1_000_000_000_000_000_000, 999_999_999_999_999_999, -9_999_999_999_999_999, -10_000_000_000_000_000, 10_000_000_000_000_001];
+        long[] ends =
+        [
+            0, 1, -1, 9, 10, -9, -10, 99, 100, -99, -100, long.MaxValue, long.MinValue, long.MaxValue - 1, long.MinValue + 1,
+            1_000_000_000_000_000_000, -1_000_000_000_000_000_000, 999_999_999_999_999_999, -9_999_999_999_999_999,
+            -10_000_000_000_000_000, 10_000_000_000_000_001
+        ];
         return (kind == 0 ? random.Next(4) : kind) switch
         {
             0 => Key(ends[random.Next(ends.Length)]),
             1 => Key((long)(random.NextDouble() * Math.Pow(10, random.Next(19))) * (random.Next(2) == 0 ? 1 : -1)),
             2 => Key(random.Next(-120, 120) / 4.0),
-            _ => Key(Math.Clamp(random.NextDouble() * Math.Pow(10, random.Next(-3, 14)), 1e-4, 9e13) * (random.Next(2) == 0 ? 1 : -1)),
+            _ => Key(
+                Math.Clamp(random.NextDouble() * Math.Pow(10, random.Next(-3, 14)), 1e-4, 9e13) * (random.Next(2) == 0 ? 1 : -1)),
         };
     }
 
     private static string Target(Random random, string[] texts)
     {
         const string Characters = "0123456789.-+/e a";
-        string target = texts.Length == 0 || random.Next(3) == 0 ? random.Next(-1_000, 1_000).ToString(CultureInfo.InvariantCulture) : texts[random.Next(texts.Length)];
+        string target = texts.Length == 0 || random.Next(3) == 0
+            ? random.Next(-1_000, 1_000).ToString(CultureInfo.InvariantCulture)
+            : texts[random.Next(texts.Length)];
         target = target[..random.Next(target.Length + 1)];
-        return random.Next(3) == 0 ? target : target + string.Concat(Enumerable.Range(0, random.Next(4)).Select(_ => Characters[random.Next(Characters.Length)]));
+        return random.Next(3) == 0
+            ? target
+            : target + string.Concat(Enumerable.Range(0, random.Next(4)).Select(_ => Characters[random.Next(Characters.Length)]));
     }
 
     private static List<string> All(NumberTextCursor cursor, bool isThere)

@@ -70,11 +70,18 @@ public sealed class TermBlockEditTests
         Assert.Equal(model.Count, edit.Count);
         int bytes = edit.Bytes;
         var block = new TermBlock(edit.Finish());
-        Assert.True(edit.Finish().Length == bytes && block.Count == model.Count && block.Weight == model.Values.Sum(value => Weight(value)), what);
+        Assert.True(
+            edit.Finish().Length == bytes
+                && block.Count == model.Count
+                && block.Weight == model.Values.Sum(value => Weight(value)),
+            what);
         int number = 0;
         foreach ((string term, byte[] value) in model)
         {
-            Assert.True(block.LowerBound(Encoding.ASCII.GetBytes(term), out TermPlace found, out _, out bool isExact) == number++ && isExact, what);
+            Assert.True(
+                block.LowerBound(Encoding.ASCII.GetBytes(term), out TermPlace found, out _, out bool isExact) == number++
+                    && isExact,
+                what);
             Assert.True(block.Value(found).SequenceEqual(value), what);
         }
     }

@@ -104,7 +104,8 @@ public sealed class TermTreeTests
         }
     }
 
-    private static void Change(TermTreeWriter writer, SortedDictionary<byte[], byte[]> model, int kind, Random random, bool isOrdered, bool removes)
+    private static void Change(
+        TermTreeWriter writer, SortedDictionary<byte[], byte[]> model, int kind, Random random, bool isOrdered, bool removes)
     {
         byte[][] terms = [.. Enumerable.Range(0, random.Next(2_000)).Select(_ => Term(kind, random))];
         if (removes)
@@ -167,7 +168,10 @@ public sealed class TermTreeTests
             byte[] asked = i < 100 && keys.Length > 0 ? keys[random.Next(keys.Length)] : Term(kind, random);
             if (random.Next(4) == 0)
                 asked = [.. asked, (byte)random.Next(256)];
-            Assert.True(model.TryGetValue(asked, out byte[]? value) == terms.TryGet(asked, out ReadOnlySpan<byte> found) && found.SequenceEqual(value), what);
+            Assert.True(
+                model.TryGetValue(asked, out byte[]? value) == terms.TryGet(asked, out ReadOnlySpan<byte> found)
+                    && found.SequenceEqual(value),
+                what);
             int place = Array.BinarySearch(keys, asked, Order);
             place = place < 0 ? ~place : place;
             bool isThere = cursor.Seek(asked);

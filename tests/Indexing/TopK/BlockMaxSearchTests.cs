@@ -40,7 +40,14 @@ public sealed class BlockMaxSearchTests
             writer.Commit(batch, writer.LastEtag + 1, TestContext.Current.CancellationToken);
             using var searcher = new IndexSearcher(environment);
             foreach (string word in new[] { "w0", "w25", "w300" })
-                Check(searcher, new SearchRequest { Query = new AndQuery([new FullTextQuery("text", word, All: false), MostNumbers]), Sort = Best, Take = 10 });
+                Check(
+                    searcher,
+                    new SearchRequest
+                    {
+                        Query = new AndQuery([new FullTextQuery("text", word, All: false), MostNumbers]),
+                        Sort = Best,
+                        Take = 10
+                    });
             for (int i = 0; i < 250; i++, asked++)
             {
                 PlanNode plan = Compare(searcher, Query(random), random);
@@ -111,7 +118,8 @@ public sealed class BlockMaxSearchTests
         PlanNode? plan = null;
         QueryOptions[] all =
         [
-            new() { Plan = PlanDetail.Counts }, new() { Plan = PlanDetail.Times }, new() { Budget = new QueryBudget(Pages: long.MaxValue) },
+            new() { Plan = PlanDetail.Counts }, new() { Plan = PlanDetail.Times },
+            new() { Budget = new QueryBudget(Pages: long.MaxValue) },
             new() { Plan = PlanDetail.Times, Budget = new QueryBudget(Time: TimeSpan.FromHours(1)) },
         ];
         foreach (QueryOptions options in all)

@@ -42,8 +42,10 @@ public sealed class VectorIndexTests : IDisposable
                 bool filtered = random.Next(2) == 0;
                 if (filtered)
                     query = new AndQuery([query, new TermQuery("kind", FieldValue.Of("a"))]);
-                (string Key, double Similarity)[] all = [.. model.Where(pair => pair.Value.Vectors.Length > 0 && (!filtered || pair.Value.Kind == "a"))
-                    .Select(pair => (pair.Key, pair.Value.Vectors.Max(vector => Plain(wanted, vector, metric)))).OrderByDescending(pair => pair.Item2)];
+                (string Key, double Similarity)[] all = [
+                    .. model.Where(pair => pair.Value.Vectors.Length > 0 && (!filtered || pair.Value.Kind == "a"))
+                        .Select(pair => (pair.Key, pair.Value.Vectors.Max(vector => Plain(wanted, vector, metric))))
+                        .OrderByDescending(pair => pair.Item2)];
                 double tolerance = isQuantised ? 0.03 : 1e-4;
                 List<(string Key, float Score)> found = Search(query);
                 Assert.Equal(Math.Min(count, all.Length), found.Count);
@@ -128,7 +130,10 @@ public sealed class VectorIndexTests : IDisposable
         Commit();
         Assert.Equal(["x", "xy"], Search(new VectorQuery("v", [2, 0], 10, MinimumSimilarity: 0.5f)).Select(hit => hit.Key));
         Assert.Equal(["x", "xy", "y"], Search(new VectorQuery("v", [2, 0], 10)).Select(hit => hit.Key));
-        Assert.Equal(["xy"], Search(new AndQuery([new VectorQuery("v", [1, 1], 1), new TermQuery("kind", FieldValue.Of("a"))])).Select(hit => hit.Key));
+        Assert.Equal(
+            ["xy"],
+            Search(new AndQuery([new VectorQuery("v", [1, 1], 1), new TermQuery("kind", FieldValue.Of("a"))]))
+                .Select(hit => hit.Key));
     }
 
     [Fact]
@@ -146,13 +151,16 @@ public sealed class VectorIndexTests : IDisposable
         Assert.InRange(walked, 96, compared - 1);
         var some = new AndQuery([all with { IsExact = false }, new TermQuery("kind", FieldValue.Of("a"))]);
         Assert.Equal("those that the other conditions leave compared", Ask(some, out _).Chosen);
-        QueryBudgetExceededException error = Assert.Throws<QueryBudgetExceededException>(() => Ask(all, out _, new QueryBudget(Entries: 100)));
+        QueryBudgetExceededException error = Assert.Throws<QueryBudgetExceededException>(
+            () => Ask(all, out _, new QueryBudget(Entries: 100)));
         Assert.Contains("vector", error.Message, StringComparison.Ordinal);
 
         (string Chosen, string NotTaken) Ask(IndexQuery query, out long entries, QueryBudget? budget = null)
         {
             using var searcher = new IndexSearcher(store.Environment);
-            using SearchResults results = searcher.Search(new SearchRequest { Query = query, Take = 10 }, new QueryOptions { Plan = PlanDetail.Counts, Budget = budget }, TestContext.Current.CancellationToken);
+            using SearchResults results = searcher.Search(
+                new SearchRequest { Query = query, Take = 10 }, new QueryOptions { Plan = PlanDetail.Counts, Budget = budget },
+                TestContext.Current.CancellationToken);
             entries = results.Counters.EntriesScanned;
             PlanNode? nearest = Nearest(results.Plan);
             PlanDecision decision = Assert.Single(nearest?.Decisions ?? []);
@@ -160,7 +168,9 @@ public sealed class VectorIndexTests : IDisposable
         }
 
         static PlanNode? Nearest(PlanNode? node) =>
-            node is null || node.Operation == "nearest vectors" ? node : node.Children.Select(Nearest).FirstOrDefault(found => found is not null);
+            node is null || node.Operation == "nearest vectors"
+                ? node
+                : node.Children.Select(Nearest).FirstOrDefault(found => found is not null);
     }
 
     [Fact]
@@ -171,7 +181,10 @@ public sealed class VectorIndexTests : IDisposable
         Commit();
         IndexBatch open = Batch;
         open.BeginEntry("wrong"u8);
-        foreach (float[] wrong in (float[][])[[], [1, 2], [1, float.NaN, 3], [1, float.PositiveInfinity, 3], [1, 2e20f, 3], new float[5_000]])
+        foreach (float[] wrong in (float[][])
+        [
+            [], [1, 2], [1, float.NaN, 3], [1, float.PositiveInfinity, 3], [1, 2e20f, 3], new float[5_000]
+        ])
             Assert.Throws<InvalidVectorException>(() => open.AddVector(0, wrong));
         Assert.Throws<InvalidOperationException>(() => open.AddVector(1, [1, 2, 3]));
         Assert.Throws<InvalidOperationException>(() => open.AddLong(0, 5));
@@ -187,7 +200,8 @@ public sealed class VectorIndexTests : IDisposable
         Assert.Throws<IndexSchemaException>(() => Schema(new VectorFieldOptions(Edges: 1000)));
     }
 
-    private static float[] Draw(Random random, int length) => [.. Enumerable.Range(0, length).Select(_ => (float)((random.NextDouble() * 2) - 1))];
+    private static float[] Draw(Random random, int length) =>
+        [.. Enumerable.Range(0, length).Select(_ => (float)((random.NextDouble() * 2) - 1))];
 
     private static double Plain(float[] left, float[] right, VectorMetric metric)
     {
@@ -211,7 +225,9 @@ public sealed class VectorIndexTests : IDisposable
     private void Open(VectorFieldOptions wanted)
     {
         options = wanted;
-        writer = new IndexWriter(store.Environment, new IndexSchema([new IndexField("v", FieldAnalysis.Vector, Vector: wanted), new IndexField("kind")]));
+        writer = new IndexWriter(
+            store.Environment,
+            new IndexSchema([new IndexField("v", FieldAnalysis.Vector, Vector: wanted), new IndexField("kind")]));
         batch = writer.BeginBatch();
     }
 
@@ -235,7 +251,11 @@ public sealed class VectorIndexTests : IDisposable
             if (random.Next(4) == 0)
                 Delete(key);
             else
-                Put(key, [.. Enumerable.Range(0, random.Next(8) switch { 0 => 0, 1 => 2, _ => 1 }).Select(_ => Draw(random, dimensions))], random.Next(3) == 0 ? "a" : "b");
+                Put(
+                    key,
+                    [.. Enumerable.Range(0, random.Next(8) switch { 0 => 0, 1 => 2, _ => 1 })
+                        .Select(_ => Draw(random, dimensions))],
+                    random.Next(3) == 0 ? "a" : "b");
         }
 
         Commit();
@@ -266,7 +286,10 @@ public sealed class VectorIndexTests : IDisposable
         for (int i = 0; i < Queries; i++)
         {
             float[] wanted = Draw(random, dimensions);
-            found += Search(new VectorQuery("v", wanted, 10)).Select(hit => hit.Key).Intersect(Search(new VectorQuery("v", wanted, 10, IsExact: true)).Select(hit => hit.Key)).Count();
+            found += Search(new VectorQuery("v", wanted, 10))
+                .Select(hit => hit.Key)
+                .Intersect(Search(new VectorQuery("v", wanted, 10, IsExact: true)).Select(hit => hit.Key))
+                .Count();
         }
 
         return found / (10.0 * Queries);
@@ -276,18 +299,25 @@ public sealed class VectorIndexTests : IDisposable
     {
         using var searcher = new IndexSearcher(store.Environment);
         using SearchResults results = searcher.Search(
-            new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)] }, cancellationToken: TestContext.Current.CancellationToken);
+            new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)] },
+            cancellationToken: TestContext.Current.CancellationToken);
         var found = new List<(string, float)>();
         while (results.MoveNext())
             found.Add((Encoding.UTF8.GetString(results.Key), results.Score));
         return found;
     }
 
-    /// <summary>Every link has its counterpart, both ends exist in its layer, counts agree, and every vector is reached from where searches begin.</summary>
+    /// <summary>
+    /// Every link has its counterpart, both ends exist in its layer, counts agree, and every vector is reached from where
+    /// searches begin.
+    /// </summary>
     private void CheckGraph()
     {
         using ReadTransaction read = store.Environment.BeginRead();
-        Tree? links = read.FindTree("links.0"), vectors = read.FindTree("vectors.0"), nodes = read.FindTree("nodes.0"), full = read.FindTree("fullvectors.0");
+        Tree? links = read.FindTree("links.0"),
+            vectors = read.FindTree("vectors.0"),
+            nodes = read.FindTree("nodes.0"),
+            full = read.FindTree("fullvectors.0");
         Assert.NotNull(links);
         VectorState state = VectorState.Read(links);
         var graph = new VectorGraph(vectors, links, state, options);

@@ -30,7 +30,9 @@ public sealed class VectorKernelsTests
         Assert.Equal(4_096 * 127 * 127, VectorKernels.Dot(low, low));
     }
 
-    private static float[] Draw(Random random, int length) => [.. Enumerable.Range(0, length).Select(_ => (float)((random.NextDouble() * 2) - 1))];
+    private static float[] Draw(Random random, int length) =>
+        [.. Enumerable.Range(0, length).Select(_ => (float)((random.NextDouble() * 2) - 1))];
 
-    private static sbyte[] Bytes(Random random, int length) => [.. Enumerable.Range(0, length).Select(_ => (sbyte)random.Next(-127, 128))];
+    private static sbyte[] Bytes(Random random, int length) =>
+        [.. Enumerable.Range(0, length).Select(_ => (sbyte)random.Next(-127, 128))];
 }

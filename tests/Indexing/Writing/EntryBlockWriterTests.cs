@@ -31,9 +31,14 @@ public sealed class EntryBlockWriterTests
                 {
                     if (random.Next(3) == 0)
                     {
-                        byte[] heads = Bytes(random, random.Next(3)), items = Bytes(random, random.Next(200) == 0 ? 5_000 : random.Next(300));
+                        byte[] heads = Bytes(random, random.Next(3)),
+                            items = Bytes(random, random.Next(200) == 0 ? 5_000 : random.Next(300));
                         entries.Extend(id, heads, items);
-                        model[id] = model[id] with { Heads = [.. model[id].Heads, .. heads], Items = [.. model[id].Items, .. items] };
+                        model[id] = model[id] with
+                        {
+                            Heads = [.. model[id].Heads, .. heads],
+                            Items = [.. model[id].Items, .. items]
+                        };
                         continue;
                     }
 
@@ -46,7 +51,9 @@ public sealed class EntryBlockWriterTests
                 for (int i = random.Next(400); i > 0; i--)
                 {
                     nextId += 1 + (random.Next(50) == 0 ? random.Next(1_000_000) : 0);
-                    var parts = new Parts(Key(random, nextId), [.. "\a\b\t"u8[..random.Next(2, 4)]], Bytes(random, random.Next(300) == 0 ? 40_000 : random.Next(100)));
+                    var parts = new Parts(
+                        Key(random, nextId), [.. "\a\b\t"u8[..random.Next(2, 4)]],
+                        Bytes(random, random.Next(300) == 0 ? 40_000 : random.Next(100)));
                     entries.Append(nextId, parts.Key, parts.Heads, parts.Items);
                     model.Add(nextId, parts);
                 }
@@ -58,7 +65,8 @@ public sealed class EntryBlockWriterTests
             AssertSame(read.FindTree(TreeNames.Entries)!, model, $"seed {seed}"); // just written
             var reader = new EntryReader(read.FindTree);
             foreach ((long id, Parts parts) in model)
-                Assert.True(reader.TryGet(id, out EntryRecord found) && found.Key.SequenceEqual(parts.Key), $"seed {seed}: entry {id}");
+                Assert.True(
+                    reader.TryGet(id, out EntryRecord found) && found.Key.SequenceEqual(parts.Key), $"seed {seed}: entry {id}");
             for (int i = 0; i < 100; i++)
             {
                 long id = random.NextInt64(nextId + 10);
@@ -77,16 +85,22 @@ public sealed class EntryBlockWriterTests
         for (int round = 0; round < 2_000; round++)
         {
             long most = 1L << random.Next(1, 48);
-            long[] numbers = [.. Enumerable.Range(0, random.Next(1, 60)).Select(_ => random.Next(3) == 0 ? random.NextInt64(Math.Min(most, 100)) : random.NextInt64(most)).Distinct().Order()];
+            long[] numbers = [
+                .. Enumerable.Range(0, random.Next(1, 60))
+                    .Select(_ => random.Next(3) == 0 ? random.NextInt64(Math.Min(most, 100)) : random.NextInt64(most))
+                    .Distinct()
+                    .Order()];
             if (random.Next(10) == 0)
                 numbers = [.. numbers, WordNumbers.Limit - 1];
             byte[] room = Bytes(random, WordNumbers.MaxBytes(numbers.Length) + 8);
             int length = WordNumbers.Write(numbers, room);
-            Assert.True(length <= WordNumbers.MaxBytes(numbers.Length), $"seed {seed}: {numbers.Length} numbers take {length} bytes");
+            Assert.True(
+                length <= WordNumbers.MaxBytes(numbers.Length), $"seed {seed}: {numbers.Length} numbers take {length} bytes");
             var reader = new BitReader(room.AsSpan(0, random.Next(2) == 0 ? length : room.Length));
             long last = -1;
             foreach (long number in numbers)
-                Assert.True(number == (last = WordNumbers.ReadNext(ref reader, last)), $"seed {seed}: {number} is read as {last}");
+                Assert.True(
+                    number == (last = WordNumbers.ReadNext(ref reader, last)), $"seed {seed}: {number} is read as {last}");
             Assert.Equal(length, reader.Bytes);
         }
     }
@@ -123,8 +137,13 @@ public sealed class EntryBlockWriterTests
     [Fact]
     public void A_number_takes_few_bytes_and_is_read_exactly()
     {
-        Span<byte> key = stackalloc byte[NumberKey.Bytes], read = stackalloc byte[NumberKey.Bytes], compact = stackalloc byte[CompactNumber.MaxBytes];
-        foreach (long whole in new[] { 0, 1, -1, 31, -32, 1_000_000, (1L << 61) - 1, -(1L << 61) + 1, 1L << 61, -(1L << 61), long.MaxValue, long.MinValue })
+        Span<byte> key = stackalloc byte[NumberKey.Bytes],
+            read = stackalloc byte[NumberKey.Bytes],
+            compact = stackalloc byte[CompactNumber.MaxBytes];
+        foreach (long whole in new[]
+        {
+            0, 1, -1, 31, -32, 1_000_000, (1L << 61) - 1, -(1L << 61) + 1, 1L << 61, -(1L << 61), long.MaxValue, long.MinValue
+        })
         {
             NumberKey.Write(key, whole);
             AssertSame(key, read, compact);
@@ -166,10 +185,21 @@ public sealed class EntryBlockWriterTests
             {
                 Assert.True(expected.MoveNext(), what);
                 (long id, Parts parts) = expected.Current;
-                Assert.True(id == block.Id && block.Key.SequenceEqual(parts.Key) && block.Heads.SequenceEqual(parts.Heads) && block.Items.SequenceEqual(parts.Items), $"{what}: entry {id}");
+                Assert.True(
+                    id == block.Id
+                        && block.Key.SequenceEqual(parts.Key)
+                        && block.Heads.SequenceEqual(parts.Heads)
+                        && block.Items.SequenceEqual(parts.Items),
+                    $"{what}: entry {id}");
                 var straight = new EntryBlock(cursor.Value, EntryKey.Read(cursor.Key), otherRoom);
-                Assert.True(straight.MoveTo(id) && straight.Key.SequenceEqual(parts.Key) && straight.Heads.SequenceEqual(parts.Heads) && straight.Items.SequenceEqual(parts.Items), $"{what}: straight to entry {id}");
-                Assert.True(!straight.MoveTo(id + 1) || model.ContainsKey(id + 1), $"{what}: what is not there, behind entry {id}");
+                Assert.True(
+                    straight.MoveTo(id)
+                        && straight.Key.SequenceEqual(parts.Key)
+                        && straight.Heads.SequenceEqual(parts.Heads)
+                        && straight.Items.SequenceEqual(parts.Items),
+                    $"{what}: straight to entry {id}");
+                Assert.True(
+                    !straight.MoveTo(id + 1) || model.ContainsKey(id + 1), $"{what}: what is not there, behind entry {id}");
             }
         }
 

@@ -12,7 +12,11 @@ public sealed class GarbageTests
     public void A_commit_that_replaces_entries_makes_little_garbage()
     {
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, new IndexSchema([new IndexField("text", FieldAnalysis.FullText), new IndexField("group", FieldAnalysis.Keyword), new IndexField("number")]));
+        var writer = new IndexWriter(
+            store.Environment,
+            new IndexSchema(
+                [new IndexField("text", FieldAnalysis.FullText), new IndexField("group", FieldAnalysis.Keyword), new IndexField(
+                    "number")]));
         IndexBatch batch = writer.BeginBatch();
         var random = new Random(1);
         for (int round = 0; round < 4; round++)

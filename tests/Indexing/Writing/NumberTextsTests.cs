@@ -5,10 +5,14 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Writing;
 
-/// <summary>Texts of fields of numbers against a scan: where they are calculated, where a text or a great number among them has them kept, on the way from one to the other, and back when all is gone.</summary>
+/// <summary>
+/// Texts of fields of numbers against a scan: where they are calculated, where a text or a great number among them has them kept,
+/// on the way from one to the other, and back when all is gone.
+/// </summary>
 public sealed class NumberTextsTests
 {
-    private static readonly IndexSchema Schema = new([new IndexField("many"), new IndexField("few", FieldAnalysis.Keyword), new IndexField("one")]);
+    private static readonly IndexSchema Schema = new(
+        [new IndexField("many"), new IndexField("few", FieldAnalysis.Keyword), new IndexField("one")]);
 
     [Theory]
     [InlineData(null)]
@@ -66,7 +70,9 @@ public sealed class NumberTextsTests
         _ => FieldValue.Of((long)random.Next(300)),
     };
 
-    /// <summary>Puts what has no plain text into all fields: of an entry of its own, and beside numbers of the same text.</summary>
+    /// <summary>
+    /// Puts what has no plain text into all fields: of an entry of its own, and beside numbers of the same text.
+    /// </summary>
     private static void Disturb(IndexFixture fixture, string? other)
     {
         if (other is null)
@@ -79,7 +85,8 @@ public sealed class NumberTextsTests
     private static bool HasTexts(IndexFixture fixture, string field)
     {
         using var searcher = new IndexSearcher(fixture.Environment);
-        return searcher.MeasureStructures(TestContext.Current.CancellationToken).Any(size => size.Structure == "terms" && size.Field == field && size.UsedBytes > 0 && size.Keys > 0);
+        return searcher.MeasureStructures(TestContext.Current.CancellationToken)
+            .Any(size => size.Structure == "terms" && size.Field == field && size.UsedBytes > 0 && size.Keys > 0);
     }
 
     private static void Check(IndexFixture fixture, Random random)
@@ -88,22 +95,38 @@ public sealed class NumberTextsTests
         for (int field = 0; field < Schema.Fields.Count; field++)
         {
             string name = Schema.Fields[field].Name;
-            List<(string Text, long Count)> texts = [.. fixture.Model.Entries.SelectMany(entry => fixture.Model.TermsOf(entry, field).Distinct())
-                .GroupBy(text => text).Select(group => (group.Key, (long)group.Count())).OrderBy(text => text.Key, StringComparer.Ordinal)];
+            List<(string Text, long Count)> texts = [
+                .. fixture.Model.Entries.SelectMany(entry => fixture.Model.TermsOf(entry, field).Distinct())
+                    .GroupBy(text => text)
+                    .Select(group => (group.Key, (long)group.Count()))
+                    .OrderBy(text => text.Key, StringComparer.Ordinal)];
             CheckTerms(searcher, name, texts);
             for (int i = 0; i < 5; i++)
             {
                 foreach (IndexQuery query in Queries(random, name, [.. texts.Select(text => text.Text)]))
                 {
                     fixture.Check(new SearchRequest { Query = query });
-                    fixture.Check(new SearchRequest { Query = query, Sort = [new SortKey(name, SortKind.Text, random.Next(2) == 0)], Take = 9, OrderHint = (OrderHint)random.Next(3) });
+                    fixture.Check(
+                        new SearchRequest
+                        {
+                            Query = query,
+                            Sort = [new SortKey(name, SortKind.Text, random.Next(2) == 0)],
+                            Take = 9,
+                            OrderHint = (OrderHint)random.Next(3)
+                        });
                 }
             }
 
             foreach (FacetHint hint in Enum.GetValues<FacetHint>())
             {
-                FacetResult all = searcher.Facets(new FacetRequest(new MatchAllQuery(), [new FacetQuery { Field = name, PageSize = int.MaxValue, Hint = hint }]), cancellationToken: TestContext.Current.CancellationToken).Facets[0];
-                Assert.Equal(texts, all.Values.Select(value => (value.Range, value.Count)).OrderBy(value => value.Range, StringComparer.Ordinal));
+                FacetResult all =
+                    searcher.Facets(
+                        new FacetRequest(
+                            new MatchAllQuery(), [new FacetQuery { Field = name, PageSize = int.MaxValue, Hint = hint }]),
+                        cancellationToken: TestContext.Current.CancellationToken).Facets[0];
+                Assert.Equal(
+                    texts,
+                    all.Values.Select(value => (value.Range, value.Count)).OrderBy(value => value.Range, StringComparer.Ordinal));
             }
 
             CheckPages(fixture, searcher, name);
@@ -131,7 +154,8 @@ public sealed class NumberTextsTests
         {
             var all = new SearchRequest { Query = new MatchAllQuery(), Sort = [new SortKey(name, SortKind.Text, descending)] };
             List<string> expected = fixture.Keys(all), found = [];
-            for (SearchRequest next = all with { Take = 50, WithPosition = true, OrderHint = OrderHint.Walk }; found.Count < expected.Count;)
+            for (SearchRequest next = all with { Take = 50, WithPosition = true, OrderHint = OrderHint.Walk };
+                 found.Count < expected.Count;)
             {
                 using SearchResults results = searcher.Search(next);
                 List<string> page = IndexFixture.Read(results);
@@ -146,19 +170,31 @@ public sealed class NumberTextsTests
 
     private static IEnumerable<IndexQuery> Queries(Random random, string name, string[] texts)
     {
-        string some = texts.Length == 0 || random.Next(4) == 0 ? random.Next(-50, 500).ToString(System.Globalization.CultureInfo.InvariantCulture) : texts[random.Next(texts.Length)];
+        string some = texts.Length == 0 || random.Next(4) == 0
+            ? random.Next(-50, 500).ToString(System.Globalization.CultureInfo.InvariantCulture)
+            : texts[random.Next(texts.Length)];
         string piece = some[..random.Next(some.Length + 1)], end = some[random.Next(some.Length)..];
         yield return new TermQuery(name, FieldValue.Of(some));
         yield return new TermQuery(name, FieldValue.Of(piece + "x"));
-        yield return new InQuery(name, [.. Enumerable.Range(0, random.Next(20)).Select(i => texts.Length == 0 ? FieldValue.Of("a") : i % 3 == 0 ? FieldValue.Of((long)i) : FieldValue.Of(texts[random.Next(texts.Length)]))]);
+        yield return new InQuery(
+            name,
+            [.. Enumerable.Range(0, random.Next(20))
+                .Select(
+                    i => texts.Length == 0
+                        ? FieldValue.Of("a")
+                        : i % 3 == 0 ? FieldValue.Of((long)i) : FieldValue.Of(texts[random.Next(texts.Length)]))]);
         yield return new PrefixQuery(name, piece);
         yield return new SuffixQuery(name, end);
         yield return new ContainsQuery(name, end[..Math.Min(2, end.Length)]);
         yield return new WildcardQuery(name, piece + "?*" + end);
-        yield return new RegexQuery(name, "[1-4]*" + end.Replace(".", "\\.", StringComparison.Ordinal).Replace("+", "\\+", StringComparison.Ordinal), random.Next(2) == 0);
+        yield return new RegexQuery(
+            name, "[1-4]*" + end.Replace(".", "\\.", StringComparison.Ordinal).Replace("+", "\\+", StringComparison.Ordinal),
+            random.Next(2) == 0);
         yield return new FuzzyQuery(name, some, 1, 0);
         string other = texts.Length == 0 ? "5" : texts[random.Next(texts.Length)];
-        yield return new RangeQuery(name, random.Next(5) == 0 ? null : FieldValue.Of(some), random.Next(2) == 0, random.Next(5) == 0 ? null : FieldValue.Of(other), random.Next(2) == 0);
+        yield return new RangeQuery(
+            name, random.Next(5) == 0 ? null : FieldValue.Of(some), random.Next(2) == 0,
+            random.Next(5) == 0 ? null : FieldValue.Of(other), random.Next(2) == 0);
         yield return new RangeQuery(name, FieldValue.Of(-20.5), random.Next(2) == 0, FieldValue.Of(300L), random.Next(2) == 0);
     }
 }

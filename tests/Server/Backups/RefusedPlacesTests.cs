@@ -20,7 +20,10 @@ public sealed class RefusedPlacesTests : IDisposable
     {
         await using TestServer server = await TestServer.StartAsync(options => options.BackupFolders["place"] = _directory.Path);
         string ran = Path.Combine(_directory.Path, "ran");
-        foreach (string source in (string[])[$"command:/bin/sh -c 'echo stolen; touch {ran}'", "file:/etc/hostname", "env:PATH", "passphrase-env:HOME"])
+        foreach (string source in (string[])
+        [
+            $"command:/bin/sh -c 'echo stolen; touch {ran}'", "file:/etc/hostname", "env:PATH", "passphrase-env:HOME"
+        ])
         {
             string body = JsonSerializer.Serialize(new
             {
@@ -43,7 +46,8 @@ public sealed class RefusedPlacesTests : IDisposable
         string secret = Path.Combine(_directory.Path, "passwd");
         await File.WriteAllTextAsync(secret, "root:x:0:0", TestServer.Cancelled);
         string folder = JsonSerializer.Serialize(_directory.Path);
-        string place = $$"""{"Type":"Local","BackupLocation":{{folder}},"LastFileNameToRestore":"passwd","DatabaseName":"again"}""";
+        string place =
+            $$"""{"Type":"Local","BackupLocation":{{folder}},"LastFileNameToRestore":"passwd","DatabaseName":"again"}""";
         foreach ((string route, string body) in ((string, string)[])
         [
             ("databases/db/admin/backup", $$"""{"LocalSettings":{"FolderPath":{{folder}} } }"""),
@@ -68,14 +72,22 @@ public sealed class RefusedPlacesTests : IDisposable
         listener.Start();
         string endpoint = $"http://127.0.0.1:{((IPEndPoint)listener.LocalEndpoint).Port}";
         string withoutKeys = $$"""{"BucketName":"backups","CustomServerUrl":"{{endpoint}}","ForcePathStyle":true}""";
-        string withKeys = $$"""{"BucketName":"backups","CustomServerUrl":"{{endpoint}}","ForcePathStyle":true,"AwsAccessKey":"a","AwsSecretKey":"b"}""";
-        Assert.Contains("--s3-endpoint", await RefusedAsync(server, "admin/restore/points?type=S3", withKeys), StringComparison.Ordinal);
-        Assert.Contains("--s3-endpoint", await RefusedAsync(server, "admin/restore/points?type=S3", withoutKeys), StringComparison.Ordinal);
-        Assert.Contains("keys", await RefusedAsync(server, "admin/restore/points?type=S3", """{"BucketName":"backups"}"""), StringComparison.Ordinal);
+        string withKeys =
+            $$"""{"BucketName":"backups","CustomServerUrl":"{{endpoint}}","ForcePathStyle":true,"AwsAccessKey":"a","AwsSecretKey":"b"}""";
+        Assert.Contains(
+            "--s3-endpoint", await RefusedAsync(server, "admin/restore/points?type=S3", withKeys), StringComparison.Ordinal);
+        Assert.Contains(
+            "--s3-endpoint", await RefusedAsync(server, "admin/restore/points?type=S3", withoutKeys), StringComparison.Ordinal);
+        Assert.Contains(
+            "keys", await RefusedAsync(server, "admin/restore/points?type=S3", """{"BucketName":"backups"}"""),
+            StringComparison.Ordinal);
         Assert.Contains("region", await RefusedAsync(
-            server, "admin/restore/points?type=S3", $$"""{"BucketName":"backups","AwsRegionName":"{{new Uri(endpoint).Authority}}/","AwsAccessKey":"a","AwsSecretKey":"b"}"""), StringComparison.Ordinal);
+            server, "admin/restore/points?type=S3",
+            $$"""{"BucketName":"backups","AwsRegionName":"{{new Uri(endpoint).Authority}}/","AwsAccessKey":"a","AwsSecretKey":"b"}"""), StringComparison.Ordinal);
         Assert.Contains("--s3-endpoint", await RefusedAsync(
-            server, "admin/backups/list", $$"""{"Destination":{"Address":"s3://backups?endpoint={{endpoint}}","AccessKey":"a","SecretKey":"b"} }"""), StringComparison.Ordinal);
+            server, "admin/backups/list",
+            $$"""{"Destination":{"Address":"s3://backups?endpoint={{endpoint}}","AccessKey":"a","SecretKey":"b"} }"""),
+            StringComparison.Ordinal);
         Assert.False(listener.Pending());
     }
 
@@ -97,7 +109,8 @@ public sealed class RefusedPlacesTests : IDisposable
         string body = JsonSerializer.Serialize(new { FolderPath = place.Replace("{0}", allowed, StringComparison.Ordinal) });
         await RefusedAsync(server, "admin/restore/points", body);
         foreach (string fine in (string[])["place", "place/", allowed])
-            using (HttpResponseMessage listed = await server.SendAsync(HttpMethod.Post, $"{server.Url}/admin/restore/points", JsonSerializer.Serialize(new { FolderPath = fine })))
+            using (HttpResponseMessage listed = await server.SendAsync(
+                HttpMethod.Post, $"{server.Url}/admin/restore/points", JsonSerializer.Serialize(new { FolderPath = fine })))
                 Assert.Equal(HttpStatusCode.OK, listed.StatusCode);
     }
 

@@ -22,7 +22,12 @@ public sealed class BulkInsertParserTests
                 text.Append("""{"Type":"HeartBeat"},""");
 
             string id = $"users/{i}ü\"";
-            string json = JsonSerializer.Serialize(new { text = new string((char)random.Next(32, 127), random.Next(40)) + "\\\"{[", nested = new[] { new { a = "]}" } } });
+            string json = JsonSerializer.Serialize(
+                new
+                {
+                    text = new string((char)random.Next(32, 127), random.Next(40)) + "\\\"{[",
+                    nested = new[] { new { a = "]}" } }
+                });
             expected.Add((id, json));
             text.Append(i % 2 == 0
                 ? $$"""{"Id":{{JsonSerializer.Serialize(id)}},"Type":"PUT","Document":{{json}}}"""

@@ -20,9 +20,13 @@ public sealed class DatabaseNamesTests
     public async Task A_name_that_looks_like_another_or_means_something_to_a_system_is_refused(string name)
     {
         await using TestServer server = await TestServer.StartAsync();
-        using HttpResponseMessage create = await server.SendAsync(HttpMethod.Put, $"{server.Url}/admin/databases?name={Uri.EscapeDataString(name)}", "{}");
-        Assert.Contains(name, await TestServer.ErrorOf(create, HttpStatusCode.BadRequest, ".BadRequestException"), StringComparison.Ordinal);
-        using HttpResponseMessage key = await server.SendAsync(HttpMethod.Post, $"{server.Url}/admin/secrets?keep=false&name={Uri.EscapeDataString(name)}", Convert.ToBase64String(new byte[32]));
+        using HttpResponseMessage create = await server.SendAsync(
+            HttpMethod.Put, $"{server.Url}/admin/databases?name={Uri.EscapeDataString(name)}", "{}");
+        Assert.Contains(
+            name, await TestServer.ErrorOf(create, HttpStatusCode.BadRequest, ".BadRequestException"), StringComparison.Ordinal);
+        using HttpResponseMessage key = await server.SendAsync(
+            HttpMethod.Post, $"{server.Url}/admin/secrets?keep=false&name={Uri.EscapeDataString(name)}",
+            Convert.ToBase64String(new byte[32]));
         await TestServer.ErrorOf(key, HttpStatusCode.BadRequest, ".BadRequestException");
     }
 
@@ -35,7 +39,9 @@ public sealed class DatabaseNamesTests
             await using var catalog = new DatabaseCatalog(directory.Path);
             catalog.Create($"SHOP{i}");
             Assert.True(catalog.Delete($"shop{i}", deleteFiles: false));
-            Assert.Contains($"SHOP{i}", Assert.Throws<ConcurrencyException>(() => catalog.Create($"shop{i}")).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                $"SHOP{i}", Assert.Throws<ConcurrencyException>(() => catalog.Create($"shop{i}")).Message,
+                StringComparison.Ordinal);
         }
 
         await using var again = new DatabaseCatalog(directory.Path);

@@ -5,7 +5,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Server.Tests.Endpoints;
 
-/// <summary>Chains over HTTP: what lies at a place, what it leads to, reading it to its end, and databases of a commit in its midst.</summary>
+/// <summary>
+/// Chains over HTTP: what lies at a place, what it leads to, reading it to its end, and databases of a commit in its midst.
+/// </summary>
 public sealed class BackupsEndpointsTests : IDisposable
 {
     private readonly TemporaryDirectory _place = new();
@@ -25,10 +27,14 @@ public sealed class BackupsEndpointsTests : IDisposable
         await server.PutAsync("users/3", """{"name":"Cy"}""");
         await RunAsync(server, task, "log");
 
-        JsonElement listed = Assert.Single((await PostAsync(server, "admin/backups/list", Place(""))).GetProperty("Databases").EnumerateArray());
+        JsonElement listed = Assert.Single(
+            (await PostAsync(server, "admin/backups/list", Place(""))).GetProperty("Databases").EnumerateArray());
         Assert.Equal("db", listed.GetProperty("Database").GetString());
-        Assert.Equal(["Log", "Log", "Snapshot"], listed.GetProperty("Backups").EnumerateArray().Select(backup => backup.GetProperty("Kind").GetString()).Order());
-        JsonElement restorable = Assert.Single(Assert.Single(listed.GetProperty("Histories").EnumerateArray()).GetProperty("Restorable").EnumerateArray());
+        Assert.Equal(
+            ["Log", "Log", "Snapshot"],
+            listed.GetProperty("Backups").EnumerateArray().Select(backup => backup.GetProperty("Kind").GetString()).Order());
+        JsonElement restorable = Assert.Single(
+            Assert.Single(listed.GetProperty("Histories").EnumerateArray()).GetProperty("Restorable").EnumerateArray());
         long first = restorable.GetProperty("FirstCommit").GetInt64(), last = restorable.GetProperty("LastCommit").GetInt64();
         Assert.True(last >= first + 3, listed.ToString());
 
@@ -51,17 +57,25 @@ public sealed class BackupsEndpointsTests : IDisposable
             await RunAsync(server, task, "log");
         }
 
-        string[] logs = [.. Directory.GetFiles(_place.Path, "*.ravendb-log", SearchOption.AllDirectories).Order(StringComparer.Ordinal)];
+        string[] logs =
+            [.. Directory.GetFiles(_place.Path, "*.ravendb-log", SearchOption.AllDirectories).Order(StringComparer.Ordinal)];
         Assert.Equal(3, logs.Length);
         byte[] whole = await File.ReadAllBytesAsync(logs[1], TestServer.Cancelled);
         whole[whole.Length / 2] ^= 1;
         await File.WriteAllBytesAsync(logs[1], whole, TestServer.Cancelled);
-        Assert.Contains(Path.GetFileName(logs[1]), await FaultOf(server, "admin/backups/verify", Place("")), StringComparison.Ordinal);
+        Assert.Contains(
+            Path.GetFileName(logs[1]), await FaultOf(server, "admin/backups/verify", Place("")), StringComparison.Ordinal);
 
-        foreach (string file in Directory.GetFiles(Path.GetDirectoryName(logs[1])!, Path.GetFileName(logs[1]) + "*")) // a file has a folder
+        // a file has a folder
+        foreach (string file in Directory.GetFiles(Path.GetDirectoryName(logs[1])!, Path.GetFileName(logs[1]) + "*"))
             File.Delete(file);
-        Assert.Contains(Path.GetFileName(logs[2]), await FaultOf(server, "admin/restore/database", Place(""","DatabaseName":"again" """)), StringComparison.Ordinal);
-        Assert.Contains("commit 9000", await FaultOf(server, "admin/restore/database", Place(""","DatabaseName":"again","StopAtCommit":9000""")), StringComparison.Ordinal);
+        Assert.Contains(
+            Path.GetFileName(logs[2]), await FaultOf(server, "admin/restore/database", Place(""","DatabaseName":"again" """)),
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "commit 9000",
+            await FaultOf(server, "admin/restore/database", Place(""","DatabaseName":"again","StopAtCommit":9000""")),
+            StringComparison.Ordinal);
         Assert.DoesNotContain("again", (await GetAsync(server, "databases")).ToString(), StringComparison.Ordinal);
     }
 
@@ -70,33 +84,61 @@ public sealed class BackupsEndpointsTests : IDisposable
     {
         await using TestServer server = await TestServer.StartAsync(options => options.BackupFolders["place"] = _place.Path);
         await server.PutAsync("users/1", "{}");
-        foreach ((string member, int expected) in ((string, int)[])[("", Treepie.BackupTasks.BackupTask.DefaultPercentWhileWriting), (",\"PercentWhileWriting\":40", 40)])
+        foreach ((
+            string member,
+            int expected) in ((string, int)[])
+            [
+                ("", Treepie.BackupTasks.BackupTask.DefaultPercentWhileWriting), (",\"PercentWhileWriting\":40", 40)
+            ])
         {
-            long task = (await PostAsync(server, "databases/db/admin/periodic-backup", TaskOf(member))).GetProperty("TaskId").GetInt64();
-            Assert.Equal(expected, (await GetAsync(server, $"databases/db/task?key={task}&type=Backup")).GetProperty("PercentWhileWriting").GetInt32());
+            long task = (await PostAsync(server, "databases/db/admin/periodic-backup", TaskOf(member)))
+                .GetProperty("TaskId")
+                .GetInt64();
+            Assert.Equal(
+                expected,
+                (await GetAsync(server, $"databases/db/task?key={task}&type=Backup"))
+                    .GetProperty("PercentWhileWriting")
+                    .GetInt32());
         }
 
         foreach ((string member, string why) in ((string, string)[])
         [
-            (",\"PercentWhileWriting\":4", "5 to 100 percent"), (",\"PercentWhileWriting\":101", "5 to 100 percent"), (",\"PercentWhileWriting\":\"much\"", "whole number"),
-            (",\"CompressionAlgorithm\":\"Lzma\"", "There is no compression 'Lzma'"), (",\"CompressionLevel\":\"Ultra\"", "with level 'Ultra'"), (",\"FullBackupFrequency\":\"61 * * * *\"", "61"),
+            (",\"PercentWhileWriting\":4", "5 to 100 percent"), (",\"PercentWhileWriting\":101", "5 to 100 percent"),
+            (",\"PercentWhileWriting\":\"much\"", "whole number"),
+            (",\"CompressionAlgorithm\":\"Lzma\"", "There is no compression 'Lzma'"),
+            (",\"CompressionLevel\":\"Ultra\"", "with level 'Ultra'"), (",\"FullBackupFrequency\":\"61 * * * *\"", "61"),
         ])
         {
-            using HttpResponseMessage response = await server.SendAsync(HttpMethod.Post, $"{server.Url}/databases/db/admin/periodic-backup", TaskOf(member));
+            using HttpResponseMessage response = await server.SendAsync(
+                HttpMethod.Post, $"{server.Url}/databases/db/admin/periodic-backup", TaskOf(member));
             string text = await response.Content.ReadAsStringAsync(TestServer.Cancelled);
-            Assert.True(response.StatusCode == HttpStatusCode.BadRequest && text.Replace("\\u0027", "'", StringComparison.Ordinal).Contains(why, StringComparison.Ordinal), text);
+            Assert.True(
+                response.StatusCode == HttpStatusCode.BadRequest
+                    && text.Replace("\\u0027", "'", StringComparison.Ordinal).Contains(why, StringComparison.Ordinal),
+                text);
         }
 
         Assert.Equal(2, (await GetAsync(server, "databases/db/tasks")).GetProperty("OngoingTasks").GetArrayLength());
-        using HttpResponseMessage export = await server.SendAsync(HttpMethod.Post, $"{server.Url}/databases/db/smuggler/export", """{"PercentWhileWriting":4}""");
+        using HttpResponseMessage export = await server.SendAsync(
+            HttpMethod.Post, $"{server.Url}/databases/db/smuggler/export", """{"PercentWhileWriting":4}""");
         Assert.Equal(HttpStatusCode.BadRequest, export.StatusCode);
-        using HttpResponseMessage part = await server.SendAsync(HttpMethod.Post, $"{server.Url}/databases/db/admin/backup/part?operationId=77", """{"HashesContent":true,"PercentWhileWriting":50}""");
-        Assert.Equal(("Snapshot", "false"), (part.Headers.GetValues("Treepie-Kind").Single(), part.Headers.GetValues("Treepie-Incremental").Single()));
+        using HttpResponseMessage part = await server.SendAsync(
+            HttpMethod.Post, $"{server.Url}/databases/db/admin/backup/part?operationId=77",
+            """{"HashesContent":true,"PercentWhileWriting":50}""");
+        Assert.Equal(
+            ("Snapshot", "false"),
+            (part.Headers.GetValues("Treepie-Kind").Single(), part.Headers.GetValues("Treepie-Incremental").Single()));
         await part.Content.ReadAsByteArrayAsync(TestServer.Cancelled);
-        Assert.Equal(64, (await GetAsync(server, "databases/db/operations/state?id=77")).GetProperty("Result").GetProperty("ContentHash").GetString()?.Length);
+        Assert.Equal(
+            64,
+            (await GetAsync(server, "databases/db/operations/state?id=77"))
+                .GetProperty("Result")
+                .GetProperty("ContentHash")
+                .GetString()?.Length);
     }
 
-    private string TaskOf(string more) => $$"""{"Name":"nightly","BackupType":"Snapshot","LocalSettings":{"FolderPath":"place" }{{more}} }""";
+    private string TaskOf(string more) =>
+        $$"""{"Name":"nightly","BackupType":"Snapshot","LocalSettings":{"FolderPath":"place" }{{more}} }""";
 
     private string Place(string more) => $$"""{"Type":"Local","BackupLocation":"place","SourceDatabase":"db"{{more}}}""";
 
@@ -106,7 +148,9 @@ public sealed class BackupsEndpointsTests : IDisposable
         $$"""{"Name":"often","BackupType":"Snapshot","FullBackupFrequency":"0 2 29 2 *","LogInterval":"20:00:00","LocalSettings":{"FolderPath":{{JsonSerializer.Serialize(_place.Path)}}} }""")).GetProperty("TaskId").GetInt64();
 
     private static async Task RunAsync(TestServer server, long task, string kind) =>
-        await EndedAsync(server, await PostAsync(server, $"databases/db/admin/backup/database?taskId={task}&kind={kind}", null), "databases/db/");
+        await EndedAsync(
+            server, await PostAsync(server, $"databases/db/admin/backup/database?taskId={task}&kind={kind}", null),
+            "databases/db/");
 
     /// <summary>The names of users 1 to 3 in what was restored, which is dropped again.</summary>
     private async Task<string?[]> RestoreAsync(TestServer server, string more)
@@ -115,12 +159,17 @@ public sealed class BackupsEndpointsTests : IDisposable
         var names = new string?[3];
         for (int i = 0; i < names.Length; i++)
         {
-            using HttpResponseMessage response = await server.Http.GetAsync(new Uri($"{server.Url}/databases/again/docs?id=users/{i + 1}"), TestServer.Cancelled);
+            using HttpResponseMessage response = await server.Http.GetAsync(
+                new Uri($"{server.Url}/databases/again/docs?id=users/{i + 1}"), TestServer.Cancelled);
             if (response.StatusCode != HttpStatusCode.NotFound)
-                names[i] = (await TestServer.JsonOf(response, HttpStatusCode.OK)).GetProperty("Results")[0].GetProperty("name").GetString();
+                names[i] = (await TestServer.JsonOf(response, HttpStatusCode.OK))
+                    .GetProperty("Results")[0]
+                    .GetProperty("name")
+                    .GetString();
         }
 
-        using HttpResponseMessage deleted = await server.SendAsync(HttpMethod.Delete, $"{server.Url}/admin/databases", """{"DatabaseNames":["again"],"HardDelete":true}""");
+        using HttpResponseMessage deleted = await server.SendAsync(
+            HttpMethod.Delete, $"{server.Url}/admin/databases", """{"DatabaseNames":["again"],"HardDelete":true}""");
         Assert.True(deleted.IsSuccessStatusCode);
         return names;
     }
@@ -158,7 +207,8 @@ public sealed class BackupsEndpointsTests : IDisposable
     {
         while (true)
         {
-            JsonElement state = await GetAsync(server, $"{database}operations/state?id={started.GetProperty("OperationId").GetInt64()}");
+            JsonElement state = await GetAsync(
+                server, $"{database}operations/state?id={started.GetProperty("OperationId").GetInt64()}");
             if (state.GetProperty("Status").GetString() != "InProgress")
                 return state;
             await Task.Delay(10, TestServer.Cancelled);

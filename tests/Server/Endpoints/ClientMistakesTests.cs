@@ -6,7 +6,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Server.Tests.Endpoints;
 
-/// <summary>Mistakes below the JSON: what is no gzip, no chunk, no form, and names longer than anything can hold. Each is 400 or its like, and never a failure of the server.</summary>
+/// <summary>
+/// Mistakes below the JSON: what is no gzip, no chunk, no form, and names longer than anything can hold. Each is 400 or its like,
+/// and never a failure of the server.
+/// </summary>
 public sealed class ClientMistakesTests
 {
     [Theory]
@@ -40,10 +43,14 @@ public sealed class ClientMistakesTests
     public async Task Chunks_that_are_none_are_refused(string method, string route, string header)
     {
         await using TestServer server = await TestServer.StartAsync();
-        foreach (string chunks in (string[])["zz\r\n{}\r\n0\r\n\r\n", "fffffffffffffffff\r\n{}\r\n0\r\n\r\n", "-1\r\n{}\r\n0\r\n\r\n", "2\r\n[{xx0\r\n\r\n"])
+        foreach (string chunks in (string[])
+        [
+            "zz\r\n{}\r\n0\r\n\r\n", "fffffffffffffffff\r\n{}\r\n0\r\n\r\n", "-1\r\n{}\r\n0\r\n\r\n", "2\r\n[{xx0\r\n\r\n"
+        ])
         {
             string answer = await RawHttp.SendAsync(
-                server.Url, $"{method} /databases/db/{route} HTTP/1.1\nHost: 127.0.0.1\n{header}Transfer-Encoding: chunked\n\n", Encoding.ASCII.GetBytes(chunks), TestServer.Cancelled);
+                server.Url, $"{method} /databases/db/{route} HTTP/1.1\nHost: 127.0.0.1\n{header}Transfer-Encoding: chunked\n\n",
+                Encoding.ASCII.GetBytes(chunks), TestServer.Cancelled);
             Assert.True(RawHttp.StatusOf(answer) == 400, $"{chunks}: {answer}");
         }
     }
@@ -56,10 +63,17 @@ public sealed class ClientMistakesTests
     {
         await using TestServer server = await TestServer.StartAsync();
         foreach (string route in (string[])["databases/db/smuggler/import", "admin/restore/upload?name=again"])
-            foreach (string body in (string[])["", "--x", new string('-', 20_000), "--" + new string('b', length) + "\r\n" + new string('h', 40_000)])
+            foreach (string body in (string[])
+            [
+                "", "--x", new string('-', 20_000), "--" + new string('b', length) + "\r\n" + new string('h', 40_000)
+            ])
             {
-                using var request = new HttpRequestMessage(HttpMethod.Post, $"{server.Url}/{route}") { Content = new ByteArrayContent(Encoding.ASCII.GetBytes(body)) };
-                request.Content.Headers.TryAddWithoutValidation("Content-Type", $"multipart/form-data; boundary={new string('b', length)}");
+                using var request = new HttpRequestMessage(HttpMethod.Post, $"{server.Url}/{route}")
+                {
+                    Content = new ByteArrayContent(Encoding.ASCII.GetBytes(body))
+                };
+                request.Content.Headers.TryAddWithoutValidation(
+                    "Content-Type", $"multipart/form-data; boundary={new string('b', length)}");
                 using HttpResponseMessage response = await server.Http.SendAsync(request, TestServer.Cancelled);
                 await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, ".BadRequestException");
             }
@@ -71,10 +85,15 @@ public sealed class ClientMistakesTests
     public async Task A_form_that_ends_too_early_is_refused_wherever_it_ends(string route)
     {
         await using TestServer server = await TestServer.StartAsync();
-        const string Form = "--b\r\nContent-Disposition: form-data; name=\"importOptions\"\r\n\r\n{}\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"f\"\r\n\r\n{\"BuildVersion\":1}\r\n--b--\r\n";
+        const string Form =
+            "--b\r\nContent-Disposition: form-data; name=\"importOptions\"\r\n\r\n{}\r\n--b\r\nContent-Disposition: form-data; "
+                + "name=\"file\"; filename=\"f\"\r\n\r\n{\"BuildVersion\":1}\r\n--b--\r\n";
         for (int length = 0; length < Form.Length - "\r\n--b--\r\n".Length; length++)
         {
-            using var request = new HttpRequestMessage(HttpMethod.Post, $"{server.Url}/{route}") { Content = new ByteArrayContent(Encoding.ASCII.GetBytes(Form[..length])) };
+            using var request = new HttpRequestMessage(HttpMethod.Post, $"{server.Url}/{route}")
+            {
+                Content = new ByteArrayContent(Encoding.ASCII.GetBytes(Form[..length]))
+            };
             request.Content.Headers.TryAddWithoutValidation("Content-Type", "multipart/form-data; boundary=b");
             using HttpResponseMessage response = await server.Http.SendAsync(request, TestServer.Cancelled);
             string answer = await response.Content.ReadAsStringAsync(TestServer.Cancelled);
@@ -102,15 +121,19 @@ public sealed class ClientMistakesTests
     [InlineData("DELETE", "indexes?name={0}", null)]
     public async Task Names_longer_than_anything_holds_are_no_failure_of_the_server(string method, string route, string? body)
     {
-        await using TestServer server = await TestServer.StartAsync(options => options.Database = options.Database with { DefaultStaleWait = TimeSpan.FromSeconds(5) });
+        await using TestServer server = await TestServer.StartAsync(
+            options => options.Database = options.Database with { DefaultStaleWait = TimeSpan.FromSeconds(5) });
         string start = route.StartsWith('/') ? server.Url : "";
         foreach (int length in (int[])[129, 300, 513, 3_000])
         {
             string name = new('n', length);
             using HttpResponseMessage response = await server.SendAsync(
-                new HttpMethod(method), start + route.Replace("{0}", name, StringComparison.Ordinal), body?.Replace("{0}", name, StringComparison.Ordinal));
+                new HttpMethod(method), start + route.Replace("{0}", name, StringComparison.Ordinal),
+                body?.Replace("{0}", name, StringComparison.Ordinal));
             string text = await response.Content.ReadAsStringAsync(TestServer.Cancelled);
-            Assert.True((int)response.StatusCode < 500 || text.Contains("IndexDoesNotExistException", StringComparison.Ordinal), $"{length}: {(int)response.StatusCode} {text}");
+            Assert.True(
+                (int)response.StatusCode < 500 || text.Contains("IndexDoesNotExistException", StringComparison.Ordinal),
+                $"{length}: {(int)response.StatusCode} {text}");
         }
     }
 
@@ -122,7 +145,8 @@ public sealed class ClientMistakesTests
         byte[] item = Encoding.UTF8.GetBytes($$"""[{"Id":"{{new string('x', 510)}}/","Type":"PUT","Document":{} }""");
         byte[] chunk = [.. Encoding.ASCII.GetBytes($"{item.Length:x}\r\n"), .. item, .. "\r\n"u8];
         string answer = await RawHttp.SendAsync(
-            server.Url, "POST /databases/db/bulk_insert?id=1 HTTP/1.1\nHost: 127.0.0.1\nTransfer-Encoding: chunked\n\n", chunk, TestServer.Cancelled);
+            server.Url, "POST /databases/db/bulk_insert?id=1 HTTP/1.1\nHost: 127.0.0.1\nTransfer-Encoding: chunked\n\n", chunk,
+            TestServer.Cancelled);
         Assert.True(RawHttp.StatusOf(answer) == 400, answer);
         Assert.Equal("Faulted", (await server.GetAsync("operations/state?id=1")).GetProperty("Status").GetString());
     }
@@ -135,7 +159,8 @@ public sealed class ClientMistakesTests
         {
         }
 
-        foreach (string file in Directory.GetFiles(Path.Combine(directory.Path, "databases", "broken"), "*", SearchOption.AllDirectories))
+        foreach (string file in Directory.GetFiles(
+            Path.Combine(directory.Path, "databases", "broken"), "*", SearchOption.AllDirectories))
             await File.WriteAllBytesAsync(file, new byte[64], TestServer.Cancelled);
         await using TestServer server = await TestServer.StartAsync(options => options.DataDirectory = directory.Path);
         using HttpResponseMessage response = await server.SendAsync(HttpMethod.Get, $"{server.Url}/databases/broken/stats");

@@ -28,7 +28,10 @@ public sealed class DocumentsEndpointsTests
         await using TestServer server = await TestServer.StartAsync();
         await server.PutAsync("users/1", """{"friend":"users/2"}""");
         await server.PutAsync("users/2", Ada);
-        foreach (string url in (string[])["docs?id=users/1&id=users/2", "docs?id=users/1&include=friend", "docs?startsWith=users/", "docs?start=0&pageSize=5"])
+        foreach (string url in (string[])
+        [
+            "docs?id=users/1&id=users/2", "docs?id=users/1&include=friend", "docs?startsWith=users/", "docs?start=0&pageSize=5"
+        ])
         {
             using HttpResponseMessage first = await server.SendAsync(HttpMethod.Get, url);
             string etag = first.Headers.ETag!.ToString();
@@ -61,7 +64,8 @@ public sealed class DocumentsEndpointsTests
         using HttpResponseMessage there = await server.SendAsync(HttpMethod.Head, "docs?id=users/1");
         Assert.NotNull(there.Headers.ETag);
         string unquoted = there.Headers.ETag.ToString().Trim('"');
-        using HttpResponseMessage same = await server.SendAsync(HttpMethod.Head, "docs?id=users/1", null, ("If-None-Match", unquoted));
+        using HttpResponseMessage same = await server.SendAsync(
+            HttpMethod.Head, "docs?id=users/1", null, ("If-None-Match", unquoted));
         Assert.Equal(HttpStatusCode.NotModified, same.StatusCode);
         using HttpResponseMessage missing = await server.SendAsync(HttpMethod.Head, "docs?id=users/9");
         Assert.Equal(HttpStatusCode.NotFound, missing.StatusCode);
@@ -71,13 +75,17 @@ public sealed class DocumentsEndpointsTests
     public async Task Includes_follow_nested_paths_and_leave_out_what_was_loaded_anyway()
     {
         await using TestServer server = await TestServer.StartAsync();
-        await server.PutAsync("orders/1", """{"company":"companies/1","lines":[{"product":"products/1"},{"product":"products/2"},{"product":"products/404"}],"self":"orders/1"}""");
+        await server.PutAsync(
+            "orders/1",
+            """{"company":"companies/1","lines":[{"product":"products/1"},{"product":"products/2"},{"product":"products/404"}],"self":"orders/1"}""");
         await server.PutAsync("companies/1", """{"name":"Treepie"}""");
         await server.PutAsync("products/1", """{"name":"Nest"}""");
         await server.PutAsync("products/2", """{"name":"Seed"}""");
-        JsonElement answer = await server.GetAsync("docs?id=orders/1&include=company&include=lines[].product&include=self&include=no.such");
+        JsonElement answer = await server.GetAsync(
+            "docs?id=orders/1&include=company&include=lines[].product&include=self&include=no.such");
         Assert.Equal(
-            ["companies/1", "products/1", "products/2"], answer.GetProperty("Includes").EnumerateObject().Select(static include => include.Name));
+            ["companies/1", "products/1", "products/2"],
+            answer.GetProperty("Includes").EnumerateObject().Select(static include => include.Name));
     }
 
     [Fact]
@@ -85,9 +93,12 @@ public sealed class DocumentsEndpointsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.PutAsync("users/1", Ada);
-        using HttpResponseMessage put = await server.SendAsync(HttpMethod.Put, "docs?id=users/1", """{"name":"Bob"}""", ("If-Match", "\"A:999-nothing\""));
-        Assert.Contains("users/1", await TestServer.ErrorOf(put, HttpStatusCode.Conflict, ".ConcurrencyException"), StringComparison.Ordinal);
-        using HttpResponseMessage delete = await server.SendAsync(HttpMethod.Delete, "docs?id=users/1", null, ("If-Match", "\"A:999-nothing\""));
+        using HttpResponseMessage put = await server.SendAsync(
+            HttpMethod.Put, "docs?id=users/1", """{"name":"Bob"}""", ("If-Match", "\"A:999-nothing\""));
+        Assert.Contains(
+            "users/1", await TestServer.ErrorOf(put, HttpStatusCode.Conflict, ".ConcurrencyException"), StringComparison.Ordinal);
+        using HttpResponseMessage delete = await server.SendAsync(
+            HttpMethod.Delete, "docs?id=users/1", null, ("If-Match", "\"A:999-nothing\""));
         await TestServer.ErrorOf(delete, HttpStatusCode.Conflict, ".ConcurrencyException");
         JsonElement answer = await server.GetAsync("docs?id=users/1");
         Assert.Equal("Ada", answer.GetProperty("Results")[0].GetProperty("name").GetString());

@@ -10,10 +10,13 @@ public sealed class ErrorAnswerTests
     [Fact]
     public void What_may_pass_by_itself_asks_the_client_to_come_again_and_hides_places()
     {
-        ErrorAnswer answer = ErrorAnswer.ForOperation(new OpenFileLimitException("The file '/srv/data/x/data.treepie' cannot be opened: too many open files."));
+        ErrorAnswer answer = ErrorAnswer.ForOperation(
+            new OpenFileLimitException("The file '/srv/data/x/data.treepie' cannot be opened: too many open files."));
         Assert.Equal(StatusCodes.Status503ServiceUnavailable, answer.StatusCode);
         Assert.DoesNotContain("/srv/data", answer.Message, StringComparison.Ordinal);
         Assert.True(answer.IsUnexpected); // the operator's log has it
-        Assert.Equal(StatusCodes.Status500InternalServerError, ErrorAnswer.ForOperation(new CorruptionException("Page 7 is damaged.")).StatusCode);
+        Assert.Equal(
+            StatusCodes.Status500InternalServerError,
+            ErrorAnswer.ForOperation(new CorruptionException("Page 7 is damaged.")).StatusCode);
     }
 }

@@ -5,7 +5,10 @@ using Treepie.Server.Tests.Support;
 
 namespace Treepie.Server.Tests.Endpoints;
 
-/// <summary>Scripts that mean harm, over HTTP: each ends itself with an error that says why, changes nothing, and the next request is answered as ever.</summary>
+/// <summary>
+/// Scripts that mean harm, over HTTP: each ends itself with an error that says why, changes nothing, and the next request is
+/// answered as ever.
+/// </summary>
 public sealed class HostileScriptsTests
 {
     private static readonly string[] _scripts =
@@ -40,7 +43,8 @@ public sealed class HostileScriptsTests
         await PutAsync(server);
         foreach (string script in _scripts)
         {
-            using HttpResponseMessage response = await SendAsync(server, HttpMethod.Patch, "docs?id=users/1", new { Patch = new { Script = script } });
+            using HttpResponseMessage response = await SendAsync(
+                server, HttpMethod.Patch, "docs?id=users/1", new { Patch = new { Script = script } });
             Assert.True(response.StatusCode == HttpStatusCode.BadRequest, $"{script}: {response.StatusCode}");
             string answer = await response.Content.ReadAsStringAsync(TestServer.Cancelled);
             Assert.Contains("JavaScriptException", answer, StringComparison.Ordinal);
@@ -48,7 +52,8 @@ public sealed class HostileScriptsTests
             Assert.Equal("Ada", await NameAsync(server));
         }
 
-        using HttpResponseMessage last = await SendAsync(server, HttpMethod.Patch, "docs?id=users/1", new { Patch = new { Script = "this.Name = ' Eve '.trim();" } });
+        using HttpResponseMessage last = await SendAsync(
+            server, HttpMethod.Patch, "docs?id=users/1", new { Patch = new { Script = "this.Name = ' Eve '.trim();" } });
         Assert.Equal(HttpStatusCode.OK, last.StatusCode);
         Assert.Equal("Eve", await NameAsync(server));
     }
@@ -60,7 +65,9 @@ public sealed class HostileScriptsTests
         await PutAsync(server);
         foreach (string script in _scripts)
         {
-            string declared = $"declare function f() {{ {script.Replace("this.x =", "return", StringComparison.Ordinal).Replace("this,", "{},", StringComparison.Ordinal)} }} from Users as u ";
+            string declared =
+                $"declare function f() {{ "
+                    + $"{script.Replace("this.x =", "return", StringComparison.Ordinal).Replace("this,", "{},", StringComparison.Ordinal)} }} from Users as u ";
             if (!script.Contains("this", StringComparison.Ordinal))
                 Assert.Equal(HttpStatusCode.BadRequest, await QueryAsync(server, declared + "filter f()"));
             Assert.NotEqual(HttpStatusCode.InternalServerError, await QueryAsync(server, declared + "select { A: f() }"));
@@ -71,7 +78,12 @@ public sealed class HostileScriptsTests
     private static async Task PutAsync(TestServer server)
     {
         using HttpResponseMessage response = await SendAsync(
-            server, HttpMethod.Put, "docs?id=users/1", new Dictionary<string, object> { ["Name"] = "Ada", ["@metadata"] = new Dictionary<string, string> { ["@collection"] = "Users" } });
+            server, HttpMethod.Put, "docs?id=users/1",
+            new Dictionary<string, object>
+            {
+                ["Name"] = "Ada",
+                ["@metadata"] = new Dictionary<string, string> { ["@collection"] = "Users" }
+            });
         Assert.Equal(HttpStatusCode.Created, response.StatusCode);
     }
 
@@ -89,7 +101,10 @@ public sealed class HostileScriptsTests
 
     private static async Task<HttpResponseMessage> SendAsync(TestServer server, HttpMethod method, string route, object body)
     {
-        using var request = new HttpRequestMessage(method, route) { Content = new StringContent(JsonSerializer.Serialize(body), Encoding.UTF8, "application/json") };
+        using var request = new HttpRequestMessage(method, route)
+        {
+            Content = new StringContent(JsonSerializer.Serialize(body), Encoding.UTF8, "application/json")
+        };
         return await server.Http.SendAsync(request, TestServer.Cancelled);
     }
 }

@@ -7,7 +7,8 @@ namespace Treepie.Server.Tests.Endpoints;
 /// <summary>Indexes over HTTP: switches, plans as JSON and as a picture, budgets.</summary>
 public sealed class IndexesEndpointsTests
 {
-    private const string Definition = """{"Indexes":[{"Name":"ByName","Collections":["Users"],"Fields":{"name":{}},"Priority":"High"}]}""";
+    private const string Definition =
+        """{"Indexes":[{"Name":"ByName","Collections":["Users"],"Fields":{"name":{}},"Priority":"High"}]}""";
 
     [Fact]
     public async Task Lock_priority_disabling_and_pausing_are_set_and_told()
@@ -19,7 +20,9 @@ public sealed class IndexesEndpointsTests
 
         string changed = Definition.Replace("\"name\":{}", "\"age\":{}", StringComparison.Ordinal);
         using (HttpResponseMessage refused = await server.SendAsync(HttpMethod.Put, "admin/indexes", changed))
-            Assert.Contains("locked", await TestServer.ErrorOf(refused, HttpStatusCode.BadRequest, ".IndexCompilationException"), StringComparison.Ordinal);
+            Assert.Contains(
+                "locked", await TestServer.ErrorOf(refused, HttpStatusCode.BadRequest, ".IndexCompilationException"),
+                StringComparison.Ordinal);
         await NoContentAsync(server, "indexes/set-lock", """{"IndexNames":["ByName"],"Mode":"Unlock"}""");
         await NoContentAsync(server, "indexes/set-priority", """{"IndexNames":["ByName"],"Priority":"Low"}""");
         await NoContentAsync(server, "admin/indexes/disable?name=ByName&clusterWide=false", null);
@@ -55,12 +58,17 @@ public sealed class IndexesEndpointsTests
         {
             using HttpResponseMessage response = await server.SendAsync(HttpMethod.Post, url, body);
             string message = await TestServer.ErrorOf(
-                response, isUnknown ? HttpStatusCode.InternalServerError : HttpStatusCode.BadRequest, isUnknown ? ".IndexDoesNotExistException" : ".BadRequestException");
+                response, isUnknown ? HttpStatusCode.InternalServerError : HttpStatusCode.BadRequest,
+                isUnknown ? ".IndexDoesNotExistException" : ".BadRequestException");
             Assert.Contains(hint, message, StringComparison.Ordinal);
         }
 
-        using (HttpResponseMessage state = await server.SendAsync(HttpMethod.Put, "admin/indexes", Definition.Replace("\"Priority\":\"High\"", "\"State\":\"Asleep\"", StringComparison.Ordinal)))
-            Assert.Contains("Asleep", await TestServer.ErrorOf(state, HttpStatusCode.BadRequest, ".BadRequestException"), StringComparison.Ordinal);
+        using (HttpResponseMessage state = await server.SendAsync(
+            HttpMethod.Put, "admin/indexes",
+            Definition.Replace("\"Priority\":\"High\"", "\"State\":\"Asleep\"", StringComparison.Ordinal)))
+            Assert.Contains(
+                "Asleep", await TestServer.ErrorOf(state, HttpStatusCode.BadRequest, ".BadRequestException"),
+                StringComparison.Ordinal);
         Assert.Equal(("Unlock", "High", "Normal", "Running"), await StateAsync(server));
     }
 
@@ -69,10 +77,14 @@ public sealed class IndexesEndpointsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.PutAsync("users/1", """{"name":"Ada","@metadata":{"@collection":"Users"}}""");
-        using HttpResponseMessage asked = await server.SendAsync(HttpMethod.Post, "queries", """{"Query":"from Users where name = 'ada'","WaitForNonStaleResults":true}""");
+        using HttpResponseMessage asked = await server.SendAsync(
+            HttpMethod.Post, "queries", """{"Query":"from Users where name = 'ada'","WaitForNonStaleResults":true}""");
         Assert.Equal(HttpStatusCode.OK, asked.StatusCode);
         JsonElement index = (await server.GetAsync("indexes/stats")).GetProperty("Results")[0];
-        Assert.Equal((0, 0, 0), (index.GetProperty("WaitingChanges").GetInt32(), index.GetProperty("EtagsBehind").GetInt32(), index.GetProperty("SecondsBehind").GetDouble()));
+        Assert.Equal(
+            (0, 0, 0),
+            (index.GetProperty("WaitingChanges").GetInt32(), index.GetProperty("EtagsBehind")
+                .GetInt32(), index.GetProperty("SecondsBehind").GetDouble()));
         Assert.Equal(1, index.GetProperty("LastBatchChanges").GetInt32());
         await NoContentAsync(server, "admin/indexes/stop", null);
         await server.PutAsync("users/2", """{"name":"Bob","@metadata":{"@collection":"Users"}}""");
@@ -90,14 +102,16 @@ public sealed class IndexesEndpointsTests
             await server.PutAsync($"users/{i}", $$$"""{"age":{{{i}}},"@metadata":{"@collection":"Users"}}""");
         const string Body = """{"Query":"from Users where age >= 5 order by age as long limit 2","WaitForNonStaleResults":true""";
         using HttpResponseMessage counted = await server.SendAsync(HttpMethod.Post, "queries", Body + "}");
-        using HttpResponseMessage skipped = await server.SendAsync(HttpMethod.Post, "queries", Body + ""","SkipStatistics":true}""");
+        using HttpResponseMessage skipped = await server.SendAsync(
+            HttpMethod.Post, "queries", Body + ""","SkipStatistics":true}""");
         using JsonDocument whole = JsonDocument.Parse(await counted.Content.ReadAsStringAsync(TestServer.Cancelled));
         using JsonDocument least = JsonDocument.Parse(await skipped.Content.ReadAsStringAsync(TestServer.Cancelled));
         Assert.Equal(15, whole.RootElement.GetProperty("TotalResults").GetInt64());
         Assert.False(whole.RootElement.TryGetProperty("IsTotalExact", out _));
         Assert.Equal(2, least.RootElement.GetProperty("TotalResults").GetInt64());
         Assert.False(least.RootElement.GetProperty("IsTotalExact").GetBoolean());
-        Assert.Equal(whole.RootElement.GetProperty("Results").GetRawText(), least.RootElement.GetProperty("Results").GetRawText());
+        Assert.Equal(
+            whole.RootElement.GetProperty("Results").GetRawText(), least.RootElement.GetProperty("Results").GetRawText());
     }
 
     [Fact]
@@ -106,7 +120,8 @@ public sealed class IndexesEndpointsTests
         await using TestServer server = await TestServer.StartAsync();
         await server.PutAsync("users/1", """{"name":"Ada","age":36,"@metadata":{"@collection":"Users"}}""");
         await server.PutAsync("users/2", """{"name":"Bob","age":20,"@metadata":{"@collection":"Users"}}""");
-        const string Query = """{"Query":"from Users where name = 'ada' or age < 30 order by age as long","WaitForNonStaleResults":true}""";
+        const string Query =
+            """{"Query":"from Users where name = 'ada' or age < 30 order by age as long","WaitForNonStaleResults":true}""";
         JsonElement first = await ExplainAsync(server, Query), again = await ExplainAsync(server, Query);
         Assert.Equal(2, first.GetProperty("TotalResults").GetInt64());
         JsonElement plan = first.GetProperty("Timings").GetProperty("QueryPlan");
@@ -117,7 +132,9 @@ public sealed class IndexesEndpointsTests
         Assert.True(counters.GetProperty("BytesDecoded").GetInt64() > 0);
         Assert.Equal(counters.GetRawText(), again.GetProperty("Timings").GetProperty("Counters").GetRawText());
         if (OperatingSystem.IsLinux())
-            Assert.Equal(counters.GetProperty("PagesRead").GetInt64(), timings.GetProperty("PagesCold").GetInt64() + timings.GetProperty("PagesWarm").GetInt64());
+            Assert.Equal(
+                counters.GetProperty("PagesRead").GetInt64(),
+                timings.GetProperty("PagesCold").GetInt64() + timings.GetProperty("PagesWarm").GetInt64());
 
         using HttpResponseMessage picture = await server.SendAsync(HttpMethod.Post, "queries/explain?format=svg", Query);
         Assert.Equal((HttpStatusCode.OK, "image/svg+xml"), (picture.StatusCode, picture.Content.Headers.ContentType?.MediaType));
@@ -125,10 +142,16 @@ public sealed class IndexesEndpointsTests
         Assert.StartsWith("<svg", svg, StringComparison.Ordinal);
         System.Xml.Linq.XDocument.Parse(svg);
 
-        JsonElement scan = (await ExplainAsync(server, """{"Query":"from Users limit 1"}""")).GetProperty("Timings").GetProperty("QueryPlan");
-        Assert.Equal(("scan of documents", 2), (scan.GetProperty("Operation").GetString(), scan.GetProperty("Estimate").GetInt64()));
-        using HttpResponseMessage none = await server.SendAsync(HttpMethod.Post, "queries/explain?format=svg", """{"Query":"from Nobody where name = 'x'"}""");
-        Assert.Contains("no plan", await TestServer.ErrorOf(none, HttpStatusCode.BadRequest, ".BadRequestException"), StringComparison.Ordinal);
+        JsonElement scan = (await ExplainAsync(server, """{"Query":"from Users limit 1"}"""))
+            .GetProperty("Timings")
+            .GetProperty("QueryPlan");
+        Assert.Equal(
+            ("scan of documents", 2), (scan.GetProperty("Operation").GetString(), scan.GetProperty("Estimate").GetInt64()));
+        using HttpResponseMessage none = await server.SendAsync(
+            HttpMethod.Post, "queries/explain?format=svg", """{"Query":"from Nobody where name = 'x'"}""");
+        Assert.Contains(
+            "no plan", await TestServer.ErrorOf(none, HttpStatusCode.BadRequest, ".BadRequestException"),
+            StringComparison.Ordinal);
         using HttpResponseMessage format = await server.SendAsync(HttpMethod.Post, "queries/explain?format=png", Query);
         await TestServer.ErrorOf(format, HttpStatusCode.BadRequest, ".BadRequestException");
     }
@@ -138,10 +161,14 @@ public sealed class IndexesEndpointsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.PutAsync("users/1", """{"name":"Ada","@metadata":{"@collection":"Users"}}""");
-        using HttpResponseMessage misspelt = await server.SendAsync(HttpMethod.Post, "queries", """{"Query":"from Users where nmae = 'ada'","WaitForNonStaleResults":true}""");
+        using HttpResponseMessage misspelt = await server.SendAsync(
+            HttpMethod.Post, "queries", """{"Query":"from Users where nmae = 'ada'","WaitForNonStaleResults":true}""");
         JsonElement warnings = (await TestServer.JsonOf(misspelt, HttpStatusCode.OK)).GetProperty("Warnings");
-        Assert.Equal(["No document of 'Users' has a field 'nmae'. Did you mean 'name'?"], warnings.EnumerateArray().Select(warning => warning.GetString()));
-        using HttpResponseMessage right = await server.SendAsync(HttpMethod.Post, "queries", """{"Query":"from Users where name = 'ada'","WaitForNonStaleResults":true}""");
+        Assert.Equal(
+            ["No document of 'Users' has a field 'nmae'. Did you mean 'name'?"],
+            warnings.EnumerateArray().Select(warning => warning.GetString()));
+        using HttpResponseMessage right = await server.SendAsync(
+            HttpMethod.Post, "queries", """{"Query":"from Users where name = 'ada'","WaitForNonStaleResults":true}""");
         Assert.False((await TestServer.JsonOf(right, HttpStatusCode.OK)).TryGetProperty("Warnings", out _));
     }
 
@@ -150,19 +177,28 @@ public sealed class IndexesEndpointsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         for (int i = 0; i < 30; i++)
-            await server.PutAsync($"users/{i}", $$$"""{"name":"user {{{i}}}","age":{{{i}}},"@metadata":{"@collection":"Users"}}""");
+            await server.PutAsync(
+                $"users/{i}", $$$"""{"name":"user {{{i}}}","age":{{{i}}},"@metadata":{"@collection":"Users"}}""");
         string query = """{"Query":"from Users where age > 3 order by name","WaitForNonStaleResults":true,"Budget":BUDGET}""";
-        using (HttpResponseMessage enough = await server.SendAsync(HttpMethod.Post, "queries", query.Replace("BUDGET", """{"Pages":100000,"Entries":100000,"Milliseconds":60000}""", StringComparison.Ordinal)))
+        using (HttpResponseMessage enough = await server.SendAsync(
+            HttpMethod.Post, "queries",
+            query.Replace("BUDGET", """{"Pages":100000,"Entries":100000,"Milliseconds":60000}""", StringComparison.Ordinal)))
             Assert.Equal(26, (await TestServer.JsonOf(enough, HttpStatusCode.OK)).GetProperty("Results").GetArrayLength());
-        foreach ((string budget, string hint) in ((string, string)[])[("""{"Pages":1}""", "1 pages"), ("""{"Entries":1}""", "1 entries")])
+        foreach ((
+            string budget,
+            string hint) in ((string, string)[])[("""{"Pages":1}""", "1 pages"), ("""{"Entries":1}""", "1 entries")])
         {
-            using HttpResponseMessage stopped = await server.SendAsync(HttpMethod.Post, "queries", query.Replace("BUDGET", budget, StringComparison.Ordinal));
-            Assert.Contains(hint, await TestServer.ErrorOf(stopped, HttpStatusCode.BadRequest, ".InvalidQueryException"), StringComparison.Ordinal);
+            using HttpResponseMessage stopped = await server.SendAsync(
+                HttpMethod.Post, "queries", query.Replace("BUDGET", budget, StringComparison.Ordinal));
+            Assert.Contains(
+                hint, await TestServer.ErrorOf(stopped, HttpStatusCode.BadRequest, ".InvalidQueryException"),
+                StringComparison.Ordinal);
         }
 
         foreach (string budget in (string[])["""{"Pages":0}""", """{"Entries":-1}""", "5", """{"Pages":"many"}"""])
         {
-            using HttpResponseMessage refused = await server.SendAsync(HttpMethod.Post, "queries", query.Replace("BUDGET", budget, StringComparison.Ordinal));
+            using HttpResponseMessage refused = await server.SendAsync(
+                HttpMethod.Post, "queries", query.Replace("BUDGET", budget, StringComparison.Ordinal));
             Assert.Equal(HttpStatusCode.BadRequest, refused.StatusCode);
         }
     }
@@ -172,8 +208,12 @@ public sealed class IndexesEndpointsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         for (int i = 0; i < 120; i++)
-            await server.PutAsync($"users/{i}", $$$"""{"name":"user {{{i % 40}}}","age":{{{i}}},"notes":"a fox and a dog {{{i}}}","@metadata":{"@collection":"Users"}}""");
-        using (HttpResponseMessage found = await server.SendAsync(HttpMethod.Post, "queries", """{"Query":"from Users where name = 'user 7' and age > 8 and search(notes, 'fox')","WaitForNonStaleResults":true}"""))
+            await server.PutAsync(
+                $"users/{i}",
+                $$$"""{"name":"user {{{i % 40}}}","age":{{{i}}},"notes":"a fox and a dog {{{i}}}","@metadata":{"@collection":"Users"}}""");
+        using (HttpResponseMessage found = await server.SendAsync(
+            HttpMethod.Post, "queries",
+            """{"Query":"from Users where name = 'user 7' and age > 8 and search(notes, 'fox')","WaitForNonStaleResults":true}"""))
             Assert.Equal(2, (await TestServer.JsonOf(found, HttpStatusCode.OK)).GetProperty("TotalResults").GetInt64());
         string? index = (await server.GetAsync("indexes/stats")).GetProperty("Results")[0].GetProperty("Name").GetString();
         Assert.NotNull(index);
@@ -190,16 +230,26 @@ public sealed class IndexesEndpointsTests
 
         long[] sizes = [.. structures.Select(structure => structure.GetProperty("SizeInBytes").GetInt64())];
         Assert.Equal(sizes.OrderDescending(), sizes);
-        (string?, string?)[] kinds = [.. structures.Select(structure => (structure.GetProperty("Structure").GetString(), structure.GetProperty("Field").GetString()))];
+        (string?, string?)[] kinds = [
+            .. structures.Select(
+                structure => (structure.GetProperty("Structure").GetString(), structure.GetProperty("Field").GetString()))];
         Assert.Equal(kinds.Length, kinds.Distinct().Count());
-        foreach ((string, string?) kind in ((string, string?)[])[("terms", "name"), ("terms", "search(notes)"), ("numbers", "age"), ("sortnumbers", "age"), ("norms", "search(notes)"), ("entries", null), ("keys", null)])
+        foreach ((string, string?) kind in ((string, string?)[])
+        [
+            ("terms", "name"), ("terms", "search(notes)"), ("numbers", "age"), ("sortnumbers", "age"), ("norms", "search(notes)"),
+            ("entries", null), ("keys", null)
+        ])
             Assert.Contains(kind, kinds);
 
         JsonElement terms = await server.GetAsync($"indexes/terms?name={name}&field=name&pageSize=3&fromValue=user%201");
-        Assert.Equal(["user 10", "user 11", "user 12"], terms.GetProperty("Terms").EnumerateArray().Select(term => term.GetString()));
+        Assert.Equal(
+            ["user 10", "user 11", "user 12"], terms.GetProperty("Terms").EnumerateArray().Select(term => term.GetString()));
         foreach ((string url, HttpStatusCode status) in ((string, HttpStatusCode)[])[
-            ("indexes/structures?name=Nobody", HttpStatusCode.InternalServerError), ("indexes/structures", HttpStatusCode.BadRequest),
-            ($"indexes/terms?name={name}&field=nothing", HttpStatusCode.BadRequest), ($"indexes/terms?name={name}", HttpStatusCode.BadRequest), ($"indexes/entry?name={name}&id=users/1000", HttpStatusCode.NotFound)])
+            ("indexes/structures?name=Nobody", HttpStatusCode.InternalServerError),
+            ("indexes/structures", HttpStatusCode.BadRequest),
+            ($"indexes/terms?name={name}&field=nothing", HttpStatusCode.BadRequest),
+            ($"indexes/terms?name={name}", HttpStatusCode.BadRequest),
+            ($"indexes/entry?name={name}&id=users/1000", HttpStatusCode.NotFound)])
         {
             using HttpResponseMessage refused = await server.SendAsync(HttpMethod.Get, url);
             Assert.Equal((url, status), (url, refused.StatusCode));
@@ -212,7 +262,8 @@ public sealed class IndexesEndpointsTests
         await using TestServer server = await TestServer.StartAsync();
         await PutIndexAsync(server, Definition, HttpStatusCode.Created);
         await server.PutAsync("users/1", """{"name":"Ada","@metadata":{"@collection":"Users"}}""");
-        using (HttpResponseMessage waited = await server.SendAsync(HttpMethod.Post, "queries", """{"Query":"from index ByName","WaitForNonStaleResults":true}"""))
+        using (HttpResponseMessage waited = await server.SendAsync(
+            HttpMethod.Post, "queries", """{"Query":"from index ByName","WaitForNonStaleResults":true}"""))
             Assert.Equal(1, (await TestServer.JsonOf(waited, HttpStatusCode.OK)).GetProperty("TotalResults").GetInt64());
         await NoContentAsync(server, "admin/indexes/stop?name=ByName", null);
         await server.PutAsync("users/2", """{"name":"Bob","@metadata":{"@collection":"Users"}}""");
@@ -221,28 +272,41 @@ public sealed class IndexesEndpointsTests
         using (HttpResponseMessage answer = await server.SendAsync(HttpMethod.Post, "queries", Query))
         {
             JsonElement body = await TestServer.JsonOf(answer, HttpStatusCode.OK);
-            Assert.Equal(["Bob", "Eva"], body.GetProperty("Results").EnumerateArray().Select(user => user.GetProperty("name").GetString()));
+            Assert.Equal(
+                ["Bob", "Eva"],
+                body.GetProperty("Results").EnumerateArray().Select(user => user.GetProperty("name").GetString()));
             Assert.False(body.GetProperty("IsStale").GetBoolean());
         }
 
         using (HttpResponseMessage stream = await server.SendAsync(HttpMethod.Post, "streams/queries?format=jsonl", Query))
         {
-            string[] lines = (await stream.Content.ReadAsStringAsync(TestServer.Cancelled)).Split('\n', StringSplitOptions.RemoveEmptyEntries);
+            string[] lines = (await stream.Content.ReadAsStringAsync(TestServer.Cancelled)).Split(
+                '\n', StringSplitOptions.RemoveEmptyEntries);
             Assert.Contains("\"IsStale\":false", lines[0], StringComparison.Ordinal);
-            Assert.Equal(["Bob", "Eva"], lines[1..].Select(line => JsonDocument.Parse(line).RootElement.GetProperty("Item").GetProperty("name").GetString()));
+            Assert.Equal(
+                ["Bob", "Eva"],
+                lines[1..].Select(
+                    line => JsonDocument.Parse(line).RootElement.GetProperty("Item").GetProperty("name").GetString()));
         }
 
-        foreach ((bool neverStale, string[] terms, HttpStatusCode second) in ((bool, string[], HttpStatusCode)[])[(false, ["ada"], HttpStatusCode.NotFound), (true, ["bob", "eva"], HttpStatusCode.OK)])
+        foreach ((
+            bool neverStale, string[] terms,
+            HttpStatusCode second) in ((bool, string[], HttpStatusCode)[])
+            [
+                (false, ["ada"], HttpStatusCode.NotFound), (true, ["bob", "eva"], HttpStatusCode.OK)
+            ])
         {
             JsonElement held = await server.GetAsync($"indexes/terms?name=ByName&field=name&neverStale={neverStale}");
             Assert.Equal(terms, held.GetProperty("Terms").EnumerateArray().Select(term => term.GetString()));
-            using HttpResponseMessage entry = await server.SendAsync(HttpMethod.Get, $"indexes/entry?name=ByName&id=users/2&neverStale={neverStale}");
+            using HttpResponseMessage entry = await server.SendAsync(
+                HttpMethod.Get, $"indexes/entry?name=ByName&id=users/2&neverStale={neverStale}");
             Assert.Equal(second, entry.StatusCode);
         }
     }
 
     private static string WithoutTimes(JsonElement plan) =>
-        System.Text.RegularExpressions.Regex.Replace(plan.GetRawText(), "\"(ElapsedMicroseconds|ElapsedMs|Elapsed|DurationInMs|PagesCold)\":[-0-9.eE]+", "");
+        System.Text.RegularExpressions.Regex.Replace(
+            plan.GetRawText(), "\"(ElapsedMicroseconds|ElapsedMs|Elapsed|DurationInMs|PagesCold)\":[-0-9.eE]+", "");
 
     private static async Task<JsonElement> ExplainAsync(TestServer server, string query)
     {
@@ -259,13 +323,16 @@ public sealed class IndexesEndpointsTests
     private static async Task NoContentAsync(TestServer server, string url, string? body)
     {
         using HttpResponseMessage response = await server.SendAsync(HttpMethod.Post, url, body);
-        Assert.True(response.StatusCode == HttpStatusCode.NoContent, await response.Content.ReadAsStringAsync(TestServer.Cancelled));
+        Assert.True(
+            response.StatusCode == HttpStatusCode.NoContent, await response.Content.ReadAsStringAsync(TestServer.Cancelled));
     }
 
     private static async Task<(string? Lock, string? Priority, string? State, string? Status)> StateAsync(TestServer server)
     {
         JsonElement index = (await server.GetAsync("indexes/stats?name=ByName")).GetProperty("Results")[0];
         JsonElement status = (await server.GetAsync("indexes/status")).GetProperty("Indexes")[0];
-        return (index.GetProperty("LockMode").GetString(), index.GetProperty("Priority").GetString(), index.GetProperty("State").GetString(), status.GetProperty("Status").GetString());
+        return (
+            index.GetProperty("LockMode").GetString(), index.GetProperty("Priority").GetString(),
+            index.GetProperty("State").GetString(), status.GetProperty("Status").GetString());
     }
 }

@@ -20,14 +20,34 @@ public sealed class KindsEndpointsTests
     [InlineData("POST", "counters", "{\"Documents\":[{}]}", "'DocumentId'")]
     [InlineData("POST", "counters", "{\"Documents\":[1]}", "'DocumentId'")]
     [InlineData("POST", "counters", "{\"Documents\":[{\"DocumentId\":\"d/1\"}]}", "'Operations'")]
-    [InlineData("POST", "counters", "{\"Documents\":[{\"DocumentId\":\"d/1\",\"Operations\":[{\"Type\":\"Add\",\"CounterName\":\"c\"}]}]}", "'Add'")]
-    [InlineData("POST", "counters", "{\"Documents\":[{\"DocumentId\":\"d/1\",\"Operations\":[{\"Type\":\"Increment\",\"CounterName\":\"c\",\"Delta\":9223372036854775808}]}]}", "64 bits")]
-    [InlineData("POST", "counters", "{\"Documents\":[{\"DocumentId\":\"d/1\",\"Operations\":[{\"Type\":\"Increment\",\"CounterName\":\"\"}]}]}", "empty")]
-    [InlineData("POST", "counters", "{\"Documents\":[{\"DocumentId\":\"d/1\",\"Operations\":[{\"Type\":\"Increment\"}]}]}", "'CounterName'")]
-    [InlineData("POST", "bulk_docs", "{\"Commands\":[{\"Id\":\"k\",\"Type\":\"CompareExchangePUT\",\"Index\":0,\"Document\":{\"Object\":1}}]}", "ClusterWide")]
-    [InlineData("POST", "bulk_docs", "{\"TransactionMode\":\"ClusterWide\",\"Commands\":[{\"Id\":\"k\",\"Type\":\"CompareExchangePUT\",\"Index\":\"x\",\"Document\":{\"Object\":1}}]}", "'Index'")]
-    [InlineData("POST", "bulk_docs", "{\"TransactionMode\":\"ClusterWide\",\"Commands\":[{\"Id\":\"k\",\"Type\":\"CompareExchangePUT\",\"Index\":0}]}", "'Document'")]
-    [InlineData("POST", "bulk_docs", "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"Counters\",\"Counters\":{\"Operations\":[]}}],\"TransactionMode\":\"ClusterWide\"}", "cluster-wide")]
+    [InlineData(
+        "POST", "counters",
+        "{\"Documents\":[{\"DocumentId\":\"d/1\",\"Operations\":[{\"Type\":\"Add\",\"CounterName\":\"c\"}]}]}", "'Add'")]
+    [InlineData(
+        "POST", "counters",
+        "{\"Documents\":[{\"DocumentId\":\"d/1\",\"Operations\":[{\"Type\":\"Increment\",\"CounterName\":\"c\",\"Delta\":9223372036854775808}]}]}",
+        "64 bits")]
+    [InlineData(
+        "POST", "counters",
+        "{\"Documents\":[{\"DocumentId\":\"d/1\",\"Operations\":[{\"Type\":\"Increment\",\"CounterName\":\"\"}]}]}", "empty")]
+    [InlineData(
+        "POST", "counters", "{\"Documents\":[{\"DocumentId\":\"d/1\",\"Operations\":[{\"Type\":\"Increment\"}]}]}",
+        "'CounterName'")]
+    [InlineData(
+        "POST", "bulk_docs",
+        "{\"Commands\":[{\"Id\":\"k\",\"Type\":\"CompareExchangePUT\",\"Index\":0,\"Document\":{\"Object\":1}}]}", "ClusterWide")]
+    [InlineData(
+        "POST", "bulk_docs",
+        "{\"TransactionMode\":\"ClusterWide\",\"Commands\":[{\"Id\":\"k\",\"Type\":\"CompareExchangePUT\",\"Index\":\"x\",\"Document\":{\"Object\":1}}]}",
+        "'Index'")]
+    [InlineData(
+        "POST", "bulk_docs",
+        "{\"TransactionMode\":\"ClusterWide\",\"Commands\":[{\"Id\":\"k\",\"Type\":\"CompareExchangePUT\",\"Index\":0}]}",
+        "'Document'")]
+    [InlineData(
+        "POST", "bulk_docs",
+        "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"Counters\",\"Counters\":{\"Operations\":[]}}],\"TransactionMode\":\"ClusterWide\"}",
+        "cluster-wide")]
     [InlineData("POST", "bulk_docs", "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"Counters\"}]}", "'Counters'")]
     [InlineData("PUT", "attachments?id=d/1", "x", "'name='")]
     [InlineData("PUT", "attachments?id=d/1&name=a&contentType=%0A", "x", "printable")]
@@ -35,20 +55,25 @@ public sealed class KindsEndpointsTests
     [InlineData("DELETE", "attachments?name=a", null, "'id='")]
     [InlineData("POST", "bulk_docs", "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"AttachmentPUT\",\"Name\":\"a\"}]}", "content")]
     [InlineData("POST", "bulk_docs", "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"AttachmentDELETE\"}]}", "'Name'")]
-    [InlineData("POST", "bulk_docs", "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"AttachmentCOPY\",\"Name\":\"a\"}]}", "'DestinationId'")]
+    [InlineData(
+        "POST", "bulk_docs", "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"AttachmentCOPY\",\"Name\":\"a\"}]}", "'DestinationId'")]
     public async Task What_is_wrong_is_named_and_nothing_changes(string method, string url, string? body, string word)
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.PutAsync("d/1", "{}");
         string before = (await server.GetAsync("stats")).GetProperty("DatabaseChangeVector").GetString()!;
         using HttpResponseMessage response = await server.SendAsync(new HttpMethod(method), url, body);
-        Assert.Contains(word, await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, "BadRequestException"), StringComparison.Ordinal);
+        Assert.Contains(
+            word, await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, "BadRequestException"), StringComparison.Ordinal);
         Assert.Equal(before, (await server.GetAsync("stats")).GetProperty("DatabaseChangeVector").GetString());
     }
 
     [Theory]
     [InlineData("PUT", "attachments?id=none&name=a", "x", "DocumentDoesNotExistException")]
-    [InlineData("POST", "bulk_docs", "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"AttachmentMOVE\",\"Name\":\"a\",\"DestinationId\":\"d/1\",\"DestinationName\":\"b\"}]}", "AttachmentDoesNotExistException")]
+    [InlineData(
+        "POST", "bulk_docs",
+        "{\"Commands\":[{\"Id\":\"d/1\",\"Type\":\"AttachmentMOVE\",\"Name\":\"a\",\"DestinationId\":\"d/1\",\"DestinationName\":\"b\"}]}",
+        "AttachmentDoesNotExistException")]
     public async Task What_does_not_exist_is_named_by_its_error(string method, string url, string body, string type)
     {
         await using TestServer server = await TestServer.StartAsync();
@@ -75,11 +100,15 @@ public sealed class KindsEndpointsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.PutAsync("d/1", "{}");
-        using HttpResponseMessage first = await server.Http.GetAsync(new Uri("docs?id=d/1&counter=c", UriKind.Relative), TestServer.Cancelled);
-        using (HttpResponseMessage counted = await server.SendAsync(HttpMethod.Post, "counters", """{"Documents":[{"DocumentId":"d/1","Operations":[{"Type":"Increment","CounterName":"c","Delta":2}]}]}"""))
+        using HttpResponseMessage first = await server.Http.GetAsync(
+            new Uri("docs?id=d/1&counter=c", UriKind.Relative), TestServer.Cancelled);
+        using (HttpResponseMessage counted = await server.SendAsync(
+            HttpMethod.Post, "counters",
+            """{"Documents":[{"DocumentId":"d/1","Operations":[{"Type":"Increment","CounterName":"c","Delta":2}]}]}"""))
             Assert.True(counted.IsSuccessStatusCode);
         await server.GetAsync("docs?id=d/1&counter=c");
-        using HttpResponseMessage second = await server.SendAsync(HttpMethod.Get, "docs?id=d/1&counter=c", null, ("If-None-Match", first.Headers.ETag!.Tag));
+        using HttpResponseMessage second = await server.SendAsync(
+            HttpMethod.Get, "docs?id=d/1&counter=c", null, ("If-None-Match", first.Headers.ETag!.Tag));
         Assert.Equal(HttpStatusCode.OK, second.StatusCode);
     }
 }

@@ -13,7 +13,9 @@ using TestServer = Treepie.Server.Tests.Support.TestServer;
 
 namespace Treepie.Server.Tests.Endpoints;
 
-/// <summary>Encrypted databases over HTTP: making and giving keys, creating with them, changing them, and what goes wrong.</summary>
+/// <summary>
+/// Encrypted databases over HTTP: making and giving keys, creating with them, changing them, and what goes wrong.
+/// </summary>
 public sealed class SecretsEndpointsTests : IDisposable
 {
     private readonly TemporaryDirectory directory = new();
@@ -26,25 +28,34 @@ public sealed class SecretsEndpointsTests : IDisposable
         await using TestServer server = await StartAsync();
         string key = await server.Http.GetStringAsync(new Uri("/admin/secrets/generate", UriKind.Relative), TestServer.Cancelled);
         Assert.Equal(32, Convert.FromBase64String(key).Length);
-        Assert.NotEqual(key, await server.Http.GetStringAsync(new Uri("/admin/secrets/generate", UriKind.Relative), TestServer.Cancelled));
+        Assert.NotEqual(
+            key, await server.Http.GetStringAsync(new Uri("/admin/secrets/generate", UriKind.Relative), TestServer.Cancelled));
         await OkAsync(server, HttpMethod.Post, "/admin/secrets?name=safe&node=A", key, HttpStatusCode.Created);
-        await OkAsync(server, HttpMethod.Put, "/admin/databases?name=safe&replicationFactor=1", """{"DatabaseName":"safe","Encrypted":true}""", HttpStatusCode.Created);
+        await OkAsync(
+            server, HttpMethod.Put, "/admin/databases?name=safe&replicationFactor=1",
+            """{"DatabaseName":"safe","Encrypted":true}""", HttpStatusCode.Created);
         await OkAsync(server, HttpMethod.Put, "/databases/safe/docs?id=users/1", """{"name":"Ada"}""", HttpStatusCode.Created);
         Assert.True((await server.GetAsync("/databases/safe/stats")).GetProperty("IsEncrypted").GetBoolean());
         Assert.False((await server.GetAsync("/databases/db/stats")).GetProperty("IsEncrypted").GetBoolean());
         Assert.True((await server.GetAsync("/admin/databases?name=safe")).GetProperty("Encrypted").GetBoolean());
         Assert.True((await server.GetAsync("/databases/safe/admin/record")).GetProperty("Encrypted").GetBoolean());
-        Assert.Equal([("db", false), ("safe", true)], (await server.GetAsync("/databases")).GetProperty("Databases").EnumerateArray()
-            .Select(database => (database.GetProperty("Name").GetString()!, database.GetProperty("IsEncrypted").GetBoolean())));
+        Assert.Equal(
+            [("db", false), ("safe", true)], (await server.GetAsync("/databases")).GetProperty("Databases").EnumerateArray()
+                .Select(
+                    database => (database.GetProperty("Name").GetString()!, database.GetProperty("IsEncrypted").GetBoolean())));
 
         await OkAsync(server, HttpMethod.Post, "/databases/safe/admin/encryption/key", NewKey(), HttpStatusCode.NoContent);
         using HttpResponseMessage rotate = await server.SendAsync(HttpMethod.Post, "/databases/safe/admin/encryption/rotate");
         long operation = (await TestServer.JsonOf(rotate, HttpStatusCode.OK)).GetProperty("OperationId").GetInt64();
         JsonElement state;
-        while ((state = await server.GetAsync($"/databases/safe/operations/state?id={operation}")).GetProperty("Status").GetString() == "InProgress")
+        while ((state = await server.GetAsync($"/databases/safe/operations/state?id={operation}"))
+            .GetProperty("Status")
+            .GetString() == "InProgress")
             await Task.Yield();
         Assert.Equal("Completed", state.GetProperty("Status").GetString());
-        Assert.Equal("Ada", (await server.GetAsync("/databases/safe/docs?id=users/1")).GetProperty("Results")[0].GetProperty("name").GetString());
+        Assert.Equal(
+            "Ada",
+            (await server.GetAsync("/databases/safe/docs?id=users/1")).GetProperty("Results")[0].GetProperty("name").GetString());
     }
 
     [Fact]
@@ -75,11 +86,22 @@ public sealed class SecretsEndpointsTests : IDisposable
                 Assert.DoesNotContain(body, text, StringComparison.Ordinal);
         }
 
-        using HttpResponseMessage none = await server.SendAsync(HttpMethod.Put, "/admin/databases?name=safe", """{"DatabaseName":"safe","Encrypted":true}""");
-        Assert.Contains("its key is not there", await TestServer.ErrorOf(none, HttpStatusCode.ServiceUnavailable, ".DatabaseLoadFailureException"), StringComparison.Ordinal);
+        using HttpResponseMessage none = await server.SendAsync(
+            HttpMethod.Put, "/admin/databases?name=safe", """{"DatabaseName":"safe","Encrypted":true}""");
+        Assert.Contains(
+            "its key is not there",
+            await TestServer.ErrorOf(none, HttpStatusCode.ServiceUnavailable, ".DatabaseLoadFailureException"),
+            StringComparison.Ordinal);
         using HttpResponseMessage back = await server.SendAsync(HttpMethod.Get, "/admin/secrets?name=safe");
-        Assert.Contains("gives none back", await TestServer.ErrorOf(back, HttpStatusCode.BadRequest, ".BadRequestException"), StringComparison.Ordinal);
-        Assert.Equal(["db"], (await server.GetAsync("/databases?namesOnly=true")).GetProperty("Databases").EnumerateArray().Select(name => name.GetString()));
+        Assert.Contains(
+            "gives none back", await TestServer.ErrorOf(back, HttpStatusCode.BadRequest, ".BadRequestException"),
+            StringComparison.Ordinal);
+        Assert.Equal(
+            ["db"],
+            (await server.GetAsync("/databases?namesOnly=true"))
+                .GetProperty("Databases")
+                .EnumerateArray()
+                .Select(name => name.GetString()));
     }
 
     [Fact]
@@ -89,7 +111,9 @@ public sealed class SecretsEndpointsTests : IDisposable
         await using (TestServer server = await StartAsync(withMasterKey: false))
         {
             using HttpResponseMessage kept = await server.SendAsync(HttpMethod.Post, "/admin/secrets?name=safe", key);
-            Assert.Contains("there is no master key", await TestServer.ErrorOf(kept, HttpStatusCode.BadRequest, ".BadRequestException"), StringComparison.Ordinal);
+            Assert.Contains(
+                "there is no master key", await TestServer.ErrorOf(kept, HttpStatusCode.BadRequest, ".BadRequestException"),
+                StringComparison.Ordinal);
             await OkAsync(server, HttpMethod.Post, "/admin/secrets?name=safe&keep=false", key, HttpStatusCode.Created);
             await OkAsync(server, HttpMethod.Put, "/admin/databases?name=safe", """{"Encrypted":true}""", HttpStatusCode.Created);
             await OkAsync(server, HttpMethod.Put, "/databases/safe/docs?id=users/1", "{}", HttpStatusCode.Created);
@@ -99,14 +123,21 @@ public sealed class SecretsEndpointsTests : IDisposable
         foreach (string url in (string[])["/databases/safe/docs?id=users/1", "/databases/safe/stats", "/topology?name=safe"])
         {
             using HttpResponseMessage locked = await again.SendAsync(HttpMethod.Get, url);
-            Assert.Contains("'safe' is encrypted, and its key is not there", await TestServer.ErrorOf(locked, HttpStatusCode.ServiceUnavailable, ".DatabaseLoadFailureException"), StringComparison.Ordinal);
+            Assert.Contains(
+                "'safe' is encrypted, and its key is not there",
+                await TestServer.ErrorOf(locked, HttpStatusCode.ServiceUnavailable, ".DatabaseLoadFailureException"),
+                StringComparison.Ordinal);
         }
 
         Assert.True((await again.GetAsync("/admin/databases?name=safe")).GetProperty("Encrypted").GetBoolean());
         JsonElement listed = (await again.GetAsync("/databases?name=safe")).GetProperty("Databases")[0];
         Assert.True(listed.GetProperty("IsEncrypted").GetBoolean());
-        using (HttpResponseMessage wrong = await again.SendAsync(HttpMethod.Post, "/admin/secrets?name=safe&keep=false", NewKey()))
-            Assert.Contains("does not open database 'safe'", await TestServer.ErrorOf(wrong, HttpStatusCode.ServiceUnavailable, ".DatabaseLoadFailureException"), StringComparison.Ordinal);
+        using (HttpResponseMessage wrong = await again.SendAsync(
+            HttpMethod.Post, "/admin/secrets?name=safe&keep=false", NewKey()))
+            Assert.Contains(
+                "does not open database 'safe'",
+                await TestServer.ErrorOf(wrong, HttpStatusCode.ServiceUnavailable, ".DatabaseLoadFailureException"),
+                StringComparison.Ordinal);
         await OkAsync(again, HttpMethod.Post, "/admin/secrets?name=safe&keep=false", key, HttpStatusCode.Created);
         Assert.Equal(1, (await again.GetAsync("/databases/safe/stats")).GetProperty("CountOfDocuments").GetInt64());
         await again.PutAsync("x", "{}"); // the others never minded
@@ -128,7 +159,8 @@ public sealed class SecretsEndpointsTests : IDisposable
         await using WebApplication app = builder.Build();
         app.MapTreepie();
         await app.StartAsync(TestServer.Cancelled);
-        foreach ((string method, string path) in ((string, string)[])[("GET", "/admin/secrets/generate"), ("POST", "/admin/secrets")])
+        foreach ((
+            string method, string path) in ((string, string)[])[("GET", "/admin/secrets/generate"), ("POST", "/admin/secrets")])
         {
             Microsoft.AspNetCore.Http.HttpContext answer = await app.GetTestServer().SendAsync(http =>
             {
@@ -147,7 +179,8 @@ public sealed class SecretsEndpointsTests : IDisposable
     public async Task A_program_that_serves_one_database_keeps_its_key_to_itself()
     {
         using EncryptionKey key = EncryptionKey.Generate();
-        await using Database database = Database.Open(Path.Combine(directory.Path, "own"), new DatabaseOptions { EncryptionKey = key });
+        await using Database database = Database.Open(
+            Path.Combine(directory.Path, "own"), new DatabaseOptions { EncryptionKey = key });
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.WebHost.UseTestServer();
         builder.Logging.ClearProviders();
@@ -159,8 +192,11 @@ public sealed class SecretsEndpointsTests : IDisposable
         foreach (string path in (string[])["/admin/secrets?name=own", "/databases/own/admin/encryption/key"])
         {
             using var body = new StringContent(NewKey());
-            using HttpResponseMessage response = await http.PostAsync(new Uri(path, UriKind.Relative), body, TestServer.Cancelled);
-            Assert.Contains("belongs to the program", await response.Content.ReadAsStringAsync(TestServer.Cancelled), StringComparison.Ordinal);
+            using HttpResponseMessage response = await http.PostAsync(
+                new Uri(path, UriKind.Relative), body, TestServer.Cancelled);
+            Assert.Contains(
+                "belongs to the program", await response.Content.ReadAsStringAsync(TestServer.Cancelled),
+                StringComparison.Ordinal);
         }
     }
 
@@ -169,7 +205,9 @@ public sealed class SecretsEndpointsTests : IDisposable
     private static async Task OkAsync(TestServer server, HttpMethod method, string url, string body, HttpStatusCode expected)
     {
         using HttpResponseMessage response = await server.SendAsync(method, url, body);
-        Assert.True(response.StatusCode == expected, $"{method} {url}: {(int)response.StatusCode} {await response.Content.ReadAsStringAsync(TestServer.Cancelled)}");
+        Assert.True(
+            response.StatusCode == expected,
+            $"{method} {url}: {(int)response.StatusCode} {await response.Content.ReadAsStringAsync(TestServer.Cancelled)}");
     }
 
     private Task<TestServer> StartAsync(bool withMasterKey = true)

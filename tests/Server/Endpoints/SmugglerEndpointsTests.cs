@@ -6,7 +6,9 @@ using Treepie.Server.Tests.Support;
 
 namespace Treepie.Server.Tests.Endpoints;
 
-/// <summary>Export, import and restore over HTTP: what comes out goes in, and bad input changes nothing and says what it is.</summary>
+/// <summary>
+/// Export, import and restore over HTTP: what comes out goes in, and bad input changes nothing and says what it is.
+/// </summary>
 public sealed class SmugglerEndpointsTests
 {
     private const string Key = "AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyA=";
@@ -24,10 +26,14 @@ public sealed class SmugglerEndpointsTests
         Assert.Equal(firstByte, dump[0]);
         Assert.Equal("Completed", (await server.GetAsync("operations/state?id=41")).GetProperty("Status").GetString());
 
-        string import = options.Contains("EncryptionKey", StringComparison.Ordinal) ? $$"""{"EncryptionKey":"{{Key}}","AllowPlain":true}""" : "{}";
-        using (HttpResponseMessage restored = await PostAsync(server, $"{server.Url}/admin/restore/upload?name=again", import, dump))
+        string import = options.Contains("EncryptionKey", StringComparison.Ordinal)
+            ? $$"""{"EncryptionKey":"{{Key}}","AllowPlain":true}"""
+            : "{}";
+        using (HttpResponseMessage restored = await PostAsync(
+            server, $"{server.Url}/admin/restore/upload?name=again", import, dump))
             Assert.Equal(2, (await TestServer.JsonOf(restored, HttpStatusCode.Created)).GetProperty("Documents").GetInt64());
-        using JsonDocument stats = JsonDocument.Parse(await server.Http.GetStringAsync(new Uri($"{server.Url}/databases/again/stats"), TestServer.Cancelled));
+        using JsonDocument stats = JsonDocument.Parse(
+            await server.Http.GetStringAsync(new Uri($"{server.Url}/databases/again/stats"), TestServer.Cancelled));
         Assert.Equal(2, stats.RootElement.GetProperty("CountOfDocuments").GetInt64());
 
         using (HttpResponseMessage deleted = await server.SendAsync(HttpMethod.Delete, "docs?id=users/2"))
@@ -36,7 +42,9 @@ public sealed class SmugglerEndpointsTests
         Assert.Equal(HttpStatusCode.NoContent, imported.StatusCode);
         Assert.Equal(2, await server.CountAsync());
         JsonElement state = await server.GetAsync("operations/state?id=42");
-        Assert.Equal(("Completed", 2L), (state.GetProperty("Status").GetString(), state.GetProperty("Result").GetProperty("Processed").GetInt64()));
+        Assert.Equal(
+            ("Completed", 2L),
+            (state.GetProperty("Status").GetString(), state.GetProperty("Result").GetProperty("Processed").GetInt64()));
     }
 
     [Fact]
@@ -44,17 +52,28 @@ public sealed class SmugglerEndpointsTests
     {
         await using TestServer server = await TestServer.StartAsync();
         await server.PutAsync("users/1", """{"name":"Ada"}""");
-        byte[] dump = await ExportAsync(server, """{"CompressionAlgorithm":"Zstd"}""", "51"), closed = await ExportAsync(server, $$"""{"EncryptionKey":"{{Key}}"}""", "52");
-        foreach ((byte[] content, string expected, int id) in ((byte[], string, int)[])[(dump[..^5], "cut off", 61), ("PK!"u8.ToArray(), "no backup", 62), (closed, "no key was given", 63), ([], "empty", 64)])
+        byte[] dump = await ExportAsync(server, """{"CompressionAlgorithm":"Zstd"}""", "51"),
+            closed = await ExportAsync(server, $$"""{"EncryptionKey":"{{Key}}"}""", "52");
+        foreach ((
+            byte[] content, string expected,
+            int id) in ((byte[], string, int)[])
+            [
+                (dump[..^5], "cut off", 61), ("PK!"u8.ToArray(), "no backup", 62), (closed, "no key was given", 63),
+                ([], "empty", 64)
+            ])
         {
-            using HttpResponseMessage response = await PostAsync(server, $"{server.Url}/admin/restore/upload?name=again&operationId={id}", "{}", content);
+            using HttpResponseMessage response = await PostAsync(
+                server, $"{server.Url}/admin/restore/upload?name=again&operationId={id}", "{}", content);
             string message = await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, "BadRequestException");
             Assert.Contains(expected, message, StringComparison.Ordinal);
             JsonElement state = await server.GetAsync($"{server.Url}/operations/state?id={id}");
-            Assert.Equal(("Faulted", message), (state.GetProperty("Status").GetString(), state.GetProperty("Result").GetProperty("Message").GetString()));
+            Assert.Equal(
+                ("Faulted", message),
+                (state.GetProperty("Status").GetString(), state.GetProperty("Result").GetProperty("Message").GetString()));
         }
 
-        using HttpResponseMessage missing = await server.Http.GetAsync(new Uri($"{server.Url}/databases/again/stats"), TestServer.Cancelled);
+        using HttpResponseMessage missing = await server.Http.GetAsync(
+            new Uri($"{server.Url}/databases/again/stats"), TestServer.Cancelled);
         Assert.Equal(HttpStatusCode.ServiceUnavailable, missing.StatusCode);
     }
 
@@ -62,22 +81,33 @@ public sealed class SmugglerEndpointsTests
     public async Task Bad_options_and_forms_are_refused_before_anything_is_done()
     {
         await using TestServer server = await TestServer.StartAsync();
-        foreach (string options in (string[])["""{"CompressionAlgorithm":"Brotli"}""", """{"EncryptionKey":"c2hvcnQ="}""", """{"Collections":"Users"}""", """{"Collections":[null]}""", "[]", "{"])
+        foreach (string options in (string[])
+        [
+            """{"CompressionAlgorithm":"Brotli"}""", """{"EncryptionKey":"c2hvcnQ="}""", """{"Collections":"Users"}""",
+            """{"Collections":[null]}""", "[]", "{"
+        ])
         {
             using HttpResponseMessage response = await server.SendAsync(HttpMethod.Post, "smuggler/export", options);
             await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, "BadRequestException");
         }
 
-        using (HttpResponseMessage script = await server.SendAsync(HttpMethod.Post, "smuggler/export", """{"TransformScript":"this.x = 1"}"""))
+        using (HttpResponseMessage script = await server.SendAsync(
+            HttpMethod.Post, "smuggler/export", """{"TransformScript":"this.x = 1"}"""))
             Assert.Equal(HttpStatusCode.NotImplemented, script.StatusCode);
         using (HttpResponseMessage noForm = await server.SendAsync(HttpMethod.Post, "smuggler/import", "{}"))
-            Assert.Contains("multipart/form-data", await TestServer.ErrorOf(noForm, HttpStatusCode.BadRequest, "BadRequestException"), StringComparison.Ordinal);
+            Assert.Contains(
+                "multipart/form-data", await TestServer.ErrorOf(noForm, HttpStatusCode.BadRequest, "BadRequestException"),
+                StringComparison.Ordinal);
         using (var empty = new MultipartFormDataContent { { new StringContent("{}"), "importOptions" } })
-        using (HttpResponseMessage response = await server.Http.PostAsync(new Uri("smuggler/import", UriKind.Relative), empty, TestServer.Cancelled))
-            Assert.Contains("holds no dump", await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, "BadRequestException"), StringComparison.Ordinal);
+        using (HttpResponseMessage response = await server.Http.PostAsync(
+            new Uri("smuggler/import", UriKind.Relative), empty, TestServer.Cancelled))
+            Assert.Contains(
+                "holds no dump", await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, "BadRequestException"),
+                StringComparison.Ordinal);
         byte[] dump = Encoding.UTF8.GetBytes("""{"Docs":[{"@metadata":{"@id":"a"}}]}""");
         foreach (string name in (string[])["", "..", "a/b"])
-            using (HttpResponseMessage response = await PostAsync(server, $"{server.Url}/admin/restore/upload?name={Uri.EscapeDataString(name)}", "{}", dump))
+            using (HttpResponseMessage response = await PostAsync(
+                server, $"{server.Url}/admin/restore/upload?name={Uri.EscapeDataString(name)}", "{}", dump))
                 await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, "BadRequestException");
         using (HttpResponseMessage exists = await PostAsync(server, $"{server.Url}/admin/restore/upload?name=DB", "{}", dump))
             Assert.Equal(HttpStatusCode.Conflict, exists.StatusCode);
@@ -88,10 +118,14 @@ public sealed class SmugglerEndpointsTests
     public async Task Collections_and_documents_that_are_none_are_chosen_by_the_client()
     {
         await using TestServer server = await TestServer.StartAsync();
-        byte[] dump = Encoding.UTF8.GetBytes("""{"Docs":[{"@metadata":{"@id":"a/1","@collection":"A"}},{"a":1,"a":1,"@metadata":{"@id":"a/2"}},{"@metadata":{"@id":"b/1","@collection":"B"}}]}""");
+        byte[] dump = Encoding.UTF8.GetBytes(
+            """{"Docs":[{"@metadata":{"@id":"a/1","@collection":"A"}},{"a":1,"a":1,"@metadata":{"@id":"a/2"}},{"@metadata":{"@id":"b/1","@collection":"B"}}]}""");
         using (HttpResponseMessage refused = await PostAsync(server, "smuggler/import", "{}", dump))
-            Assert.Contains("'a/2'", await TestServer.ErrorOf(refused, HttpStatusCode.BadRequest, "BadRequestException"), StringComparison.Ordinal);
-        using (HttpResponseMessage imported = await PostAsync(server, "smuggler/import", """{"SkipCorruptedData":true,"Collections":["b"]}""", dump))
+            Assert.Contains(
+                "'a/2'", await TestServer.ErrorOf(refused, HttpStatusCode.BadRequest, "BadRequestException"),
+                StringComparison.Ordinal);
+        using (HttpResponseMessage imported = await PostAsync(
+            server, "smuggler/import", """{"SkipCorruptedData":true,"Collections":["b"]}""", dump))
             Assert.Equal(HttpStatusCode.NoContent, imported.StatusCode);
         Assert.Equal(2, await server.CountAsync()); // b/1, and a/1, which came before the document that was refused
         byte[] part = await ExportAsync(server, """{"Collections":["None"]}""", "71");
@@ -101,7 +135,8 @@ public sealed class SmugglerEndpointsTests
 
     private static async Task<byte[]> ExportAsync(TestServer server, string options, string operation)
     {
-        using HttpResponseMessage response = await server.SendAsync(HttpMethod.Post, $"smuggler/export?operationId={operation}", options);
+        using HttpResponseMessage response = await server.SendAsync(
+            HttpMethod.Post, $"smuggler/export?operationId={operation}", options);
         Assert.True(response.IsSuccessStatusCode, await response.Content.ReadAsStringAsync(TestServer.Cancelled));
         Assert.Empty(response.Content.Headers.ContentEncoding);
         return await response.Content.ReadAsByteArrayAsync(TestServer.Cancelled);
@@ -109,7 +144,10 @@ public sealed class SmugglerEndpointsTests
 
     private static async Task<HttpResponseMessage> PostAsync(TestServer server, string url, string options, byte[] dump)
     {
-        using var form = new MultipartFormDataContent { { new StringContent(options), "importOptions" }, { new ByteArrayContent(dump), "name", "blob" } };
+        using var form = new MultipartFormDataContent
+        {
+            { new StringContent(options), "importOptions" }, { new ByteArrayContent(dump), "name", "blob" }
+        };
         return await server.Http.PostAsync(new Uri(url, UriKind.RelativeOrAbsolute), form, TestServer.Cancelled);
     }
 }

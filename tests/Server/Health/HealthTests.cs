@@ -14,7 +14,9 @@ public sealed class HealthTests
     public async Task A_server_with_nothing_wrong_is_alive_and_ready()
     {
         await using TestServer server = await TestServer.StartAsync();
-        foreach ((string path, string status) in ((string, string)[])[("/healthz", "Alive"), ("/readyz", "Ready"), ("/admin/health", "Ready")])
+        foreach ((
+            string path,
+            string status) in ((string, string)[])[("/healthz", "Alive"), ("/readyz", "Ready"), ("/admin/health", "Ready")])
         {
             JsonElement answer = await server.GetAsync(server.Url + path);
             Assert.Equal(status, answer.GetProperty("Status").GetString());
@@ -34,7 +36,9 @@ public sealed class HealthTests
         Assert.Equal(403, (await server.GetAsync(null, "/admin/health")).Status);
         Assert.Equal(403, (await server.GetAsync(user, "/admin/health")).Status);
         JsonElement problem = Assert.Single(
-            JsonDocument.Parse(await server.AdministerAsync(HttpMethod.Get, "/admin/health")).RootElement.GetProperty("Problems").EnumerateArray());
+            JsonDocument.Parse(await server.AdministerAsync(HttpMethod.Get, "/admin/health")).RootElement
+                .GetProperty("Problems")
+                .EnumerateArray());
         Assert.Equal("Critical", problem.GetProperty("Severity").GetString());
         Assert.Contains("--min-free-disk-bytes", problem.GetProperty("Message").GetString(), StringComparison.Ordinal);
     }
@@ -51,7 +55,9 @@ public sealed class HealthTests
         using HttpResponseMessage asked = await server.SendAsync(HttpMethod.Get, server.Url + "/databases/broken/stats");
         Assert.NotEqual(HttpStatusCode.OK, asked.StatusCode);
         Assert.Equal("Ready", (await server.GetAsync(server.Url + "/readyz")).GetProperty("Status").GetString());
-        JsonElement problem = Assert.Single((await server.GetAsync(server.Url + "/admin/health")).GetProperty("Problems").EnumerateArray());
-        Assert.Equal("Warning broken", $"{problem.GetProperty("Severity").GetString()} {problem.GetProperty("Database").GetString()}");
+        JsonElement problem = Assert.Single(
+            (await server.GetAsync(server.Url + "/admin/health")).GetProperty("Problems").EnumerateArray());
+        Assert.Equal(
+            "Warning broken", $"{problem.GetProperty("Severity").GetString()} {problem.GetProperty("Database").GetString()}");
     }
 }

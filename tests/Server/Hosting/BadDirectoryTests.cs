@@ -6,7 +6,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Server.Tests.Hosting;
 
-/// <summary>Data directories that are full, read-only, or hold something else: errors that say so over HTTP or at the start, and no more harm than that.</summary>
+/// <summary>
+/// Data directories that are full, read-only, or hold something else: errors that say so over HTTP or at the start, and no more
+/// harm than that.
+/// </summary>
 public sealed class BadDirectoryTests
 {
     [Theory]
@@ -78,7 +81,8 @@ public sealed class BadDirectoryTests
     public async Task A_database_directory_with_something_else_in_it_is_an_error_of_that_database_alone_and_nothing_in_it_is_changed(string what, string words)
     {
         using var directory = new TemporaryDirectory();
-        string folder = Path.Combine(directory.Path, "databases", "bad"), data = Path.Combine(folder, "documents", "data.treepie");
+        string folder = Path.Combine(directory.Path, "databases", "bad"),
+            data = Path.Combine(folder, "documents", "data.treepie");
         await using (Database made = Database.Open(folder))
             await made.WriteAsync(new Treepie.Writes.WriteBatch().Put("users/1", "{}"u8.ToArray()), TestServer.Cancelled);
         switch (what)
@@ -116,6 +120,7 @@ public sealed class BadDirectoryTests
         Assert.Equal(before.Keys.Order(), after.Keys.Order());
         Assert.All(before, file => Assert.Equal(file.Value, after[file.Key]));
 
-        Dictionary<string, byte[]> Files() => Directory.GetFiles(folder, "*", SearchOption.AllDirectories).ToDictionary(file => file, File.ReadAllBytes);
+        Dictionary<string, byte[]> Files() =>
+            Directory.GetFiles(folder, "*", SearchOption.AllDirectories).ToDictionary(file => file, File.ReadAllBytes);
     }
 }

@@ -8,7 +8,8 @@ public sealed class CommandLineParserTests
     [Fact]
     public void Own_options_take_their_value_after_a_space_or_an_equals_sign()
     {
-        ProgramOptions options = CommandLineParser.Parse(["--data", "/tmp/a", "--urls=http://127.0.0.1:1;http://[::1]:2", "--demo"]);
+        ProgramOptions options = CommandLineParser.Parse(
+            ["--data", "/tmp/a", "--urls=http://127.0.0.1:1;http://[::1]:2", "--demo"]);
         Assert.Equal("/tmp/a", options.DataDirectory);
         Assert.Equal(["http://127.0.0.1:1", "http://[::1]:2"], options.Urls);
         Assert.True(options.Demo);
@@ -20,7 +21,8 @@ public sealed class CommandLineParserTests
         ProgramOptions options = CommandLineParser.Parse(
         [
             "--ServerUrl=http://127.0.0.1:0", "--DataDir=/tmp/b", "--Setup.Mode=None", "--License.Eula.Accepted=true",
-            "--Security.UnsecuredAccessAllowed=PublicNetwork", "--Features.Availability=Experimental", "--ServerUrl.Tcp=tcp://127.0.0.1:0",
+            "--Security.UnsecuredAccessAllowed=PublicNetwork", "--Features.Availability=Experimental",
+            "--ServerUrl.Tcp=tcp://127.0.0.1:0",
             "--Testing.ParentProcessId=1", "--non-interactive", "--no-setup-wizard",
         ]);
         Assert.Equal(["http://127.0.0.1:0"], options.Urls);
@@ -55,7 +57,9 @@ public sealed class CommandLineParserTests
     [InlineData("--s3-endpoint=https://name:secret@minio", "must be an address")]
     [InlineData("--key-source=offsite=AAAA", "where it is")]
     public void What_is_not_understood_is_named(string argument, string hint) =>
-        Assert.Contains(hint, Assert.Throws<CommandLineException>(() => CommandLineParser.Parse([argument])).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            hint, Assert.Throws<CommandLineException>(() => CommandLineParser.Parse([argument])).Message,
+            StringComparison.Ordinal);
 
     [Theory]
     [InlineData("http://0.0.0.0:8080")]
@@ -66,7 +70,8 @@ public sealed class CommandLineParserTests
     [InlineData("http://example.com:8080")]
     [InlineData("http://127.0.0.1.nip.io:8080")]
     public void Addresses_that_other_machines_reach_are_refused_with_the_reason(string url) =>
-        Assert.Contains("password", Assert.Throws<CommandLineException>(() => BindAddress.Parse(url)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "password", Assert.Throws<CommandLineException>(() => BindAddress.Parse(url)).Message, StringComparison.Ordinal);
 
     [Theory]
     [InlineData("https://127.0.0.1:8080/path")]
@@ -75,7 +80,8 @@ public sealed class CommandLineParserTests
     [InlineData("127.0.0.1:8080")]
     [InlineData("http://127.0.0.1:8080/path")]
     [InlineData("nonsense")]
-    public void What_is_no_address_here_is_refused(string url) => Assert.Throws<CommandLineException>(() => BindAddress.Parse(url));
+    public void What_is_no_address_here_is_refused(string url) =>
+        Assert.Throws<CommandLineException>(() => BindAddress.Parse(url));
 
     [Theory]
     [InlineData("http://127.0.0.1:8080", 8080)]
@@ -100,7 +106,8 @@ public sealed class CommandLineParserTests
     {
         ProgramOptions own = CommandLineParser.Parse(
             ["--certificate", "/s.pem", "--certificate-key=/s.key", "--certificate-password", "env:SECRET", "--admin-certificate", "/a.crt", "--public-url=https://db.example.com:8443"]);
-        Assert.Equal(("/s.pem", "/s.key", "env:SECRET"), (own.Certificate, own.CertificateKey, own.CertificatePassword?.ToString()));
+        Assert.Equal(
+            ("/s.pem", "/s.key", "env:SECRET"), (own.Certificate, own.CertificateKey, own.CertificatePassword?.ToString()));
         Assert.Equal(["/a.crt"], own.AdminCertificates);
         Assert.Equal(new Uri("https://db.example.com:8443"), own.PublicUrl);
         ProgramOptions foreign = CommandLineParser.Parse(
@@ -128,6 +135,8 @@ public sealed class CommandLineParserTests
     {
         ProgramOptions options = CommandLineParser.Parse(arguments);
         BindAddress[] addresses = [.. options.Urls!.Select(BindAddress.Parse)];
-        Assert.Contains(hint, Assert.Throws<CommandLineException>(() => ServerSecurity.Check(options, addresses)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            hint, Assert.Throws<CommandLineException>(() => ServerSecurity.Check(options, addresses)).Message,
+            StringComparison.Ordinal);
     }
 }

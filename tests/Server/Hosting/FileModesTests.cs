@@ -18,7 +18,9 @@ public sealed partial class FileModesTests
     {
         Assert.SkipWhen(OperatingSystem.IsWindows(), "Modes are those of Unix.");
         using var outside = new TemporaryDirectory();
-        string data = Path.Combine(outside.Path, "data"), backups = Path.Combine(outside.Path, "backups"), master = Path.Combine(outside.Path, "master.key");
+        string data = Path.Combine(outside.Path, "data"),
+            backups = Path.Combine(outside.Path, "backups"),
+            master = Path.Combine(outside.Path, "master.key");
         using (EncryptionKey key = EncryptionKey.Generate())
             KeyFile.Create(master, key);
 
@@ -50,13 +52,18 @@ public sealed partial class FileModesTests
     private static async Task UseAsync(TestServer server)
     {
         await server.PutAsync("users/1", """{"name":"Ada","@metadata":{"@collection":"Users"}}""");
-        using (HttpResponseMessage query = await server.SendAsync(HttpMethod.Post, "queries", """{"Query":"from Users where name = 'Ada'"}"""))
+        using (HttpResponseMessage query = await server.SendAsync(
+            HttpMethod.Post, "queries", """{"Query":"from Users where name = 'Ada'"}"""))
             Assert.Equal(HttpStatusCode.OK, query.StatusCode);
-        using (HttpResponseMessage key = await server.SendAsync(HttpMethod.Post, $"{server.Url}/admin/secrets?name=closed", Convert.ToBase64String(RandomNumberGenerator.GetBytes(32))))
+        using (HttpResponseMessage key = await server.SendAsync(
+            HttpMethod.Post, $"{server.Url}/admin/secrets?name=closed",
+            Convert.ToBase64String(RandomNumberGenerator.GetBytes(32))))
             Assert.True(key.StatusCode == HttpStatusCode.Created, await key.Content.ReadAsStringAsync(TestServer.Cancelled));
-        using (HttpResponseMessage closed = await server.SendAsync(HttpMethod.Put, $"{server.Url}/admin/databases?name=closed", """{"Encrypted":true}"""))
+        using (HttpResponseMessage closed = await server.SendAsync(
+            HttpMethod.Put, $"{server.Url}/admin/databases?name=closed", """{"Encrypted":true}"""))
             Assert.Equal(HttpStatusCode.Created, closed.StatusCode);
-        using HttpResponseMessage backup = await server.SendAsync(HttpMethod.Post, "admin/backup", """{"LocalSettings":{"FolderPath":"place/below"}}""");
+        using HttpResponseMessage backup = await server.SendAsync(
+            HttpMethod.Post, "admin/backup", """{"LocalSettings":{"FolderPath":"place/below"}}""");
         long id = (await TestServer.JsonOf(backup, HttpStatusCode.OK)).GetProperty("OperationId").GetInt64();
         string? status;
         do

@@ -15,7 +15,9 @@ public sealed class LimitOptionTests
         LimitOption limit = LimitOption.Find(name)!; // the names are those of the table
         var settings = new TreepieServerOptions();
         string line = HelpText.Text.Split('\n').Single(text => text.Contains($"--{name} <n>", StringComparison.Ordinal));
-        Assert.EndsWith($". Default: {limit.Get(settings).ToString("0.###", CultureInfo.InvariantCulture)}", line.TrimEnd(), StringComparison.Ordinal);
+        Assert.EndsWith(
+            $". Default: {limit.Get(settings).ToString("0.###", CultureInfo.InvariantCulture)}", line.TrimEnd(),
+            StringComparison.Ordinal);
 
         (LimitOption given, decimal value) = Assert.Single(CommandLineParser.Parse([$"--{name}", "7"]).Limits);
         decimal[] before = [.. LimitOption.All.Select(other => other.Get(settings))];
@@ -40,9 +42,14 @@ public sealed class LimitOptionTests
     public void A_value_without_a_meaning_is_refused_with_the_options_name(string name)
     {
         LimitOption limit = LimitOption.Find(name)!; // the names are those of the table
-        foreach (string value in (string[])["0", "-1", "many", "1e3", "0x10", "", "99999999999999999999999999999999", (limit.Most + 1).ToString(CultureInfo.InvariantCulture)])
+        foreach (string value in (string[])
+        [
+            "0", "-1", "many", "1e3", "0x10", "", "99999999999999999999999999999999",
+            (limit.Most + 1).ToString(CultureInfo.InvariantCulture)
+        ])
         {
-            CommandLineException error = Assert.Throws<CommandLineException>(() => CommandLineParser.Parse([$"--{name}={value}"]));
+            CommandLineException error = Assert.Throws<CommandLineException>(
+                () => CommandLineParser.Parse([$"--{name}={value}"]));
             Assert.Contains($"--{name}", error.Message, StringComparison.Ordinal);
         }
 

@@ -16,11 +16,14 @@ public sealed class ServerProgramTests
         using var input = new LineInput();
         (Task<int> run, string url, StringWriter _) = await RunningProgram.StartAsync(input, "--data", directory.Path);
         using var http = new HttpClient();
-        Assert.Contains("7.1", await http.GetStringAsync(new Uri(url + "/build/version"), TestContext.Current.CancellationToken), StringComparison.Ordinal);
+        Assert.Contains(
+            "7.1", await http.GetStringAsync(new Uri(url + "/build/version"), TestContext.Current.CancellationToken),
+            StringComparison.Ordinal);
         input.Send("something else");
         input.Send(line);
         Assert.Equal(ExitCodes.Success, await run);
-        await Assert.ThrowsAsync<HttpRequestException>(() => http.GetStringAsync(new Uri(url + "/build/version"), TestContext.Current.CancellationToken));
+        await Assert.ThrowsAsync<HttpRequestException>(
+            () => http.GetStringAsync(new Uri(url + "/build/version"), TestContext.Current.CancellationToken));
     }
 
     [Fact]
@@ -29,7 +32,8 @@ public sealed class ServerProgramTests
         using var directory = new TemporaryDirectory();
         using var stop = new CancellationTokenSource();
         var output = new AddressWriter();
-        Task<int> run = new ServerProgram(TextReader.Null, output, TextWriter.Null).RunAsync(["--data", directory.Path, "--urls", "http://127.0.0.1:0"], stop.Token);
+        Task<int> run = new ServerProgram(TextReader.Null, output, TextWriter.Null).RunAsync(
+            ["--data", directory.Path, "--urls", "http://127.0.0.1:0"], stop.Token);
         string url = await output.Address.WaitAsync(TestContext.Current.CancellationToken);
         using var http = new HttpClient();
         await http.GetStringAsync(new Uri(url + "/databases"), TestContext.Current.CancellationToken);
@@ -61,7 +65,9 @@ public sealed class ServerProgramTests
             request.Headers.TryAddWithoutValidation(name, value);
             using HttpResponseMessage response = await http.SendAsync(request, TestContext.Current.CancellationToken);
             Assert.Equal(expected, response.StatusCode);
-            Assert.Contains("\"Type\":\"Raven.Client.Exceptions.", await response.Content.ReadAsStringAsync(TestContext.Current.CancellationToken), StringComparison.Ordinal);
+            Assert.Contains(
+                "\"Type\":\"Raven.Client.Exceptions.",
+                await response.Content.ReadAsStringAsync(TestContext.Current.CancellationToken), StringComparison.Ordinal);
         }
 
         input.Send("q");
@@ -88,9 +94,11 @@ public sealed class ServerProgramTests
         string file = Path.Combine(directory.Path, "file");
         await File.WriteAllTextAsync(file, "not a directory", TestContext.Current.CancellationToken);
         using var input = new LineInput();
-        (Task<int> run, string url, StringWriter _) = await RunningProgram.StartAsync(input, "--data", Path.Combine(directory.Path, "data"));
+        (Task<int> run, string url, StringWriter _) = await RunningProgram.StartAsync(
+            input, "--data", Path.Combine(directory.Path, "data"));
         foreach ((string data, string address) in ((string, string)[])
-                 [(Path.Combine(directory.Path, "data"), "http://127.0.0.1:0"), (file, "http://127.0.0.1:0"), (Path.Combine(directory.Path, "other"), url)])
+                 [(Path.Combine(directory.Path, "data"), "http://127.0.0.1:0"), (file, "http://127.0.0.1:0"), (
+                     Path.Combine(directory.Path, "other"), url)])
         {
             var error = new StringWriter();
             int exitCode = await new ServerProgram(TextReader.Null, TextWriter.Null, error).RunAsync(

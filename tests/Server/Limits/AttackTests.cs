@@ -28,7 +28,8 @@ public sealed class AttackTests
         using HttpResponseMessage answer = await query.WaitAsync(Eventually.Patience, TestServer.Cancelled);
         string error = await TestServer.ErrorOf(answer, HttpStatusCode.BadRequest, "InvalidQueryException");
         Assert.Contains("corners", error, StringComparison.Ordinal);
-        using HttpResponseMessage deleted = await server.Http.SendAsync(delete, TestServer.Cancelled).WaitAsync(Eventually.Patience, TestServer.Cancelled);
+        using HttpResponseMessage deleted = await server.Http.SendAsync(delete, TestServer.Cancelled)
+            .WaitAsync(Eventually.Patience, TestServer.Cancelled);
         Assert.Equal(HttpStatusCode.OK, deleted.StatusCode);
     }
 
@@ -44,7 +45,9 @@ public sealed class AttackTests
         {
             RawConnection connection = await RawConnection.OpenAsync(server.Url);
             connections.Add(connection);
-            await connection.SendAsync($"POST /databases/db/bulk_docs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {Announced}\r\n\r\n{{");
+            await connection.SendAsync(
+                $"POST /databases/db/bulk_docs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+                    + $"{Announced}\r\n\r\n{{");
         }
 
         // Answered on a connection of its own once the others have been begun with.
@@ -61,9 +64,11 @@ public sealed class AttackTests
     {
         using var directory = new TemporaryDirectory();
         using var input = new LineInput();
-        (Task<int> run, string url, StringWriter _) = await RunningProgram.StartAsync(input, "--data", directory.Path, "--max-requests", "8");
+        (Task<int> run, string url, StringWriter _) = await RunningProgram.StartAsync(
+            input, "--data", directory.Path, "--max-requests", "8");
         using var http = new HttpClient { BaseAddress = new Uri(url) };
-        using (HttpResponseMessage created = await http.PutAsJsonAsync("/admin/databases?name=db", new { DatabaseName = "db" }, TestServer.Cancelled))
+        using (HttpResponseMessage created = await http.PutAsJsonAsync(
+            "/admin/databases?name=db", new { DatabaseName = "db" }, TestServer.Cancelled))
             Assert.Equal(HttpStatusCode.Created, created.StatusCode);
 
         var half = new List<RawConnection>();
@@ -71,18 +76,23 @@ public sealed class AttackTests
         {
             RawConnection connection = await RawConnection.OpenAsync(url);
             half.Add(connection);
-            await connection.SendAsync($"POST /databases/db/bulk_insert?id={i} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n");
+            await connection.SendAsync(
+                $"POST /databases/db/bulk_insert?id={i} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
+                    + $"chunked\r\n\r\n1\r\n[\r\n");
         }
 
         await using (RawConnection last = await RawConnection.OpenAsync(url))
         {
-            await last.SendAsync("POST /databases/db/bulk_insert?id=101 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n");
+            await last.SendAsync(
+                "POST /databases/db/bulk_insert?id=101 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
+                    + "chunked\r\n\r\n1\r\n[\r\n");
             string refused = await last.ReceiveAsync();
             Assert.StartsWith("HTTP/1.1 429", refused, StringComparison.Ordinal);
             Assert.Contains("Retry-After:", refused, StringComparison.Ordinal);
         }
 
-        using HttpResponseMessage other = await http.GetAsync(new Uri("/databases/db/stats", UriKind.Relative), TestServer.Cancelled);
+        using HttpResponseMessage other = await http.GetAsync(
+            new Uri("/databases/db/stats", UriKind.Relative), TestServer.Cancelled);
         Assert.Equal(HttpStatusCode.OK, other.StatusCode);
         foreach (RawConnection connection in half)
             await connection.DisposeAsync();
@@ -96,7 +106,8 @@ public sealed class AttackTests
         Assert.SkipUnless(OperatingSystem.IsLinux(), "Limits of a process are read on Linux.");
         const int OpenFiles = 300, Silent = 500;
         await using ServerProcess server = await LimitedServer.StartAsync(OpenFiles);
-        using HttpResponseMessage before = await server.Http.GetAsync(new Uri("/build/version", UriKind.Relative), TestServer.Cancelled);
+        using HttpResponseMessage before = await server.Http.GetAsync(
+            new Uri("/build/version", UriKind.Relative), TestServer.Cancelled);
         Assert.Equal(HttpStatusCode.OK, before.StatusCode);
         var silent = new List<RawConnection>();
         for (int i = 0; i < Silent; i++)
@@ -112,15 +123,18 @@ public sealed class AttackTests
         }
 
         // The process can still open files: a database is made, and written to.
-        using (HttpResponseMessage created = await server.Http.PutAsJsonAsync("/admin/databases?name=db", new { DatabaseName = "db" }, TestServer.Cancelled))
+        using (HttpResponseMessage created = await server.Http.PutAsJsonAsync(
+            "/admin/databases?name=db", new { DatabaseName = "db" }, TestServer.Cancelled))
             Assert.Equal(HttpStatusCode.Created, created.StatusCode);
-        using (HttpResponseMessage put = await server.Http.PutAsJsonAsync("/databases/db/docs?id=a/1", new { Name = "a" }, TestServer.Cancelled))
+        using (HttpResponseMessage put = await server.Http.PutAsJsonAsync(
+            "/databases/db/docs?id=a/1", new { Name = "a" }, TestServer.Cancelled))
             Assert.Equal(HttpStatusCode.Created, put.StatusCode);
 
         // The connection that was there before is served all the time.
         for (int i = 0; i < 50; i++)
         {
-            using HttpResponseMessage meanwhile = await server.Http.GetAsync(new Uri("/build/version", UriKind.Relative), TestServer.Cancelled);
+            using HttpResponseMessage meanwhile = await server.Http.GetAsync(
+                new Uri("/build/version", UriKind.Relative), TestServer.Cancelled);
             Assert.Equal(HttpStatusCode.OK, meanwhile.StatusCode);
         }
 
@@ -132,7 +146,8 @@ public sealed class AttackTests
         {
             try
             {
-                using HttpResponseMessage after = await later.GetAsync(new Uri("/build/version", UriKind.Relative), TestServer.Cancelled);
+                using HttpResponseMessage after = await later.GetAsync(
+                    new Uri("/build/version", UriKind.Relative), TestServer.Cancelled);
                 status = after.StatusCode;
             }
             catch (HttpRequestException)

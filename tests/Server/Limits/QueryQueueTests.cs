@@ -14,7 +14,8 @@ public sealed class QueryQueueTests
     {
         QueryQueue queue = Open(queries: 1, queued: 10);
         await queue.EnterAsync(Ada, isReturning: false, TestServer.Cancelled);
-        Task[] ofAda = [.. Enumerable.Range(0, 3).Select(_ => queue.EnterAsync(Ada, isReturning: false, TestServer.Cancelled).AsTask())];
+        Task[] ofAda =
+            [.. Enumerable.Range(0, 3).Select(_ => queue.EnterAsync(Ada, isReturning: false, TestServer.Cancelled).AsTask())];
         Task ofBob = queue.EnterAsync(Bob, isReturning: false, TestServer.Cancelled).AsTask();
         queue.Leave();
         await ofAda[0];
@@ -55,7 +56,8 @@ public sealed class QueryQueueTests
         QueryQueue queue = Open(queries: 1, queued: 4);
         for (int i = 0; i < 3; i++)
             _ = queue.EnterAsync(Ada, isReturning: false, TestServer.Cancelled).AsTask();
-        WireException refused = await Assert.ThrowsAsync<WireException>(() => queue.EnterAsync(Ada, isReturning: false, TestServer.Cancelled).AsTask());
+        WireException refused = await Assert.ThrowsAsync<WireException>(
+            () => queue.EnterAsync(Ada, isReturning: false, TestServer.Cancelled).AsTask());
         Assert.Equal(429, refused.StatusCode);
         Assert.NotNull(refused.RetryAfterSeconds);
         _ = queue.EnterAsync(Bob, isReturning: false, TestServer.Cancelled).AsTask();
@@ -68,7 +70,8 @@ public sealed class QueryQueueTests
         QueryQueue queue = Open(queries: 1, queued: 4);
         await queue.EnterAsync(Ada, isReturning: false, TestServer.Cancelled);
         using var stop = new CancellationTokenSource();
-        Task cancelled = queue.EnterAsync(Ada, isReturning: false, stop.Token).AsTask(), late = queue.EnterAsync(Bob, isReturning: false, TestServer.Cancelled).AsTask();
+        Task cancelled = queue.EnterAsync(Ada, isReturning: false, stop.Token).AsTask(),
+            late = queue.EnterAsync(Bob, isReturning: false, TestServer.Cancelled).AsTask();
         await stop.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled);
         clock.Advance(TimeSpan.FromSeconds(31));
@@ -98,5 +101,6 @@ public sealed class QueryQueueTests
         await again;
     }
 
-    private QueryQueue Open(int queries, int queued) => new(new ServerLimits { MaxQueries = queries, MaxQueuedQueries = queued }, clock);
+    private QueryQueue Open(int queries, int queued) =>
+        new(new ServerLimits { MaxQueries = queries, MaxQueuedQueries = queued }, clock);
 }

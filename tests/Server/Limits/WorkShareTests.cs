@@ -34,14 +34,19 @@ public sealed class WorkShareTests
     [InlineData("2001:db8:1:2::1", "2001:db8:1:3::1", false)]
     [InlineData("10.0.0.1", "10.0.0.2", false)]
     [InlineData("::ffff:10.0.0.1", "::ffff:10.0.0.2", false)]
-    public void A_network_of_one_machine_is_one_client(string first, string second, bool isSame) => Assert.Equal(isSame, Client(first) == Client(second));
+    public void A_network_of_one_machine_is_one_client(string first, string second, bool isSame) =>
+        Assert.Equal(isSame, Client(first) == Client(second));
 
     [Theory]
     [InlineData("Max open files            1024                 4096                 files     ", 1024)]
     [InlineData("Max open files            unlimited            unlimited            files     ", long.MaxValue)]
     [InlineData("nothing of the kind", OpenFiles.Unknown)]
     public void The_limit_of_open_files_is_read_from_the_systems_table(string line, long expected) =>
-        Assert.Equal(expected, OpenFiles.Parse($"Limit                     Soft Limit           Hard Limit           Units     \nMax stack size 1 2 bytes\n{line}\n"));
+        Assert.Equal(
+            expected,
+            OpenFiles.Parse(
+                $"Limit                     Soft Limit           Hard Limit           Units     \nMax stack size 1 2 "
+                    + $"bytes\n{line}\n"));
 
     [Theory]
     [InlineData(0, 1_024, 512)]
@@ -51,7 +56,9 @@ public sealed class WorkShareTests
     [InlineData(0, 600, 216)]
     [InlineData(0, 300, 37)]
     [InlineData(0, 1, 1)]
-    public void Connections_leave_half_of_the_files_to_databases(int asked, long files, int expected) => Assert.Equal(expected, ConnectionLimit.MostOf(asked, files));
+    public void Connections_leave_half_of_the_files_to_databases(int asked, long files, int expected) =>
+        Assert.Equal(expected, ConnectionLimit.MostOf(asked, files));
 
-    private static ClientKey Client(string address) => ClientKey.Of(new DefaultHttpContext { Connection = { RemoteIpAddress = IPAddress.Parse(address) } });
+    private static ClientKey Client(string address) =>
+        ClientKey.Of(new DefaultHttpContext { Connection = { RemoteIpAddress = IPAddress.Parse(address) } });
 }

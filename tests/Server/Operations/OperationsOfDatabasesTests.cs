@@ -18,7 +18,8 @@ public sealed class OperationsOfDatabasesTests
                 Assert.Equal(HttpStatusCode.NotFound, killed.StatusCode);
 
         // A kill before its time would have been kept for the operation of that number.
-        using HttpResponseMessage done = await server.SendAsync(HttpMethod.Post, $"bulk_insert?id={id}", """[{"Id":"a/1","Type":"PUT","Document":{}}]""");
+        using HttpResponseMessage done = await server.SendAsync(
+            HttpMethod.Post, $"bulk_insert?id={id}", """[{"Id":"a/1","Type":"PUT","Document":{}}]""");
         Assert.Equal(HttpStatusCode.NoContent, done.StatusCode);
         Assert.Equal(HttpStatusCode.NotFound, await StatusAsync(server, $"databases/other/operations/state?id={id}"));
         Assert.Equal(HttpStatusCode.NotFound, await StatusAsync(server, $"operations/state?id={id}"));
@@ -32,7 +33,9 @@ public sealed class OperationsOfDatabasesTests
         await CreateAsync(server, "other");
         for (int i = 0; i < 3; i++)
             await server.GetAsync("operations/next-operation-id");
-        Assert.Equal(1, (await server.GetAsync($"{server.Url}/databases/other/operations/next-operation-id")).GetProperty("Id").GetInt64());
+        Assert.Equal(
+            1,
+            (await server.GetAsync($"{server.Url}/databases/other/operations/next-operation-id")).GetProperty("Id").GetInt64());
 
         using (HttpResponseMessage chosen = await server.SendAsync(HttpMethod.Post, "bulk_insert?id=4", "[]"))
             Assert.Equal(HttpStatusCode.NoContent, chosen.StatusCode);
@@ -40,7 +43,8 @@ public sealed class OperationsOfDatabasesTests
         for (int i = 6; i < 9; i++)
             using (HttpResponseMessage chosen = await server.SendAsync(HttpMethod.Post, $"bulk_insert?id={i}", "[]"))
                 Assert.Equal(HttpStatusCode.NoContent, chosen.StatusCode);
-        using HttpResponseMessage begun = await server.SendAsync(HttpMethod.Delete, "queries?allowStale=true", """{"Query":"from Users"}""");
+        using HttpResponseMessage begun = await server.SendAsync(
+            HttpMethod.Delete, "queries?allowStale=true", """{"Query":"from Users"}""");
         JsonElement started = await TestServer.JsonOf(begun, HttpStatusCode.OK);
         Assert.Equal(9, started.GetProperty("OperationId").GetInt64());
     }
@@ -51,7 +55,8 @@ public sealed class OperationsOfDatabasesTests
         await using TestServer server = await TestServer.StartAsync();
         using (HttpResponseMessage first = await server.SendAsync(HttpMethod.Post, "bulk_insert?id=1", "[]"))
             Assert.Equal(HttpStatusCode.NoContent, first.StatusCode);
-        using (HttpResponseMessage deleted = await server.SendAsync(HttpMethod.Delete, $"{server.Url}/admin/databases", """{"DatabaseNames":["DB"],"HardDelete":true}"""))
+        using (HttpResponseMessage deleted = await server.SendAsync(
+            HttpMethod.Delete, $"{server.Url}/admin/databases", """{"DatabaseNames":["DB"],"HardDelete":true}"""))
             Assert.Equal(HttpStatusCode.OK, deleted.StatusCode);
         await CreateAsync(server, "db");
         Assert.Equal(HttpStatusCode.NotFound, await StatusAsync(server, "databases/db/operations/state?id=1"));
@@ -59,7 +64,8 @@ public sealed class OperationsOfDatabasesTests
 
     private static async Task CreateAsync(TestServer server, string name)
     {
-        using HttpResponseMessage made = await server.SendAsync(HttpMethod.Put, $"{server.Url}/admin/databases?name={name}", "{}");
+        using HttpResponseMessage made = await server.SendAsync(
+            HttpMethod.Put, $"{server.Url}/admin/databases?name={name}", "{}");
         Assert.Equal(HttpStatusCode.Created, made.StatusCode);
     }
 

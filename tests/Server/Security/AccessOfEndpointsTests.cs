@@ -18,11 +18,13 @@ public sealed class AccessOfEndpointsTests
         await using WebApplication app = Build(directory.Path);
         app.MapTreepie();
         string[] actual = [.. EndpointsOf(app).Select(Describe).Order(StringComparer.Ordinal)];
-        string[] expected = AccessLevels.Table.Split('\n', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
+        string[] expected = AccessLevels.Table.Split(
+            '\n', StringSplitOptions.RemoveEmptyEntries | StringSplitOptions.TrimEntries);
         string[] missing = [.. actual.Except(expected)], gone = [.. expected.Except(actual)];
         Assert.True(
             missing.Length + gone.Length == 0,
-            $"Review the rights of these endpoints, and write them to AccessLevels.Table:\n{string.Join('\n', missing)}\nNot there any more:\n{string.Join('\n', gone)}");
+            $"Review the rights of these endpoints, and write them to AccessLevels.Table:\n{string.Join('\n', missing)}\nNot "
+                + $"there any more:\n{string.Join('\n', gone)}");
     }
 
     [Fact]
@@ -35,11 +37,13 @@ public sealed class AccessOfEndpointsTests
         {
             RequiredAccess access = endpoint.Metadata.GetRequiredMetadata<RequiredAccess>();
             string pattern = endpoint.RoutePattern.RawText ?? "";
-            bool isOfDatabase = access.Level is AccessLevel.DatabaseRead or AccessLevel.DatabaseReadWrite or AccessLevel.DatabaseAdmin;
+            bool isOfDatabase =
+                access.Level is AccessLevel.DatabaseRead or AccessLevel.DatabaseReadWrite or AccessLevel.DatabaseAdmin;
             Assert.True(!isOfDatabase || access.DatabaseParameter is not null, $"{pattern}: of which database?");
             if (access is { DatabaseParameter: { } parameter, InQuery: false })
                 Assert.Contains($"{{{parameter}}}", pattern, StringComparison.Ordinal);
-            if (pattern.Contains("/admin/", StringComparison.Ordinal) && !pattern.EndsWith("/admin/{**rest}", StringComparison.Ordinal))
+            if (pattern.Contains("/admin/", StringComparison.Ordinal)
+                && !pattern.EndsWith("/admin/{**rest}", StringComparison.Ordinal))
                 Assert.True(access.Level >= AccessLevel.DatabaseAdmin, $"{pattern} is open to {access.Level}.");
         }
     }
@@ -57,7 +61,8 @@ public sealed class AccessOfEndpointsTests
         using HttpClient http = app.GetTestClient();
         foreach ((string path, int status) in ((string, int)[])[("/forgotten", 403), ("/classified", 200), ("/nowhere", 404)])
         {
-            using HttpResponseMessage response = await http.GetAsync(new Uri(path, UriKind.Relative), TestContext.Current.CancellationToken);
+            using HttpResponseMessage response = await http.GetAsync(
+                new Uri(path, UriKind.Relative), TestContext.Current.CancellationToken);
             Assert.Equal(status, (int)response.StatusCode);
         }
     }

@@ -13,7 +13,8 @@ public sealed class AuditLogTests
     {
         await using SecuredServer server = await SecuredServer.StartAsync();
         using X509Certificate2 reader = server.Authority.Client("reader");
-        await server.AdministerAsync(HttpMethod.Put, "/admin/databases?name=shop", """{"DatabaseName":"shop","Settings":{"Key":"a secret in a body"}}""");
+        await server.AdministerAsync(
+            HttpMethod.Put, "/admin/databases?name=shop", """{"DatabaseName":"shop","Settings":{"Key":"a secret in a body"}}""");
         await server.RegisterAsync(reader, permissions: """{"shop":"Read"}""");
         Assert.Equal(403,
             (await server.SendAsync(reader, HttpMethod.Put, "/databases/shop/docs?id=a-secret-in-a-query", "{}")).Status);

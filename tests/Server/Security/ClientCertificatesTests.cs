@@ -23,7 +23,8 @@ public sealed class ClientCertificatesTests
         Assert.Equal(400, status);
         Assert.Contains("expired", body, StringComparison.Ordinal);
         foreach ((X509Certificate2? certificate, int expected, string reason) in ((X509Certificate2?, int, string)[])
-                 [(null, 403, "requires a client certificate or a token"), (stranger, 403, "unknown"), (expired, 403, "expired at"),
+                 [(null, 403, "requires a client certificate or a token"), (stranger, 403, "unknown"), (
+                     expired, 403, "expired at"),
                      (future, 403, "not valid before"), (user, 200, "Product")])
         {
             (status, body) = await server.GetAsync(certificate, "/build/version");
@@ -46,11 +47,15 @@ public sealed class ClientCertificatesTests
         using X509Certificate2 user = server.Authority.Client("user");
         await server.RegisterAsync(user, permissions: """{"SHOP":"ReadWrite"}""");
         using HttpClient client = server.Client(user); // one connection for all of it
-        Assert.Equal("""{"Databases":["shop"]}""", await client.GetStringAsync("/databases?namesOnly=true", TestContext.Current.CancellationToken));
+        Assert.Equal(
+            """{"Databases":["shop"]}""",
+            await client.GetStringAsync("/databases?namesOnly=true", TestContext.Current.CancellationToken));
         Assert.Equal("201 403 404",
             await StatusesAsync(client, ("PUT", "/databases/shop/docs?id=a"), ("GET", "/databases/hidden/stats"),
             ("GET", "/databases?name=hidden")));
-        await server.AdministerAsync(HttpMethod.Post, "/admin/certificates/edit", $$"""{"Thumbprint":"{{user.Thumbprint}}","Name":"reader","SecurityClearance":"ValidUser","Permissions":{"shop":"Read"} }""");
+        await server.AdministerAsync(
+            HttpMethod.Post, "/admin/certificates/edit",
+            $$"""{"Thumbprint":"{{user.Thumbprint}}","Name":"reader","SecurityClearance":"ValidUser","Permissions":{"shop":"Read"} }""");
         Assert.Equal("403 200",
             await StatusesAsync(client, ("PUT", "/databases/shop/docs?id=a"), ("GET", "/databases/shop/docs?id=a")));
         await server.AdministerAsync(HttpMethod.Delete, $"/admin/certificates?thumbprint={user.Thumbprint}");
@@ -82,7 +87,8 @@ public sealed class ClientCertificatesTests
         using X509Certificate2 own = TestAuthority.SelfSigned("user", key, 700),
             forged = impostor.Client("user", key, untilDays: 700), otherKey = server.Authority.Client("user", untilDays: 700);
         await server.AdministerAsync(HttpMethod.Put, "/admin/databases?name=shop");
-        await server.RegisterAsync(old, permissions: """{"shop":"Read"}""", withAuthority: false); // the authority stands in the server's own file
+        // the authority stands in the server's own file
+        await server.RegisterAsync(old, permissions: """{"shop":"Read"}""", withAuthority: false);
         foreach (X509Certificate2 refused in (X509Certificate2[])[own, forged, otherKey, earlier])
             Assert.Equal(403, (await server.GetAsync(refused, "/databases/shop/stats")).Status);
 
@@ -122,7 +128,8 @@ public sealed class ClientCertificatesTests
         string chiefAsUser = SecuredServer.Definition("x", "ValidUser", "{}", Convert.ToBase64String(chief.RawData));
         string userAsAdmin = SecuredServer.Definition("x", "ClusterAdmin", "{}", Convert.ToBase64String(user.RawData));
         string edit = $$"""{"Thumbprint":"{{chief.Thumbprint}}","Name":"x","SecurityClearance":"ValidUser","Permissions":{} }""";
-        string promote = $$"""{"Thumbprint":"{{op.Thumbprint}}","Name":"x","SecurityClearance":"ClusterAdmin","Permissions":{} }""";
+        string promote =
+            $$"""{"Thumbprint":"{{op.Thumbprint}}","Name":"x","SecurityClearance":"ClusterAdmin","Permissions":{} }""";
         foreach ((HttpMethod method, string path, string? body) in ((HttpMethod, string, string?)[])
                  [
                      (HttpMethod.Put, "/admin/certificates", chiefAsUser), (HttpMethod.Put, "/admin/certificates", userAsAdmin),
@@ -192,7 +199,8 @@ public sealed class ClientCertificatesTests
     public async Task A_certificate_made_by_the_server_works_as_PFX_and_PEM_and_no_secret_is_kept_or_logged(string? password)
     {
         await using SecuredServer server = await SecuredServer.StartAsync();
-        string definition = $$"""{"Name":"my ../app","SecurityClearance":"Operator","Permissions":{},"Password":{{JsonSerializer.Serialize(password)}}}""";
+        string definition =
+            $$"""{"Name":"my ../app","SecurityClearance":"Operator","Permissions":{},"Password":{{JsonSerializer.Serialize(password)}}}""";
         using HttpClient admin = server.Client(server.Admin);
         using HttpResponseMessage made = await admin.PostAsync("/admin/certificates", new StringContent(definition),
             TestContext.Current.CancellationToken);

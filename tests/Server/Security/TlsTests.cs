@@ -161,11 +161,13 @@ public sealed class TlsTests
         [
             0x00, 0x0A, 0x00, 0x06, 0x00, 0x04, 0x00, 0x17, 0x00, 0x18, // groups: P-256, P-384
             0x00, 0x0B, 0x00, 0x02, 0x01, 0x00, // points: uncompressed
-            0x00, 0x0D, 0x00, 0x08, 0x00, 0x06, 0x04, 0x01, 0x08, 0x04, 0x04, 0x03, // signatures: RSA, RSA-PSS and ECDSA with SHA-256
+            // signatures: RSA, RSA-PSS and ECDSA with SHA-256
+            0x00, 0x0D, 0x00, 0x08, 0x00, 0x06, 0x04, 0x01, 0x08, 0x04, 0x04, 0x03,
         ];
         byte[] body =
         [
-            (byte)(version >> 8), (byte)version, .. RandomNumberGenerator.GetBytes(32), 0, 0, (byte)suites.Length, .. suites, 1, 0, 0, (byte)extensions.Length, .. extensions,
+            (byte)(version >> 8), (byte)version, .. RandomNumberGenerator.GetBytes(32), 0, 0, (byte)suites.Length, .. suites, 1,
+            0, 0, (byte)extensions.Length, .. extensions,
         ];
         byte[] message = [1, 0, 0, (byte)body.Length, .. body];
         return [22, 3, 1, 0, (byte)message.Length, .. message];

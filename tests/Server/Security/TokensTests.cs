@@ -19,16 +19,21 @@ public sealed class TokensTests
         await using SecuredServer server = await SecuredServer.StartAsync();
         await server.AdministerAsync(HttpMethod.Put, "/admin/databases?name=shop");
         await server.AdministerAsync(HttpMethod.Put, "/admin/databases?name=hidden");
-        JsonElement made = await MakeAsync(server, """{"Name":"reports","SecurityClearance":"ValidUser","Permissions":{"SHOP":"Read"}}""");
+        JsonElement made = await MakeAsync(
+            server, """{"Name":"reports","SecurityClearance":"ValidUser","Permissions":{"SHOP":"Read"}}""");
         string token = made.GetProperty("Token").GetString() ?? "", id = made.GetProperty("Id").GetString() ?? "";
         Assert.StartsWith("treepie_", token, StringComparison.Ordinal);
 
         Assert.Equal(404, (await SendAsync(server, token, HttpMethod.Get, "/databases/shop/docs?id=a")).Status);
         (int status, string body) = await SendAsync(server, token, HttpMethod.Put, "/databases/shop/docs?id=a", "{}");
         Assert.Equal(403, status);
-        Assert.Contains($"token 'reports' ({id})", JsonDocument.Parse(body).RootElement.GetProperty("Message").GetString(), StringComparison.Ordinal);
+        Assert.Contains(
+            $"token 'reports' ({id})", JsonDocument.Parse(body).RootElement.GetProperty("Message").GetString(),
+            StringComparison.Ordinal);
         Assert.Equal(403, (await SendAsync(server, token, HttpMethod.Get, "/databases/hidden/docs?id=a")).Status);
-        Assert.Contains($"\"Id\":\"{id}\"", (await SendAsync(server, token, HttpMethod.Get, "/certificates/whoami")).Body, StringComparison.Ordinal);
+        Assert.Contains(
+            $"\"Id\":\"{id}\"", (await SendAsync(server, token, HttpMethod.Get, "/certificates/whoami")).Body,
+            StringComparison.Ordinal);
 
         string listed = await server.AdministerAsync(HttpMethod.Get, "/admin/tokens");
         Assert.Contains(id, listed, StringComparison.Ordinal);
@@ -51,10 +56,18 @@ public sealed class TokensTests
         Assert.Equal(200, (await SendAsync(server, token, HttpMethod.Get, "/build/version")).Status);
 
         using HttpClient administrator = server.Client(server.Admin);
-        foreach ((string? sent, int expected) in ((string?, int)[])[(null, 200), (token, 403), ("treepie_wrong", 403), ("other", 403), (new string('x', 4_000), 403)])
+        foreach ((
+            string? sent,
+            int expected) in ((string?, int)[])
+            [
+                (null, 200), (token, 403), ("treepie_wrong", 403), ("other", 403), (new string('x', 4_000), 403)
+            ])
         {
-            administrator.DefaultRequestHeaders.Authorization = sent is null ? null : new AuthenticationHeaderValue("Bearer", sent);
-            using HttpResponseMessage response = await administrator.GetAsync(new Uri("/admin/tokens", UriKind.Relative), Cancelled);
+            administrator.DefaultRequestHeaders.Authorization = sent is null
+                ? null
+                : new AuthenticationHeaderValue("Bearer", sent);
+            using HttpResponseMessage response = await administrator.GetAsync(
+                new Uri("/admin/tokens", UriKind.Relative), Cancelled);
             Assert.Equal(expected, (int)response.StatusCode);
         }
     }
@@ -68,8 +81,10 @@ public sealed class TokensTests
         using X509Certificate2 user = server.Authority.Client("user");
         string certificate = SecuredServer.Definition("user", "ValidUser", "{}", Convert.ToBase64String(user.RawData));
         foreach ((HttpMethod method, string path, string? body) in ((HttpMethod, string, string?)[])
-                 [(HttpMethod.Post, "/admin/tokens", """{"Name":"next","SecurityClearance":"ClusterAdmin"}"""), (HttpMethod.Delete, $"/admin/tokens?id={id}", null),
-                     (HttpMethod.Put, "/admin/certificates", certificate), (HttpMethod.Delete, $"/admin/certificates?thumbprint={server.Admin.Thumbprint}", null),
+                 [(HttpMethod.Post, "/admin/tokens", """{"Name":"next","SecurityClearance":"ClusterAdmin"}"""), (
+                     HttpMethod.Delete, $"/admin/tokens?id={id}", null),
+                     (HttpMethod.Put, "/admin/certificates", certificate),
+                     (HttpMethod.Delete, $"/admin/certificates?thumbprint={server.Admin.Thumbprint}", null),
                      (HttpMethod.Post, "/admin/certificates", """{"Name":"next","SecurityClearance":"Operator"}""")])
         {
             (int status, string answer) = await SendAsync(server, token, method, path, body);
@@ -89,8 +104,14 @@ public sealed class TokensTests
         JsonElement made = await MakeAsync(server, """{"Name":"root","SecurityClearance":"ClusterAdmin"}""");
         string path = $"/admin/tokens?id={made.GetProperty("Id").GetString()}";
         Assert.Equal(403, (await server.SendAsync(operators, HttpMethod.Delete, path)).Status);
-        Assert.Equal(403, (await server.SendAsync(operators, HttpMethod.Post, "/admin/tokens", """{"Name":"x","SecurityClearance":"ClusterAdmin"}""")).Status);
-        Assert.Equal(201, (await server.SendAsync(operators, HttpMethod.Post, "/admin/tokens", """{"Name":"x","SecurityClearance":"Operator"}""")).Status);
+        Assert.Equal(
+            403,
+            (await server.SendAsync(
+                operators, HttpMethod.Post, "/admin/tokens", """{"Name":"x","SecurityClearance":"ClusterAdmin"}""")).Status);
+        Assert.Equal(
+            201,
+            (await server.SendAsync(
+                operators, HttpMethod.Post, "/admin/tokens", """{"Name":"x","SecurityClearance":"Operator"}""")).Status);
     }
 
     [Theory]
@@ -118,7 +139,15 @@ public sealed class TokensTests
         using var tokens = new TokenRegistry(store, clock);
         (string text, string id) = TokenText.Draw();
         DateTime now = clock.GetUtcNow().UtcDateTime;
-        var entry = new TokenEntry { Id = id, Hash = TokenText.HashOf(text) ?? "", Name = "short", Rights = Rights.All, NotBefore = now, NotAfter = now.AddDays(1) };
+        var entry = new TokenEntry
+        {
+            Id = id,
+            Hash = TokenText.HashOf(text) ?? "",
+            Name = "short",
+            Rights = Rights.All,
+            NotBefore = now,
+            NotAfter = now.AddDays(1)
+        };
         await tokens.AddAsync(entry);
         Assert.Equal(entry, tokens.Identify(text).Entry);
         clock.Advance(TimeSpan.FromDays(1) + TimeSpan.FromSeconds(1));
@@ -131,10 +160,15 @@ public sealed class TokensTests
     private static async Task<JsonElement> MakeAsync(SecuredServer server, string body) =>
         JsonDocument.Parse(await server.AdministerAsync(HttpMethod.Post, "/admin/tokens", body)).RootElement;
 
-    private static async Task<(int Status, string Body)> SendAsync(SecuredServer server, string token, HttpMethod method, string path, string? body = null)
+    private static async Task<(int Status, string Body)> SendAsync(
+        SecuredServer server, string token, HttpMethod method, string path, string? body = null)
     {
         using HttpClient client = server.Client(null);
-        using var request = new HttpRequestMessage(method, path) { Version = client.DefaultRequestVersion, VersionPolicy = client.DefaultVersionPolicy };
+        using var request = new HttpRequestMessage(method, path)
+        {
+            Version = client.DefaultRequestVersion,
+            VersionPolicy = client.DefaultVersionPolicy
+        };
         request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", token);
         if (body is not null)
             request.Content = new StringContent(body, Encoding.UTF8, "application/json");

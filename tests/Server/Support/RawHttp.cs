@@ -8,7 +8,9 @@ internal static class RawHttp
 {
     private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(30);
 
-    /// <summary>Sends a request and reads the answer until the server ends the connection, or its head says that it is whole.</summary>
+    /// <summary>
+    /// Sends a request and reads the answer until the server ends the connection, or its head says that it is whole.
+    /// </summary>
     public static async Task<string> SendAsync(string url, ReadOnlyMemory<byte> request, CancellationToken cancellationToken)
     {
         using var limit = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
@@ -44,7 +46,9 @@ internal static class RawHttp
 
     /// <summary>The status of an answer; 0 where there is none.</summary>
     public static int StatusOf(string answer) =>
-        answer.StartsWith("HTTP/1.1 ", StringComparison.Ordinal) && int.TryParse(answer.AsSpan(9, 3), out int status) ? status : 0;
+        answer.StartsWith("HTTP/1.1 ", StringComparison.Ordinal) && int.TryParse(answer.AsSpan(9, 3), out int status)
+            ? status
+            : 0;
 
     private static bool IsWhole(string answer)
     {
@@ -60,6 +64,8 @@ internal static class RawHttp
 
         const string name = "Content-Length: ";
         int length = head.IndexOf(name, StringComparison.OrdinalIgnoreCase);
-        return length >= 0 && int.TryParse(head.AsSpan(length + name.Length).ToString().Split('\r')[0], out int bytes) && body.Length >= bytes;
+        return length >= 0
+            && int.TryParse(head.AsSpan(length + name.Length).ToString().Split('\r')[0], out int bytes)
+            && body.Length >= bytes;
     }
 }

@@ -22,5 +22,6 @@ internal static class Star
 
     /// <summary>The body of a query that asks so often for what meets the star.</summary>
     public static string Query(int times, int corners) =>
-        $$$"""{"Query":"from Places where {{{string.Join(" or ", Enumerable.Repeat("spatial.intersects(spatial.point(Lat, Lng), spatial.wkt($p))", times))}}}","QueryParameters":{"p":"{{{Wkt(corners)}}}"}}""";
+        $$$"""{"Query":"from Places where {{{string.Join(" or ", Enumerable.Repeat("spatial.intersects(spatial.point(Lat, Lng), "
+            + "spatial.wkt($p))", times))}}}","QueryParameters":{"p":"{{{Wkt(corners)}}}"}}""";
 }

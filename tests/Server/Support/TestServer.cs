@@ -12,8 +12,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Server.Tests.Support;
 
 /// <summary>
-/// A program of a test's own around the API, on a real port, as anybody could write it with <c>AddTreepie</c> and <c>MapTreepie</c>.
-/// It has a database <c>db</c>, and a client whose base address is below it.
+/// A program of a test's own around the API, on a real port, as anybody could write it with <c>AddTreepie</c> and
+/// <c>MapTreepie</c>. It has a database <c>db</c>, and a client whose base address is below it.
 /// </summary>
 internal sealed class TestServer : IAsyncDisposable
 {
@@ -65,7 +65,8 @@ internal sealed class TestServer : IAsyncDisposable
         await JsonOf(response, HttpStatusCode.Created);
     }
 
-    public async Task<HttpResponseMessage> SendAsync(HttpMethod method, string url, string? body = null, params (string Name, string Value)[] headers)
+    public async Task<HttpResponseMessage> SendAsync(
+        HttpMethod method, string url, string? body = null, params (string Name, string Value)[] headers)
     {
         using var request = new HttpRequestMessage(method, url);
         if (body is not null)

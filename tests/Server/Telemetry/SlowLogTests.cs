@@ -11,16 +11,20 @@ public sealed class SlowLogTests
     {
         await using SecuredServer server = await SecuredServer.StartAsync("--slow-request-seconds", "0");
         await server.AdministerAsync(HttpMethod.Put, "/admin/databases?name=shop");
-        await server.AdministerAsync(HttpMethod.Put, "/databases/shop/docs?id=orders/1", """{"City":"Rouen","@metadata":{"@collection":"Orders"}}""");
+        await server.AdministerAsync(
+            HttpMethod.Put, "/databases/shop/docs?id=orders/1", """{"City":"Rouen","@metadata":{"@collection":"Orders"}}""");
         await server.AdministerAsync(
             HttpMethod.Post, "/databases/shop/queries",
             """{"Query":"from Orders\nwhere City = $c","QueryParameters":{"c":"Rouen"},"WaitForNonStaleResults":true}""");
         await server.AdministerAsync(HttpMethod.Post, "/databases/shop/queries", """{"Query":"from Orders"}""");
-        string[] lines = [.. server.Error.Split('\n').Where(static line => line.StartsWith("Treepie.Slow: ", StringComparison.Ordinal))];
-        string found = Assert.Single(lines, static line => line.Contains("Query: from Orders where City = $c Plan: ", StringComparison.Ordinal));
+        string[] lines =
+            [.. server.Error.Split('\n').Where(static line => line.StartsWith("Treepie.Slow: ", StringComparison.Ordinal))];
+        string found = Assert.Single(
+            lines, static line => line.Contains("Query: from Orders where City = $c Plan: ", StringComparison.Ordinal));
         Assert.Contains("City [1]", found, StringComparison.Ordinal);
         Assert.DoesNotContain("rouen", found, StringComparison.OrdinalIgnoreCase);
-        Assert.Contains(lines, static line => line.Contains("Query: from Orders Plan: scan of documents [1]", StringComparison.Ordinal));
+        Assert.Contains(
+            lines, static line => line.Contains("Query: from Orders Plan: scan of documents [1]", StringComparison.Ordinal));
         Assert.Contains(lines, static line => line.Contains("PUT /databases/shop/docs → 201", StringComparison.Ordinal));
     }
 
@@ -38,7 +42,8 @@ public sealed class SlowLogTests
     [InlineData("86401")]
     public void A_time_that_is_none_is_refused(string value)
     {
-        CommandLineException error = Assert.Throws<CommandLineException>(() => CommandLineParser.Parse([$"--slow-request-seconds={value}"]));
+        CommandLineException error = Assert.Throws<CommandLineException>(
+            () => CommandLineParser.Parse([$"--slow-request-seconds={value}"]));
         Assert.Contains("--slow-request-seconds", error.Message, StringComparison.Ordinal);
     }
 }

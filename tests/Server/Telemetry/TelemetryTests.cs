@@ -24,7 +24,10 @@ public sealed partial class TelemetryTests
         string text = await http.GetStringAsync("/metrics", Cancelled);
         Assert.Matches($$"""treepie_write_duration_seconds_count\{[^}]*db_namespace="{{name}}"\} 2""", text);
         Assert.Matches($$"""treepie_query_duration_seconds_count\{[^}]*db_namespace="{{name}}"\} 1""", text);
-        Assert.Matches("""http_server_request_duration_seconds_count\{[^}]*http_response_status_code="201",http_route="/databases/\{database\}/docs"[^}]*\} [1-9]""", text); // other servers of this process count too
+        // other servers of this process count too
+        Assert.Matches(
+            """http_server_request_duration_seconds_count\{[^}]*http_response_status_code="201",http_route="/databases/\{database\}/docs"[^}]*\} [1-9]""",
+            text);
         Assert.Matches("""kestrel_active_connections\{[^}]*\} [1-9]""", text);
 
         string page = await File.ReadAllTextAsync(Path.Combine(DataSets.RepositoryRoot, "docs", "reference", "metrics.md"),
@@ -96,7 +99,8 @@ public sealed partial class TelemetryTests
         await SendAsync(http, HttpMethod.Put, $"/admin/databases?name={database}", "{}");
         await SendAsync(http, HttpMethod.Put, $"/databases/{database}/docs?id=a", "{}");
         await SendAsync(http, HttpMethod.Put, $"/databases/{database}/docs?id=b", "{}");
-        await SendAsync(http, HttpMethod.Post, $"/databases/{database}/queries", """{"Query":"from @all_docs where Name = 'x'"}""");
+        await SendAsync(
+            http, HttpMethod.Post, $"/databases/{database}/queries", """{"Query":"from @all_docs where Name = 'x'"}""");
     }
 
     private static async Task SendAsync(HttpClient http, HttpMethod method, string path, string body)

@@ -17,33 +17,42 @@ internal static class BackupParts
     };
 
     /// <summary>A world around a simulated disk, without other threads.</summary>
-    public static World World(this SimulatedDisk disk, int seed) => new(disk, TimeProvider.System, new Random(seed), IsBackgroundAllowed: false);
+    public static World World(this SimulatedDisk disk, int seed) =>
+        new(disk, TimeProvider.System, new Random(seed), IsBackgroundAllowed: false);
 
     public static BackupChainPart Part(string name, byte[] bytes, EncryptionKey? key = null) =>
         EnvironmentBackup.Open(name, _ => ValueTask.FromResult<Stream>(new MemoryStream(bytes)), key);
 
-    public static BackupChainPart[] Parts(params byte[][] parts) => [.. parts.Select((bytes, index) => Part($"part-{index}", bytes))];
+    public static BackupChainPart[] Parts(params byte[][] parts) =>
+        [.. parts.Select((bytes, index) => Part($"part-{index}", bytes))];
 
     /// <summary>Takes a snapshot, or an increment.</summary>
-    public static async Task<(byte[] Bytes, EnvironmentBackupLink Link)> TakeAsync(StorageEnvironment environment, EnvironmentBackupLink? since = null, EncryptionKey? key = null)
+    public static async Task<(byte[] Bytes, EnvironmentBackupLink Link)> TakeAsync(
+        StorageEnvironment environment, EnvironmentBackupLink? since = null, EncryptionKey? key = null)
     {
         using var stream = new MemoryStream();
-        EnvironmentBackupLink link = await EnvironmentBackup.WriteAsync(environment, stream, new EnvironmentBackupOptions { Since = since, Key = key });
+        EnvironmentBackupLink link = await EnvironmentBackup.WriteAsync(
+            environment, stream, new EnvironmentBackupOptions { Since = since, Key = key });
         return (stream.ToArray(), link);
     }
 
     /// <summary>Takes the log.</summary>
-    public static async Task<(byte[] Bytes, EnvironmentBackupLink Link)> TakeLogAsync(StorageEnvironment environment, EnvironmentBackupLink since, EncryptionKey? key = null)
+    public static async Task<(byte[] Bytes, EnvironmentBackupLink Link)> TakeLogAsync(
+        StorageEnvironment environment, EnvironmentBackupLink since, EncryptionKey? key = null)
     {
         using var stream = new MemoryStream();
-        EnvironmentBackupLink link = await EnvironmentBackup.WriteLogAsync(environment, stream, new EnvironmentBackupOptions { Since = since, Key = key });
+        EnvironmentBackupLink link = await EnvironmentBackup.WriteLogAsync(
+            environment, stream, new EnvironmentBackupOptions { Since = since, Key = key });
         return (stream.ToArray(), link);
     }
 
     /// <summary>Restores to a simulated disk.</summary>
-    public static async Task<BackupChainReport> RestoreAsync(SimulatedDisk disk, IReadOnlyList<BackupChainPart> parts, EncryptionKey? key = null, long? stopAtCommit = null, DateTimeOffset? stopAtTime = null)
+    public static async Task<BackupChainReport> RestoreAsync(
+        SimulatedDisk disk, IReadOnlyList<BackupChainPart> parts, EncryptionKey? key = null, long? stopAtCommit = null,
+        DateTimeOffset? stopAtTime = null)
     {
-        using BackupChain chain = await BackupChain.OpenAsync(parts, new BackupChainOptions { StopAtCommit = stopAtCommit, StopAtTime = stopAtTime });
+        using BackupChain chain = await BackupChain.OpenAsync(
+            parts, new BackupChainOptions { StopAtCommit = stopAtCommit, StopAtTime = stopAtTime });
         return await chain.ReadAsync(_ => EnvironmentRestore.Create(disk.World(1), key, Options.MaxDataFileBytes));
     }
 

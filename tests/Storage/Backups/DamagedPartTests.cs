@@ -5,7 +5,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Backups;
 
-/// <summary>What is damaged, cut off, reordered, mixed, missing or foreign is refused by name, and leaves nothing behind.</summary>
+/// <summary>
+/// What is damaged, cut off, reordered, mixed, missing or foreign is refused by name, and leaves nothing behind.
+/// </summary>
 public sealed class DamagedPartTests : IAsyncLifetime
 {
     private readonly Random _random = new(Seed.Next());
@@ -42,7 +44,8 @@ public sealed class DamagedPartTests : IAsyncLifetime
         for (int part = 0; part < parts.Length; part++)
         {
             int length = parts[part].Length;
-            IEnumerable<int> places = Enumerable.Range(0, length).Where(at => at < 200 || at >= length - 80 || at % (length / 150) == 0);
+            IEnumerable<int> places = Enumerable.Range(0, length)
+                .Where(at => at < 200 || at >= length - 80 || at % (length / 150) == 0);
             foreach (int at in places)
             {
                 byte[][] damaged = [.. parts];
@@ -74,7 +77,9 @@ public sealed class DamagedPartTests : IAsyncLifetime
         List<Range> frames = Frames(_full), others = Frames(_first);
         Assert.True(frames.Count > 3);
         byte[] head = _full[..frames[0].Start.Value];
-        Assert.Equal(BackupPartFault.FrameMisplaced, await FaultOf([.. head, .. _full[frames[1]], .. _full[frames[0]], .. _full[frames[2].Start..]]));
+        Assert.Equal(
+            BackupPartFault.FrameMisplaced,
+            await FaultOf([.. head, .. _full[frames[1]], .. _full[frames[0]], .. _full[frames[2].Start..]]));
         Assert.Equal(BackupPartFault.FrameMisplaced, await FaultOf([.. head, .. _full[frames[1].Start..]]));
         Assert.Equal(BackupPartFault.FrameMisplaced, await FaultOf([.. head, .. _full[frames[0]], .. _full[frames[0].Start..]]));
         Assert.Equal(BackupPartFault.FrameForeign, await FaultOf([.. head, .. _first[others[0]], .. _full[frames[1].Start..]]));
@@ -96,7 +101,9 @@ public sealed class DamagedPartTests : IAsyncLifetime
         (byte[] foreign, EnvironmentBackupLink link) = await BackupParts.TakeAsync(other);
         Assert.Equal(BackupPartFault.Foreign, await FaultOf(_full, foreign));
         using StorageEnvironment third = Open(new SimulatedDisk(_random), 78);
-        Assert.Equal(BackupPartFault.Foreign, (await Assert.ThrowsAsync<BackupPartException>(() => BackupParts.TakeAsync(third, link))).Fault);
+        Assert.Equal(
+            BackupPartFault.Foreign,
+            (await Assert.ThrowsAsync<BackupPartException>(() => BackupParts.TakeAsync(third, link))).Fault);
     }
 
     [Fact]
@@ -118,10 +125,12 @@ public sealed class DamagedPartTests : IAsyncLifetime
         string target = Path.Combine(files.Path, "target");
         byte[] damaged = [.. _full];
         damaged[^200] ^= 4;
-        await Assert.ThrowsAsync<BackupPartException>(() => EnvironmentBackup.RestoreAsync(BackupParts.Parts(damaged, _first), target));
+        await Assert.ThrowsAsync<BackupPartException>(
+            () => EnvironmentBackup.RestoreAsync(BackupParts.Parts(damaged, _first), target));
         Assert.Empty(Directory.GetFileSystemEntries(files.Path));
         Directory.CreateDirectory(target + ".unfinished");
-        await File.WriteAllTextAsync(Path.Combine(target + ".unfinished", "data.treepie.new"), "left by a kill", TestContext.Current.CancellationToken);
+        await File.WriteAllTextAsync(
+            Path.Combine(target + ".unfinished", "data.treepie.new"), "left by a kill", TestContext.Current.CancellationToken);
         await EnvironmentBackup.RestoreAsync(BackupParts.Parts(_full, _first, _second, _log, _laterLog), target);
         using (StorageEnvironment restored = StorageEnvironment.Open(target))
         using (ReadTransaction read = restored.BeginRead())
@@ -167,7 +176,8 @@ public sealed class DamagedPartTests : IAsyncLifetime
         return refused.Fault;
     }
 
-    private static StorageEnvironment Open(SimulatedDisk disk, int seed = 1) => StorageEnvironment.Open(disk.World(seed), BackupParts.Options);
+    private static StorageEnvironment Open(SimulatedDisk disk, int seed = 1) =>
+        StorageEnvironment.Open(disk.World(seed), BackupParts.Options);
 
     private static List<Range> Frames(byte[] part)
     {

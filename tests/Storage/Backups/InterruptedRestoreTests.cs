@@ -5,7 +5,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Backups;
 
-/// <summary>A restore that loses power at any operation leaves no store, or all of it; and the next one to the same place makes it.</summary>
+/// <summary>
+/// A restore that loses power at any operation leaves no store, or all of it; and the next one to the same place makes it.
+/// </summary>
 public sealed class InterruptedRestoreTests
 {
     private readonly Random _random = new(Seed.Next());
@@ -57,7 +59,10 @@ public sealed class InterruptedRestoreTests
                 environment.Write(command);
             }
 
-            (byte[] taken, link) = part == 2 ? await BackupParts.TakeLogAsync(environment, link!) : await BackupParts.TakeAsync(environment, link); // the second part made it
+            // the second part made it
+            (byte[] taken, link) = part == 2
+                ? await BackupParts.TakeLogAsync(environment, link!)
+                : await BackupParts.TakeAsync(environment, link);
             bytes.Add(taken);
         }
 

@@ -84,7 +84,8 @@ public sealed class LogBackupTests
             bool byTime = _random.Next(2) == 0;
             DateTimeOffset at = states[commit].At;
             var restored = new SimulatedDisk(_random);
-            BackupChainReport report = await BackupParts.RestoreAsync(restored, parts, i % 2 == 0 ? key : null, byTime ? null : commit, byTime ? at : null);
+            BackupChainReport report = await BackupParts.RestoreAsync(
+                restored, parts, i % 2 == 0 ? key : null, byTime ? null : commit, byTime ? at : null);
             long landed = byTime ? states.Last(state => state.Value.At <= at).Key : commit;
             Assert.Equal(landed, report.Commit);
             BackupParts.AssertHolds(restored, states[landed].Model, i % 2 == 0 ? key : null);
@@ -112,7 +113,9 @@ public sealed class LogBackupTests
         EnvironmentLogState state = environment.GetLogState();
         Assert.True(state.IsKept && state.FilesGivenUp > 0);
         Assert.InRange(state.WaitingBytes, 1, EnvironmentLog.MinBudgetBytes + (4 * BackupParts.Options.MaxJournalFileBytes));
-        Assert.InRange(environment.GetStatistics().JournalBytes, 1, EnvironmentLog.MinBudgetBytes + (8 * BackupParts.Options.MaxJournalFileBytes));
+        Assert.InRange(
+            environment.GetStatistics().JournalBytes, 1,
+            EnvironmentLog.MinBudgetBytes + (8 * BackupParts.Options.MaxJournalFileBytes));
         var gap = await Assert.ThrowsAsync<BackupPartException>(() => BackupParts.TakeLogAsync(environment, link));
         Assert.Equal(BackupPartFault.LogGap, gap.Fault);
 
@@ -130,7 +133,9 @@ public sealed class LogBackupTests
         using StorageEnvironment environment = StorageEnvironment.Open(new SimulatedDisk(_random).World(1), BackupParts.Options);
         environment.Write(Put);
         (_, EnvironmentBackupLink link) = await BackupParts.TakeAsync(environment);
-        Assert.Equal(BackupPartFault.LogGap, (await Assert.ThrowsAsync<BackupPartException>(() => BackupParts.TakeLogAsync(environment, link))).Fault);
+        Assert.Equal(
+            BackupPartFault.LogGap,
+            (await Assert.ThrowsAsync<BackupPartException>(() => BackupParts.TakeLogAsync(environment, link))).Fault);
         environment.KeepLog(4 << 20);
         for (int round = 0; round < 8; round++)
         {
@@ -144,14 +149,18 @@ public sealed class LogBackupTests
         Assert.InRange(environment.GetLogState().WaitingBytes, 1, 4 << 20);
         environment.KeepLog(0);
         Assert.False(environment.GetLogState().IsKept);
-        Assert.Equal(BackupPartFault.Foreign, (await Assert.ThrowsAsync<BackupPartException>(() => BackupParts.TakeAsync(environment, link with { Commit = link.Commit + 1 }))).Fault);
+        Assert.Equal(
+            BackupPartFault.Foreign,
+            (await Assert.ThrowsAsync<BackupPartException>(
+                () => BackupParts.TakeAsync(environment, link with { Commit = link.Commit + 1 }))).Fault);
     }
 
     [Fact]
     public async Task A_change_of_keys_ends_the_log_and_the_next_increment_goes_on()
     {
         using EncryptionKey key = EncryptionKey.Generate(), next = EncryptionKey.Generate();
-        using StorageEnvironment environment = StorageEnvironment.Open(new SimulatedDisk(_random).World(1), BackupParts.Options with { EncryptionKey = key });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            new SimulatedDisk(_random).World(1), BackupParts.Options with { EncryptionKey = key });
         environment.KeepLog(4 << 20);
         environment.Write(Put);
         (byte[] full, EnvironmentBackupLink link) = await BackupParts.TakeAsync(environment, key: key);
@@ -167,10 +176,12 @@ public sealed class LogBackupTests
         (byte[] increment, EnvironmentBackupLink after) = await BackupParts.TakeAsync(environment, link, key);
         environment.Write(Put);
         (byte[] later, EnvironmentBackupLink last) = await BackupParts.TakeLogAsync(environment, after, key);
-        BackupChainPart[] parts = [.. new[] { full, log, increment, later }.Select((bytes, index) => BackupParts.Part($"part-{index}", bytes, key))];
+        BackupChainPart[] parts =
+            [.. new[] { full, log, increment, later }.Select((bytes, index) => BackupParts.Part($"part-{index}", bytes, key))];
         var disk = new SimulatedDisk(_random);
         Assert.Equal(last.Commit, (await BackupParts.RestoreAsync(disk, parts, next)).Commit);
-        using StorageEnvironment restored = StorageEnvironment.Open(disk.World(1), BackupParts.Options with { EncryptionKey = next });
+        using StorageEnvironment restored = StorageEnvironment.Open(
+            disk.World(1), BackupParts.Options with { EncryptionKey = next });
         using (ReadTransaction read = restored.BeginRead())
             Assert.Equal(24, read.FindTree("t")?.Count);
         Assert.Empty(restored.Check().Problems);
@@ -188,11 +199,14 @@ public sealed class LogBackupTests
         (byte[] log, EnvironmentBackupLink last) = await BackupParts.TakeLogAsync(environment, link);
         foreach (long commit in (long[])[link.Commit - 1, last.Commit + 1])
         {
-            var refused = await Assert.ThrowsAsync<BackupPartException>(() => BackupParts.RestoreAsync(new SimulatedDisk(_random), BackupParts.Parts(full, log), stopAtCommit: commit));
+            var refused = await Assert.ThrowsAsync<BackupPartException>(
+                () => BackupParts.RestoreAsync(new SimulatedDisk(_random), BackupParts.Parts(full, log), stopAtCommit: commit));
             Assert.Equal(BackupPartFault.NoSuchPoint, refused.Fault);
         }
 
-        Assert.Equal(BackupPartFault.LinkMissing, (await Assert.ThrowsAsync<BackupPartException>(() => BackupParts.VerifyAsync(log))).Fault);
+        Assert.Equal(
+            BackupPartFault.LinkMissing,
+            (await Assert.ThrowsAsync<BackupPartException>(() => BackupParts.VerifyAsync(log))).Fault);
     }
 
     private bool Put(WriteTransaction transaction)

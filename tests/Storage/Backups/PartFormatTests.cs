@@ -40,7 +40,9 @@ public sealed class PartFormatTests
             if (kind == 1)
             {
                 expected = Int64(content, 48);
-                Assert.Equal((environment.StoreId, link.Commit, -1L, expected), (new Guid(content[..16]), Int64(content, 16), Int64(content, 24), Int64(content, 56)));
+                Assert.Equal(
+                    (environment.StoreId, link.Commit, -1L, expected),
+                    (new Guid(content[..16]), Int64(content, 16), Int64(content, 24), Int64(content, 56)));
                 Assert.Equal("store", Encoding.UTF8.GetString(content[144..]));
             }
             else if (kind == 2)

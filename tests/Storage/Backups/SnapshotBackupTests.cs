@@ -16,9 +16,12 @@ public sealed class SnapshotBackupTests
     [InlineData(true, true)]
     [InlineData(false, true)]
     [InlineData(true, false)]
-    public async Task A_backup_comes_back_as_it_was_plain_or_encrypted_on_either_side(bool isSourceEncrypted, bool isTargetEncrypted)
+    public async Task A_backup_comes_back_as_it_was_plain_or_encrypted_on_either_side(
+        bool isSourceEncrypted, bool isTargetEncrypted)
     {
-        using EncryptionKey key = EncryptionKey.Generate(), backupKey = EncryptionKey.Generate(), targetKey = EncryptionKey.Generate();
+        using EncryptionKey key = EncryptionKey.Generate(),
+            backupKey = EncryptionKey.Generate(),
+            targetKey = EncryptionKey.Generate();
         var model = new Model();
         using StorageEnvironment environment = Fill(new SimulatedDisk(_random), model, isSourceEncrypted ? key : null);
         (byte[] bytes, EnvironmentBackupLink link) = await BackupParts.TakeAsync(environment, key: backupKey);
@@ -91,7 +94,8 @@ public sealed class SnapshotBackupTests
     {
         using var files = new TemporaryDirectory();
         var states = new Dictionary<long, Model>();
-        using StorageEnvironment environment = StorageEnvironment.Open(Path.Combine(files.Path, "source"), new StorageOptions { Durability = durability, ScratchBudgetBytes = 4 << 20 });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            Path.Combine(files.Path, "source"), new StorageOptions { Durability = durability, ScratchBudgetBytes = 4 << 20 });
         using var stop = new CancellationTokenSource();
         Task writer = Task.Run(() => WriteOn(environment, states, stop.Token));
         var parts = new List<byte[]>();
@@ -122,7 +126,9 @@ public sealed class SnapshotBackupTests
             states[report.Commit].AssertEqual(read);
         }
 
-        Assert.Equal(["source", "target-1", "target-3", "target-6"], Directory.GetFileSystemEntries(files.Path).Select(Path.GetFileName).Order());
+        Assert.Equal(
+            ["source", "target-1", "target-3", "target-6"],
+            Directory.GetFileSystemEntries(files.Path).Select(Path.GetFileName).Order());
     }
 
     [Fact]
@@ -165,7 +171,14 @@ public sealed class SnapshotBackupTests
         using (StorageEnvironment environment = StorageEnvironment.Open(damaged))
         {
             using EnvironmentSnapshot first = EnvironmentSnapshot.Begin(whole), second = EnvironmentSnapshot.Begin(environment);
-            var header = new BackupPartHeader { Kind = BackupPartKind.Snapshot, StoreId = first.StoreId, TakenAt = first.CommittedAt, Commit = first.Commit, Since = -1 };
+            var header = new BackupPartHeader
+            {
+                Kind = BackupPartKind.Snapshot,
+                StoreId = first.StoreId,
+                TakenAt = first.CommittedAt,
+                Commit = first.Commit,
+                Since = -1
+            };
             using var writer = new BackupPartWriter(part, header);
             await first.WriteAsync(writer, "first");
             await Assert.ThrowsAsync<CorruptionException>(() => second.WriteAsync(writer, "second"));
@@ -192,7 +205,8 @@ public sealed class SnapshotBackupTests
     {
         using var files = new TemporaryDirectory();
         using var key = EncryptionKey.Generate();
-        using StorageEnvironment environment = StorageEnvironment.Open(Path.Combine(files.Path, "source"), new StorageOptions { EncryptionKey = key, DecryptedBudgetBytes = 4 << 20 });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            Path.Combine(files.Path, "source"), new StorageOptions { EncryptionKey = key, DecryptedBudgetBytes = 4 << 20 });
         for (int batch = 0; batch < 4; batch++)
             environment.Write(transaction =>
             {
@@ -204,13 +218,19 @@ public sealed class SnapshotBackupTests
         environment.Checkpoint();
         long before = environment.GetStatistics().DecryptedBytes;
         var reports = new List<BackupPartProgress>();
-        await EnvironmentBackup.WriteAsync(environment, Stream.Null, new EnvironmentBackupOptions { Key = key }, new Each(reports.Add));
-        Assert.True(environment.GetStatistics().DecryptedBytes <= before + (1 << 20), "Pages that are backed up do not stay decrypted.");
-        Assert.True(reports.Count > 10 && reports[^1].Done == reports[^1].Total && reports.Zip(reports.Skip(1)).All(pair => pair.First.Done <= pair.Second.Done));
+        await EnvironmentBackup.WriteAsync(
+            environment, Stream.Null, new EnvironmentBackupOptions { Key = key }, new Each(reports.Add));
+        Assert.True(
+            environment.GetStatistics().DecryptedBytes <= before + (1 << 20), "Pages that are backed up do not stay decrypted.");
+        Assert.True(
+            reports.Count > 10
+                && reports[^1].Done == reports[^1].Total
+                && reports.Zip(reports.Skip(1)).All(pair => pair.First.Done <= pair.Second.Done));
 
         using var stop = new CancellationTokenSource();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => EnvironmentBackup.WriteAsync(
-            environment, Stream.Null, new EnvironmentBackupOptions { Key = key }, new Each(report => stop.CancelAsync().Wait()), stop.Token));
+            environment, Stream.Null, new EnvironmentBackupOptions { Key = key }, new Each(report => stop.CancelAsync().Wait()),
+            stop.Token));
         Assert.Empty(environment.GetStatistics().Readers);
     }
 

@@ -5,7 +5,9 @@ using Treepie.Storage.Simulation;
 
 namespace Treepie.Storage.Tests.Checks;
 
-/// <summary>An environment on a simulated disk with all kinds of pages in it, and what it should hold after each of its transactions.</summary>
+/// <summary>
+/// An environment on a simulated disk with all kinds of pages in it, and what it should hold after each of its transactions.
+/// </summary>
 internal sealed class BuiltStore
 {
     public const string DataFile = "data.treepie";
@@ -33,10 +35,21 @@ internal sealed class BuiltStore
     public long CheckpointedUpTo { get; private set; }
 
     /// <summary>Builds one; without a clean close the last commits are in the journal only.</summary>
-    public static BuiltStore Build(Random random, bool closesCleanly, WorkloadShape? shape = null, int commits = 120, EncryptionKey? key = null)
+    public static BuiltStore Build(
+        Random random, bool closesCleanly, WorkloadShape? shape = null, int commits = 120, EncryptionKey? key = null)
     {
         var store = new BuiltStore(new SimulatedDisk(random));
-        var workload = new Workload(random, shape ?? new WorkloadShape { Keys = 6000, MaxSteps = 200, MaxValueBytes = 40_000, DropPerMille = 0, DeletePerMille = 250 });
+        var workload = new Workload(
+            random,
+            shape
+                ?? new WorkloadShape
+                {
+                    Keys = 6000,
+                    MaxSteps = 200,
+                    MaxValueBytes = 40_000,
+                    DropPerMille = 0,
+                    DeletePerMille = 250
+                });
         var model = new Model();
         using (StorageEnvironment environment = Open(store.Disk, random, Options with { EncryptionKey = key }))
         {
@@ -70,7 +83,8 @@ internal sealed class BuiltStore
         }
     }
 
-    public static StorageEnvironment Open(SimulatedDisk disk, Random random, StorageOptions? options = null) => StorageEnvironment.Open(WorldOf(disk, random), options ?? Options);
+    public static StorageEnvironment Open(SimulatedDisk disk, Random random, StorageOptions? options = null) =>
+        StorageEnvironment.Open(WorldOf(disk, random), options ?? Options);
 
     public static World WorldOf(SimulatedDisk disk, Random random) => new(disk, TimeProvider.System, random, false);
 
@@ -117,12 +131,17 @@ internal sealed class BuiltStore
     public List<(string Journal, int Offset)> LiveFrames()
     {
         var frames = new List<(string, int)>();
-        foreach (string journal in Disk.List().Where(name => name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal)))
+        foreach (string journal in Disk.List()
+            .Where(name => name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal)))
         {
             byte[] whole = Disk.Bytes(journal);
             ulong salt = BinaryPrimitives.ReadUInt64LittleEndian(whole.AsSpan(40));
-            for (int offset = FrameHeader.AlignmentBytes; offset + FrameHeader.SizeBytes <= whole.Length; offset += FrameHeader.AlignmentBytes)
-                if (FrameHeader.TryRead(whole.AsSpan(offset), out FrameHeader header) && header.Salt == salt && header.LastTransaction > CheckpointedUpTo)
+            for (int offset = FrameHeader.AlignmentBytes;
+                 offset + FrameHeader.SizeBytes <= whole.Length;
+                 offset += FrameHeader.AlignmentBytes)
+                if (FrameHeader.TryRead(whole.AsSpan(offset), out FrameHeader header)
+                    && header.Salt == salt
+                    && header.LastTransaction > CheckpointedUpTo)
                     frames.Add((journal, offset));
         }
 

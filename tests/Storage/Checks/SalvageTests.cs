@@ -7,8 +7,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Checks;
 
 /// <summary>
-/// Damages one thing after the other and salvages. Everything outside of the damage must come back exactly, everything missing must be named, and what was
-/// never so, or is so no more, must be counted as doubtful.
+/// Damages one thing after the other and salvages. Everything outside of the damage must come back exactly, everything missing
+/// must be named, and what was never so, or is so no more, must be counted as doubtful.
 /// </summary>
 public sealed class SalvageTests
 {
@@ -61,7 +61,8 @@ public sealed class SalvageTests
         int hits = 0;
         foreach (long page in Sample(store, random, page => page.Type == Overflow))
         {
-            SimulatedDisk damaged = store.With(random, BuiltStore.DataFile, bytes => bytes[((page + 1) * BuiltStore.PageBytes) + random.Next(100)] ^= 0x10);
+            SimulatedDisk damaged = store.With(
+                random, BuiltStore.DataFile, bytes => bytes[((page + 1) * BuiltStore.PageBytes) + random.Next(100)] ^= 0x10);
             SalvageReport report = Run(store, damaged, random, out _);
             hits += report.Trees.Sum(tree => tree.LostValues) > 0 ? 1 : 0;
         }
@@ -83,7 +84,8 @@ public sealed class SalvageTests
             SalvageReport report = Run(store, damaged, random, out _);
             hits += report.ProblemCount > 0 ? 1 : 0;
             if (closesCleanly)
-                Assert.All(report.Trees, tree => Assert.True(tree.IsComplete, $"{tree.Name}: {tree.Keys} of {tree.ExpectedKeys}"));
+                Assert.All(
+                    report.Trees, tree => Assert.True(tree.IsComplete, $"{tree.Name}: {tree.Keys} of {tree.ExpectedKeys}"));
         }
 
         Assert.True(hits > 0, "Some of the pages must have been in use.");
@@ -122,12 +124,15 @@ public sealed class SalvageTests
                 BuiltStore.Spoil(bytes, number, random);
         });
         SimulatedDisk target = new(random);
-        SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
+        SalvageReport report = Salvage.Run(
+            BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
         Assert.False(report.IsComplete);
         using StorageEnvironment environment = BuiltStore.Open(target, random);
         using ReadTransaction read = environment.BeginRead();
         foreach (SortedDictionary<byte[], byte[]> tree in store.Last.Trees.Values)
-            Assert.Contains(read.TreeNames, name => name.StartsWith("lost-tree-", StringComparison.Ordinal) && IsEqual(read.FindTree(name)!, tree));
+            Assert.Contains(
+                read.TreeNames,
+                name => name.StartsWith("lost-tree-", StringComparison.Ordinal) && IsEqual(read.FindTree(name)!, tree));
     }
 
     [Fact]
@@ -135,7 +140,8 @@ public sealed class SalvageTests
     {
         var random = new Random(Seed.Next());
         BuiltStore store = BuiltStore.Build(random, closesCleanly: true);
-        SimulatedDisk damaged = store.With(random, BuiltStore.DataFile, bytes => bytes.AsSpan(0, 2 * BuiltStore.PageBytes).Clear());
+        SimulatedDisk damaged = store.With(
+            random, BuiltStore.DataFile, bytes => bytes.AsSpan(0, 2 * BuiltStore.PageBytes).Clear());
         SalvageReport report = Run(store, damaged, random, out _);
         Assert.True(report.ProblemCount > 0);
         Assert.All(report.Trees, tree => Assert.Equal(tree.ExpectedKeys, tree.Keys));
@@ -146,7 +152,8 @@ public sealed class SalvageTests
     {
         var random = new Random(Seed.Next());
         BuiltStore store = BuiltStore.Build(random, closesCleanly: false);
-        SimulatedDisk damaged = store.With(random, BuiltStore.DataFile, bytes => bytes.AsSpan(0, 2 * BuiltStore.PageBytes).Clear());
+        SimulatedDisk damaged = store.With(
+            random, BuiltStore.DataFile, bytes => bytes.AsSpan(0, 2 * BuiltStore.PageBytes).Clear());
         SalvageReport report = Run(store, damaged, random, out _);
         Assert.Equal(store.States.Keys.Max(), report.TransactionId);
         Assert.All(report.Trees, tree => Assert.True(tree.IsComplete, $"{tree.Name}: {tree.Keys} of {tree.ExpectedKeys}"));
@@ -162,12 +169,14 @@ public sealed class SalvageTests
         random.Shuffle(frames);
         foreach ((string journal, int offset) in frames.Take(6))
         {
-            SimulatedDisk damaged = store.With(random, BuiltStore.DataFile, bytes => bytes.AsSpan(0, 2 * BuiltStore.PageBytes).Clear());
+            SimulatedDisk damaged = store.With(
+                random, BuiltStore.DataFile, bytes => bytes.AsSpan(0, 2 * BuiltStore.PageBytes).Clear());
             byte[] bytes = [.. damaged.Bytes(journal)];
             bytes[offset + random.Next(FrameHeader.SizeBytes + JournalPayload.HeadBytes)] ^= 4;
             damaged.Replace(journal, bytes);
             var target = new SimulatedDisk(random);
-            SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
+            SalvageReport report = Salvage.Run(
+                BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
             Assert.InRange(report.TransactionId, last - 1, last); // the frames after the damage are whole
             using StorageEnvironment environment = BuiltStore.Open(target, random);
             using ReadTransaction read = environment.BeginRead();
@@ -180,10 +189,17 @@ public sealed class SalvageTests
     {
         var random = new Random(Seed.Next());
         var disk = new SimulatedDisk(random);
-        foreach ((string value, Durability durability) in (ReadOnlySpan<(string, Durability)>)[("old", Durability.Durable), ("new", Durability.Relaxed)])
+        foreach ((
+            string value,
+            Durability durability) in (ReadOnlySpan<(string, Durability)>)
+            [
+                ("old", Durability.Durable), ("new", Durability.Relaxed)
+            ])
         {
-            using StorageEnvironment environment = BuiltStore.Open(disk, random, BuiltStore.Options with { Durability = durability });
-            environment.Write(transaction => transaction.GetOrCreateTree("t").Put("k"u8, System.Text.Encoding.UTF8.GetBytes(value)));
+            using StorageEnvironment environment = BuiltStore.Open(
+                disk, random, BuiltStore.Options with { Durability = durability });
+            environment.Write(
+                transaction => transaction.GetOrCreateTree("t").Put("k"u8, System.Text.Encoding.UTF8.GetBytes(value)));
         }
 
         disk.Bytes(BuiltStore.DataFile).AsSpan(0, 2 * BuiltStore.PageBytes).Clear();
@@ -207,7 +223,9 @@ public sealed class SalvageTests
                 bytes[(page * BuiltStore.PageBytes) + random.Next(256)] ^= 1;
                 bytes[(page * BuiltStore.PageBytes) + (BuiltStore.PageBytes / 2) + random.Next(256)] ^= 1;
             });
-            SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(new SimulatedDisk(random), random), null, null, CancellationToken.None);
+            SalvageReport report = Salvage.Run(
+                BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(new SimulatedDisk(random), random), null, null,
+                CancellationToken.None);
             Assert.True(report.ProblemCount > 0);
         }
     }
@@ -224,13 +242,16 @@ public sealed class SalvageTests
         foreach ((string journal, int offset) in frames.Take(12))
         {
             // Header and least payload, so that it is never the padding that is hit.
-            SimulatedDisk damaged = store.With(random, journal, bytes => bytes[offset + random.Next(FrameHeader.SizeBytes + JournalPayload.HeadBytes)] ^= 4);
+            SimulatedDisk damaged = store.With(
+                random, journal, bytes => bytes[offset + random.Next(FrameHeader.SizeBytes + JournalPayload.HeadBytes)] ^= 4);
             var target = new SimulatedDisk(random);
-            SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
+            SalvageReport report = Salvage.Run(
+                BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
             using StorageEnvironment environment = BuiltStore.Open(target, random);
             using ReadTransaction read = environment.BeginRead();
             Assert.InRange(report.TransactionId, store.CheckpointedUpTo, last - 1);
-            Assert.True(store.States[report.TransactionId].IsEqual(read), $"Transaction {report.TransactionId} is not as it was.");
+            Assert.True(
+                store.States[report.TransactionId].IsEqual(read), $"Transaction {report.TransactionId} is not as it was.");
         }
     }
 
@@ -247,7 +268,8 @@ public sealed class SalvageTests
             Assert.Throws<EnvironmentLockedException>(() => StorageCheck.Run(source));
         }
 
-        Assert.ThrowsAny<OperationCanceledException>(() => Salvage.Run(source, target, null, null, new CancellationToken(canceled: true)));
+        Assert.ThrowsAny<OperationCanceledException>(
+            () => Salvage.Run(source, target, null, null, new CancellationToken(canceled: true)));
         Assert.Empty(Directory.GetFiles(target));
         Dictionary<string, byte[]> before = Directory.GetFiles(source).ToDictionary(file => file, File.ReadAllBytes);
         Assert.True(Salvage.Run(source, target).IsComplete);
@@ -260,7 +282,8 @@ public sealed class SalvageTests
     private static SalvageReport Run(BuiltStore store, SimulatedDisk damaged, Random random, out SimulatedDisk target)
     {
         target = new SimulatedDisk(random);
-        SalvageReport report = Salvage.Run(BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
+        SalvageReport report = Salvage.Run(
+            BuiltStore.WorldOf(damaged, random), BuiltStore.WorldOf(target, random), null, null, CancellationToken.None);
         using StorageEnvironment environment = BuiltStore.Open(target, random);
         Assert.Empty(environment.Check().Problems);
         using ReadTransaction read = environment.BeginRead();
@@ -281,7 +304,9 @@ public sealed class SalvageTests
             {
                 if (found.TryGet(key, out ReadOnlySpan<byte> there) && there.SequenceEqual(value))
                     continue;
-                Assert.True(IsIn(said.MissingRanges, key) || IsIn(said.DoubtfulRanges, key), $"'{name}': a key outside of the missing ranges is not as it was.");
+                Assert.True(
+                    IsIn(said.MissingRanges, key) || IsIn(said.DoubtfulRanges, key),
+                    $"'{name}': a key outside of the missing ranges is not as it was.");
             }
 
             using Cursor cursor = found.OpenCursor();
@@ -289,7 +314,9 @@ public sealed class SalvageTests
             {
                 byte[] key = cursor.Key.ToArray();
                 if (!expected.TryGetValue(key, out byte[]? value) || !cursor.Value.SequenceEqual(value))
-                    Assert.True(IsIn(said.DoubtfulRanges, key), $"'{name}': a key or value came back that is not of the newest state, and is not called doubtful.");
+                    Assert.True(
+                        IsIn(said.DoubtfulRanges, key),
+                        $"'{name}': a key or value came back that is not of the newest state, and is not called doubtful.");
             }
         }
     }
@@ -298,11 +325,13 @@ public sealed class SalvageTests
     {
         CheckReport report = StorageCheck.Run(BuiltStore.WorldOf(damaged, random), null, null, CancellationToken.None);
         Assert.False(report.IsClean);
-        Assert.Contains(report.Problems, problem => problem.Page == page || problem.What.Contains($"age {page} ", StringComparison.Ordinal));
+        Assert.Contains(
+            report.Problems, problem => problem.Page == page || problem.What.Contains($"age {page} ", StringComparison.Ordinal));
     }
 
     private static bool IsIn(IEnumerable<KeyRange> ranges, byte[] key) => ranges.Any(range =>
-        (range.From is null || key.AsSpan().SequenceCompareTo(range.From) >= 0) && (range.To is null || key.AsSpan().SequenceCompareTo(range.To) < 0));
+        (range.From is null || key.AsSpan().SequenceCompareTo(range.From) >= 0)
+            && (range.To is null || key.AsSpan().SequenceCompareTo(range.To) < 0));
 
     private static bool IsEqual(Tree tree, SortedDictionary<byte[], byte[]> expected)
     {
@@ -314,13 +343,15 @@ public sealed class SalvageTests
         return true;
     }
 
-    private static List<long> Sample(BuiltStore store, Random random, Func<(long Number, int Type, int Level, uint Tree), bool> filter)
+    private static List<long> Sample(
+        BuiltStore store, Random random, Func<(long Number, int Type, int Level, uint Tree), bool> filter)
     {
         long[] all = [.. store.Pages().Where(filter).Select(page => page.Number)];
         Assert.NotEmpty(all);
         random.Shuffle(all);
         byte[] data = store.Disk.Bytes(BuiltStore.DataFile);
-        long[] youngest = [.. all.OrderByDescending(page => BitConverter.ToInt64(data, ((int)page * BuiltStore.PageBytes) + 8))]; // the others may be of older states
+        // the others may be of older states
+        long[] youngest = [.. all.OrderByDescending(page => BitConverter.ToInt64(data, ((int)page * BuiltStore.PageBytes) + 8))];
         return [.. youngest.Take(SamplesOfEachKind)];
     }
 }

@@ -18,7 +18,8 @@ public sealed class DecryptedPagesTests
         using var directory = new TemporaryDirectory();
         using EncryptionKey key = EncryptionKey.Generate();
         Fill(directory.Path, key);
-        using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, Options(key) with { DecryptedIdleTime = TimeSpan.FromDays(1) });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            directory.Path, Options(key) with { DecryptedIdleTime = TimeSpan.FromDays(1) });
         ReadTransaction read = environment.BeginRead();
         Tree tree = read.FindTree("t")!;
         Assert.True(tree.TryGet(KeyOf(77), out ReadOnlySpan<byte> held));
@@ -28,7 +29,8 @@ public sealed class DecryptedPagesTests
             Assert.Equal(bytes, environment.Sweeper!.Sweep());
         AssertValue(77, held);
 
-        using (ReadTransaction later = environment.BeginRead()) // began after the first sweep, so it holds nothing of what that took out
+        // began after the first sweep, so it holds nothing of what that took out
+        using (ReadTransaction later = environment.BeginRead())
         {
             read.ReleasePages();
             Assert.Equal(0, environment.Sweeper!.Sweep());
@@ -50,7 +52,8 @@ public sealed class DecryptedPagesTests
         using var directory = new TemporaryDirectory();
         using EncryptionKey key = EncryptionKey.Generate();
         Fill(directory.Path, key);
-        using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, Options(key) with { DecryptedIdleTime = TimeSpan.FromDays(1) });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            directory.Path, Options(key) with { DecryptedIdleTime = TimeSpan.FromDays(1) });
         using ReadTransaction holder = environment.BeginRead();
         Assert.True(holder.FindTree("t")!.TryGet(KeyOf(5), out _));
         environment.Sweeper!.Sweep(); // marked; the reader keeps it
@@ -58,7 +61,8 @@ public sealed class DecryptedPagesTests
         {
             Assert.True(other.FindTree("t")!.TryGet(KeyOf(5), out ReadOnlySpan<byte> value)); // takes it back
             holder.ReleasePages();
-            environment.Sweeper.Sweep(); // what was marked first may go now, but was taken back; marked again, it waits for this reader
+            // what was marked first may go now, but was taken back; marked again, it waits for this reader
+            environment.Sweeper.Sweep();
             Assert.True(environment.GetStatistics().DecryptedBytes > 0);
             AssertValue(5, value);
         }
@@ -72,11 +76,13 @@ public sealed class DecryptedPagesTests
         Fill(directory.Path, key);
         const long Budget = 1 << 20;
         using StorageEnvironment environment = StorageEnvironment.Open(
-            directory.Path, Options(key) with { DecryptedBudgetBytes = Budget, DecryptedIdleTime = TimeSpan.FromDays(1) }); // only the budget makes them go
+            // only the budget makes them go
+            directory.Path, Options(key) with { DecryptedBudgetBytes = Budget, DecryptedIdleTime = TimeSpan.FromDays(1) });
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(TestContext.Current.CancellationToken);
         var errors = new ConcurrentQueue<string>();
         int seed = Seed.Next();
-        Task[] readers = [.. Enumerable.Range(0, 3).Select(reader => Task.Run(() => Read(new Random(seed + reader)), CancellationToken.None))];
+        Task[] readers =
+            [.. Enumerable.Range(0, 3).Select(reader => Task.Run(() => Read(new Random(seed + reader)), CancellationToken.None))];
         var random = new Random(seed + 100);
         long most = 0;
         for (int i = 0; (i < 150 || most < Budget) && errors.IsEmpty; i++) // readers may get their turn late
@@ -112,7 +118,9 @@ public sealed class DecryptedPagesTests
                 {
                     int number = own.Next(Values);
                     if (!tree.TryGet(KeyOf(number), out ReadOnlySpan<byte> value) || !IsValue(number, value))
-                        errors.Enqueue($"Key {number} has another value, of {value.Length} bytes: {Convert.ToHexString(value[..Math.Min(8, value.Length)])}…");
+                        errors.Enqueue(
+                            $"Key {number} has another value, of {value.Length} bytes: "
+                                + $"{Convert.ToHexString(value[..Math.Min(8, value.Length)])}…");
                     if (own.Next(4) == 0)
                         read.ReleasePages();
                 }
@@ -157,7 +165,9 @@ public sealed class DecryptedPagesTests
                 Tree tree = read.FindTree("t")!; // written before any reader
                 for (int number = 1; number <= Large; number++)
                     if (!tree.TryGet(KeyOf(number), out ReadOnlySpan<byte> value) || !IsValue(number, value))
-                        errors.Enqueue($"Key {number} has another value, of {value.Length} bytes: {Convert.ToHexString(value[..Math.Min(8, value.Length)])}…");
+                        errors.Enqueue(
+                            $"Key {number} has another value, of {value.Length} bytes: "
+                                + $"{Convert.ToHexString(value[..Math.Min(8, value.Length)])}…");
             }
         }
     }
@@ -168,13 +178,20 @@ public sealed class DecryptedPagesTests
         using EncryptionKey key = EncryptionKey.Generate();
         using TemporaryDirectory first = new(), second = new();
         var seen = new Dictionary<string, string>();
-        using (StorageEnvironment environment = StorageEnvironment.Open(World.OfDisk(first.Path) with { Seals = Record }, Options(key)))
+        using (StorageEnvironment environment = StorageEnvironment.Open(
+            World.OfDisk(first.Path) with { Seals = Record }, Options(key)))
             Work(environment, "common");
         foreach (string file in Directory.GetFiles(first.Path))
             File.Copy(file, Path.Combine(second.Path, Path.GetFileName(file)));
 
-        foreach ((string path, string text) in (ReadOnlySpan<(string, string)>)[(first.Path, "one"), (second.Path, "other"), (first.Path, "one again")])
-            using (StorageEnvironment environment = StorageEnvironment.Open(World.OfDisk(path) with { Seals = Record }, Options(key)))
+        foreach ((
+            string path,
+            string text) in (ReadOnlySpan<(string, string)>)
+            [
+                (first.Path, "one"), (second.Path, "other"), (first.Path, "one again")
+            ])
+            using (StorageEnvironment environment = StorageEnvironment.Open(
+                World.OfDisk(path) with { Seals = Record }, Options(key)))
                 Work(environment, text);
         Assert.True(seen.Count > 100);
 
@@ -195,9 +212,11 @@ public sealed class DecryptedPagesTests
 
         void Record(ReadOnlySpan<byte> sealKey, ReadOnlySpan<byte> nonce, ReadOnlySpan<byte> associated, ReadOnlySpan<byte> plain)
         {
-            string pair = Convert.ToHexString(sealKey) + Convert.ToHexString(nonce), content = Convert.ToHexString(associated) + Convert.ToHexString(plain);
+            string pair = Convert.ToHexString(sealKey) + Convert.ToHexString(nonce),
+                content = Convert.ToHexString(associated) + Convert.ToHexString(plain);
             lock (seen)
-                Assert.True(seen.TryAdd(pair, content) || seen[pair] == content, "A key and nonce were used twice for different things.");
+                Assert.True(
+                    seen.TryAdd(pair, content) || seen[pair] == content, "A key and nonce were used twice for different things.");
         }
     }
 
@@ -235,7 +254,9 @@ public sealed class DecryptedPagesTests
     }
 
     private static bool IsValue(int number, ReadOnlySpan<byte> value) =>
-        value.Length >= 8 && BinaryPrimitives.ReadInt32LittleEndian(value) == number && !value[4..].ContainsAnyExcept((byte)number);
+        value.Length >= 8
+            && BinaryPrimitives.ReadInt32LittleEndian(value) == number
+            && !value[4..].ContainsAnyExcept((byte)number);
 
     private static void AssertValue(int number, ReadOnlySpan<byte> value) => Assert.True(IsValue(number, value));
 }

@@ -7,10 +7,14 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Encryption;
 
-/// <summary>An encrypted environment on the real disk: nothing readable in its files, the same answers as a plain one, and doors that open to the right key only.</summary>
+/// <summary>
+/// An encrypted environment on the real disk: nothing readable in its files, the same answers as a plain one, and doors that open
+/// to the right key only.
+/// </summary>
 public sealed class EncryptedEnvironmentTests
 {
-    private static readonly string[] Markers = ["MarkerInAKey", "MarkerInAValue", "MarkerInALongValue", "MarkerInATreeName", "MarkerInAMap"];
+    private static readonly string[] Markers =
+        ["MarkerInAKey", "MarkerInAValue", "MarkerInALongValue", "MarkerInATreeName", "MarkerInAMap"];
 
     [Fact]
     public void What_was_written_is_in_no_file_and_in_the_plain_twin_all_of_it()
@@ -48,7 +52,9 @@ public sealed class EncryptedEnvironmentTests
     [Fact]
     public void Only_the_right_key_opens_and_a_wrong_one_changes_nothing()
     {
-        using EncryptionKey key = EncryptionKey.Generate(), other = EncryptionKey.Generate(), phrase = EncryptionKey.FromPassphrase("a long enough passphrase");
+        using EncryptionKey key = EncryptionKey.Generate(),
+            other = EncryptionKey.Generate(),
+            phrase = EncryptionKey.FromPassphrase("a long enough passphrase");
         using var directory = new TemporaryDirectory();
         using var plain = new TemporaryDirectory();
         Fill(directory.Path, key);
@@ -69,7 +75,8 @@ public sealed class EncryptedEnvironmentTests
             EncryptionKeyException error = Assert.Throws<EncryptionKeyException>(() => { Open(path, key).Dispose(); });
             Assert.Contains(words, error.Message, StringComparison.Ordinal);
             Assert.Contains(path, error.Message, StringComparison.Ordinal);
-            Assert.Throws<EncryptionKeyException>(() => { StorageCheck.Run(path, key, null, TestContext.Current.CancellationToken); });
+            Assert.Throws<EncryptionKeyException>(
+                () => { StorageCheck.Run(path, key, null, TestContext.Current.CancellationToken); });
         }
     }
 
@@ -79,7 +86,8 @@ public sealed class EncryptedEnvironmentTests
         using var directory = new TemporaryDirectory();
         using (EncryptionKey first = EncryptionKey.FromPassphrase("korrekte Pferdebatterie"))
             Fill(directory.Path, first);
-        using EncryptionKey again = EncryptionKey.FromPassphrase("korrekte Pferdebatterie"), other = EncryptionKey.FromPassphrase("korrekte Pferdebatteria");
+        using EncryptionKey again = EncryptionKey.FromPassphrase("korrekte Pferdebatterie"),
+            other = EncryptionKey.FromPassphrase("korrekte Pferdebatteria");
         Assert.Throws<EncryptionKeyException>(() => { Open(directory.Path, other).Dispose(); });
         using StorageEnvironment opened = Open(directory.Path, again);
         AssertFilled(opened);
@@ -130,7 +138,8 @@ public sealed class EncryptedEnvironmentTests
         using (FileStream data = File.OpenWrite(Path.Combine(killed.Path, "data.treepie")))
             data.Write(new byte[2 * 8192]);
         string target = Path.Combine(directory.Path, "salvaged");
-        Assert.Throws<EncryptionKeyException>(() => { Salvage.Run(killed.Path, target, first, null, TestContext.Current.CancellationToken); });
+        Assert.Throws<EncryptionKeyException>(
+            () => { Salvage.Run(killed.Path, target, first, null, TestContext.Current.CancellationToken); });
         Salvage.Run(killed.Path, target, second, null, TestContext.Current.CancellationToken);
         using StorageEnvironment salvaged = Open(target, second);
         AssertFilled(salvaged);
@@ -157,7 +166,9 @@ public sealed class EncryptedEnvironmentTests
             using (ReadTransaction reader = environment.BeginRead("slow"))
             {
                 environment.Write(transaction => transaction.GetOrCreateTree("later").Put("a"u8, "b"u8));
-                Assert.Contains("'slow'", Assert.Single(environment.RotateDataKey(key, null, cancellation).Holders), StringComparison.Ordinal);
+                Assert.Contains(
+                    "'slow'", Assert.Single(environment.RotateDataKey(key, null, cancellation).Holders),
+                    StringComparison.Ordinal);
             }
 
             KeyRotationReport done = environment.RotateDataKey(key, null, cancellation);
@@ -225,7 +236,8 @@ public sealed class EncryptedEnvironmentTests
         using (FileStream data = File.OpenWrite(Path.Combine(killed.Path, "data.treepie")))
             data.Write(new byte[2 * 8192]);
         string target = Path.Combine(directory.Path, "salvaged");
-        Assert.Throws<EncryptionKeyException>(() => Salvage.Run(killed.Path, target, other, null, TestContext.Current.CancellationToken));
+        Assert.Throws<EncryptionKeyException>(
+            () => Salvage.Run(killed.Path, target, other, null, TestContext.Current.CancellationToken));
         Salvage.Run(killed.Path, target, key, null, TestContext.Current.CancellationToken);
         Assert.All(Markers, marker => Assert.Empty(FilesWith(target, marker)));
         using StorageEnvironment salvaged = Open(target, key);
@@ -245,8 +257,12 @@ public sealed class EncryptedEnvironmentTests
     [Fact]
     public void A_key_that_is_no_secret_is_refused_and_none_is_ever_shown()
     {
-        Assert.Contains("the same", Assert.Throws<ArgumentException>(() => EncryptionKey.FromBytes(new byte[32])).Message, StringComparison.Ordinal);
-        Assert.Contains("12 to", Assert.Throws<ArgumentException>(() => EncryptionKey.FromPassphrase("tooshort")).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "the same", Assert.Throws<ArgumentException>(() => EncryptionKey.FromBytes(new byte[32])).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "12 to", Assert.Throws<ArgumentException>(() => EncryptionKey.FromPassphrase("tooshort")).Message,
+            StringComparison.Ordinal);
         ArgumentException lone = Assert.Throws<ArgumentException>(() => EncryptionKey.FromPassphrase("secretsecret\ud800"));
         Assert.DoesNotContain("secretsecret", lone.ToString(), StringComparison.Ordinal);
         using EncryptionKey key = EncryptionKey.FromPassphrase("secretsecret!");
@@ -257,7 +273,8 @@ public sealed class EncryptedEnvironmentTests
         Assert.Throws<ObjectDisposedException>(() => gone.CopyTo(new byte[32]));
     }
 
-    internal static StorageEnvironment Open(string path, EncryptionKey? key) => StorageEnvironment.Open(path, new StorageOptions { EncryptionKey = key, MaxDataFileBytes = 1L << 30 });
+    internal static StorageEnvironment Open(string path, EncryptionKey? key) =>
+        StorageEnvironment.Open(path, new StorageOptions { EncryptionKey = key, MaxDataFileBytes = 1L << 30 });
 
     private static void Fill(string path, EncryptionKey? key)
     {
@@ -275,7 +292,8 @@ public sealed class EncryptedEnvironmentTests
                 for (int j = 0; j < 100; j++)
                     tree.Put(KeyOf(i, j), Encoding.UTF8.GetBytes($"MarkerInAValue {i} {j}"));
                 tree.Put(Encoding.UTF8.GetBytes($"long {i}"), LongValue(i));
-                transaction.GetOrCreateMap<string, string, StringSerializer, StringSerializer>("map")[$"{i}"] = $"MarkerInAMap {i}";
+                transaction.GetOrCreateMap<string, string, StringSerializer, StringSerializer>("map")[$"{i}"] =
+                    $"MarkerInAMap {i}";
                 return 0;
             });
             if (i == 10)
@@ -321,12 +339,15 @@ public sealed class EncryptedEnvironmentTests
 
     private static byte[] KeyOf(int i, int j) => Encoding.UTF8.GetBytes($"MarkerInAKey {i:d3} {j:d3}");
 
-    private static byte[] LongValue(int i) => Encoding.UTF8.GetBytes(string.Concat(Enumerable.Repeat($"MarkerInALongValue {i} ", 1000 + (i * 37))));
+    private static byte[] LongValue(int i) =>
+        Encoding.UTF8.GetBytes(string.Concat(Enumerable.Repeat($"MarkerInALongValue {i} ", 1000 + (i * 37))));
 
     private static string[] FilesWith(string path, string text)
     {
         byte[] bytes = Encoding.UTF8.GetBytes(text);
-        return [.. Directory.GetFiles(path, "*", SearchOption.AllDirectories).Where(file => File.ReadAllBytes(file).AsSpan().IndexOf(bytes) >= 0)];
+        return [
+            .. Directory.GetFiles(path, "*", SearchOption.AllDirectories)
+                .Where(file => File.ReadAllBytes(file).AsSpan().IndexOf(bytes) >= 0)];
     }
 
     private static Dictionary<string, string> Hashes(string path) => Directory.GetFiles(path)

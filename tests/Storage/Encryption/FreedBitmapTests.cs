@@ -5,7 +5,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Encryption;
 
-/// <summary>Pages of a bitmap that moved elsewhere are given out again: nothing of what was decrypted there may show then.</summary>
+/// <summary>
+/// Pages of a bitmap that moved elsewhere are given out again: nothing of what was decrypted there may show then.
+/// </summary>
 public sealed class FreedBitmapTests
 {
     private const int Rows = 4_000;
@@ -16,7 +18,12 @@ public sealed class FreedBitmapTests
     {
         using var directory = new TemporaryDirectory();
         using EncryptionKey key = EncryptionKey.Generate();
-        var options = new StorageOptions { EncryptionKey = key, DecryptedBudgetBytes = 1 << 20, DecryptedIdleTime = TimeSpan.FromDays(1) };
+        var options = new StorageOptions
+        {
+            EncryptionKey = key,
+            DecryptedBudgetBytes = 1 << 20,
+            DecryptedIdleTime = TimeSpan.FromDays(1)
+        };
         using (StorageEnvironment environment = StorageEnvironment.Open(directory.Path, options))
             Write(environment, 0, Rows, version: 0);
         using (StorageEnvironment environment = StorageEnvironment.Open(directory.Path, options))

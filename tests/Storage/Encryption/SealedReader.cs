@@ -3,7 +3,10 @@ using System.Security.Cryptography;
 
 namespace Treepie.Storage.Tests.Encryption;
 
-/// <summary>Opens a sealed stream by what docs/internals/backup-format.md says and with nothing of the engine: what it cannot open, the page does not describe.</summary>
+/// <summary>
+/// Opens a sealed stream by what docs/internals/backup-format.md says and with nothing of the engine: what it cannot open, the
+/// page does not describe.
+/// </summary>
 internal static class SealedReader
 {
     public static byte[] Open(byte[] file, byte[]? key, string? passphrase)
@@ -11,10 +14,15 @@ internal static class SealedReader
         Assert.Equal([0x89, 0x54, 0x50, 0x53, 0x45, 0x41, 0x4C, 0x0A], file[..8]);
         int chunkBytes = BinaryPrimitives.ReadInt32LittleEndian(file.AsSpan(12));
         byte[] derivationSalt = file[24..56], salt = file[56..88];
-        byte[] ikm = key ?? Rfc2898DeriveBytes.Pbkdf2(passphrase ?? "", derivationSalt, BinaryPrimitives.ReadInt32LittleEndian(file.AsSpan(20)), HashAlgorithmName.SHA512, 32);
+        byte[] ikm = key
+            ?? Rfc2898DeriveBytes.Pbkdf2(
+                passphrase ?? "", derivationSalt, BinaryPrimitives.ReadInt32LittleEndian(file.AsSpan(20)),
+                HashAlgorithmName.SHA512, 32);
         byte[] wrapping = HKDF.DeriveKey(HashAlgorithmName.SHA256, ikm, 32, derivationSalt, "treepie wrapping key"u8.ToArray());
-        byte[] streamKey = HKDF.DeriveKey(HashAlgorithmName.SHA256, wrapping, 32, salt, "treepie sealed stream 1, key"u8.ToArray());
-        byte[] check = HKDF.DeriveKey(HashAlgorithmName.SHA256, wrapping, 16, salt, "treepie sealed stream 1, key check"u8.ToArray());
+        byte[] streamKey = HKDF.DeriveKey(
+            HashAlgorithmName.SHA256, wrapping, 32, salt, "treepie sealed stream 1, key"u8.ToArray());
+        byte[] check = HKDF.DeriveKey(
+            HashAlgorithmName.SHA256, wrapping, 16, salt, "treepie sealed stream 1, key check"u8.ToArray());
         Assert.Equal(check, file[88..104]);
 
         using var aes = new AesGcm(streamKey, 16);

@@ -5,7 +5,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Encryption;
 
-/// <summary>A sealed stream gives back what was written, all of it and nothing else; whatever else was done to it is refused by its own name.</summary>
+/// <summary>
+/// A sealed stream gives back what was written, all of it and nothing else; whatever else was done to it is refused by its own
+/// name.
+/// </summary>
 public sealed class SealedStreamTests : IDisposable
 {
     private const int Chunk = SealedHeader.MinChunkBytes;
@@ -69,7 +72,9 @@ public sealed class SealedStreamTests : IDisposable
         for (int at = 0; at < back.Length;)
         {
             int most = Math.Min(random.Next(1, 70_000), back.Length - at);
-            at += random.Next(2) == 0 ? open.Read(back.AsSpan(at, most)) : await open.ReadAsync(back.AsMemory(at, most), TestContext.Current.CancellationToken);
+            at += random.Next(2) == 0
+                ? open.Read(back.AsSpan(at, most))
+                : await open.ReadAsync(back.AsMemory(at, most), TestContext.Current.CancellationToken);
         }
 
         Assert.Equal(content, back);
@@ -79,7 +84,8 @@ public sealed class SealedStreamTests : IDisposable
     [Fact]
     public void A_passphrase_opens_what_it_sealed()
     {
-        using EncryptionKey phrase = EncryptionKey.FromPassphrase("correct horse battery staple"), other = EncryptionKey.FromPassphrase("correct horse battery stable");
+        using EncryptionKey phrase = EncryptionKey.FromPassphrase("correct horse battery staple"),
+            other = EncryptionKey.FromPassphrase("correct horse battery stable");
         var output = new MemoryStream();
         using (var seal = new SealedWriteStream(output, phrase, leaveOpen: true))
         {
@@ -89,17 +95,27 @@ public sealed class SealedStreamTests : IDisposable
 
         Assert.Equal("content"u8.ToArray(), Open(output.ToArray(), phrase));
         Assert.Equal("content"u8.ToArray(), SealedReader.Open(output.ToArray(), null, "correct horse battery staple"));
-        Assert.Contains("another key", Assert.Throws<EncryptionKeyException>(() => Open(output.ToArray(), other)).Message, StringComparison.Ordinal);
-        Assert.Contains("a passphrase, and a key", Assert.Throws<EncryptionKeyException>(() => Open(output.ToArray(), _key)).Message, StringComparison.Ordinal);
-        Assert.Contains("and a passphrase was given", Assert.Throws<EncryptionKeyException>(() => Open(Seal([1]), phrase)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "another key", Assert.Throws<EncryptionKeyException>(() => Open(output.ToArray(), other)).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "a passphrase, and a key", Assert.Throws<EncryptionKeyException>(() => Open(output.ToArray(), _key)).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "and a passphrase was given", Assert.Throws<EncryptionKeyException>(() => Open(Seal([1]), phrase)).Message,
+            StringComparison.Ordinal);
     }
 
     [Fact]
     public void A_wrong_key_and_no_key_are_told_from_damage()
     {
         byte[] stream = Seal(Content(Chunk, 3));
-        Assert.Contains("another key", Assert.Throws<EncryptionKeyException>(() => Open(stream, _otherKey)).Message, StringComparison.Ordinal);
-        Assert.Contains("no key was given", Assert.Throws<EncryptionKeyException>(() => Open(stream, null)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "another key", Assert.Throws<EncryptionKeyException>(() => Open(stream, _otherKey)).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "no key was given", Assert.Throws<EncryptionKeyException>(() => Open(stream, null)).Message,
+            StringComparison.Ordinal);
         AssertFault(SealedFault.NotSealed, "{\"Docs\":[]}"u8.ToArray());
         AssertFault(SealedFault.NotSealed, []);
     }
@@ -147,7 +163,9 @@ public sealed class SealedStreamTests : IDisposable
                 >= 8 and < 16 => SealedFault.ChunkMisplaced,
                 _ => SealedFault.ChunkDamaged,
             };
-            Assert.True(fault.Fault == expected || fault.Fault == SealedFault.CutOff, $"byte {at}: {fault.Fault}, expected {expected}"); // a length that grew asks for more than there is
+            // a length that grew asks for more than there is
+            Assert.True(
+                fault.Fault == expected || fault.Fault == SealedFault.CutOff, $"byte {at}: {fault.Fault}, expected {expected}");
         }
     }
 
@@ -155,8 +173,20 @@ public sealed class SealedStreamTests : IDisposable
     public void Every_truncation_at_and_beside_every_border_is_told_from_an_end()
     {
         byte[] content = Content((3 * Chunk) + 5, 6), stream = Seal(content);
-        IEnumerable<int> borders = [0, 8, Header, .. Enumerable.Range(0, 4).SelectMany(chunk => (int[])[Header + (chunk * Frame), Header + (chunk * Frame) + 16, Header + (chunk * Frame) + 16 + Chunk]), stream.Length];
-        foreach (int length in borders.SelectMany(border => (int[])[border - 1, border, border + 1]).Where(length => length >= 8 && length < stream.Length).Distinct())
+        IEnumerable<int> borders =
+        [
+            0, 8, Header,
+            .. Enumerable.Range(0, 4)
+                .SelectMany(
+                    chunk => (int[])
+                    [
+                        Header + (chunk * Frame), Header + (chunk * Frame) + 16, Header + (chunk * Frame) + 16 + Chunk
+                    ]),
+            stream.Length
+        ];
+        foreach (int length in borders.SelectMany(border => (int[])[border - 1, border, border + 1])
+            .Where(length => length >= 8 && length < stream.Length)
+            .Distinct())
         {
             (byte[] read, SealedStreamException fault) = OpenToFault(stream[..length]);
             Assert.Equal(SealedFault.CutOff, fault.Fault);
@@ -177,7 +207,11 @@ public sealed class SealedStreamTests : IDisposable
     public void Chunks_swapped_repeated_left_out_appended_or_of_another_stream_are_refused_each_by_its_name()
     {
         byte[] stream = Seal(Content((3 * Chunk) + 9, 8)), other = Seal(Content((3 * Chunk) + 9, 9));
-        byte[] head = stream[..Header], first = Of(stream, 0), second = Of(stream, 1), third = Of(stream, 2), last = stream[(Header + (3 * Frame))..];
+        byte[] head = stream[..Header],
+            first = Of(stream, 0),
+            second = Of(stream, 1),
+            third = Of(stream, 2),
+            last = stream[(Header + (3 * Frame))..];
 
         AssertFault(SealedFault.ChunkMisplaced, [.. head, .. second, .. first, .. third, .. last]);
         AssertFault(SealedFault.ChunkMisplaced, [.. head, .. first, .. first, .. second, .. third, .. last]);
@@ -236,7 +270,8 @@ public sealed class SealedStreamTests : IDisposable
     {
         byte[] forged = [.. stream];
         forged[at] = value;
-        BinaryPrimitives.WriteUInt32LittleEndian(forged.AsSpan(Header - 4), ~Crc32C.Append(uint.MaxValue, forged.AsSpan(0, Header - 4)));
+        BinaryPrimitives.WriteUInt32LittleEndian(
+            forged.AsSpan(Header - 4), ~Crc32C.Append(uint.MaxValue, forged.AsSpan(0, Header - 4)));
         return forged;
     }
 

@@ -7,14 +7,21 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Tests.Encryption;
 
 /// <summary>
-/// Someone who may change the files of an encrypted environment, knows their format and makes every checksum right again, but does not have the key: each thing that can be done is said in words of
-/// its own, and nothing is read that never was. What cannot be noticed is here too.
+/// Someone who may change the files of an encrypted environment, knows their format and makes every checksum right again, but
+/// does not have the key: each thing that can be done is said in words of its own, and nothing is read that never was. What
+/// cannot be noticed is here too.
 /// </summary>
 public sealed class TamperingTests : IDisposable
 {
     private const int Keys = 60;
     private const string TreeName = "tree";
-    private static readonly StorageOptions Small = new() { MaxDataFileBytes = 64 << 20, ScratchReserveBytes = 64 << 20, FirstJournalFileBytes = 16 << 10, MaxJournalFileBytes = 16 << 10 };
+    private static readonly StorageOptions Small = new()
+    {
+        MaxDataFileBytes = 64 << 20,
+        ScratchReserveBytes = 64 << 20,
+        FirstJournalFileBytes = 16 << 10,
+        MaxJournalFileBytes = 16 << 10
+    };
 
     private readonly EncryptionKey _key = EncryptionKey.Generate();
 
@@ -45,7 +52,8 @@ public sealed class TamperingTests : IDisposable
     public void A_page_in_another_place()
     {
         DiskImage image = Written(checkpoint: true);
-        long leaf = LeafOf(image), other = Pages(image).First(page => page != leaf && new Page(image.PageAt(page)!).Type == PageType.Leaf);
+        long leaf = LeafOf(image),
+            other = Pages(image).First(page => page != leaf && new Page(image.PageAt(page)!).Type == PageType.Leaf);
         byte[] page = image.PageAt(other)!; // it is a page
         Assert.Contains($"it says it is page {other}", Problems(image.WithPage(leaf, page)), StringComparison.Ordinal);
         var header = new Page(page) { Number = leaf, Birth = new Page(image.PageAt(leaf)!).Birth };
@@ -65,8 +73,10 @@ public sealed class TamperingTests : IDisposable
                 Write(environment, round);
                 environment.Checkpoint();
             });
-            place = Pages(after).FirstOrDefault(page => before.PageAt(page) is { } old && new Page(old) is { Incarnation: not 0, Type: PageType.Leaf } older
-                && new Page(after.PageAt(page)!) is { Type: PageType.Leaf } newer && newer.Birth != older.Birth);
+            place = Pages(after)
+                .FirstOrDefault(page => before.PageAt(page) is { } old
+                    && new Page(old) is { Incarnation: not 0, Type: PageType.Leaf } older
+                    && new Page(after.PageAt(page)!) is { Type: PageType.Leaf } newer && newer.Birth != older.Birth);
         }
 
         Assert.NotEqual(0, place);
@@ -81,10 +91,14 @@ public sealed class TamperingTests : IDisposable
         long leaf = LeafOf(image);
         byte[] page = plain.PageAt(LeafOf(plain))!, hidden = image.PageAt(leaf)!;
         var header = new Page(page) { Number = leaf, Birth = new Page(hidden).Birth };
-        Assert.Contains("it is not encrypted though its checksum is right", Problems(image.WithPage(header.Number, page)), StringComparison.Ordinal);
+        Assert.Contains(
+            "it is not encrypted though its checksum is right", Problems(image.WithPage(header.Number, page)),
+            StringComparison.Ordinal);
 
         header = new Page(hidden) { Number = LeafOf(plain), Birth = new Page(plain.PageAt(LeafOf(plain))!).Birth };
-        Assert.Contains("it is encrypted, and this environment is not", Problems(plain.WithPage(header.Number, hidden), isPlain: true), StringComparison.Ordinal);
+        Assert.Contains(
+            "it is encrypted, and this environment is not", Problems(plain.WithPage(header.Number, hidden), isPlain: true),
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -108,16 +122,24 @@ public sealed class TamperingTests : IDisposable
     [InlineData(192)] // bitmap
     public void A_meta_page(int offset)
     {
-        DiskImage image = Written(checkpoint: true), forged = image.WithMeta(image.Meta().Slot, copy => copy[offset] = (byte)(offset == 96 ? copy[offset] + 2 : copy[offset] ^ 1));
+        DiskImage image = Written(checkpoint: true),
+            forged = image.WithMeta(
+                image.Meta().Slot, copy => copy[offset] = (byte)(offset == 96 ? copy[offset] + 2 : copy[offset] ^ 1));
         CorruptionException error = Assert.Throws<CorruptionException>(() => Read(forged));
-        Assert.True(error.Message.Contains("was changed by someone who does not have the key", StringComparison.Ordinal) || offset is 168 or 192, error.Message); // those two cannot be, whoever wrote them
+        // those two cannot be, whoever wrote them
+        Assert.True(
+            error.Message.Contains("was changed by someone who does not have the key", StringComparison.Ordinal)
+                || offset is 168 or 192,
+            error.Message);
     }
 
     [Fact]
     public void A_meta_page_without_its_mark_of_encryption()
     {
         DiskImage image = Written(checkpoint: true), forged = image.WithMeta(image.Meta().Slot, copy => copy[156] ^= 2);
-        Assert.Contains("is not encrypted, but a key was given", Assert.Throws<EncryptionKeyException>(() => Read(forged)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "is not encrypted, but a key was given", Assert.Throws<EncryptionKeyException>(() => Read(forged)).Message,
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -137,7 +159,9 @@ public sealed class TamperingTests : IDisposable
         (string file, long place) = LastFrame(image);
         DiskImage forged = image.WithFrame(file, place, frame => frame[offset] ^= 1);
         CorruptionException error = Assert.Throws<CorruptionException>(() => Read(forged));
-        Assert.Contains("was not sealed with this environment's key: someone without it made or changed it", error.Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "was not sealed with this environment's key: someone without it made or changed it", error.Message,
+            StringComparison.Ordinal);
         Assert.Contains(file, error.Message, StringComparison.Ordinal);
     }
 
@@ -147,7 +171,9 @@ public sealed class TamperingTests : IDisposable
         DiskImage image = Written(checkpoint: false);
         (string file, long place) = LastFrame(image);
         DiskImage forged = image.WithFrame(file, place, frame => frame[56] = 0);
-        Assert.Contains("is not encrypted, and the environment is: someone put it there", Assert.Throws<CorruptionException>(() => Read(forged)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "is not encrypted, and the environment is: someone put it there",
+            Assert.Throws<CorruptionException>(() => Read(forged)).Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -155,17 +181,25 @@ public sealed class TamperingTests : IDisposable
     {
         DiskImage image = Written(checkpoint: false), other = Written(checkpoint: false);
         (string file, long place) = LastFrame(image);
-        Assert.Contains("belongs to another store", Assert.Throws<ForeignDataException>(() => Read(image.With(file, other.Files[file]))).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "belongs to another store",
+            Assert.Throws<ForeignDataException>(() => Read(image.With(file, other.Files[file]))).Message,
+            StringComparison.Ordinal);
 
-        // With this environment's id in it, and the frame that comes next with the salt, numbers and hash of the one before that it should have.
+        // With this environment's id in it, and the frame that comes next with the salt, numbers and hash of the one before that
+        // it should have.
         JournalFileHeader own = image.JournalUses().Values.First(use => use.File == file).Header;
         byte[] expected = image.FrameAt(file, place)!; // there is one
-        DiskImage forged = image.With(file, other.Files[file]).WithJournalHeader(file, block => own.Write(block)).WithFrame(file, place, frame =>
-        {
-            expected.AsSpan(0, 48).CopyTo(frame);
-            expected.AsSpan(64, sizeof(ulong)).CopyTo(frame.AsSpan(64));
-        });
-        Assert.Contains("was not sealed with this environment's key", Assert.Throws<CorruptionException>(() => Read(forged)).Message, StringComparison.Ordinal);
+        DiskImage forged = image.With(file, other.Files[file])
+            .WithJournalHeader(file, block => own.Write(block))
+            .WithFrame(file, place, frame =>
+            {
+                expected.AsSpan(0, 48).CopyTo(frame);
+                expected.AsSpan(64, sizeof(ulong)).CopyTo(frame.AsSpan(64));
+            });
+        Assert.Contains(
+            "was not sealed with this environment's key", Assert.Throws<CorruptionException>(() => Read(forged)).Message,
+            StringComparison.Ordinal);
     }
 
     [Fact]
@@ -184,18 +218,25 @@ public sealed class TamperingTests : IDisposable
             });
         }
 
-        string message = Assert.Throws<CorruptionException>(() => Read(after.With(FormatLimits.DataFileName, before.Files[FormatLimits.DataFileName]))).Message;
-        Assert.True(message.Contains("is missing", StringComparison.Ordinal) || message.Contains("breaks off", StringComparison.Ordinal), message);
+        string message =
+            Assert.Throws<CorruptionException>(
+                () => Read(after.With(FormatLimits.DataFileName, before.Files[FormatLimits.DataFileName]))).Message;
+        Assert.True(
+            message.Contains("is missing", StringComparison.Ordinal) || message.Contains("breaks off", StringComparison.Ordinal),
+            message);
 
         (string file, _) = LastFrame(after);
         DiskContent? older = before.Files.GetValueOrDefault(file);
         DiskImage mixed = older is null ? after.Without(file) : after.With(file, older);
         message = Assert.Throws<CorruptionException>(() => Read(mixed)).Message;
-        Assert.True(message.Contains("is missing", StringComparison.Ordinal) || message.Contains("breaks off", StringComparison.Ordinal), message);
+        Assert.True(
+            message.Contains("is missing", StringComparison.Ordinal) || message.Contains("breaks off", StringComparison.Ordinal),
+            message);
     }
 
     /// <summary>
-    /// docs/reliability.md says so, too: without a counter outside of the disk, a log that was cut off is as one that a loss of power cut off, and an older state is a state.
+    /// docs/reliability.md says so, too: without a counter outside of the disk, a log that was cut off is as one that a loss of
+    /// power cut off, and an older state is a state.
     /// </summary>
     [Fact]
     public void A_log_that_was_cut_off_behind_its_last_checkpoint_is_not_noticed()
@@ -207,21 +248,30 @@ public sealed class TamperingTests : IDisposable
         Assert.Equal(Keys, Read(image.With(file, cut)));
     }
 
-    /// <summary>docs/reliability.md says so: both were sealed with keys of this environment, under the same number and transaction, and nothing in their parent tells them apart.</summary>
+    /// <summary>
+    /// docs/reliability.md says so: both were sealed with keys of this environment, under the same number and transaction, and
+    /// nothing in their parent tells them apart.
+    /// </summary>
     [Fact]
     public void A_page_of_a_copy_that_went_another_way_is_not_noticed_and_neither_is_a_whole_older_state()
     {
         DiskImage image = Written(checkpoint: true);
-        DiskImage one = Go(image, environment => Change(environment, "one")), other = Go(image, environment => Change(environment, "two"));
-        long page = Pages(one).First(page => new Page(one.PageAt(page)!) is { Type: PageType.Leaf } leaf && other.PageAt(page) is { } twin
-            && new Page(twin).Birth == leaf.Birth && new Page(twin).Incarnation != leaf.Incarnation && new Page(twin).TreeId == leaf.TreeId && leaf.TreeId >= TreeRecord.FirstId);
+        DiskImage one = Go(image, environment => Change(environment, "one")),
+            other = Go(image, environment => Change(environment, "two"));
+        long page = Pages(one)
+            .First(page => new Page(one.PageAt(page)!) is { Type: PageType.Leaf } leaf && other.PageAt(page) is { } twin
+                && new Page(twin).Birth == leaf.Birth
+                && new Page(twin).Incarnation != leaf.Incarnation
+                && new Page(twin).TreeId == leaf.TreeId
+                && leaf.TreeId >= TreeRecord.FirstId);
         DiskImage mixed = one.WithPage(page, other.PageAt(page)!);
         Assert.Equal("", Problems(mixed));
         Assert.Equal(Keys, Read(image));
 
         void Change(StorageEnvironment environment, string text)
         {
-            environment.Write(transaction => transaction.GetOrCreateTree(TreeName).Put(KeyOf(0), System.Text.Encoding.UTF8.GetBytes(text)));
+            environment.Write(
+                transaction => transaction.GetOrCreateTree(TreeName).Put(KeyOf(0), System.Text.Encoding.UTF8.GetBytes(text)));
             environment.Checkpoint();
         }
     }
@@ -236,7 +286,10 @@ public sealed class TamperingTests : IDisposable
         return true;
     });
 
-    /// <summary>An environment with some leaves, as a loss of power leaves it after a checkpoint, or with its last commits in the journal alone.</summary>
+    /// <summary>
+    /// An environment with some leaves, as a loss of power leaves it after a checkpoint, or with its last commits in the journal
+    /// alone.
+    /// </summary>
     private DiskImage Written(bool checkpoint, bool isPlain = false) => Go(
         DiskImage.Empty,
         environment =>
@@ -261,7 +314,8 @@ public sealed class TamperingTests : IDisposable
     }
 
     private StorageEnvironment Open(SimulatedDisk disk, bool isPlain) => StorageEnvironment.Open(
-        new World(disk, new SimulatedClock(), new Random(), IsBackgroundAllowed: false), isPlain ? Small : Small with { EncryptionKey = _key });
+        new World(disk, new SimulatedClock(), new Random(), IsBackgroundAllowed: false),
+        isPlain ? Small : Small with { EncryptionKey = _key });
 
     /// <summary>Opens and reads all; the number of keys.</summary>
     private long Read(DiskImage image)
@@ -294,12 +348,16 @@ public sealed class TamperingTests : IDisposable
         byte[] bitmap = image.PageAt(meta.Bitmap.First)!; // it is a page
         var pages = new List<long>();
         for (long page = FormatLimits.FirstDataPage; page < meta.PageCount; page++)
-            if ((bitmap[PageLayout.HeaderBytes + (page / 8)] & (1 << (int)(page % 8))) != 0 && image.PageAt(page) is { } bytes && new Page(bytes).Type != PageType.Bitmap)
+            if ((bitmap[PageLayout.HeaderBytes + (page / 8)] & (1 << (int)(page % 8))) != 0
+                && image.PageAt(page) is { } bytes
+                && new Page(bytes).Type != PageType.Bitmap)
                 pages.Add(page);
         return pages;
     }
 
-    private static long LeafOf(DiskImage image) => Pages(image).First(page => new Page(image.PageAt(page)!) is { Type: PageType.Leaf } leaf && leaf.TreeId >= TreeRecord.FirstId);
+    private static long LeafOf(DiskImage image) =>
+        Pages(image)
+            .First(page => new Page(image.PageAt(page)!) is { Type: PageType.Leaf } leaf && leaf.TreeId >= TreeRecord.FirstId);
 
     private static (string File, long Offset) LastFrame(DiskImage image)
     {

@@ -18,12 +18,14 @@ public sealed partial class DirectoryLockTests
     {
         using var directory = new TemporaryDirectory();
         var floor = new SystemFloor { RefusesLocks = !grantsAll, GrantsAllLocks = grantsAll };
-        StorageException error = Assert.Throws<StorageException>(() => StorageEnvironment.Open(floor.World(directory.Path), new StorageOptions()));
+        StorageException error = Assert.Throws<StorageException>(
+            () => StorageEnvironment.Open(floor.World(directory.Path), new StorageOptions()));
         Assert.Contains("has no file locks", error.Message, StringComparison.Ordinal);
         Assert.Contains("AllowMissingLocks", error.Message, StringComparison.Ordinal);
         Assert.DoesNotContain(FormatLimits.DataFileName, Directory.GetFiles(directory.Path).Select(Path.GetFileName));
 
-        using (StorageEnvironment open = StorageEnvironment.Open(floor.World(directory.Path, allowMissingLocks: true), new StorageOptions { AllowMissingLocks = true }))
+        using (StorageEnvironment open = StorageEnvironment.Open(
+            floor.World(directory.Path, allowMissingLocks: true), new StorageOptions { AllowMissingLocks = true }))
         {
             open.Write(transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8));
             Assert.False(open.GetStatistics().Platform.IsLockProven);
@@ -92,7 +94,10 @@ public sealed partial class DirectoryLockTests
             File.Delete(lockFile); // by a careless person, beside the writer
             Assert.Throws<EnvironmentLockedException>(() => StorageEnvironment.Open(directory.Path, _reading));
             Assert.Throws<EnvironmentLockedException>(() => StorageEnvironment.Open(directory.Path));
-            Assert.True(Directory.GetFiles(directory.Path).Length > 0 && File.ReadAllBytes(Path.Combine(directory.Path, FormatLimits.DataFileName)).Length > 0); // others may read the files
+            // others may read the files
+            Assert.True(
+                Directory.GetFiles(directory.Path).Length > 0
+                    && File.ReadAllBytes(Path.Combine(directory.Path, FormatLimits.DataFileName)).Length > 0);
         }
     }
 
@@ -108,7 +113,9 @@ public sealed partial class DirectoryLockTests
         Assert.False(File.Exists(lockFile));
     }
 
-    /// <summary>Openers that fail delete the lock file beside others that succeed: never may two of these hold the directory.</summary>
+    /// <summary>
+    /// Openers that fail delete the lock file beside others that succeed: never may two of these hold the directory.
+    /// </summary>
     [Fact]
     public void A_lock_of_a_deleted_file_is_none()
     {
@@ -135,7 +142,10 @@ public sealed partial class DirectoryLockTests
         Assert.Equal(0, most);
     }
 
-    /// <summary>With this setting .NET takes no lock at all; the engine's own does not ask it. The setting is read once, so another process has it.</summary>
+    /// <summary>
+    /// With this setting .NET takes no lock at all; the engine's own does not ask it. The setting is read once, so another
+    /// process has it.
+    /// </summary>
     [Fact]
     public void The_lock_is_not_that_of_the_runtime()
     {
@@ -144,7 +154,8 @@ public sealed partial class DirectoryLockTests
         if (Path.GetFileNameWithoutExtension(program) == "dotnet")
             start.ArgumentList.Add(typeof(DirectoryLockTests).Assembly.Location);
         start.ArgumentList.Add("--filter-method");
-        start.ArgumentList.Add($"{typeof(BadWorldTests).FullName}.{nameof(BadWorldTests.A_second_opener_is_refused_and_told_who_has_it)}");
+        start.ArgumentList.Add(
+            $"{typeof(BadWorldTests).FullName}.{nameof(BadWorldTests.A_second_opener_is_refused_and_told_who_has_it)}");
         start.Environment["DOTNET_SYSTEM_IO_DISABLEFILELOCKING"] = "1";
         using Process child = Process.Start(start)!; // it starts a program of its own
         string said = child.StandardOutput.ReadToEnd();
@@ -156,7 +167,8 @@ public sealed partial class DirectoryLockTests
     {
         try
         {
-            return Storage.Files.DirectoryLock.TryTakeAlone(lockFile, dataFile, Storage.Memory.SystemCalls.Default, mayBeUnproven: false);
+            return Storage.Files.DirectoryLock.TryTakeAlone(
+                lockFile, dataFile, Storage.Memory.SystemCalls.Default, mayBeUnproven: false);
         }
         catch (FileNotFoundException)
         {

@@ -76,13 +76,20 @@ public sealed class FileGrowthTests
         file.Allocate(2_000_000);
     }
 
-    /// <summary>What was seen: the C library wrote a zero back into each block of the file while a checkpoint wrote there.</summary>
+    /// <summary>
+    /// What was seen: the C library wrote a zero back into each block of the file while a checkpoint wrote there.
+    /// </summary>
     [Fact]
     public void A_store_without_blocks_ahead_loses_nothing_to_checkpoints_beside_its_growth()
     {
         using var directory = new TemporaryDirectory();
         var floor = new SystemFloor { RefusesAllocation = true };
-        var options = new StorageOptions { ScratchBudgetBytes = 1 << 20, FirstJournalFileBytes = 64 << 10, MaxJournalFileBytes = 256 << 10 };
+        var options = new StorageOptions
+        {
+            ScratchBudgetBytes = 1 << 20,
+            FirstJournalFileBytes = 64 << 10,
+            MaxJournalFileBytes = 256 << 10
+        };
         const int Count = 3_000;
         var value = new byte[3_000];
         using (StorageEnvironment environment = StorageEnvironment.Open(floor.World(directory.Path), options))
@@ -103,7 +110,9 @@ public sealed class FileGrowthTests
             for (int i = 0; i < Count; i++)
             {
                 BinaryPrimitives.WriteInt32BigEndian(value, i);
-                Assert.True(tree.TryGet(value.AsSpan(0, 4), out ReadOnlySpan<byte> found) && found.SequenceEqual(value), $"Value {i} is lost.");
+                Assert.True(
+                    tree.TryGet(value.AsSpan(0, 4), out ReadOnlySpan<byte> found) && found.SequenceEqual(value),
+                    $"Value {i} is lost.");
             }
 
             Assert.Empty(environment.Check().Problems);

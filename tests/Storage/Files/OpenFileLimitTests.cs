@@ -11,11 +11,19 @@ public sealed class OpenFileLimitTests
     [Fact]
     public async Task Who_needs_one_file_too_many_is_told_by_name_and_everyone_else_goes_on()
     {
-        Requirement.Needs(OperatingSystem.IsLinux(), "A system on which a process can be started with few files (Linux)", "Elsewhere the limit is another.");
+        Requirement.Needs(
+            OperatingSystem.IsLinux(), "A system on which a process can be started with few files (Linux)",
+            "Elsewhere the limit is another.");
         using var directory = new TemporaryDirectory();
         string program = Environment.ProcessPath ?? throw new InvalidOperationException("A process has a path.");
-        string argument = Path.GetFileNameWithoutExtension(program) == "dotnet" ? $" '{typeof(FewFilesChild).Assembly.Location}'" : "";
-        var start = new ProcessStartInfo("/bin/sh", ["-c", $"ulimit -n 200 && exec '{program}'{argument}"]) { RedirectStandardOutput = true, RedirectStandardError = true };
+        string argument = Path.GetFileNameWithoutExtension(program) == "dotnet"
+            ? $" '{typeof(FewFilesChild).Assembly.Location}'"
+            : "";
+        var start = new ProcessStartInfo("/bin/sh", ["-c", $"ulimit -n 200 && exec '{program}'{argument}"])
+        {
+            RedirectStandardOutput = true,
+            RedirectStandardError = true
+        };
         start.Environment[FewFilesChild.DirectoryVariable] = directory.Path;
         using Process child = Process.Start(start) ?? throw new InvalidOperationException("The child did not start.");
         Task<string> errors = child.StandardError.ReadToEndAsync(TestContext.Current.CancellationToken);

@@ -5,7 +5,8 @@ using Treepie.Storage.Memory;
 namespace Treepie.Storage.Tests.Files;
 
 /// <summary>
-/// The calls of this machine as another machine, or another file system, answers them: with larger pages (and as strict about them as a kernel), without fallocate, without locks.
+/// The calls of this machine as another machine, or another file system, answers them: with larger pages (and as strict about
+/// them as a kernel), without fallocate, without locks.
 /// </summary>
 internal sealed class SystemFloor : SystemCalls
 {
@@ -47,9 +48,12 @@ internal sealed class SystemFloor : SystemCalls
 
     /// <summary>The world of a directory, on this floor.</summary>
     public World World(string directory, bool allowMissingLocks = false) =>
-        new(new DiskFileSystem(directory, allowMissingLocks, this), TimeProvider.System, new Random(1), IsBackgroundAllowed: true);
+        new(
+            new DiskFileSystem(directory, allowMissingLocks, this), TimeProvider.System, new Random(1),
+            IsBackgroundAllowed: true);
 
-    public override int Allocate(SafeFileHandle file, long offset, long lengthBytes) => RefusesAllocation ? NotSupported : base.Allocate(file, offset, lengthBytes);
+    public override int Allocate(SafeFileHandle file, long offset, long lengthBytes) =>
+        RefusesAllocation ? NotSupported : base.Allocate(file, offset, lengthBytes);
 
     public override int LockFile(SafeFileHandle file, bool shared) =>
         GrantsAllLocks ? 0 : RefusesLocks ? NoLocks : base.LockFile(file, shared);
@@ -57,7 +61,8 @@ internal sealed class SystemFloor : SystemCalls
     public override int LockByte(SafeFileHandle file, long offset, bool shared, bool asks = false) =>
         GrantsAllLocks ? 0 : RefusesLocks ? NoLocks : base.LockByte(file, offset, shared, asks);
 
-    public override int Map(nint address, long lengthBytes, int protection, int flags, SafeFileHandle? file, long offset, out nint mapped)
+    public override int Map(
+        nint address, long lengthBytes, int protection, int flags, SafeFileHandle? file, long offset, out nint mapped)
     {
         mapped = -1;
         if (lengthBytes > MostBytes)
@@ -79,7 +84,8 @@ internal sealed class SystemFloor : SystemCalls
         return 0;
     }
 
-    public override int Unmap(nint address, long lengthBytes) => address % Page != 0 ? Refuse($"unmap {lengthBytes}") : base.Unmap(address, RoundUp(lengthBytes));
+    public override int Unmap(nint address, long lengthBytes) =>
+        address % Page != 0 ? Refuse($"unmap {lengthBytes}") : base.Unmap(address, RoundUp(lengthBytes));
 
     public override int Protect(nint address, long lengthBytes, int protection) =>
         address % Page != 0 ? Refuse($"protect {lengthBytes}") : base.Protect(address, RoundUp(lengthBytes), protection);
@@ -91,7 +97,8 @@ internal sealed class SystemFloor : SystemCalls
         if (advice == AdvisePopulateRead && IsOldKernel)
             return Invalid;
 
-        // A kernel rounds the length up: what is given back by mistake is given back here too. Nothing else is touched by more than was asked for.
+        // A kernel rounds the length up: what is given back by mistake is given back here too. Nothing else is touched by more
+        // than was asked for.
         bool isDiscard = advice is AdviseDontNeed or AdviseDontNeedLocked;
         return base.Advise(address, isDiscard ? RoundUp(lengthBytes) : lengthBytes, advice);
     }

@@ -42,7 +42,11 @@ public sealed class Blake3Tests : IDisposable
     public void A_stream_in_pieces_of_any_size_is_hashed_as_the_tree_that_it_is()
     {
         const int Subtree = 128 * Blake3Kernel.ChunkBytes;
-        foreach (int length in (int[])[Subtree - 1, Subtree, Subtree + 1, (2 * Subtree) + 1024, 3 * Subtree, (5 * Subtree) + _random.Next(Subtree), 8 * Subtree, _random.Next(12 * Subtree)])
+        foreach (int length in (int[])
+        [
+            Subtree - 1, Subtree, Subtree + 1, (2 * Subtree) + 1024, 3 * Subtree, (5 * Subtree) + _random.Next(Subtree),
+            8 * Subtree, _random.Next(12 * Subtree)
+        ])
         {
             byte[] bytes = new byte[length];
             _random.NextBytes(bytes);
@@ -61,8 +65,12 @@ public sealed class Blake3Tests : IDisposable
         }
     }
 
-    /// <summary>The definition: a chunk, or a parent whose left child has the largest power of two of chunks that leaves something for the right one.</summary>
-    private static byte[] OfTree(ReadOnlySpan<byte> bytes) => MemoryMarshal.AsBytes<uint>(ValueOf(bytes, 0, Blake3Kernel.Root)).ToArray();
+    /// <summary>
+    /// The definition: a chunk, or a parent whose left child has the largest power of two of chunks that leaves something for the
+    /// right one.
+    /// </summary>
+    private static byte[] OfTree(ReadOnlySpan<byte> bytes) =>
+        MemoryMarshal.AsBytes<uint>(ValueOf(bytes, 0, Blake3Kernel.Root)).ToArray();
 
     private static uint[] ValueOf(ReadOnlySpan<byte> bytes, ulong counter, uint flags)
     {
@@ -74,7 +82,10 @@ public sealed class Blake3Tests : IDisposable
         }
 
         int left = (int)(BitOperations.RoundUpToPowerOf2((uint)bytes.Length) / 2);
-        uint[] children = [.. ValueOf(bytes[..left], counter, 0), .. ValueOf(bytes[left..], counter + (ulong)(left / Blake3Kernel.ChunkBytes), 0)];
+        uint[] children =
+        [
+            .. ValueOf(bytes[..left], counter, 0), .. ValueOf(bytes[left..], counter + (ulong)(left / Blake3Kernel.ChunkBytes), 0)
+        ];
         Blake3Kernel.HashParent(children, flags, value);
         return value;
     }

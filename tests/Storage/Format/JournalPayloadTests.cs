@@ -22,7 +22,8 @@ public class JournalPayloadTests
             for (int change = random.Next(round % 10 == 0 ? 2_000 : 12); change > 0; change--)
                 page[random.Next(page.Length)] ^= (byte)(1 << random.Next(8));
 
-            int length = JournalPayload.WritePage(written, 7, round % 4 == 0 ? 0 : 5, page, round % 4 == 0 ? default : original, LineSet.All);
+            int length = JournalPayload.WritePage(
+                written, 7, round % 4 == 0 ? 0 : 5, page, round % 4 == 0 ? default : original, LineSet.All);
 
             Assert.Equal(length, JournalPayload.Apply(written, original));
             Assert.Equal(page, original);

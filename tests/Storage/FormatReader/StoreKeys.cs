@@ -18,10 +18,13 @@ internal sealed class StoreKeys
         _storeId = storeId.ToArray();
         byte[] salt = wrapped.Slice(8, 32).ToArray();
         byte[] secret = BinaryPrimitives.ReadInt32LittleEndian(wrapped) == 2
-            ? Rfc2898DeriveBytes.Pbkdf2(userKey, salt, BinaryPrimitives.ReadInt32LittleEndian(wrapped[4..]), HashAlgorithmName.SHA512, 32)
+            ? Rfc2898DeriveBytes.Pbkdf2(
+                userKey, salt, BinaryPrimitives.ReadInt32LittleEndian(wrapped[4..]), HashAlgorithmName.SHA512, 32)
             : userKey;
-        using var aes = new AesGcm(HKDF.DeriveKey(HashAlgorithmName.SHA256, secret, 32, salt, Encoding.ASCII.GetBytes("treepie wrapping key")), 16);
-        aes.Decrypt(new byte[12], wrapped[64..160], wrapped.Slice(48, 16), _keys, [.. "TPKEYS01"u8, .. storeId, .. wrapped[..48]]);
+        using var aes = new AesGcm(
+            HKDF.DeriveKey(HashAlgorithmName.SHA256, secret, 32, salt, Encoding.ASCII.GetBytes("treepie wrapping key")), 16);
+        aes.Decrypt(
+            new byte[12], wrapped[64..160], wrapped.Slice(48, 16), _keys, [.. "TPKEYS01"u8, .. storeId, .. wrapped[..48]]);
     }
 
     /// <summary>A page, or a run with all its pages.</summary>
@@ -54,5 +57,7 @@ internal sealed class StoreKeys
     }
 
     private byte[] Derive(ReadOnlySpan<byte> incarnation, ReadOnlySpan<byte> purpose) =>
-        HKDF.DeriveKey(HashAlgorithmName.SHA256, _keys[((incarnation[0] & 1) * 32)..(((incarnation[0] & 1) * 32) + 32)], 32, _storeId, [.. incarnation, .. purpose]);
+        HKDF.DeriveKey(
+            HashAlgorithmName.SHA256, _keys[((incarnation[0] & 1) * 32)..(((incarnation[0] & 1) * 32) + 32)], 32, _storeId,
+            [.. incarnation, .. purpose]);
 }

@@ -5,8 +5,8 @@ using System.Text;
 namespace Treepie.Storage.Tests.FormatReader;
 
 /// <summary>
-/// Reads the files of an environment by docs/internals/file-format.md and by nothing else: it uses no type of the store. If it and the store differ, the page is wrong or
-/// the store is.
+/// Reads the files of an environment by docs/internals/file-format.md and by nothing else: it uses no type of the store. If it
+/// and the store differ, the page is wrong or the store is.
 /// </summary>
 internal sealed class StoreReader
 {
@@ -67,7 +67,9 @@ internal sealed class StoreReader
         for (int copy = 0; copy < 4; copy++)
         {
             ReadOnlySpan<byte> half = _data.AsSpan(copy * MetaBytes, MetaBytes);
-            if (half.Slice(64, 8).SequenceEqual("TREEPIE1"u8) && UInt32(half, 36) == Crc32C(half) && (newest < 0 || Int64(half, 96) > Int64(_data, (newest * MetaBytes) + 96)))
+            if (half.Slice(64, 8).SequenceEqual("TREEPIE1"u8)
+                && UInt32(half, 36) == Crc32C(half)
+                && (newest < 0 || Int64(half, 96) > Int64(_data, (newest * MetaBytes) + 96)))
                 newest = copy;
         }
 
@@ -98,15 +100,22 @@ internal sealed class StoreReader
         int slots = Header + ((count + 7) / 8 * 8 * 4);
         for (int i = 0; i < count; i++)
         {
-            int cell = UInt16(page, slots + (2 * i)), keyBytes = UInt16(page, cell), info = UInt16(page, cell + 2), valueBytes = info & 0x7FFF;
-            byte[] suffix = page[(cell + 4)..(cell + 4 + keyBytes)], value = page[(cell + 4 + keyBytes)..(cell + 4 + keyBytes + valueBytes)];
+            int cell = UInt16(page, slots + (2 * i)),
+                keyBytes = UInt16(page, cell),
+                info = UInt16(page, cell + 2),
+                valueBytes = info & 0x7FFF;
+            byte[] suffix = page[(cell + 4)..(cell + 4 + keyBytes)],
+                value = page[(cell + 4 + keyBytes)..(cell + 4 + keyBytes + valueBytes)];
             var head = new byte[4];
             suffix.AsSpan(0, Math.Min(4, keyBytes)).CopyTo(head);
             Assert.Equal(BinaryPrimitives.ReadUInt32BigEndian(head), UInt32(page, Header + (4 * i)));
             if (level > 0)
                 Walk(Packed(value, 0), Packed(value, 6), level - 1, tree, entries);
             else
-                entries.Add(([.. prefix, .. suffix], (info & 0x8000) != 0 ? Run(Packed(value, 0), Packed(value, 6), Int32(value, 12)) : value));
+                entries.Add(
+                    ([.. prefix, .. suffix], (info & 0x8000) != 0
+                        ? Run(Packed(value, 0), Packed(value, 6), Int32(value, 12))
+                        : value));
         }
     }
 
@@ -153,14 +162,19 @@ internal sealed class StoreReader
                 if (page[80 + slot] == 0)
                     continue;
 
-                int at = width != 65535 ? ((80 + slots + 63) / 64 * 64) + (slot * width) : UInt16(page, 80 + slots + (2 * slot)) + 4;
-                int keyBytes = width != 65535 ? keyWidth : UInt16(page, at - 4), info = width != 65535 ? width - keyWidth : UInt16(page, at - 2);
+                int at = width != 65535
+                    ? ((80 + slots + 63) / 64 * 64) + (slot * width)
+                    : UInt16(page, 80 + slots + (2 * slot)) + 4;
+                int keyBytes = width != 65535 ? keyWidth : UInt16(page, at - 4),
+                    info = width != 65535 ? width - keyWidth : UInt16(page, at - 2);
                 byte[] key = page[at..(at + keyBytes)], value = page[(at + keyBytes)..(at + keyBytes + (info & 0x7FFF))];
                 records.Add((key, (info & 0x8000) != 0 ? Run(Packed(value, 0), Packed(value, 6), Int32(value, 12)) : value));
                 if (root[96] != 1)
                     continue;
 
-                ulong hash = MapHash(key, UInt64(root, 64)), buckets = UInt64(root, 72), power = BitOperations.RoundUpToPowerOf2(buckets);
+                ulong hash = MapHash(key, UInt64(root, 64)),
+                    buckets = UInt64(root, 72),
+                    power = BitOperations.RoundUpToPowerOf2(buckets);
                 Assert.Equal((ulong)bucket, hash % power < buckets ? hash % power : hash % (power / 2));
                 byte tag = (byte)(hash >> 40);
                 Assert.Equal(tag == 0 ? 255 : tag, page[80 + slot]);
@@ -208,7 +222,10 @@ internal sealed class StoreReader
     {
         var uses = new Dictionary<long, byte[]>();
         foreach ((string name, byte[] file) in _files)
-            if (name.StartsWith("journal-", StringComparison.Ordinal) && file.Length >= 4096 && file.AsSpan(0, 8).SequenceEqual("TPJRNFIL"u8) && UInt64(file, 64) == Hash(file.AsSpan(0, 4096), 64))
+            if (name.StartsWith("journal-", StringComparison.Ordinal)
+                && file.Length >= 4096
+                && file.AsSpan(0, 8).SequenceEqual("TPJRNFIL"u8)
+                && UInt64(file, 64) == Hash(file.AsSpan(0, 4096), 64))
                 uses[Int64(file, 32)] = file;
 
         long use = Int64(meta, 160), offset = Int64(meta, 168), frame = Int64(meta, 176);
@@ -216,16 +233,23 @@ internal sealed class StoreReader
         while (true)
         {
             // A later use first, the last of them: who recovered begins it with the last frame it found here.
-            long next = uses.Where(other => other.Key > use && Int64(other.Value, 48) == frame && UInt64(other.Value, 56) == before).Max(other => (long?)other.Key) ?? use;
+            long next = uses.Where(
+                other => other.Key > use && Int64(other.Value, 48) == frame && UInt64(other.Value, 56) == before)
+                    .Max(other => (long?)other.Key) ?? use;
             if (next > use)
             {
                 use = next;
                 offset = 4096;
             }
-            else if (uses.TryGetValue(use, out byte[]? file) && TryFrame(file, offset, frame, before, out int payload, out ulong hash))
+            else if (uses.TryGetValue(use, out byte[]? file)
+                && TryFrame(file, offset, frame, before, out int payload, out ulong hash))
             {
                 int start = (int)offset;
-                Apply(_keys is null ? file.AsSpan(start + 128, payload) : _keys.OpenFrame(file, file[start..(start + 128 + payload)]), Int64(file, start + 24));
+                Apply(
+                    _keys is null
+                        ? file.AsSpan(start + 128, payload)
+                        : _keys.OpenFrame(file, file[start..(start + 128 + payload)]),
+                    Int64(file, start + 24));
                 LastTransaction = Int64(file, (int)offset + 32);
                 before = hash;
                 offset += (128 + payload + 4095) / 4096 * 4096;
@@ -247,11 +271,18 @@ internal sealed class StoreReader
 
         ReadOnlySpan<byte> head = file.AsSpan((int)offset);
         payload = Int32(head, 48);
-        if (!head[..8].SequenceEqual("TPJFRAME"u8) || UInt64(head, 8) != UInt64(file, 40) || payload < 0 || payload > head.Length - 128)
+        if (!head[..8].SequenceEqual("TPJFRAME"u8)
+            || UInt64(head, 8) != UInt64(file, 40)
+            || payload < 0
+            || payload > head.Length - 128)
             return false;
 
         hash = UInt64(head, 72);
-        return Int32(head, 56) == (_keys is null ? 0 : 1) && hash == Hash(head[..(128 + payload)], 72) && Int64(head, 16) == frame && UInt64(head, 64) == before && Int64(head, 24) == LastTransaction + 1;
+        return Int32(head, 56) == (_keys is null ? 0 : 1)
+            && hash == Hash(head[..(128 + payload)], 72)
+            && Int64(head, 16) == frame
+            && UInt64(head, 64) == before
+            && Int64(head, 24) == LastTransaction + 1;
     }
 
     private void Apply(ReadOnlySpan<byte> payload, long birth)
@@ -353,10 +384,16 @@ internal sealed class StoreReader
         }
     }
 
-    /// <summary>XXH64 with seed 0, the eight bytes of the field taken as 0; written after the public description of the algorithm.</summary>
+    /// <summary>
+    /// XXH64 with seed 0, the eight bytes of the field taken as 0; written after the public description of the algorithm.
+    /// </summary>
     private static ulong Hash(ReadOnlySpan<byte> source, int field)
     {
-        const ulong P1 = 11400714785074694791, P2 = 14029467366897019727, P3 = 1609587929392839161, P4 = 9650029242287828579, P5 = 2870177450012600261;
+        const ulong P1 = 11400714785074694791,
+            P2 = 14029467366897019727,
+            P3 = 1609587929392839161,
+            P4 = 9650029242287828579,
+            P5 = 2870177450012600261;
         byte[] bytes = source.ToArray();
         bytes.AsSpan(field, 8).Clear();
         int at = 0;
@@ -365,7 +402,8 @@ internal sealed class StoreReader
             for (int lane = 0; lane < 4; lane++)
                 lanes[lane] = Round(lanes[lane], UInt64(bytes, at + (8 * lane)));
         Assert.True(bytes.Length >= 32); // the shorter form is never needed: a header is longer
-        ulong hash = BitOperations.RotateLeft(lanes[0], 1) + BitOperations.RotateLeft(lanes[1], 7) + BitOperations.RotateLeft(lanes[2], 12) + BitOperations.RotateLeft(lanes[3], 18);
+        ulong hash = BitOperations.RotateLeft(lanes[0], 1) + BitOperations.RotateLeft(lanes[1], 7)
+            + BitOperations.RotateLeft(lanes[2], 12) + BitOperations.RotateLeft(lanes[3], 18);
         foreach (ulong lane in lanes)
             hash = ((hash ^ Round(0, lane)) * P1) + P4;
         hash += (ulong)bytes.Length;

@@ -19,12 +19,15 @@ public sealed class StoreReaderTests
     {
         var random = new Random(Seed.Next());
         byte[]? userKey = secret is null ? null : Encoding.UTF8.GetBytes(secret);
-        using EncryptionKey? key = userKey is null ? null : userKey.Length == EncryptionKey.SizeBytes ? EncryptionKey.FromBytes(userKey) : EncryptionKey.FromPassphrase(secret);
+        using EncryptionKey? key = userKey is null
+            ? null
+            : userKey.Length == EncryptionKey.SizeBytes ? EncryptionKey.FromBytes(userKey) : EncryptionKey.FromPassphrase(secret);
         BuiltStore store = BuiltStore.Build(random, closesCleanly, commits: 60, key: key);
         if (closesCleanly)
         {
             // A page of another opening, and so of another key.
-            using StorageEnvironment environment = BuiltStore.Open(store.Disk, random, BuiltStore.Options with { EncryptionKey = key });
+            using StorageEnvironment environment = BuiltStore.Open(
+                store.Disk, random, BuiltStore.Options with { EncryptionKey = key });
             environment.Write(transaction => transaction.GetOrCreateTree("later").Put("key"u8, "value"u8));
             store.Last.Tree("later")["key"u8.ToArray()] = "value"u8.ToArray();
             store.States[environment.GetStatistics().LastTransactionId] = store.Last;
@@ -69,7 +72,8 @@ public sealed class StoreReaderTests
             {
                 environment.Write(transaction =>
                 {
-                    var numbers = transaction.GetOrCreateMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>>("numbers");
+                    var numbers = transaction.GetOrCreateMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>>(
+                        "numbers");
                     var texts = transaction.GetOrCreateMap<string, byte[], StringSerializer, BytesSerializer>("texts");
                     for (int i = 0; i < 1000; i++)
                     {
@@ -98,7 +102,10 @@ public sealed class StoreReaderTests
         }
 
         var maps = new StoreReader(disk.List().ToDictionary(name => name, name => disk.Bytes(name))).Maps();
-        Assert.Equal(narrow, maps["numbers"].ToDictionary(record => BitConverter.ToInt64(record.Key), record => BitConverter.ToInt64(record.Value)));
+        Assert.Equal(
+            narrow,
+            maps["numbers"].ToDictionary(
+                record => BitConverter.ToInt64(record.Key), record => BitConverter.ToInt64(record.Value)));
         Assert.Equal(wide.Count, maps["texts"].Count);
         Assert.All(maps["texts"], record => Assert.Equal(wide[Encoding.UTF8.GetString(record.Key)], record.Value));
     }

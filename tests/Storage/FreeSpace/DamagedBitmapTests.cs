@@ -74,7 +74,8 @@ public sealed class DamagedBitmapTests
         disk.Bytes(FormatLimits.DataFileName)[(leaf * PageLayout.SizeBytes) + 5000] ^= 1;
 
         using StorageEnvironment damaged = Open(disk, random);
-        CorruptionException error = Assert.Throws<CorruptionException>(() => damaged.Write(transaction => transaction.FindTree("a")!.Put("k"u8, "w"u8)));
+        CorruptionException error = Assert.Throws<CorruptionException>(
+            () => damaged.Write(transaction => transaction.FindTree("a")!.Put("k"u8, "w"u8)));
         Assert.Contains("bitmap", error.Message, StringComparison.OrdinalIgnoreCase);
         using ReadTransaction still = damaged.BeginRead();
         Assert.True(still.FindTree("a")!.Contains("k"u8));

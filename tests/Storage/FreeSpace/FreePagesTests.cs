@@ -50,7 +50,9 @@ public sealed class FreePagesTests
 
             // What is kept is what somebody sees, no more.
             Assert.All(dead, held => Assert.Contains(snapshots, snapshot => snapshot >= held.Birth && snapshot < held.Freed));
-            Assert.Equal(space.PageCount - FormatLimits.FirstDataPage, space.LivePages + space.FreeCount + dead.Sum(held => held.Run.Pages));
+            Assert.Equal(
+                space.PageCount - FormatLimits.FirstDataPage,
+                space.LivePages + space.FreeCount + dead.Sum(held => held.Run.Pages));
             long most = snapshots.Distinct().Count() * 60L * 8;
             Assert.InRange(dead.Sum(held => held.Run.Pages), 0, most);
             if (random.Next(20) == 0)

@@ -24,7 +24,8 @@ public sealed class PageGroupTests
                 Change(group, free, random, density);
                 int length = random.Next(4) == 0 ? random.Next(1, 600) : random.Next(1, 70);
                 Assert.Equal(FirstRun(free, length), group.FindRun(length));
-                Assert.Equal(FirstRun(free, length), group.FindRun(length)); // what the first scan noted does not change the answer
+                // what the first scan noted does not change the answer
+                Assert.Equal(FirstRun(free, length), group.FindRun(length));
                 int below = random.Next(Pages + 1);
                 Assert.Equal(Array.LastIndexOf(free, false, Math.Max(0, below - 1), below), group.FindLastNotFree(below));
             }
@@ -37,7 +38,8 @@ public sealed class PageGroupTests
         const int Groups = 154; // 10,013,696 pages
         long pages = (long)Groups * Pages;
         var space = new FreePages(
-            pages, pages / 2, static (_, live) => live.Fill(0x5555555555555555), static _ => { }); // every second page is free, no two side by side
+            // every second page is free, no two side by side
+            pages, pages / 2, static (_, live) => live.Fill(0x5555555555555555), static _ => { });
         Assert.Equal(pages, space.Allocate(2)); // loads every group
         long single = space.Allocate(1);
         var watch = Stopwatch.StartNew();
@@ -50,7 +52,8 @@ public sealed class PageGroupTests
         }
 
         TestContext.Current.TestOutputHelper?.WriteLine(string.Create(
-            CultureInfo.InvariantCulture, $"{watch.Elapsed.TotalMicroseconds / Searches:f1} µs for each search of {pages:N0} pages"));
+            CultureInfo.InvariantCulture,
+            $"{watch.Elapsed.TotalMicroseconds / Searches:f1} µs for each search of {pages:N0} pages"));
     }
 
     private static void Change(PageGroup group, bool[] free, Random random, int density)

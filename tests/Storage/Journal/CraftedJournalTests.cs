@@ -19,8 +19,13 @@ public sealed class CraftedJournalTests
         const int Blocks = 2048; // 8 MiB; hashed to the end from each block it would be 8 GiB
         var random = new Random(7);
         var disk = new SimulatedDisk(random);
-        StorageOptions options = SmallDisk.Options with { FirstJournalFileBytes = Blocks * BlockBytes, MaxJournalFileBytes = Blocks * BlockBytes };
-        using (StorageEnvironment environment = StorageEnvironment.Open(new World(disk, TimeProvider.System, random, false), options))
+        StorageOptions options = SmallDisk.Options with
+        {
+            FirstJournalFileBytes = Blocks * BlockBytes,
+            MaxJournalFileBytes = Blocks * BlockBytes
+        };
+        using (StorageEnvironment environment = StorageEnvironment.Open(
+            new World(disk, TimeProvider.System, random, false), options))
         {
             for (int i = 0; i < 3; i++)
                 environment.Write(transaction => transaction.GetOrCreateTree("t").Put("k"u8, new byte[100]));
@@ -28,12 +33,22 @@ public sealed class CraftedJournalTests
         }
 
         disk.Crash();
-        string name = disk.List().First(file => file.StartsWith("journal-", StringComparison.Ordinal) && disk.Bytes(file).AsSpan().IndexOfAnyExcept((byte)0) >= 0);
+        string name = disk.List()
+            .First(
+                file => file.StartsWith("journal-", StringComparison.Ordinal)
+                    && disk.Bytes(file).AsSpan().IndexOfAnyExcept((byte)0) >= 0);
         byte[] bytes = disk.Bytes(name);
         Assert.True(FrameHeader.TryRead(bytes.AsSpan(BlockBytes), out FrameHeader first));
         for (int block = 8; block < Blocks - 2; block++)
         {
-            var claim = first with { Frame = first.Frame + block, FirstTransaction = 1000 + block, LastTransaction = 1000 + block, DurableUpTo = 999, PayloadBytes = ((Blocks - 1 - block) * BlockBytes) - FrameHeader.SizeBytes };
+            var claim = first with
+            {
+                Frame = first.Frame + block,
+                FirstTransaction = 1000 + block,
+                LastTransaction = 1000 + block,
+                DurableUpTo = 999,
+                PayloadBytes = ((Blocks - 1 - block) * BlockBytes) - FrameHeader.SizeBytes
+            };
             claim.Write(bytes.AsSpan(block * BlockBytes));
         }
 
@@ -42,7 +57,11 @@ public sealed class CraftedJournalTests
         MetaPage meta = DataFile.ReadMeta(disk, data);
         using var files = new JournalFiles(disk);
         var counted = files.OpenAll(meta.StoreId, writable: false)
-            .Select(file => new JournalFile(new CountedFile(file.File, count => read += count), file.LengthBytes) { Header = file.Header }).ToList();
+            .Select(
+                file => new JournalFile(new CountedFile(file.File, count => read += count), file.LengthBytes)
+                {
+                    Header = file.Header
+                }).ToList();
         int frames = 0;
         CorruptionException error = Assert.Throws<CorruptionException>(() =>
             new JournalReader(disk, counted, null).Read(meta.Journal, meta.LastTransaction, meta.IsClean, (_, _) => frames++));

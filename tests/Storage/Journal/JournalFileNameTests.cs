@@ -4,7 +4,10 @@ using Treepie.Storage.Simulation;
 
 namespace Treepie.Storage.Tests.Journal;
 
-/// <summary>A process that was killed leaves journal files whose names no sync has made durable: the next one writes nothing into them before they are.</summary>
+/// <summary>
+/// A process that was killed leaves journal files whose names no sync has made durable: the next one writes nothing into them
+/// before they are.
+/// </summary>
 public sealed class JournalFileNameTests
 {
     private readonly SimulatedDisk _disk = new(new Random(1)) { MapsSeeWrites = true };
@@ -19,7 +22,8 @@ public sealed class JournalFileNameTests
         // Killed as soon as the next journal file is there.
         _disk.Acting = (kind, name) =>
         {
-            if (kind == DiskOperation.SyncDirectory && _disk.NameChanges.Any(change => change.Name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal)))
+            if (kind == DiskOperation.SyncDirectory
+                && _disk.NameChanges.Any(change => change.Name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal)))
                 _disk.PowerOff();
         };
         using (StorageEnvironment killed = Open())
@@ -35,7 +39,9 @@ public sealed class JournalFileNameTests
             {
                 Put(next, last);
                 using StorageEnvironment after = StorageEnvironment.Open(
-                    new World(new SimulatedDisk(new Random(1), new PowerLoss(_disk).None().Build()), new SimulatedClock(), new Random(1), IsBackgroundAllowed: false), Options());
+                    new World(
+                        new SimulatedDisk(new Random(1), new PowerLoss(_disk).None().Build()), new SimulatedClock(),
+                        new Random(1), IsBackgroundAllowed: false), Options());
                 using var read = after.BeginRead();
                 Assert.True(read.FindTree("t")?.Contains(BitConverter.GetBytes(last)), $"Key {last} was acknowledged.");
             }
@@ -67,5 +73,6 @@ public sealed class JournalFileNameTests
         MaxJournalFileBytes = 16 << 10,
     };
 
-    private StorageEnvironment Open() => StorageEnvironment.Open(new World(_disk, new SimulatedClock(), new Random(1), IsBackgroundAllowed: false), Options());
+    private StorageEnvironment Open() =>
+        StorageEnvironment.Open(new World(_disk, new SimulatedClock(), new Random(1), IsBackgroundAllowed: false), Options());
 }

@@ -80,7 +80,9 @@ public sealed class JournalFilesTests
             disk.Crash();
         }
 
-        string newest = disk.List().Where(name => name.StartsWith("journal-", StringComparison.Ordinal)).MaxBy(name => UseOf(disk.Bytes(name)))!;
+        string newest = disk.List()
+            .Where(name => name.StartsWith("journal-", StringComparison.Ordinal))
+            .MaxBy(name => UseOf(disk.Bytes(name)))!;
         SimulatedDisk whole = disk.Copy(random);
         disk.Delete(newest);
         CorruptionException error = Assert.Throws<CorruptionException>(() => Open(disk, random, options));
@@ -145,8 +147,13 @@ public sealed class JournalFilesTests
     public void A_file_system_that_refuses_direct_writes_gets_cached_ones(bool refusesToOpen, bool refusesToWrite)
     {
         using var directory = new TemporaryDirectory();
-        var files = new WatchedFiles(new DiskFileSystem(directory.Path)) { RefusesDirect = refusesToOpen, FailsDirectWrites = refusesToWrite };
-        using (StorageEnvironment environment = StorageEnvironment.Open(new World(files, TimeProvider.System, new Random(1), true), new StorageOptions()))
+        var files = new WatchedFiles(new DiskFileSystem(directory.Path))
+        {
+            RefusesDirect = refusesToOpen,
+            FailsDirectWrites = refusesToWrite
+        };
+        using (StorageEnvironment environment = StorageEnvironment.Open(
+            new World(files, TimeProvider.System, new Random(1), true), new StorageOptions()))
         {
             for (int i = 0; i < 20; i++)
                 Put(environment, i, 3000);
@@ -167,7 +174,8 @@ public sealed class JournalFilesTests
     {
         using var directory = new TemporaryDirectory();
         var files = new WatchedFiles(new DiskFileSystem(directory.Path)) { RefusesDirect = !isDirect, ForcesDirect = isDirect };
-        using (StorageEnvironment environment = StorageEnvironment.Open(new World(files, TimeProvider.System, new Random(1), true), _small))
+        using (StorageEnvironment environment = StorageEnvironment.Open(
+            new World(files, TimeProvider.System, new Random(1), true), _small))
         {
             for (int i = 0; i < 100; i++)
                 Put(environment, i, 1 + (i * 40));
@@ -186,5 +194,6 @@ public sealed class JournalFilesTests
     private static void Put(StorageEnvironment environment, int key, int bytes) =>
         environment.Write(transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(key), new byte[bytes]));
 
-    private static long UseOf(byte[] file) => JournalFileHeader.TryRead(file.AsSpan(0, 4096).ToArray(), "", out JournalFileHeader header) ? header.Use : -1;
+    private static long UseOf(byte[] file) =>
+        JournalFileHeader.TryRead(file.AsSpan(0, 4096).ToArray(), "", out JournalFileHeader header) ? header.Use : -1;
 }

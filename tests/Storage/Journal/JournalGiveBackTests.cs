@@ -5,7 +5,10 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage.Tests.Journal;
 
-/// <summary>A clean close leaves no more journal than a session begins with; one that could not write its last checkpoint leaves all of it.</summary>
+/// <summary>
+/// A clean close leaves no more journal than a session begins with; one that could not write its last checkpoint leaves all of
+/// it.
+/// </summary>
 public sealed class JournalGiveBackTests
 {
     private static readonly StorageOptions _options = new()
@@ -86,7 +89,9 @@ public sealed class JournalGiveBackTests
     private static void Put(StorageEnvironment environment, int key) =>
         environment.Write(transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(key), new byte[1500]));
 
-    private List<string> Journal() => [.. _disk.List().Where(name => name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal))];
+    private List<string> Journal() =>
+        [.. _disk.List().Where(name => name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal))];
 
-    private StorageEnvironment Open() => StorageEnvironment.Open(new World(_disk, new SimulatedClock(), new Random(1), IsBackgroundAllowed: false), _options);
+    private StorageEnvironment Open() =>
+        StorageEnvironment.Open(new World(_disk, new SimulatedClock(), new Random(1), IsBackgroundAllowed: false), _options);
 }

@@ -17,7 +17,11 @@ public sealed class TruncatedJournalTests
     private const int BlockBytes = 4096;
 
     /// <summary>Without a checkpoint: the journal has everything.</summary>
-    private static readonly StorageOptions _options = SmallDisk.Options with { ScratchBudgetBytes = 4 << 20, MaxJournalFileBytes = 16 << 20 };
+    private static readonly StorageOptions _options = SmallDisk.Options with
+    {
+        ScratchBudgetBytes = 4 << 20,
+        MaxJournalFileBytes = 16 << 20
+    };
 
     [Theory]
     [InlineData(1)]
@@ -34,7 +38,8 @@ public sealed class TruncatedJournalTests
             {
                 SimulatedDisk disk = store.Copy(random);
                 disk.Replace(file, whole[..length]);
-                refused += IsRefused(disk, random, $"'{file}' cut off at {length} of {whole.Length}", length < BlockBytes ? null : file) ? 1 : 0;
+                refused += IsRefused(
+                    disk, random, $"'{file}' cut off at {length} of {whole.Length}", length < BlockBytes ? null : file) ? 1 : 0;
             }
         }
 
@@ -76,10 +81,12 @@ public sealed class TruncatedJournalTests
         Assert.Contains($"transaction {last.LastTransaction}", error.Message, StringComparison.Ordinal);
         Assert.Contains("salvage", error.Message, StringComparison.OrdinalIgnoreCase);
 
-        CheckReport report = StorageCheck.Run(WorldOf(disk, random), key: null, progress: null, TestContext.Current.CancellationToken);
+        CheckReport report = StorageCheck.Run(
+            WorldOf(disk, random), key: null, progress: null, TestContext.Current.CancellationToken);
         Assert.Contains(report.Problems, problem => problem.What.Contains(newest, StringComparison.Ordinal));
         var rescued = new SimulatedDisk(random);
-        SalvageReport saved = Salvage.Run(WorldOf(disk, random), WorldOf(rescued, random), null, null, TestContext.Current.CancellationToken);
+        SalvageReport saved = Salvage.Run(
+            WorldOf(disk, random), WorldOf(rescued, random), null, null, TestContext.Current.CancellationToken);
         Assert.NotEmpty(saved.Problems);
         using StorageEnvironment environment = Open(rescued, random);
         using ReadTransaction read = environment.BeginRead();
@@ -91,7 +98,8 @@ public sealed class TruncatedJournalTests
     {
         var random = new Random(Seed.Next());
         SimulatedDisk disk = Build(random, sessions: 1);
-        using (StorageEnvironment environment = Open(disk, random, _options with { FirstJournalFileBytes = 1 << 20, MaxJournalFileBytes = 1 << 20 }))
+        using (StorageEnvironment environment = Open(
+            disk, random, _options with { FirstJournalFileBytes = 1 << 20, MaxJournalFileBytes = 1 << 20 }))
             Put(environment, 0);
         foreach (string file in disk.List().Where(name => name.StartsWith("journal-", StringComparison.Ordinal)).ToArray())
             disk.Replace(file, disk.Bytes(file)[..(disk.Bytes(file).Length / 2 / BlockBytes * BlockBytes)]);
@@ -184,7 +192,9 @@ public sealed class TruncatedJournalTests
         {
             using StorageEnvironment environment = Open(disk, random);
             using ReadTransaction read = environment.BeginRead();
-            Assert.True(Commits == (read.FindTree("t")?.Count ?? 0), $"{what}: {read.FindTree("t")?.Count ?? 0} of {Commits} are there, and nobody notices.");
+            Assert.True(
+                Commits == (read.FindTree("t")?.Count ?? 0),
+                $"{what}: {read.FindTree("t")?.Count ?? 0} of {Commits} are there, and nobody notices.");
             return false;
         }
         catch (CorruptionException error)
@@ -238,14 +248,20 @@ public sealed class TruncatedJournalTests
 
     /// <summary>Journal files that were used, in the order of their uses.</summary>
     private static string[] Uses(SimulatedDisk disk) =>
-        [.. disk.List().Where(name => name.StartsWith("journal-", StringComparison.Ordinal) && UseOf(disk.Bytes(name)) > 0).OrderBy(name => UseOf(disk.Bytes(name)))];
+        [.. disk.List()
+            .Where(name => name.StartsWith("journal-", StringComparison.Ordinal) && UseOf(disk.Bytes(name)) > 0)
+            .OrderBy(name => UseOf(disk.Bytes(name)))];
 
     private static long UseOf(byte[] file) =>
-        file.Length >= BlockBytes && JournalFileHeader.TryRead(file.AsSpan(0, BlockBytes).ToArray(), "", out JournalFileHeader header) ? header.Use : -1;
+        file.Length >= BlockBytes
+            && JournalFileHeader.TryRead(file.AsSpan(0, BlockBytes).ToArray(), "", out JournalFileHeader header)
+                ? header.Use
+                : -1;
 
     private static World WorldOf(SimulatedDisk disk, Random random) => new(disk, TimeProvider.System, random, false);
 
-    private static StorageEnvironment Open(SimulatedDisk disk, Random random, StorageOptions? options = null) => StorageEnvironment.Open(WorldOf(disk, random), options ?? _options);
+    private static StorageEnvironment Open(SimulatedDisk disk, Random random, StorageOptions? options = null) =>
+        StorageEnvironment.Open(WorldOf(disk, random), options ?? _options);
 
     private static void Put(StorageEnvironment environment, int key, int bytes = 500) =>
         environment.Write(transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(key), new byte[bytes]));

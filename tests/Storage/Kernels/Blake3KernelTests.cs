@@ -33,7 +33,9 @@ public sealed class Blake3KernelTests
             uint[] children = new uint[count * PairWords], expected = new uint[count * Blake3Kernel.ValueWords];
             _random.NextBytes(System.Runtime.InteropServices.MemoryMarshal.AsBytes(children.AsSpan()));
             for (int pair = 0; pair < count; pair++)
-                Blake3Kernel.HashParent(children.AsSpan(pair * PairWords, PairWords), 0, expected.AsSpan(pair * Blake3Kernel.ValueWords, Blake3Kernel.ValueWords));
+                Blake3Kernel.HashParent(
+                    children.AsSpan(pair * PairWords, PairWords), 0,
+                    expected.AsSpan(pair * Blake3Kernel.ValueWords, Blake3Kernel.ValueWords));
             Blake3Kernel.HashParents(children, children);
             Assert.Equal(expected, children[..expected.Length]);
         }

@@ -23,7 +23,9 @@ public sealed class SortedSearchTests
         {
             // Few different numbers give long runs of equal ones; the ends of the range test whether numbers have a sign.
             T[] sorted = [.. Enumerable.Range(0, length).Select(_ => Draw<T>(random, length % 3)).Order()];
-            foreach (T value in sorted.SelectMany(number => new[] { number - T.One, number, number + T.One }).Concat([T.MinValue, T.Zero, T.MaxValue]).Distinct())
+            foreach (T value in sorted.SelectMany(number => new[] { number - T.One, number, number + T.One })
+                .Concat([T.MinValue, T.Zero, T.MaxValue])
+                .Distinct())
             {
                 int expected = sorted.TakeWhile(number => number < value).Count();
                 Assert.Equal(expected, SortedSearch.LowerBoundScalar<T>(sorted, value));
@@ -38,6 +40,8 @@ public sealed class SortedSearchTests
         {
             0 => T.CreateTruncating(random.Next(5)),
             1 => T.CreateTruncating(random.Next(1000)),
-            _ => random.Next(20) == 0 ? T.MaxValue : random.Next(20) == 0 ? T.MinValue : T.CreateTruncating(random.NextInt64(long.MinValue, long.MaxValue)),
+            _ => random.Next(20) == 0
+                ? T.MaxValue
+                : random.Next(20) == 0 ? T.MinValue : T.CreateTruncating(random.NextInt64(long.MinValue, long.MaxValue)),
         };
 }

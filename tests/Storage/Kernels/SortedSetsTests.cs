@@ -83,12 +83,15 @@ public sealed class SortedSetsTests
         {
             long[] room = [.. Enumerable.Repeat(5L, left.Length + right.Length + 1)];
             int count = form(left, right, room.AsSpan(0, room.Length - 1));
-            Assert.True(room.AsSpan(0, count).SequenceEqual(left.Union(right).Order().ToArray()), $"{left.Length} and {right.Length}");
+            Assert.True(
+                room.AsSpan(0, count).SequenceEqual(left.Union(right).Order().ToArray()), $"{left.Length} and {right.Length}");
             Assert.Equal(5, room[^1]);
         }
     }
 
-    /// <summary>Sets of every small length against every other, dense and thin, then equal, disjoint, interleaved and contained ones.</summary>
+    /// <summary>
+    /// Sets of every small length against every other, dense and thin, then equal, disjoint, interleaved and contained ones.
+    /// </summary>
     private static IEnumerable<(T[] Left, T[] Right)> Pairs<T>(Func<Random, int, int, T[]> draw)
         where T : unmanaged, IBinaryInteger<T>
     {

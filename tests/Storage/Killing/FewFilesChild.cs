@@ -56,9 +56,11 @@ internal static class FewFilesChild
         Environment.Exit(0);
     }
 
-    private static StorageEnvironment Open(string directory, int number) => StorageEnvironment.Open(Path.Combine(directory, number.ToString(CultureInfo.InvariantCulture)));
+    private static StorageEnvironment Open(string directory, int number) =>
+        StorageEnvironment.Open(Path.Combine(directory, number.ToString(CultureInfo.InvariantCulture)));
 
-    private static void Write(StorageEnvironment environment) => environment.Write(static transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8));
+    private static void Write(StorageEnvironment environment) =>
+        environment.Write(static transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8));
 
     private static string NameError(Action action)
     {

@@ -4,8 +4,8 @@ using System.Text;
 namespace Treepie.Storage.Tests.Killing;
 
 /// <summary>
-/// This very program, started with a directory in its environment: instead of running tests it writes batches there, prints a line for each that was
-/// acknowledged, and goes on until it is killed.
+/// This very program, started with a directory in its environment: instead of running tests it writes batches there, prints a
+/// line for each that was acknowledged, and goes on until it is killed.
 /// </summary>
 internal static class KilledChild
 {

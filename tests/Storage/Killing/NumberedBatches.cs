@@ -5,10 +5,13 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Tests.Killing;
 
 /// <summary>
-/// Batches whose content follows from their number, so that whoever looks later knows what must be there and what must not. Each value says over and over of
-/// which batch and entry it is.
+/// Batches whose content follows from their number, so that whoever looks later knows what must be there and what must not. Each
+/// value says over and over of which batch and entry it is.
 /// </summary>
-/// <remarks>Each writer has a tree of its own: entries (batch, index), and under the empty key the number of its last batch. The last <see cref="Kept"/> batches stay.</remarks>
+/// <remarks>
+/// Each writer has a tree of its own: entries (batch, index), and under the empty key the number of its last batch. The last
+/// <see cref="Kept"/> batches stay.
+/// </remarks>
 internal static class NumberedBatches
 {
     public const int Writers = 3;
@@ -19,7 +22,8 @@ internal static class NumberedBatches
     public static string TreeName(int writer) => $"writer-{writer}";
 
     /// <summary>The number of the last batch, 0 before the first.</summary>
-    public static long Last(Tree? tree) => tree is not null && tree.TryGet(default, out ReadOnlySpan<byte> last) ? BinaryPrimitives.ReadInt64LittleEndian(last) : 0;
+    public static long Last(Tree? tree) =>
+        tree is not null && tree.TryGet(default, out ReadOnlySpan<byte> last) ? BinaryPrimitives.ReadInt64LittleEndian(last) : 0;
 
     /// <summary>Writes the next batch; returns its number.</summary>
     public static long WriteNext(WriteTransaction transaction, int writer)
@@ -35,12 +39,15 @@ internal static class NumberedBatches
         return batch;
     }
 
-    /// <summary>Fails unless a writer's tree holds its last batches whole, nothing else, and at least what was acknowledged.</summary>
+    /// <summary>
+    /// Fails unless a writer's tree holds its last batches whole, nothing else, and at least what was acknowledged.
+    /// </summary>
     public static void AssertWhole(ReadTransaction read, int writer, long acknowledged)
     {
         Tree? tree = read.FindTree(TreeName(writer));
         long last = Last(tree);
-        Assert.True(last >= acknowledged, $"Writer {writer}: batch {acknowledged} was acknowledged, the last one found is {last}.");
+        Assert.True(
+            last >= acknowledged, $"Writer {writer}: batch {acknowledged} was acknowledged, the last one found is {last}.");
         if (tree is null)
             return;
 
@@ -52,7 +59,9 @@ internal static class NumberedBatches
             {
                 var expected = new byte[Length(batch, i)];
                 Fill(expected, batch, i);
-                Assert.True(tree.TryGet(Key(key, batch, i), out ReadOnlySpan<byte> value), $"Writer {writer}: entry {i} of batch {batch} is missing; the last is {last}.");
+                Assert.True(
+                    tree.TryGet(Key(key, batch, i), out ReadOnlySpan<byte> value),
+                    $"Writer {writer}: entry {i} of batch {batch} is missing; the last is {last}.");
                 Assert.True(value.SequenceEqual(expected), $"Writer {writer}: entry {i} of batch {batch} has other bytes.");
             }
         }
@@ -63,7 +72,8 @@ internal static class NumberedBatches
     private static int Entries(long batch) => 1 + (int)(batch * 7 % 13);
 
     /// <summary>Mostly short, one in twenty on pages of its own.</summary>
-    private static int Length(long batch, int index) => (batch + index) % 20 == 0 ? 9000 + index : (int)((batch * 31) + index) % 300;
+    private static int Length(long batch, int index) =>
+        (batch + index) % 20 == 0 ? 9000 + index : (int)((batch * 31) + index) % 300;
 
     private static void Fill(Span<byte> room, long batch, int index)
     {

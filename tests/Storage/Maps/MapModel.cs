@@ -4,7 +4,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Tests.Maps;
 
 /// <summary>Random operations on a map and on a dictionary alike: every answer must be the same.</summary>
-internal sealed class MapModel<TKey, TValue, TKeySerializer, TValueSerializer>(string name, Func<Random, TKey> drawKey, Func<Random, TValue> drawValue)
+internal sealed class MapModel<TKey, TValue, TKeySerializer, TValueSerializer>(
+    string name, Func<Random, TKey> drawKey, Func<Random, TValue> drawValue)
     where TKey : notnull
     where TKeySerializer : struct, IMapSerializer<TKey>
     where TValueSerializer : struct, IMapSerializer<TValue>
@@ -14,13 +15,15 @@ internal sealed class MapModel<TKey, TValue, TKeySerializer, TValueSerializer>(s
     /// <summary>Keys and values, both as their bytes in hexadecimal digits.</summary>
     public Dictionary<string, string> Content { get; private set; } = new(StringComparer.Ordinal);
 
-    public MapModel<TKey, TValue, TKeySerializer, TValueSerializer> Copy() => new(name, drawKey, drawValue) { Content = new(Content, StringComparer.Ordinal) };
+    public MapModel<TKey, TValue, TKeySerializer, TValueSerializer> Copy() =>
+        new(name, drawKey, drawValue) { Content = new(Content, StringComparer.Ordinal) };
 
     /// <summary>Does the steps that a seed draws; without a transaction, to the dictionary alone.</summary>
     public void Apply(int seed, int steps, WriteTransaction? transaction, bool changesModel = true)
     {
         var draw = new Random(seed);
-        TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>? map = transaction?.GetOrCreateMap<TKey, TValue, TKeySerializer, TValueSerializer>(name);
+        TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>? map =
+            transaction?.GetOrCreateMap<TKey, TValue, TKeySerializer, TValueSerializer>(name);
         Dictionary<string, string> content = changesModel ? Content : new(Content, StringComparer.Ordinal);
         int removePercent = draw.Next(10) < 3 ? 75 : 30;
         for (int i = 0; i < steps; i++)
@@ -31,7 +34,8 @@ internal sealed class MapModel<TKey, TValue, TKeySerializer, TValueSerializer>(s
 
     public void AssertEqual(ReadTransaction read)
     {
-        TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>? map = read.FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(name);
+        TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>? map =
+            read.FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(name);
         Assert.Equal(Content.Count, map?.Count ?? 0);
         if (map is null)
             return;
@@ -50,7 +54,8 @@ internal sealed class MapModel<TKey, TValue, TKeySerializer, TValueSerializer>(s
 
     public bool IsEqual(ReadTransaction read)
     {
-        TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>? map = read.FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(name);
+        TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>? map =
+            read.FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(name);
         if (map is null || map.Count != Content.Count)
             return map is null && Content.Count == 0;
 
@@ -65,12 +70,14 @@ internal sealed class MapModel<TKey, TValue, TKeySerializer, TValueSerializer>(s
 
     private static string ValueText(TValue value)
     {
-        using var bytes = new Serialized<TValue, TValueSerializer>(value, new byte[Serialized<TValue, TValueSerializer>.StackBytes]);
+        using var bytes = new Serialized<TValue, TValueSerializer>(
+            value, new byte[Serialized<TValue, TValueSerializer>.StackBytes]);
         return Convert.ToHexString(bytes.Bytes);
     }
 
     private void Step(
-        Random draw, TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>? map, Dictionary<string, string> content, int removePercent)
+        Random draw, TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>? map, Dictionary<string, string> content,
+        int removePercent)
     {
         TKey key = drawKey(draw);
         string text = KeyText(key);

@@ -8,7 +8,9 @@ namespace Treepie.Storage.Tests.Maps;
 public sealed class MemoryMapTests
 {
     [Fact]
-    public void Numbers_to_numbers() => RunRandom<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>>(draw => draw.Next(30_000), draw => draw.NextInt64(), 120_000);
+    public void Numbers_to_numbers() =>
+        RunRandom<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>>(
+            draw => draw.Next(30_000), draw => draw.NextInt64(), 120_000);
 
     /// <summary>Free slots hold keys of their own, 0 mostly: nobody may find them.</summary>
     [Fact]
@@ -16,7 +18,8 @@ public sealed class MemoryMapTests
     {
         for (ulong seed = 0; seed < 200; seed++)
         {
-            using var map = new MemoryMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>>(maxBytes: 1 << 20, seed);
+            using var map = new MemoryMap<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>>(
+                maxBytes: 1 << 20, seed);
             map[100] = 1;
             for (long key = 0; key < 8; key++)
                 Assert.False(map.TryGetValue(key, out _));
@@ -36,13 +39,16 @@ public sealed class MemoryMapTests
 
     [Fact]
     public void Texts_to_texts_of_any_length() => RunRandom<string, string, StringSerializer, StringSerializer>(
-        draw => TransactionMapTests.Text(draw.Next(3000)), draw => new string('v', draw.Next(30) == 0 ? draw.Next(20_000) : draw.Next(100)), 40_000);
+        draw => TransactionMapTests.Text(draw.Next(3000)),
+        draw => new string('v', draw.Next(30) == 0 ? draw.Next(20_000) : draw.Next(100)), 40_000);
 
     [Fact]
     public void Keys_that_collide_wholly_or_in_part()
     {
-        RunRandom<long, long, CollidingSerializer, PrimitiveSerializer<long>>(draw => draw.Next(1200), draw => draw.NextInt64(), 8_000);
-        RunRandom<string, byte[], LowBitsSerializer, BytesSerializer>(draw => TransactionMapTests.Text(draw.Next(800)), draw => new byte[draw.Next(300)], 8_000);
+        RunRandom<long, long, CollidingSerializer, PrimitiveSerializer<long>>(
+            draw => draw.Next(1200), draw => draw.NextInt64(), 8_000);
+        RunRandom<string, byte[], LowBitsSerializer, BytesSerializer>(
+            draw => TransactionMapTests.Text(draw.Next(800)), draw => new byte[draw.Next(300)], 8_000);
     }
 
     [Fact]
@@ -103,12 +109,14 @@ public sealed class MemoryMapTests
                 }
                 else
                 {
-                    own[key] = new string((char)('a' + random.Next(26)), random.Next(50) == 0 ? random.Next(9000) : random.Next(120));
+                    own[key] = new string(
+                        (char)('a' + random.Next(26)), random.Next(50) == 0 ? random.Next(9000) : random.Next(120));
                     map[key] = own[key]!; // just set
                 }
 
                 long other = random.Next(keysEach * threads);
-                if (map.TryGetValue(other, out string? value) && value.AsSpan().ContainsAnyExcept(value.Length == 0 ? 'a' : value[0]))
+                if (map.TryGetValue(other, out string? value)
+                    && value.AsSpan().ContainsAnyExcept(value.Length == 0 ? 'a' : value[0]))
                     wrong.Enqueue($"{other} has a torn value of {value.Length}");
                 if (i % 5000 == 0 && map.Keys.GroupBy(found => found).Any(group => group.Count() > 1))
                     wrong.Enqueue("an enumeration met a key twice");
@@ -242,7 +250,8 @@ public sealed class MemoryMapTests
         Assert.Throws<FormatException>(() => map.GetOrAdd("x", _ => throw new FormatException()));
         Assert.Throws<KeyNotFoundException>(() => map["x"]);
         Assert.Throws<ArgumentException>(() => map.SetAll(["x"], []));
-        Assert.Throws<NotSupportedException>(() => new MemoryMap<nint, int, PrimitiveSerializer<nint>, PrimitiveSerializer<int>>());
+        Assert.Throws<NotSupportedException>(
+            () => new MemoryMap<nint, int, PrimitiveSerializer<nint>, PrimitiveSerializer<int>>());
         Assert.Equal([new("a", "1")], map.ToArray());
     }
 
@@ -258,7 +267,8 @@ public sealed class MemoryMapTests
         Assert.Throws<ObjectDisposedException>(() => map.ToArray());
     }
 
-    private static void RunRandom<TKey, TValue, TKeySerializer, TValueSerializer>(Func<Random, TKey> drawKey, Func<Random, TValue> drawValue, int steps)
+    private static void RunRandom<TKey, TValue, TKeySerializer, TValueSerializer>(
+        Func<Random, TKey> drawKey, Func<Random, TValue> drawValue, int steps)
         where TKey : notnull
         where TKeySerializer : struct, IMapSerializer<TKey>
         where TValueSerializer : struct, IMapSerializer<TValue>
@@ -280,7 +290,10 @@ public sealed class MemoryMapTests
             int action = random.Next(100);
             if (action < removePercent)
             {
-                Assert.Equal(model.Remove(key), random.Next(2) == 0 || !isThere ? map.TryRemove(key, out _) : map.TryRemove(new(key, before!))); // it is there
+                // it is there
+                Assert.Equal(
+                    model.Remove(key),
+                    random.Next(2) == 0 || !isThere ? map.TryRemove(key, out _) : map.TryRemove(new(key, before!)));
             }
             else if (action % 4 == 0)
             {

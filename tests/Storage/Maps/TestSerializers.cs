@@ -53,7 +53,8 @@ internal readonly struct FaultySerializer : IMapSerializer<string>
 
     public static int FixedBytes => -1;
 
-    public static int GetMaxBytes(string value) => value == Throws ? throw new FormatException("Asked to.") : StringSerializer.GetMaxBytes(value);
+    public static int GetMaxBytes(string value) =>
+        value == Throws ? throw new FormatException("Asked to.") : StringSerializer.GetMaxBytes(value);
 
     public static int Write(string value, Span<byte> destination)
     {

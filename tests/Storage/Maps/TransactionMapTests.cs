@@ -21,28 +21,34 @@ public sealed class TransactionMapTests
 
     [Fact]
     public void Numbers_to_numbers() =>
-        RunRandom<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>>(draw => draw.Next(20_000), draw => draw.NextInt64(), steps: 2000);
+        RunRandom<long, long, PrimitiveSerializer<long>, PrimitiveSerializer<long>>(
+            draw => draw.Next(20_000), draw => draw.NextInt64(), steps: 2000);
 
     [Fact]
     public void Texts_to_texts_of_any_length() => RunRandom<string, string, StringSerializer, StringSerializer>(
-        draw => Text(draw.Next(600)), draw => new string('v', draw.Next(20) == 0 ? draw.Next(20_000) : draw.Next(100)) + draw.Next(100), steps: 300);
+        draw => Text(draw.Next(600)),
+        draw => new string('v', draw.Next(20) == 0 ? draw.Next(20_000) : draw.Next(100)) + draw.Next(100), steps: 300);
 
     [Fact]
     public void Bytes_to_guids() => RunRandom<byte[], Guid, BytesSerializer, PrimitiveSerializer<Guid>>(
-        draw => System.Text.Encoding.UTF8.GetBytes(Text(draw.Next(2000))), draw => new Guid(draw.Next(), 0, 0, new byte[8]), steps: 500);
+        draw => System.Text.Encoding.UTF8.GetBytes(Text(draw.Next(2000))), draw => new Guid(draw.Next(), 0, 0, new byte[8]),
+        steps: 500);
 
     [Fact]
     public void Keys_that_collide_wholly_or_in_part()
     {
-        RunRandom<long, long, CollidingSerializer, PrimitiveSerializer<long>>(draw => draw.Next(3000), draw => draw.NextInt64(), steps: 1500);
-        RunRandom<string, int, LowBitsSerializer, PrimitiveSerializer<int>>(draw => Text(draw.Next(2000)), draw => draw.Next(), steps: 1500);
+        RunRandom<long, long, CollidingSerializer, PrimitiveSerializer<long>>(
+            draw => draw.Next(3000), draw => draw.NextInt64(), steps: 1500);
+        RunRandom<string, int, LowBitsSerializer, PrimitiveSerializer<int>>(
+            draw => Text(draw.Next(2000)), draw => draw.Next(), steps: 1500);
     }
 
     [Fact]
     public void A_map_grows_over_several_levels_of_its_directory_and_shrinks_again()
     {
         var disk = new SimulatedDisk(new Random(1));
-        using StorageEnvironment environment = Open(disk, 1, _options with { ScratchReserveBytes = 1L << 30, ScratchBudgetBytes = 128 << 20 });
+        using StorageEnvironment environment = Open(
+            disk, 1, _options with { ScratchReserveBytes = 1L << 30, ScratchBudgetBytes = 128 << 20 });
         const int keys = 2300;
         var value = new byte[2000]; // four to a bucket: 512 buckets are passed
         for (int i = 0; i < keys; i += 100)
@@ -50,7 +56,8 @@ public sealed class TransactionMapTests
             int from = i;
             environment.Write(transaction =>
             {
-                TransactionMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer> map = transaction.GetOrCreateMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer>("m");
+                TransactionMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer> map =
+                    transaction.GetOrCreateMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer>("m");
                 for (int key = from; key < from + 100; key++)
                     Assert.True(map.TryAdd(key, value));
                 return true;
@@ -59,7 +66,8 @@ public sealed class TransactionMapTests
 
         using (ReadTransaction read = environment.BeginRead())
         {
-            TransactionMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer>? map = read.FindMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer>("m");
+            TransactionMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer>? map =
+                read.FindMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer>("m");
             Assert.Equal(2, map!.Record.Levels); // it was just made
             Assert.Equal(keys, map.Keys.Distinct().Count());
         }
@@ -67,7 +75,8 @@ public sealed class TransactionMapTests
         Assert.Empty(environment.Check().Problems);
         environment.Write(transaction =>
         {
-            TransactionMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer>? map = transaction.FindMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer>("m");
+            TransactionMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer>? map =
+                transaction.FindMap<int, byte[], PrimitiveSerializer<int>, BytesSerializer>("m");
             for (int key = 0; key < keys; key++)
                 Assert.True(map!.TryRemove(key, out _)); // it was just made
             return true;
@@ -86,7 +95,8 @@ public sealed class TransactionMapTests
         using StorageEnvironment environment = Open(disk, 1, _options);
         environment.Write(transaction =>
         {
-            TransactionMap<int, string, PrimitiveSerializer<int>, StringSerializer> map = transaction.GetOrCreateMap<int, string, PrimitiveSerializer<int>, StringSerializer>("m");
+            TransactionMap<int, string, PrimitiveSerializer<int>, StringSerializer> map =
+                transaction.GetOrCreateMap<int, string, PrimitiveSerializer<int>, StringSerializer>("m");
             for (int i = 0; i < 2000; i++)
                 map[i] = new string('x', i);
             return true;
@@ -104,7 +114,9 @@ public sealed class TransactionMapTests
             Assert.Throws<ArgumentException>(() => read.FindMap<int, string, PrimitiveSerializer<int>, StringSerializer>("m"));
         }
 
-        Assert.Throws<ArgumentException>(() => environment.Write(transaction => transaction.GetOrCreateMap<int, string, PrimitiveSerializer<int>, StringSerializer>("m").Count));
+        Assert.Throws<ArgumentException>(
+            () => environment.Write(
+                transaction => transaction.GetOrCreateMap<int, string, PrimitiveSerializer<int>, StringSerializer>("m").Count));
         Assert.Empty(environment.Check().Problems);
     }
 
@@ -117,7 +129,8 @@ public sealed class TransactionMapTests
         {
             environment.Write(transaction =>
             {
-                TransactionMap<int, string, PrimitiveSerializer<int>, StringSerializer> map = transaction.GetOrCreateMap<int, string, PrimitiveSerializer<int>, StringSerializer>("m");
+                TransactionMap<int, string, PrimitiveSerializer<int>, StringSerializer> map =
+                    transaction.GetOrCreateMap<int, string, PrimitiveSerializer<int>, StringSerializer>("m");
                 map.Clear();
                 for (int i = 0; i < 3000; i++)
                     map[i] = i.ToString(CultureInfo.InvariantCulture);
@@ -128,7 +141,8 @@ public sealed class TransactionMapTests
 
         environment.Write(transaction =>
         {
-            TransactionMap<int, string, PrimitiveSerializer<int>, StringSerializer> map = transaction.GetOrCreateMap<int, string, PrimitiveSerializer<int>, StringSerializer>("m");
+            TransactionMap<int, string, PrimitiveSerializer<int>, StringSerializer> map =
+                transaction.GetOrCreateMap<int, string, PrimitiveSerializer<int>, StringSerializer>("m");
             map.Clear();
             Assert.True(map.IsEmpty);
             Assert.Empty(map.ToArray());
@@ -166,14 +180,23 @@ public sealed class TransactionMapTests
             foreach ((string key, string _) in map)
                 map[key + "x"] = "y";
         });
-        Assert.Throws<InvalidOperationException>(() => environment.Write(transaction => transaction.GetOrCreateMap<int, int, PrimitiveSerializer<int>, LyingSerializer>("lying")[1] = 17));
-        Assert.Throws<NotSupportedException>(() => environment.Write(transaction => transaction.GetOrCreateMap<nint, int, PrimitiveSerializer<nint>, PrimitiveSerializer<int>>("n").Count));
-        ArgumentException other = Assert.Throws<ArgumentException>(() => environment.Write(transaction => transaction.GetOrCreateMap<string, int, FaultySerializer, PrimitiveSerializer<int>>("m").Count));
+        Assert.Throws<InvalidOperationException>(
+            () => environment.Write(
+                transaction => transaction.GetOrCreateMap<int, int, PrimitiveSerializer<int>, LyingSerializer>("lying")[1] = 17));
+        Assert.Throws<NotSupportedException>(
+            () => environment.Write(
+                transaction => transaction.GetOrCreateMap<nint, int, PrimitiveSerializer<nint>, PrimitiveSerializer<int>>(
+                    "n").Count));
+        ArgumentException other = Assert.Throws<ArgumentException>(
+            () => environment.Write(
+                transaction => transaction.GetOrCreateMap<string, int, FaultySerializer, PrimitiveSerializer<int>>("m").Count));
         Assert.Contains("values of System.String as faulty", other.Message, StringComparison.Ordinal);
         Assert.Throws<ArgumentException>(() => environment.Write(transaction => transaction.GetOrCreateTree("m").Count));
 
         using ReadTransaction read = environment.BeginRead();
-        TransactionMap<string, string, FaultySerializer, FaultySerializer> content = read.FindMap<string, string, FaultySerializer, FaultySerializer>("m")!; // it is there
+        // it is there
+        TransactionMap<string, string, FaultySerializer, FaultySerializer> content =
+            read.FindMap<string, string, FaultySerializer, FaultySerializer>("m")!;
         Assert.Equal([new("a", "1")], content.ToArray());
         Assert.Throws<InvalidOperationException>(() => content["b"] = "2");
         Assert.Throws<KeyNotFoundException>(() => content["b"]);
@@ -184,7 +207,8 @@ public sealed class TransactionMapTests
         void Refused<TException>(Action<TransactionMap<string, string, FaultySerializer, FaultySerializer>> action)
             where TException : Exception => Assert.Throws<TException>(() => environment.Write(transaction =>
             {
-                TransactionMap<string, string, FaultySerializer, FaultySerializer> map = transaction.GetOrCreateMap<string, string, FaultySerializer, FaultySerializer>("m");
+                TransactionMap<string, string, FaultySerializer, FaultySerializer> map =
+                    transaction.GetOrCreateMap<string, string, FaultySerializer, FaultySerializer>("m");
                 map["undone"] = new string('u', 5000);
                 action(map);
                 return true;
@@ -197,7 +221,8 @@ public sealed class TransactionMapTests
         var disk = new SimulatedDisk(new Random(1));
         using StorageEnvironment environment = Open(disk, 1, _options);
         TransactionMap<int, int, PrimitiveSerializer<int>, PrimitiveSerializer<int>> kept =
-            environment.Write(transaction => transaction.GetOrCreateMap<int, int, PrimitiveSerializer<int>, PrimitiveSerializer<int>>("m"));
+            environment.Write(
+                transaction => transaction.GetOrCreateMap<int, int, PrimitiveSerializer<int>, PrimitiveSerializer<int>>("m"));
         Assert.Throws<InvalidOperationException>(() => kept[1] = 2);
     }
 
@@ -210,7 +235,8 @@ public sealed class TransactionMapTests
         {
             environment.Write(transaction =>
             {
-                TransactionMap<int, int, PrimitiveSerializer<int>, PrimitiveSerializer<int>> map = transaction.GetOrCreateMap<int, int, PrimitiveSerializer<int>, PrimitiveSerializer<int>>("m");
+                TransactionMap<int, int, PrimitiveSerializer<int>, PrimitiveSerializer<int>> map =
+                    transaction.GetOrCreateMap<int, int, PrimitiveSerializer<int>, PrimitiveSerializer<int>>("m");
                 for (int i = 0; i < 5000; i++)
                     map[i] = i;
                 return true;
@@ -219,7 +245,9 @@ public sealed class TransactionMapTests
 
         byte[] whole = disk.Bytes(FormatLimits.DataFileName);
         var mapPages = Enumerable.Range(2, (whole.Length / PageLayout.SizeBytes) - 2)
-            .Where(number => (PageType)whole[(number * PageLayout.SizeBytes) + PageLayout.TypeOffset] is PageType.MapBucket or PageType.MapDirectory)
+            .Where(
+                number => (PageType)whole[(number * PageLayout.SizeBytes) + PageLayout.TypeOffset] is PageType.MapBucket
+                    or PageType.MapDirectory)
             .ToList();
         Assert.True(mapPages.Count > 5);
         foreach (int page in mapPages)
@@ -243,8 +271,11 @@ public sealed class TransactionMapTests
         _ => number == 3 ? "" : number.ToString(CultureInfo.InvariantCulture),
     };
 
-    /// <summary>Transactions at random, some undone in the middle, with snapshots held and the environment closed and opened.</summary>
-    private static void RunRandom<TKey, TValue, TKeySerializer, TValueSerializer>(Func<Random, TKey> key, Func<Random, TValue> value, int steps)
+    /// <summary>
+    /// Transactions at random, some undone in the middle, with snapshots held and the environment closed and opened.
+    /// </summary>
+    private static void RunRandom<TKey, TValue, TKeySerializer, TValueSerializer>(
+        Func<Random, TKey> key, Func<Random, TValue> value, int steps)
         where TKey : notnull
         where TKeySerializer : struct, IMapSerializer<TKey>
         where TValueSerializer : struct, IMapSerializer<TValue>

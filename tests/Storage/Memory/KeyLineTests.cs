@@ -29,5 +29,6 @@ public sealed class KeyLineTests
     }
 
     [Fact]
-    public void A_line_that_is_too_short_is_refused() => Assert.Throws<ArgumentException>(() => KeyLine.Find(new byte[KeyLine.Bytes - 1], 1));
+    public void A_line_that_is_too_short_is_refused() =>
+        Assert.Throws<ArgumentException>(() => KeyLine.Find(new byte[KeyLine.Bytes - 1], 1));
 }

@@ -11,14 +11,18 @@ public class LineSetTests
         var random = new Random(Seed.Next());
         for (int round = 0; round < 300; round++)
         {
-            byte[] from = new byte[LineSet.CoveredBytes], to = new byte[LineSet.CoveredBytes], expected = new byte[LineSet.CoveredBytes];
+            byte[] from = new byte[LineSet.CoveredBytes],
+                to = new byte[LineSet.CoveredBytes],
+                expected = new byte[LineSet.CoveredBytes];
             random.NextBytes(from);
             LineSet lines = default;
             for (int i = random.Next(6); i > 0; i--)
             {
-                int offset = random.Next(LineSet.CoveredBytes), length = Math.Min(random.Next(1, round % 5 == 0 ? 5_000 : 200), LineSet.CoveredBytes - offset);
+                int offset = random.Next(LineSet.CoveredBytes),
+                    length = Math.Min(random.Next(1, round % 5 == 0 ? 5_000 : 200), LineSet.CoveredBytes - offset);
                 lines.Add(offset, length);
-                int first = offset / LineSet.LineBytes * LineSet.LineBytes, last = (offset + length + LineSet.LineBytes - 1) / LineSet.LineBytes * LineSet.LineBytes;
+                int first = offset / LineSet.LineBytes * LineSet.LineBytes,
+                    last = (offset + length + LineSet.LineBytes - 1) / LineSet.LineBytes * LineSet.LineBytes;
                 from.AsSpan(first..last).CopyTo(expected.AsSpan(first));
             }
 

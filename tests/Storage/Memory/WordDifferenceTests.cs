@@ -14,7 +14,10 @@ public sealed class WordDifferenceTests
         for (int round = 0; round < 500; round++)
         {
             (ulong[] left, ulong[] right) = Draw(random, round);
-            ulong[] expected = new ulong[Words / 64], found256 = new ulong[Words / 64], found512 = new ulong[Words / 64], found = new ulong[Words / 64];
+            ulong[] expected = new ulong[Words / 64],
+                found256 = new ulong[Words / 64],
+                found512 = new ulong[Words / 64],
+                found = new ulong[Words / 64];
             for (int i = 0; i < Words; i++)
                 if (left[i] != right[i])
                     expected[i / 64] |= 1UL << (i % 64);

@@ -15,7 +15,11 @@ public sealed class PageSpaceTests
 {
     private const int Growths = 3; // 256 KiB, 2 MiB, 16 MiB, 128 MiB
 
-    private static StorageOptions Options { get; } = SmallDisk.Options with { MaxDataFileBytes = 1L << 30, ScratchReserveBytes = 1L << 30 };
+    private static StorageOptions Options { get; } = SmallDisk.Options with
+    {
+        MaxDataFileBytes = 1L << 30,
+        ScratchReserveBytes = 1L << 30
+    };
 
     [Theory]
     [InlineData(false, false)]
@@ -61,10 +65,13 @@ public sealed class PageSpaceTests
     [Fact]
     public void More_environments_are_open_in_a_process_than_it_has_terabytes_of_addresses()
     {
-        int count = int.Parse(Environment.GetEnvironmentVariable("TREEPIE_ENVIRONMENTS") ?? "600", System.Globalization.CultureInfo.InvariantCulture);
+        int count = int.Parse(
+            Environment.GetEnvironmentVariable("TREEPIE_ENVIRONMENTS") ?? "600",
+            System.Globalization.CultureInfo.InvariantCulture);
         using var directory = new TemporaryDirectory();
         string first = Path.Combine(directory.Path, "0");
-        using (StorageEnvironment environment = StorageEnvironment.Open(first, new StorageOptions { Durability = Durability.Relaxed }))
+        using (StorageEnvironment environment = StorageEnvironment.Open(
+            first, new StorageOptions { Durability = Durability.Relaxed }))
             environment.Write(transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8));
 
         var open = new List<StorageEnvironment>();
@@ -108,7 +115,8 @@ public sealed class PageSpaceTests
         Assert.Equal(0, environment.Sweeper.Sweep());
         foreach ((PageSpace space, long pages) in run.Spaces)
             for (long page = 0; page < pages; page++)
-                Assert.False(space.Span(page * 8192, 8192).ContainsAnyExcept((byte)0), $"Page {page} of an old space is still there.");
+                Assert.False(
+                    space.Span(page * 8192, 8192).ContainsAnyExcept((byte)0), $"Page {page} of an old space is still there.");
     }
 
     /// <summary>Random writes, and what must be there after them.</summary>
@@ -129,7 +137,8 @@ public sealed class PageSpaceTests
             Write(environment);
             Model expected = Expected.Copy();
             using ReadTransaction read = environment.BeginRead();
-            byte[] shortKey = expected.Tree("t").First(pair => pair.Value.Length < 1000).Key, longKey = expected.Tree("t").First(pair => pair.Value.Length > 3000).Key;
+            byte[] shortKey = expected.Tree("t").First(pair => pair.Value.Length < 1000).Key,
+                longKey = expected.Tree("t").First(pair => pair.Value.Length > 3000).Key;
             Assert.True(read.FindTree("t")!.TryGet(shortKey, out ReadOnlySpan<byte> shortValue));
             Assert.True(read.FindTree("t")!.TryGet(longKey, out ReadOnlySpan<byte> longValue));
 

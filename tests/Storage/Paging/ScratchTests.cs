@@ -19,7 +19,8 @@ public sealed class ScratchTests
         var files = new DiskFileSystem(directory.Path);
         spills &= files.CanSpill;
         using var scratch = new Scratch(
-            256 << 20, keptBytes: 8 << 20, openSpill: spills ? () => files.CreateSpill(Scratch.ArenaBytes) : null, firstBytes: firstMegabytes << 20);
+            256 << 20, keptBytes: 8 << 20, openSpill: spills ? () => files.CreateSpill(Scratch.ArenaBytes) : null,
+            firstBytes: firstMegabytes << 20);
         var held = new Dictionary<uint, (int Pages, byte Stamp)>();
         for (int step = 0; step < 4_000; step++)
         {
@@ -69,11 +70,15 @@ public sealed class ScratchTests
     public void A_run_that_no_segment_has_room_for_is_refused_by_name()
     {
         using var scratch = new Scratch(256 << 20, keptBytes: 8 << 20, firstBytes: 4 << 20);
-        Assert.Contains("smaller transactions", Assert.Throws<StorageException>(() => scratch.Allocate(4096, 1, 1)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "smaller transactions", Assert.Throws<StorageException>(() => scratch.Allocate(4096, 1, 1)).Message,
+            StringComparison.Ordinal);
         uint frame = scratch.Allocate(3840, 1, 1);
         Assert.True(scratch.IsCommitted(frame));
         Assert.False(scratch.IsCommitted(frame - 1)); // where the segment before ends
-        Assert.Contains("smaller transactions", Assert.Throws<StorageException>(() => AllocateAll(scratch)).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "smaller transactions", Assert.Throws<StorageException>(() => AllocateAll(scratch)).Message,
+            StringComparison.Ordinal);
     }
 
     private static void AllocateAll(Scratch scratch)

@@ -21,11 +21,17 @@ public sealed class ScrubTests
     [InlineData(false, 20_000)]
     [InlineData(true, 300)]
     [InlineData(true, 20_000)]
-    public void Bytes_changed_on_the_disk_after_they_were_read_are_an_error_from_the_next_scrub_on(bool isEncrypted, int valueBytes)
+    public void Bytes_changed_on_the_disk_after_they_were_read_are_an_error_from_the_next_scrub_on(
+        bool isEncrypted, int valueBytes)
     {
         using var directory = new TemporaryDirectory();
         using EncryptionKey? key = isEncrypted ? EncryptionKey.Generate() : null;
-        var options = new StorageOptions { EncryptionKey = key, ScrubBytesPerSecond = 0, DecryptedIdleTime = TimeSpan.FromDays(1) };
+        var options = new StorageOptions
+        {
+            EncryptionKey = key,
+            ScrubBytesPerSecond = 0,
+            DecryptedIdleTime = TimeSpan.FromDays(1)
+        };
         using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, options);
         Fill(environment, valueBytes);
         environment.Checkpoint(TestContext.Current.CancellationToken);
@@ -79,7 +85,9 @@ public sealed class ScrubTests
         scrubber.RunPass(TestContext.Current.CancellationToken);
         Assert.Equal([page], environment.GetStatistics().Scrub!.DamagedPages);
         using (ReadTransaction read = environment.BeginRead())
-            Assert.Contains($"Page {page} of ", Assert.Throws<CorruptionException>(() => read.FindTree("nothing")).Message, StringComparison.Ordinal);
+            Assert.Contains(
+                $"Page {page} of ", Assert.Throws<CorruptionException>(() => read.FindTree("nothing")).Message,
+                StringComparison.Ordinal);
 
         bytes[(page * BuiltStore.PageBytes) + 5000] ^= 4;
         scrubber.RunPass(TestContext.Current.CancellationToken);
@@ -142,7 +150,9 @@ public sealed class ScrubTests
         {
             var random = new Random(seed);
             var disk = new SimulatedDisk(random) { MapsSeeWrites = random.Next(2) == 0 };
-            var workload = new Workload(random, new WorkloadShape { Keys = 400, MaxSteps = 60, MaxValueBytes = 60_000, DropPerMille = 20, DeletePerMille = 300 });
+            var workload = new Workload(
+                random,
+                new WorkloadShape { Keys = 400, MaxSteps = 60, MaxValueBytes = 60_000, DropPerMille = 20, DeletePerMille = 300 });
             var model = new Model();
             using StorageEnvironment environment = BuiltStore.Open(disk, random, BuiltStore.Options with { EncryptionKey = key });
             for (int i = 0; i < 120; i++)
@@ -165,7 +175,8 @@ public sealed class ScrubTests
     public void Nothing_is_found_in_a_sound_store_while_threads_write_and_checkpoint()
     {
         using var directory = new TemporaryDirectory();
-        using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, new StorageOptions { ScratchBudgetBytes = 2 << 20, ScrubBytesPerSecond = 0 });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            directory.Path, new StorageOptions { ScratchBudgetBytes = 2 << 20, ScrubBytesPerSecond = 0 });
         Fill(environment, 5000);
         bool isOver = false;
         var writer = new Thread(() =>
@@ -203,7 +214,8 @@ public sealed class ScrubTests
         SimulatedDisk disk = store.Disk.Copy(random);
         var clock = new SimulatedClock();
         var world = new World(disk, clock, random, true) { Scheduler = new ImmediateScheduler() };
-        StorageEnvironment environment = StorageEnvironment.Open(world, BuiltStore.Options with { ScrubBytesPerSecond = Rate, ScrubInterval = TimeSpan.FromHours(1) });
+        StorageEnvironment environment = StorageEnvironment.Open(
+            world, BuiltStore.Options with { ScrubBytesPerSecond = Rate, ScrubInterval = TimeSpan.FromHours(1) });
         long most = 0;
         for (int second = 0; second < 2 * 3600; second++)
         {
@@ -215,7 +227,8 @@ public sealed class ScrubTests
         ScrubStatistics scrub = environment.GetStatistics().Scrub!;
         Assert.InRange(scrub.Passes, 1, 2); // one an hour, the first at a random moment of the first hour
         Assert.InRange(most, 1, Rate + (1 << 20)); // the rate and a window
-        disk.Bytes(FormatLimits.DataFileName)[(environment.State.Current.Catalogue.Root.Number * BuiltStore.PageBytes) + 200] ^= 1;
+        disk.Bytes(FormatLimits.DataFileName)[(environment.State.Current.Catalogue.Root.Number * BuiltStore.PageBytes) + 200] ^=
+            1;
         clock.Advance(TimeSpan.FromHours(1));
         Assert.Equal(1, environment.GetStatistics().Scrub!.DamagedPageCount);
         environment.Dispose();
@@ -231,7 +244,8 @@ public sealed class ScrubTests
         BuiltStore store = BuiltStore.Build(random, closesCleanly: true, commits: 10);
         using (StorageEnvironment environment = BuiltStore.Open(store.Disk, random))
         {
-            Assert.Throws<OperationCanceledException>(() => environment.State.Scrubber!.RunPass(new CancellationToken(canceled: true)));
+            Assert.Throws<OperationCanceledException>(
+                () => environment.State.Scrubber!.RunPass(new CancellationToken(canceled: true)));
             Assert.Equal(0, environment.GetStatistics().Scrub!.BytesVerified);
         }
 
@@ -266,7 +280,9 @@ public sealed class ScrubTests
     [Fact]
     public void On_the_real_disk_pages_in_memory_keep_their_proof()
     {
-        Requirement.Needs(OperatingSystem.IsLinux(), "A system that tells which pages are in memory (Linux)", "Elsewhere proofs stay until the environment closes.");
+        Requirement.Needs(
+            OperatingSystem.IsLinux(), "A system that tells which pages are in memory (Linux)",
+            "Elsewhere proofs stay until the environment closes.");
         using var directory = new TemporaryDirectory();
         using StorageEnvironment environment = StorageEnvironment.Open(directory.Path);
         Fill(environment, 300);
@@ -294,7 +310,9 @@ public sealed class ScrubTests
         {
             bool isLive = (live[page / 64] & (1UL << (int)(page % 64))) != 0;
             var head = new Page(file.AsSpan((int)page * PageLayout.SizeBytes, PageLayout.SizeBytes));
-            bool isValue = valueBytes > FormatLimits.MaxInlineValueBytes ? head.Type == PageType.Overflow : head.Type == PageType.Leaf && head.TreeId > 2 && head.Count > 3;
+            bool isValue = valueBytes > FormatLimits.MaxInlineValueBytes
+                ? head.Type == PageType.Overflow
+                : head.Type == PageType.Leaf && head.TreeId > 2 && head.Count > 3;
             if (isLive && head.Number == page && isValue && ++heads % 3 == 0)
                 places.Add(page, ((page + 1) * PageLayout.SizeBytes) - 200);
         }
@@ -318,7 +336,9 @@ public sealed class ScrubTests
         {
             try
             {
-                bool isRight = read.FindTree("t")!.TryGet(BitConverter.GetBytes(key), out ReadOnlySpan<byte> value) && value.Length == valueBytes && value.IndexOfAnyExcept((byte)0) < 0;
+                bool isRight = read.FindTree("t")!.TryGet(BitConverter.GetBytes(key), out ReadOnlySpan<byte> value)
+                    && value.Length == valueBytes
+                    && value.IndexOfAnyExcept((byte)0) < 0;
                 Assert.True(isRight || mayBeWrong, $"Key {key} has other bytes, and nobody notices.");
                 right += isRight ? 1 : 0;
             }

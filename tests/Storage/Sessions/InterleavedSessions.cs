@@ -5,8 +5,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Storage.Tests.Sessions;
 
 /// <summary>
-/// Several sessions that take turns on one environment, and the model of it. Each session keeps a script of what it did and what it saw; when its commit succeeds,
-/// the script is played to the model of that moment and must see the same.
+/// Several sessions that take turns on one environment, and the model of it. Each session keeps a script of what it did and what
+/// it saw; when its commit succeeds, the script is played to the model of that moment and must see the same.
 /// </summary>
 internal sealed class InterleavedSessions(StorageEnvironment environment, Random random, int keys)
 {
@@ -92,7 +92,8 @@ internal sealed class InterleavedSessions(StorageEnvironment environment, Random
         switch (action)
         {
             case < 25:
-                running.Script.Add(new Act(name, Kind.Get, key, tree.TryGet(key, out ReadOnlySpan<byte> found) ? found.ToArray() : null, null));
+                running.Script.Add(
+                    new Act(name, Kind.Get, key, tree.TryGet(key, out ReadOnlySpan<byte> found) ? found.ToArray() : null, null));
                 break;
             case < 45:
                 byte[] value = Value();
@@ -116,7 +117,10 @@ internal sealed class InterleavedSessions(StorageEnvironment environment, Random
         }
     }
 
-    /// <summary>A walk to and fro from a key, a few steps, with writes on the way; the script has the way and what was there at every step.</summary>
+    /// <summary>
+    /// A walk to and fro from a key, a few steps, with writes on the way; the script has the way and what was there at every
+    /// step.
+    /// </summary>
     private void Walk(Running running, string name, SessionTree tree, byte[] key)
     {
         SessionCursor cursor = tree.OpenCursor();
@@ -134,7 +138,8 @@ internal sealed class InterleavedSessions(StorageEnvironment environment, Random
         for (int steps = random.Next(12); ; steps--)
         {
             byte[]? seen = there ? [.. cursor.Key, 0, .. cursor.Value] : null;
-            running.Script.Add(new Act(name, Kind.Look, direction is 'N' or 'P' ? at! : key, seen, direction)); // at is set once it stood somewhere
+            // at is set once it stood somewhere
+            running.Script.Add(new Act(name, Kind.Look, direction is 'N' or 'P' ? at! : key, seen, direction));
             if (!there || steps <= 0)
                 break;
 
@@ -172,7 +177,9 @@ internal sealed class InterleavedSessions(StorageEnvironment environment, Random
             byte[] key = conflict.Key.ToArray();
             byte[]? before = running.Start.Tree(conflict.TreeName).GetValueOrDefault(key);
             byte[]? now = _model.Tree(conflict.TreeName).GetValueOrDefault(key);
-            Assert.False(before is null ? now is null : now is not null && before.AsSpan().SequenceEqual(now), "The key that is named has not changed.");
+            Assert.False(
+                before is null ? now is null : now is not null && before.AsSpan().SequenceEqual(now),
+                "The key that is named has not changed.");
             return;
         }
 
@@ -213,7 +220,9 @@ internal sealed class InterleavedSessions(StorageEnvironment environment, Random
             seen = key is null ? null : [.. key, 0, .. tree[key]];
         }
 
-        Assert.True(seen is null ? step.Value is null : step.Value is not null && seen.AsSpan().SequenceEqual(step.Value), $"A committed {step.Kind} saw what was not there at its commit.");
+        Assert.True(
+            seen is null ? step.Value is null : step.Value is not null && seen.AsSpan().SequenceEqual(step.Value),
+            $"A committed {step.Kind} saw what was not there at its commit.");
     }
 
     private static void Set(Model model, string name, byte[] key, byte[]? value)

@@ -60,7 +60,8 @@ public sealed class OptimisticSessionTests : IDisposable
         Assert.True(tree.Contains(Key(50)));
         tree.Put(Key(51), "x"u8);
         Put(50, "other");
-        SessionConflictException conflict = Assert.Throws<SessionConflictException>(() => session.Commit(TestContext.Current.CancellationToken));
+        SessionConflictException conflict = Assert.Throws<SessionConflictException>(
+            () => session.Commit(TestContext.Current.CancellationToken));
         Assert.Equal("numbers", conflict.TreeName);
         Assert.Equal(Key(50), conflict.Key);
         Assert.Contains("'numbers'", conflict.Message, StringComparison.Ordinal);
@@ -100,7 +101,8 @@ public sealed class OptimisticSessionTests : IDisposable
 
         tree.Put(Key(999), "x"u8);
         Put(changed, "other");
-        SessionConflictException conflict = Assert.Throws<SessionConflictException>(() => session.Commit(TestContext.Current.CancellationToken));
+        SessionConflictException conflict = Assert.Throws<SessionConflictException>(
+            () => session.Commit(TestContext.Current.CancellationToken));
         Assert.Equal(Key(changed), conflict.Key);
     }
 
@@ -136,7 +138,8 @@ public sealed class OptimisticSessionTests : IDisposable
         first.GetTree("numbers").Put(Key(10), default);
         second.GetTree("numbers").Put(Key(20), default);
         first.Commit(TestContext.Current.CancellationToken);
-        Assert.Equal(Key(10), Assert.Throws<SessionConflictException>(() => second.Commit(TestContext.Current.CancellationToken)).Key);
+        Assert.Equal(
+            Key(10), Assert.Throws<SessionConflictException>(() => second.Commit(TestContext.Current.CancellationToken)).Key);
     }
 
     [Fact]
@@ -156,7 +159,8 @@ public sealed class OptimisticSessionTests : IDisposable
     [Fact]
     public void Reading_more_than_the_session_may_remember_is_a_clear_error_and_a_long_scan_is_one_stretch()
     {
-        using OptimisticSession session = _environment.BeginSession(new OptimisticSessionOptions { MaxReadBytes = 8 << 10, MaxWriteBytes = 4 << 10 });
+        using OptimisticSession session = _environment.BeginSession(
+            new OptimisticSessionOptions { MaxReadBytes = 8 << 10, MaxWriteBytes = 4 << 10 });
         SessionTree tree = session.GetTree("numbers");
         Assert.Equal(100, Scan(tree, 0, 10_000).Count);
         Assert.InRange(session.ReadBytes, 1, 500);

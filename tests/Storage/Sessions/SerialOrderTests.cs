@@ -6,7 +6,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Sessions;
 
-/// <summary>Whatever sessions do at the same time, the outcome is that of running the committed ones one after the other, in the order of their commits.</summary>
+/// <summary>
+/// Whatever sessions do at the same time, the outcome is that of running the committed ones one after the other, in the order of
+/// their commits.
+/// </summary>
 public sealed class SerialOrderTests : IDisposable
 {
     private readonly TemporaryDirectory _directory = new();
@@ -39,7 +42,8 @@ public sealed class SerialOrderTests : IDisposable
     {
         const int Accounts = 12, Start = 100;
         int seed = Seed.Next();
-        using StorageEnvironment environment = StorageEnvironment.Open(_directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            _directory.Path, new StorageOptions { Durability = Durability.Relaxed });
         environment.Write(transaction =>
         {
             for (int i = 0; i < Accounts; i++)
@@ -55,7 +59,8 @@ public sealed class SerialOrderTests : IDisposable
                 await environment.RunSessionAsync(
                     async (session, _) =>
                     {
-                        // A rule over all accounts: nobody gives what would leave less than all the others have on average, over ten.
+                        // A rule over all accounts: nobody gives what would leave less than all the others have on average, over
+                        // ten.
                         SessionTree accounts = session.GetTree("accounts");
                         if (i % 4 == 0)
                             Assert.Equal(Accounts * Start, Sum(accounts));
@@ -80,7 +85,8 @@ public sealed class SerialOrderTests : IDisposable
     {
         const int Limit = 25;
         int seed = Seed.Next();
-        using StorageEnvironment environment = StorageEnvironment.Open(_directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            _directory.Path, new StorageOptions { Durability = Durability.Relaxed });
         int refused = 0;
         await Task.WhenAll(Enumerable.Range(0, 4).Select(worker => Task.Run(() =>
         {
@@ -121,7 +127,9 @@ public sealed class SerialOrderTests : IDisposable
     }
 
     private static long Read(SessionTree accounts, int account) =>
-        accounts.TryGet(Name(account), out ReadOnlySpan<byte> value) ? BinaryPrimitives.ReadInt64LittleEndian(value) : throw new InvalidOperationException("No account.");
+        accounts.TryGet(Name(account), out ReadOnlySpan<byte> value)
+            ? BinaryPrimitives.ReadInt64LittleEndian(value)
+            : throw new InvalidOperationException("No account.");
 
     private static long Sum(SessionTree accounts)
     {

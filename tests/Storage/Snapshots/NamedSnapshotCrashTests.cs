@@ -2,7 +2,9 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage.Tests.Snapshots;
 
-/// <summary>Named snapshots on a disk that loses power at any operation: after each crash they are, with the state, those of one prefix.</summary>
+/// <summary>
+/// Named snapshots on a disk that loses power at any operation: after each crash they are, with the state, those of one prefix.
+/// </summary>
 public sealed class NamedSnapshotCrashTests
 {
     private const int Runs = 12;
@@ -14,8 +16,11 @@ public sealed class NamedSnapshotCrashTests
     public void After_a_crash_state_and_snapshots_are_those_of_one_prefix(Durability durability) => SmallDisk.Repeat(Runs, seed =>
     {
         var random = new Random(seed);
-        var workload = new Workload(random, new WorkloadShape { Keys = 300, MaxSteps = 20, MaxValueBytes = 20_000, DropPerMille = 4 });
-        var run = new CrashRun<SnapshotModel>(random, SmallDisk.Options with { Durability = durability }, new SnapshotModel(), static (model, environment) => model.IsEqual(environment));
+        var workload = new Workload(
+            random, new WorkloadShape { Keys = 300, MaxSteps = 20, MaxValueBytes = 20_000, DropPerMille = 4 });
+        var run = new CrashRun<SnapshotModel>(
+            random, SmallDisk.Options with { Durability = durability }, new SnapshotModel(),
+            static (model, environment) => model.IsEqual(environment));
         run.Run(CrashesPerRun, operations: 80, environment =>
         {
             SnapshotModel next = run.Last.Copy();

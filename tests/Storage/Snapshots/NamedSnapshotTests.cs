@@ -70,8 +70,12 @@ public sealed class NamedSnapshotTests : IDisposable
     {
         using StorageEnvironment environment = Open();
         environment.CreateSnapshot("there");
-        Assert.Contains("'there'", Assert.Throws<SnapshotExistsException>(() => environment.CreateSnapshot("there")).Message, StringComparison.Ordinal);
-        Assert.Contains("'absent'", Assert.Throws<SnapshotNotFoundException>(() => environment.OpenSnapshot("absent")).Message, StringComparison.Ordinal);
+        Assert.Contains(
+            "'there'", Assert.Throws<SnapshotExistsException>(() => environment.CreateSnapshot("there")).Message,
+            StringComparison.Ordinal);
+        Assert.Contains(
+            "'absent'", Assert.Throws<SnapshotNotFoundException>(() => environment.OpenSnapshot("absent")).Message,
+            StringComparison.Ordinal);
         Assert.False(environment.DropSnapshot("absent"));
         Assert.Throws<ArgumentException>(() => environment.CreateSnapshot(""));
         Assert.Throws<ArgumentException>(() => environment.CreateSnapshot(new string('x', 513)));
@@ -100,7 +104,9 @@ public sealed class NamedSnapshotTests : IDisposable
         Assert.Equal(0, environment.State.Current.Named.PinnedPages);
         Rewrite();
         for (int key = 0; key < 500; key++)
-            Assert.True(read.FindTree("t")!.TryGet(BitConverter.GetBytes(key), out ReadOnlySpan<byte> value) && value.IndexOfAnyExcept((byte)0) < 0);
+            Assert.True(
+                read.FindTree("t")!.TryGet(BitConverter.GetBytes(key), out ReadOnlySpan<byte> value)
+                    && value.IndexOfAnyExcept((byte)0) < 0);
         long held = Kept();
         read.Dispose();
         Rewrite();
@@ -113,7 +119,8 @@ public sealed class NamedSnapshotTests : IDisposable
         {
             for (int i = 0; i < 6; i++)
             {
-                environment.Write(transaction => transaction.GetOrCreateTree("u").Put("k"u8, Enumerable.Repeat((byte)1, 100_000).ToArray()));
+                environment.Write(
+                    transaction => transaction.GetOrCreateTree("u").Put("k"u8, Enumerable.Repeat((byte)1, 100_000).ToArray()));
                 environment.Checkpoint();
             }
         }
@@ -150,7 +157,8 @@ public sealed class NamedSnapshotTests : IDisposable
             return report.Pages - report.FreePages;
         })];
 
-        // The bitmap may have moved into a larger run in a file that grew further, and a page or two may be held by the last checkpoint.
+        // The bitmap may have moved into a larger run in a file that grew further, and a page or two may be held by the last
+        // checkpoint.
         Assert.InRange(live[0] - live[1], -8, 8);
     }
 

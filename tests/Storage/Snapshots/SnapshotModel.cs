@@ -9,13 +9,15 @@ internal sealed class SnapshotModel
 
     public Dictionary<string, Model> Named { get; private init; } = new(StringComparer.Ordinal);
 
-    public SnapshotModel Copy() => new() { State = State.Copy(), Named = new(Named, StringComparer.Ordinal) }; // named models never change
+    // named models never change
+    public SnapshotModel Copy() => new() { State = State.Copy(), Named = new(Named, StringComparer.Ordinal) };
 
     /// <summary>Whether an environment holds exactly this.</summary>
     public bool IsEqual(StorageEnvironment environment)
     {
         using ReadTransaction read = environment.BeginRead();
-        if (!State.IsEqual(read) || !environment.ListSnapshots().Select(info => info.Name).ToHashSet(StringComparer.Ordinal).SetEquals(Named.Keys))
+        if (!State.IsEqual(read)
+            || !environment.ListSnapshots().Select(info => info.Name).ToHashSet(StringComparer.Ordinal).SetEquals(Named.Keys))
             return false;
 
         foreach ((string name, Model expected) in Named)
@@ -29,8 +31,8 @@ internal sealed class SnapshotModel
     }
 
     /// <summary>
-    /// One random command over a model: changes, and now and then a snapshot that it makes or drops. Draws all it does first, so that it does
-    /// the same each time it runs.
+    /// One random command over a model: changes, and now and then a snapshot that it makes or drops. Draws all it does first, so
+    /// that it does the same each time it runs.
     /// </summary>
     public static Func<WriteTransaction, bool> Next(Random random, Workload workload, SnapshotModel model)
     {

@@ -16,5 +16,7 @@ internal sealed class BrokenClock : TimeProvider
     public override DateTimeOffset GetUtcNow() => DateTimeOffset.UnixEpoch;
 
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period) =>
-        RefusesTimers ? throw new OutOfMemoryException("No timer can be created.") : System.CreateTimer(callback, state, dueTime, period);
+        RefusesTimers
+            ? throw new OutOfMemoryException("No timer can be created.")
+            : System.CreateTimer(callback, state, dueTime, period);
 }

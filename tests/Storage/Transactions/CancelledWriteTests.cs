@@ -9,7 +9,9 @@ public sealed class CancelledWriteTests
 {
     private const int MostRounds = 5_000, MostSpins = 1 << 20;
 
-    /// <summary>On a machine with much other work a round takes long: after this time as many are enough as have shown both ends.</summary>
+    /// <summary>
+    /// On a machine with much other work a round takes long: after this time as many are enough as have shown both ends.
+    /// </summary>
     private static readonly TimeSpan s_enough = TimeSpan.FromSeconds(20);
 
     /// <summary>A write holds the environment open until it ends: one that is given up at any moment ends.</summary>
@@ -18,7 +20,8 @@ public sealed class CancelledWriteTests
     {
         const int Rounds = 3_000;
         using var directory = new TemporaryDirectory();
-        StorageEnvironment environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        StorageEnvironment environment = StorageEnvironment.Open(
+            directory.Path, new StorageOptions { Durability = Durability.Relaxed });
         var random = new Random(Seed.Next());
         for (int i = 0; i < Rounds; i++)
         {
@@ -31,7 +34,8 @@ public sealed class CancelledWriteTests
             }, TestContext.Current.CancellationToken);
             try
             {
-                await environment.WriteAsync(transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8), cancellation.Token);
+                await environment.WriteAsync(
+                    transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8), cancellation.Token);
             }
             catch (OperationCanceledException)
             {
@@ -41,14 +45,16 @@ public sealed class CancelledWriteTests
             await cancel;
         }
 
-        await Task.Run(environment.Dispose, TestContext.Current.CancellationToken).WaitAsync(Eventually.Patience, TestContext.Current.CancellationToken);
+        await Task.Run(environment.Dispose, TestContext.Current.CancellationToken)
+            .WaitAsync(Eventually.Patience, TestContext.Current.CancellationToken);
     }
 
     [Fact]
     public async Task A_write_given_up_just_before_it_is_submitted_ends_at_once()
     {
         StorageEnvironment environment = StorageEnvironment.Open(
-            new World(new SimulatedDisk(new Random(1)), TimeProvider.System, new Random(1), false), new StorageOptions { MaxDataFileBytes = 64 << 20 });
+            new World(new SimulatedDisk(new Random(1)), TimeProvider.System, new Random(1), false),
+            new StorageOptions { MaxDataFileBytes = 64 << 20 });
         using var cancellation = new CancellationTokenSource();
         var request = new WriteRequest<bool>(isAsync: true);
         request.Begin(_ => true);
@@ -81,7 +87,8 @@ public sealed class CancelledWriteTests
         {
             try
             {
-                environment.Write(transaction => transaction.GetOrCreateTree("t").Put("c"u8, "d"u8), cancellation!.Token); // made before each round
+                // made before each round
+                environment.Write(transaction => transaction.GetOrCreateTree("t").Put("c"u8, "d"u8), cancellation!.Token);
                 written++;
             }
             catch (OperationCanceledException)
@@ -93,14 +100,17 @@ public sealed class CancelledWriteTests
         {
             Thread.SpinWait(cancelSpins);
             cancellation!.Cancel();
-            left = writtenBefore > 0 && writtenBefore < MostRounds - left && TimeProvider.System.GetElapsedTime(began) > s_enough ? 0 : left - 1;
+            left = writtenBefore > 0 && writtenBefore < MostRounds - left && TimeProvider.System.GetElapsedTime(began) > s_enough
+                ? 0
+                : left - 1;
         }, before: () =>
         {
             cancellation?.Dispose();
             cancellation = new CancellationTokenSource();
 
             // Whoever won the last round is given less of a start, so that the two race on any machine.
-            mostCancelSpins = Math.Clamp(written > writtenBefore ? mostCancelSpins * 9 / 10 : mostCancelSpins * 10 / 9, 10, MostSpins);
+            mostCancelSpins = Math.Clamp(
+                written > writtenBefore ? mostCancelSpins * 9 / 10 : mostCancelSpins * 10 / 9, 10, MostSpins);
             writtenBefore = written;
             (holderSpins, cancelSpins) = (random.Next(50), random.Next(mostCancelSpins));
         });

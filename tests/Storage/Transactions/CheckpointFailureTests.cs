@@ -5,7 +5,9 @@ using Treepie.Storage.Transactions;
 
 namespace Treepie.Storage.Tests.Transactions;
 
-/// <summary>The row "checkpoint write fails": not fatal, tried again with growing waits, an alarm, and a bound that is no silence.</summary>
+/// <summary>
+/// The row "checkpoint write fails": not fatal, tried again with growing waits, an alarm, and a bound that is no silence.
+/// </summary>
 public sealed class CheckpointFailureTests
 {
     private static readonly StorageOptions _options = new()
@@ -82,7 +84,8 @@ public sealed class CheckpointFailureTests
             Assert.Contains("The data file cannot be written", error.Message, StringComparison.Ordinal);
             StorageStatistics statistics = environment.GetStatistics();
             Assert.True(statistics.IsWritingRefused);
-            Assert.InRange(statistics.JournalBytesSinceCheckpoint, _options.MaxJournalBytes, _options.MaxJournalBytes + (32 << 10));
+            Assert.InRange(
+                statistics.JournalBytesSinceCheckpoint, _options.MaxJournalBytes, _options.MaxJournalBytes + (32 << 10));
             using (ReadTransaction read = environment.BeginRead())
                 Assert.True(read.FindTree("t")!.Contains(BitConverter.GetBytes(written - 1)));
 
@@ -103,7 +106,8 @@ public sealed class CheckpointFailureTests
     [Fact]
     public void Memory_of_a_relaxed_environment_has_a_bound_too_when_checkpoints_fail()
     {
-        using StorageEnvironment environment = Open(_options with { Durability = Durability.Relaxed, ScratchBudgetBytes = 1 << 20 });
+        using StorageEnvironment environment = Open(
+            _options with { Durability = Durability.Relaxed, ScratchBudgetBytes = 1 << 20 });
         _fails = true;
         Assert.Throws<StorageException>(() =>
         {

@@ -7,7 +7,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Transactions;
 
-/// <summary>Whatever fails between taking and releasing the queue of commits, it is released, and everyone who waits is told what is true for them.</summary>
+/// <summary>
+/// Whatever fails between taking and releasing the queue of commits, it is released, and everyone who waits is told what is true
+/// for them.
+/// </summary>
 public sealed class CommitQueueTests
 {
     private static CancellationToken Token => TestContext.Current.CancellationToken;
@@ -63,7 +66,9 @@ public sealed class CommitQueueTests
                 Put(environment, key);
             StorageStatistics statistics = environment.GetStatistics();
             Assert.True(statistics.Checkpoints > 0, "No checkpoint was written.");
-            Assert.True(statistics.ScratchBytes < 2 * SmallDisk.Options.ScratchBudgetBytes, $"{statistics.ScratchBytes} bytes wait for a checkpoint.");
+            Assert.True(
+                statistics.ScratchBytes < 2 * SmallDisk.Options.ScratchBudgetBytes,
+                $"{statistics.ScratchBytes} bytes wait for a checkpoint.");
             scheduler.IsRefusing = false;
             for (int key = 1_500; key < 3_000; key++)
                 Put(environment, key);
@@ -80,7 +85,8 @@ public sealed class CommitQueueTests
     {
         var clock = new BrokenClock { RefusesTimers = true };
         var world = new World(new SimulatedDisk(new Random(1)), clock, new Random(1), IsBackgroundAllowed: true);
-        using StorageEnvironment environment = StorageEnvironment.Open(world, SmallDisk.Options with { Durability = Durability.Relaxed });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            world, SmallDisk.Options with { Durability = Durability.Relaxed });
         for (int key = 0; key < 5; key++)
             Put(environment, key);
         Assert.Equal(5, Count(environment));
@@ -112,7 +118,8 @@ public sealed class CommitQueueTests
     {
         var files = new WatchedFiles(new SimulatedDisk(new Random(1)));
         var clock = new SimulatedClock();
-        using StorageEnvironment environment = StorageEnvironment.Open(new World(files, clock, new Random(1), IsBackgroundAllowed: false), SmallDisk.Options);
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            new World(files, clock, new Random(1), IsBackgroundAllowed: false), SmallDisk.Options);
         Put(environment, 0);
         files.OnDataWrite = () => throw new NotSupportedException("Nobody expects this.");
         int key = 1;
@@ -175,7 +182,8 @@ public sealed class CommitQueueTests
         }
 
         DamageMiddleGroup(disk, out long damagedLeaf);
-        disk.Bytes(FormatLimits.DataFileName)[(damagedLeaf * PageLayout.SizeBytes) + 5000] ^= 1; // so that the bitmap cannot be worked out again
+        // so that the bitmap cannot be worked out again
+        disk.Bytes(FormatLimits.DataFileName)[(damagedLeaf * PageLayout.SizeBytes) + 5000] ^= 1;
         int failed = 0;
         using (StorageEnvironment environment = OpenSmallGroups(disk))
         {
@@ -241,14 +249,16 @@ public sealed class CommitQueueTests
         {
             GC.Collect();
             GC.WaitForPendingFinalizers();
-            return commands.TrueForAll(command => !command.IsAlive) || commands.Count(command => command.IsAlive) == commands.Count;
+            return commands.TrueForAll(command => !command.IsAlive)
+                || commands.Count(command => command.IsAlive) == commands.Count;
         }, "all or none of the commands are kept");
         Assert.DoesNotContain(commands, command => command.IsAlive);
         Assert.False(longLived.IsCancellationRequested);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void Submit(StorageEnvironment environment, List<WeakReference> commands, List<Task<bool>> pending, CancellationToken token)
+    private static void Submit(
+        StorageEnvironment environment, List<WeakReference> commands, List<Task<bool>> pending, CancellationToken token)
     {
         var value = new byte[100];
         Func<WriteTransaction, bool> command = transaction => transaction.GetOrCreateTree("t").Put("k"u8, value);
@@ -275,7 +285,9 @@ public sealed class CommitQueueTests
         Assert.True(read.FindTree("c")!.Contains("k"u8));
     }
 
-    /// <summary>Damages the bitmap page of a group that holds values only, and says where the leaf of the other tree is.</summary>
+    /// <summary>
+    /// Damages the bitmap page of a group that holds values only, and says where the leaf of the other tree is.
+    /// </summary>
     private static void DamageMiddleGroup(SimulatedDisk disk, out long leaf)
     {
         long bitmap;
@@ -311,8 +323,10 @@ public sealed class CommitQueueTests
         environment.Write(transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(key), new byte[1500]));
 
     private static StorageEnvironment Open(IFileSystem files, IScheduler scheduler) => StorageEnvironment.Open(
-        new World(files, TimeProvider.System, new Random(1), IsBackgroundAllowed: true) { Scheduler = scheduler }, SmallDisk.Options);
+        new World(files, TimeProvider.System, new Random(1), IsBackgroundAllowed: true) { Scheduler = scheduler },
+        SmallDisk.Options);
 
     private static StorageEnvironment OpenSmallGroups(SimulatedDisk disk) => StorageEnvironment.Open(
-        new World(disk, TimeProvider.System, new Random(1), IsBackgroundAllowed: false) { PagesPerBitmap = SmallGroup }, SmallDisk.Options);
+        new World(disk, TimeProvider.System, new Random(1), IsBackgroundAllowed: false) { PagesPerBitmap = SmallGroup },
+        SmallDisk.Options);
 }

@@ -5,7 +5,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Transactions;
 
-/// <summary>Closing: what was begun comes to an end, nothing begins afterwards, and the directory is another's only when nothing is left to be done in it.</summary>
+/// <summary>
+/// Closing: what was begun comes to an end, nothing begins afterwards, and the directory is another's only when nothing is left
+/// to be done in it.
+/// </summary>
 public sealed class LifetimeTests
 {
     private static readonly StorageOptions _options = new()
@@ -65,7 +68,10 @@ public sealed class LifetimeTests
         Assert.Empty(again.Check(Token).Problems);
     }
 
-    /// <summary>Everything that goes on in an environment beside its closing, in an order that the seed draws; the next process opens the directory as soon as it can.</summary>
+    /// <summary>
+    /// Everything that goes on in an environment beside its closing, in an order that the seed draws; the next process opens the
+    /// directory as soon as it can.
+    /// </summary>
     [Theory]
     [InlineData(false)]
     [InlineData(true)]

@@ -6,7 +6,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Transactions;
 
-/// <summary>Own memory has one bound, whoever needs it: unwritten pages, what readers hold, large transactions. The rest lies in a file.</summary>
+/// <summary>
+/// Own memory has one bound, whoever needs it: unwritten pages, what readers hold, large transactions. The rest lies in a file.
+/// </summary>
 [Collection(nameof(MemoryBudgetTests))]
 [CollectionDefinition(nameof(MemoryBudgetTests), DisableParallelization = true)] // it measures the process
 public sealed class MemoryBudgetTests
@@ -16,7 +18,11 @@ public sealed class MemoryBudgetTests
     private const int Rows = 3_000;
     private const int ValueBytes = 2_000;
 
-    private static readonly StorageOptions _options = new() { MemoryBudgetBytes = BudgetBytes, ScratchBudgetBytes = 4 * BudgetBytes };
+    private static readonly StorageOptions _options = new()
+    {
+        MemoryBudgetBytes = BudgetBytes,
+        ScratchBudgetBytes = 4 * BudgetBytes
+    };
 
     [Fact]
     public void Readers_of_many_ages_hold_no_more_memory_than_the_budget_and_read_what_they_read()
@@ -73,10 +79,13 @@ public sealed class MemoryBudgetTests
             environment.Checkpoint();
             using (ReadTransaction read = environment.BeginRead())
                 AssertRows(read, version: 7, rows: 20_000);
-            Assert.InRange(OwnMemory() - before, long.MinValue, 2 * BudgetBytes + (160 << 20)); // its frame of the journal is in memory as a whole
+            // its frame of the journal is in memory as a whole
+            Assert.InRange(OwnMemory() - before, long.MinValue, 2 * BudgetBytes + (160 << 20));
         }
 
-        Assert.DoesNotContain(Directory.GetFiles(directory.Path), static file => Path.GetFileName(file).Contains("spill", StringComparison.OrdinalIgnoreCase));
+        Assert.DoesNotContain(
+            Directory.GetFiles(directory.Path),
+            static file => Path.GetFileName(file).Contains("spill", StringComparison.OrdinalIgnoreCase));
         using (StorageEnvironment environment = StorageEnvironment.Open(directory.Path, _options))
         {
             using ReadTransaction read = environment.BeginRead();
@@ -88,11 +97,16 @@ public sealed class MemoryBudgetTests
     public async Task Memory_goes_back_to_the_system_when_nothing_was_written_for_a_while()
     {
         using var directory = new TemporaryDirectory();
-        using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, _options with { IdleDelay = TimeSpan.FromMilliseconds(20) });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            directory.Path, _options with { IdleDelay = TimeSpan.FromMilliseconds(20) });
         Write(environment, 10_000, version: 3);
         Assert.True(environment.GetStatistics().ScratchBytes > BudgetBytes);
         await Eventually.TrueAsync(
-            () => environment.GetStatistics() is { ScratchBytes: < ArenaBytes, ScratchResidentBytes: <= ArenaBytes, SpilledBytes: 0 }, "memory and file are given back");
+            () => environment.GetStatistics() is
+            {
+                ScratchBytes: < ArenaBytes, ScratchResidentBytes: <= ArenaBytes,
+                SpilledBytes: 0
+            }, "memory and file are given back");
         using ReadTransaction read = environment.BeginRead();
         AssertRows(read, version: 3, rows: 10_000);
     }

@@ -18,7 +18,8 @@ public sealed class MetaCopyOrderTests
     public void The_only_whole_copy_of_the_meta_page_is_written_last(int damaged, int writtenFirst)
     {
         var disk = new SimulatedDisk(new Random(1));
-        using (StorageEnvironment environment = StorageEnvironment.Open(new World(disk, TimeProvider.System, new Random(1), false), SmallDisk.Options))
+        using (StorageEnvironment environment = StorageEnvironment.Open(
+            new World(disk, TimeProvider.System, new Random(1), false), SmallDisk.Options))
             environment.Write(transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8));
 
         using IFile file = disk.Open(FormatLimits.DataFileName, create: false, writable: true);
@@ -41,7 +42,8 @@ public sealed class MetaCopyOrderTests
     public void Pages_that_a_meta_page_of_unknown_fate_names_are_not_written_again()
     {
         var disk = new SimulatedDisk(new Random(1));
-        using StorageEnvironment environment = StorageEnvironment.Open(new World(disk, TimeProvider.System, new Random(1), false), SmallDisk.Options);
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            new World(disk, TimeProvider.System, new Random(1), false), SmallDisk.Options);
         environment.Write(transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8));
         environment.Checkpoint(TestContext.Current.CancellationToken);
         environment.Write(transaction => transaction.GetOrCreateTree("t").Put("k"u8, "w"u8));
@@ -51,7 +53,8 @@ public sealed class MetaCopyOrderTests
             if (operation == DiskOperation.Sync && name == FormatLimits.DataFileName && ++syncs == 2)
                 throw new StorageException("The sync of the meta page fails.");
         };
-        string[] first = CheckpointWrites(disk, () => Assert.Throws<StorageException>(() => environment.Checkpoint(TestContext.Current.CancellationToken)));
+        string[] first = CheckpointWrites(
+            disk, () => Assert.Throws<StorageException>(() => environment.Checkpoint(TestContext.Current.CancellationToken)));
         disk.Acting = null;
 
         string[] second = CheckpointWrites(disk, () => environment.Checkpoint(TestContext.Current.CancellationToken));
@@ -66,6 +69,11 @@ public sealed class MetaCopyOrderTests
     {
         disk.Story = [];
         checkpoint();
-        return [.. disk.Story.Where(line => line.Contains($"Write '{FormatLimits.DataFileName}'", StringComparison.Ordinal)).Select(line => line[line.IndexOf("Write", StringComparison.Ordinal)..]).Where(line => !line.Contains(" at 0,", StringComparison.Ordinal) && !line.Contains(" at 8192,", StringComparison.Ordinal))];
+        return [
+            .. disk.Story.Where(line => line.Contains($"Write '{FormatLimits.DataFileName}'", StringComparison.Ordinal))
+                .Select(line => line[line.IndexOf("Write", StringComparison.Ordinal)..])
+                .Where(
+                    line => !line.Contains(" at 0,", StringComparison.Ordinal)
+                        && !line.Contains(" at 8192,", StringComparison.Ordinal))];
     }
 }

@@ -39,12 +39,15 @@ public sealed class MetaCopyTests
 
             byte[] mended = disk.Bytes(BuiltStore.DataFile);
             for (int slot = 0; slot < 2; slot++)
-                Assert.Equal(mended.AsSpan(slot * BuiltStore.PageBytes, HalfBytes), mended.AsSpan((slot * BuiltStore.PageBytes) + HalfBytes, HalfBytes));
+                Assert.Equal(
+                    mended.AsSpan(slot * BuiltStore.PageBytes, HalfBytes),
+                    mended.AsSpan((slot * BuiltStore.PageBytes) + HalfBytes, HalfBytes));
         }
     }
 
     private static void Put(StorageEnvironment environment, string value) =>
-        environment.Write(transaction => transaction.GetOrCreateTree("tree").Put("key"u8, System.Text.Encoding.UTF8.GetBytes(value)));
+        environment.Write(
+            transaction => transaction.GetOrCreateTree("tree").Put("key"u8, System.Text.Encoding.UTF8.GetBytes(value)));
 
     private static string ReadValue(ReadTransaction read)
     {

@@ -4,7 +4,10 @@ using Treepie.Storage.Simulation;
 
 namespace Treepie.Storage.Tests.Transactions;
 
-/// <summary>A store whose creation was stopped before its name was durable: whoever opens it next makes it so before anything is built upon it.</summary>
+/// <summary>
+/// A store whose creation was stopped before its name was durable: whoever opens it next makes it so before anything is built
+/// upon it.
+/// </summary>
 public sealed class NewStoreNameTests
 {
     private readonly SimulatedDisk _disk = new(new Random(1)) { MapsSeeWrites = true };
@@ -15,7 +18,9 @@ public sealed class NewStoreNameTests
         if (_fails && kind == DiskOperation.SyncDirectory)
             throw new StorageException("The directory cannot be synced.");
         if (kind == DiskOperation.Create && name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal))
-            Assert.True(_disk.IsNameDurable(FormatLimits.DataFileName), "A journal file is created beside a data file that a loss of power may take away.");
+            Assert.True(
+                _disk.IsNameDurable(FormatLimits.DataFileName),
+                "A journal file is created beside a data file that a loss of power may take away.");
     };
 
     [Theory]
@@ -41,13 +46,14 @@ public sealed class NewStoreNameTests
     }
 
     private StorageEnvironment Open(Durability durability) =>
-        StorageEnvironment.Open(new World(_disk, new SimulatedClock(), new Random(1), IsBackgroundAllowed: false), new StorageOptions
-        {
-            MaxDataFileBytes = 64 << 20,
-            ScratchReserveBytes = 64 << 20,
-            ScratchBudgetBytes = 1 << 20,
-            FirstJournalFileBytes = 16 << 10,
-            MaxJournalFileBytes = 32 << 10,
-            Durability = durability,
-        });
+        StorageEnvironment.Open(
+            new World(_disk, new SimulatedClock(), new Random(1), IsBackgroundAllowed: false), new StorageOptions
+            {
+                MaxDataFileBytes = 64 << 20,
+                ScratchReserveBytes = 64 << 20,
+                ScratchBudgetBytes = 1 << 20,
+                FirstJournalFileBytes = 16 << 10,
+                MaxJournalFileBytes = 32 << 10,
+                Durability = durability,
+            });
 }

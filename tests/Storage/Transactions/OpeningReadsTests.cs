@@ -18,11 +18,17 @@ public sealed class OpeningReadsTests
             environment.Write(transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8));
 
         List<(long Offset, long Length)> read = [], announced = [];
-        var files = new WatchedFiles(new DiskFileSystem(directory.Path)) { OnDataRead = (offset, length) => read.Add((offset, length)), OnDataAnnounced = (offset, length) => announced.Add((offset, length)) };
-        using StorageEnvironment opened = StorageEnvironment.Open(new World(files, TimeProvider.System, new Random(1), true), new StorageOptions { ReadOnly = readOnly });
+        var files = new WatchedFiles(new DiskFileSystem(directory.Path))
+        {
+            OnDataRead = (offset, length) => read.Add((offset, length)),
+            OnDataAnnounced = (offset, length) => announced.Add((offset, length))
+        };
+        using StorageEnvironment opened = StorageEnvironment.Open(
+            new World(files, TimeProvider.System, new Random(1), true), new StorageOptions { ReadOnly = readOnly });
         (long, long) meta = (0, FormatLimits.FirstDataPage * PageLayout.SizeBytes);
         Assert.Equal([meta], read);
-        Assert.Equal([meta, (opened.State.Current.Catalogue.Root.Number * PageLayout.SizeBytes, PageLayout.SizeBytes)], announced);
+        Assert.Equal(
+            [meta, (opened.State.Current.Catalogue.Root.Number * PageLayout.SizeBytes, PageLayout.SizeBytes)], announced);
         using ReadTransaction transaction = opened.BeginRead();
         Assert.True(transaction.FindTree("t")!.Contains("k"u8)); // put above
     }

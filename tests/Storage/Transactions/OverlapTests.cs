@@ -5,7 +5,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Transactions;
 
-/// <summary>The next batch runs while the last one syncs: what is seen meanwhile, and what happens where that goes wrong.</summary>
+/// <summary>
+/// The next batch runs while the last one syncs: what is seen meanwhile, and what happens where that goes wrong.
+/// </summary>
 public sealed class OverlapTests : IDisposable
 {
     private const string FileInUse = "journal-0001.treepie";
@@ -20,7 +22,8 @@ public sealed class OverlapTests : IDisposable
     public OverlapTests()
     {
         _files = new WatchedFiles(new DiskFileSystem(_directory.Path));
-        _environment = StorageEnvironment.Open(new World(_files, TimeProvider.System, new Random(1), true), new StorageOptions { FirstJournalFileBytes = 1 << 20 });
+        _environment = StorageEnvironment.Open(
+            new World(_files, TimeProvider.System, new Random(1), true), new StorageOptions { FirstJournalFileBytes = 1 << 20 });
         Put(_environment, "first");
     }
 
@@ -61,7 +64,11 @@ public sealed class OverlapTests : IDisposable
     public async Task Commands_that_come_during_a_sync_share_the_next_frame()
     {
         Task a = BeginHeldWrite("a");
-        Task[] others = [.. Enumerable.Range(0, 20).Select(i => (Task)_environment.WriteAsync(transaction => transaction.FindTree("t")!.Put([(byte)'b', (byte)i], "b"u8), Token).AsTask())];
+        Task[] others = [
+            .. Enumerable.Range(0, 20)
+                .Select(
+                    i => (Task)_environment.WriteAsync(
+                        transaction => transaction.FindTree("t")!.Put([(byte)'b', (byte)i], "b"u8), Token).AsTask())];
         int syncs = 0;
         _files.OnJournalSync = name => syncs += name == FileInUse ? 1 : 0;
         _isReleased.Set();
@@ -75,7 +82,9 @@ public sealed class OverlapTests : IDisposable
     {
         Task a = BeginHeldWrite("a");
         Task<bool> b = _environment.WriteAsync(transaction => transaction.FindTree("t")!.Contains("a"u8), Token).AsTask();
-        Task<bool> c = _environment.WriteAsync<bool>(transaction => transaction.FindTree("t")!.Contains("a"u8) ? throw new FormatException("on purpose") : true, Token).AsTask();
+        Task<bool> c = _environment.WriteAsync<bool>(
+            transaction => transaction.FindTree("t")!.Contains("a"u8) ? throw new FormatException("on purpose") : true,
+            Token).AsTask();
         Assert.False(b.IsCompleted);
         Assert.False(c.IsCompleted);
         _isReleased.Set();
@@ -111,7 +120,8 @@ public sealed class OverlapTests : IDisposable
             if (name == "data.treepie" && refusals++ == 0)
                 throw new DiskFullException("No room.");
         };
-        Task<bool> b = _environment.WriteAsync(transaction => transaction.FindTree("t")!.Put("b"u8, new byte[4 << 20]), Token).AsTask();
+        Task<bool> b = _environment.WriteAsync(transaction => transaction.FindTree("t")!.Put("b"u8, new byte[4 << 20]), Token)
+            .AsTask();
         Task<bool> c = _environment.WriteAsync(transaction => transaction.FindTree("t")!.Put("c"u8, "c"u8), Token).AsTask();
         Assert.Equal(1, refusals);
         _isReleased.Set();
@@ -127,7 +137,8 @@ public sealed class OverlapTests : IDisposable
     {
         Task a = BeginHeldWrite("a");
         _files.OnAllocate = _ => throw new DiskFullException("No room.");
-        Task<bool> b = _environment.WriteAsync(transaction => transaction.FindTree("t")!.Put("b"u8, new byte[4 << 20]), Token).AsTask();
+        Task<bool> b = _environment.WriteAsync(transaction => transaction.FindTree("t")!.Put("b"u8, new byte[4 << 20]), Token)
+            .AsTask();
         Task<bool> c = _environment.WriteAsync(transaction => transaction.FindTree("t")!.Put("c"u8, "c"u8), Token).AsTask();
         _isReleased.Set();
         await a;
@@ -148,7 +159,8 @@ public sealed class OverlapTests : IDisposable
             if (name == "data.treepie" && (refusals++ == 0 || staysFull))
                 throw new DiskFullException("No room.");
         };
-        Task<bool> alone = Task.Run(() => _environment.Write(transaction => transaction.FindTree("t")!.Put("b"u8, new byte[4 << 20]), Token), Token);
+        Task<bool> alone = Task.Run(
+            () => _environment.Write(transaction => transaction.FindTree("t")!.Put("b"u8, new byte[4 << 20]), Token), Token);
         Assert.Same(alone, await Task.WhenAny(alone, Task.Delay(Eventually.Patience, Token)));
         if (staysFull)
             await Assert.ThrowsAsync<DiskFullException>(() => alone);
@@ -175,7 +187,8 @@ public sealed class OverlapTests : IDisposable
     {
         Task a = BeginHeldWrite("a");
         using var cancel = new CancellationTokenSource();
-        Task<bool> b = _environment.WriteAsync(transaction => transaction.FindTree("t")!.Put("b"u8, "b"u8), cancel.Token).AsTask();
+        Task<bool> b = _environment.WriteAsync(transaction => transaction.FindTree("t")!.Put("b"u8, "b"u8), cancel.Token)
+            .AsTask();
         await cancel.CancelAsync();
         Assert.False(b.IsCompleted);
         _isReleased.Set();
@@ -209,7 +222,8 @@ public sealed class OverlapTests : IDisposable
             var files = new WatchedFiles(disk);
             var model = new Model();
             var workload = new Workload(random, new WorkloadShape { Keys = 300, MaxSteps = 20, MaxValueBytes = 20_000 });
-            using (StorageEnvironment environment = StorageEnvironment.Open(new World(files, TimeProvider.System, random, false), SmallDisk.Options))
+            using (StorageEnvironment environment = StorageEnvironment.Open(
+                new World(files, TimeProvider.System, random, false), SmallDisk.Options))
             {
                 var pending = new List<Task<bool>>();
                 int left = 60;
@@ -231,7 +245,8 @@ public sealed class OverlapTests : IDisposable
             }
 
             disk.Crash();
-            using StorageEnvironment again = StorageEnvironment.Open(new World(disk, TimeProvider.System, random, false), SmallDisk.Options);
+            using StorageEnvironment again = StorageEnvironment.Open(
+                new World(disk, TimeProvider.System, random, false), SmallDisk.Options);
             AssertHolds(again, model);
         }
     }
@@ -241,7 +256,8 @@ public sealed class OverlapTests : IDisposable
     {
         var random = new Random(2);
         var files = new WatchedFiles(new SimulatedDisk(random));
-        using StorageEnvironment environment = StorageEnvironment.Open(new World(files, TimeProvider.System, random, false), new StorageOptions { MaxDataFileBytes = 64 << 20 });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            new World(files, TimeProvider.System, random, false), new StorageOptions { MaxDataFileBytes = 64 << 20 });
         Put(environment, "first");
         var errors = new List<Exception>();
         files.OnJournalSync = _ =>
@@ -307,7 +323,9 @@ public sealed class OverlapTests : IDisposable
         }
 
         static int Read(ReadTransaction read, int client) =>
-            read.FindTree("counts") is { } tree && tree.TryGet(BitConverter.GetBytes(client), out ReadOnlySpan<byte> value) ? BitConverter.ToInt32(value) : 0;
+            read.FindTree("counts") is { } tree && tree.TryGet(BitConverter.GetBytes(client), out ReadOnlySpan<byte> value)
+                ? BitConverter.ToInt32(value)
+                : 0;
     }
 
     /// <summary>A blocking write on another thread, which is in its sync when this returns, until released.</summary>
@@ -329,7 +347,8 @@ public sealed class OverlapTests : IDisposable
     }
 
     private static void Put(StorageEnvironment environment, string key) =>
-        environment.Write(transaction => transaction.GetOrCreateTree("t").Put(System.Text.Encoding.UTF8.GetBytes(key), "value"u8));
+        environment.Write(
+            transaction => transaction.GetOrCreateTree("t").Put(System.Text.Encoding.UTF8.GetBytes(key), "value"u8));
 
     private string Keys()
     {

@@ -10,7 +10,8 @@ public sealed class ReadScopeTests : IDisposable
     private readonly TemporaryDirectory _directory = new();
     private readonly StorageEnvironment _environment;
 
-    public ReadScopeTests() => _environment = StorageEnvironment.Open(_directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+    public ReadScopeTests() =>
+        _environment = StorageEnvironment.Open(_directory.Path, new StorageOptions { Durability = Durability.Relaxed });
 
     public void Dispose()
     {
@@ -86,7 +87,8 @@ public sealed class ReadScopeTests : IDisposable
         byte[] room = new byte[Tree.MaxKeyBytes];
         Assert.Equal(200 * 501, Run(200));
 
-        // What is no read may allocate on this thread in a round, as the runtime does where it compiles again; reads that do, do so in each.
+        // What is no read may allocate on this thread in a round, as the runtime does where it compiles again; reads that do, do
+        // so in each.
         long least = long.MaxValue;
         for (int round = 0; round < 5 && least > 0; round++)
         {
@@ -130,7 +132,11 @@ public sealed class ReadScopeTests : IDisposable
             byte[][] keys = [.. expected.Keys];
             for (int i = 0; i < 60; i++)
             {
-                byte[] from = i == 0 || keys.Length == 0 ? [] : i % 2 == 0 ? keys[random.Next(keys.Length)] : Encoding.UTF8.GetBytes(random.Next().ToString(System.Globalization.CultureInfo.InvariantCulture));
+                byte[] from = i == 0 || keys.Length == 0
+                    ? []
+                    : i % 2 == 0
+                    ? keys[random.Next(keys.Length)]
+                    : Encoding.UTF8.GetBytes(random.Next().ToString(System.Globalization.CultureInfo.InvariantCulture));
                 int at = Array.FindIndex(keys, key => key.AsSpan().SequenceCompareTo(from) >= 0);
                 at = at < 0 ? keys.Length : at;
                 foreach (LeafEntries leaf in read.GetTree(name).Scan(from, room))
@@ -204,5 +210,6 @@ public sealed class ReadScopeTests : IDisposable
     }
 
     private void Put(string key, string value) =>
-        _environment.Write(transaction => transaction.GetOrCreateTree("tree").Put(Encoding.UTF8.GetBytes(key), Encoding.UTF8.GetBytes(value)));
+        _environment.Write(
+            transaction => transaction.GetOrCreateTree("tree").Put(Encoding.UTF8.GetBytes(key), Encoding.UTF8.GetBytes(value)));
 }

@@ -3,7 +3,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Transactions;
 
-/// <summary>What is committed relaxed is on the disk some time later, whatever the timer and the checkpoint before it met with.</summary>
+/// <summary>
+/// What is committed relaxed is on the disk some time later, whatever the timer and the checkpoint before it met with.
+/// </summary>
 public sealed class RelaxedDelayTests : IDisposable
 {
     private readonly TemporaryDirectory _directory = new();
@@ -14,7 +16,8 @@ public sealed class RelaxedDelayTests : IDisposable
     public RelaxedDelayTests()
     {
         var files = new WatchedFiles(new DiskFileSystem(_directory.Path));
-        _environment = StorageEnvironment.Open(new World(files, _clock, new Random(1), true), new StorageOptions { Durability = Durability.Relaxed });
+        _environment = StorageEnvironment.Open(
+            new World(files, _clock, new Random(1), true), new StorageOptions { Durability = Durability.Relaxed });
         files.OnDataSync = () =>
         {
             if (_environment.State.CheckpointUnderWay < 0)
@@ -62,7 +65,8 @@ public sealed class RelaxedDelayTests : IDisposable
         await Eventually.TrueAsync(() => _environment.GetStatistics().Checkpoints > before + 1, "the second commit is written");
     }
 
-    private void Put(int key) => _environment.Write(transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(key), new byte[100]));
+    private void Put(int key) =>
+        _environment.Write(transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(key), new byte[100]));
 
     /// <summary>Timers that go off when a test says so, or as soon as they run.</summary>
     private sealed class Timers : TimeProvider

@@ -21,7 +21,8 @@ public sealed class ShrinkTests
         environment.Write(transaction =>
         {
             Tree tree = transaction.GetOrCreateTree("t");
-            TransactionMap<long, string, PrimitiveSerializer<long>, StringSerializer> map = transaction.GetOrCreateMap<long, string, PrimitiveSerializer<long>, StringSerializer>("m");
+            TransactionMap<long, string, PrimitiveSerializer<long>, StringSerializer> map =
+                transaction.GetOrCreateMap<long, string, PrimitiveSerializer<long>, StringSerializer>("m");
             for (int key = 0; key < 3000; key++)
             {
                 if (key % 10 == 0)
@@ -38,7 +39,9 @@ public sealed class ShrinkTests
         Task writer = Task.Run(() =>
         {
             for (; !stop.IsCancellationRequested; written++)
-                environment.Write(transaction => transaction.GetOrCreateTree("others").Put(BitConverter.GetBytes(written % 100), new byte[300]));
+                environment.Write(
+                    transaction => transaction.GetOrCreateTree("others")
+                        .Put(BitConverter.GetBytes(written % 100), new byte[300]));
         });
         long before = environment.GetStatistics().DataFileBytes;
         ShrinkReport report = environment.Shrink(progress);
@@ -50,7 +53,8 @@ public sealed class ShrinkTests
         Assert.True(report.MovedPages > 20);
         Assert.Empty(report.HeldBy);
         Assert.NotEmpty(progress.Seen);
-        Assert.Equal(new FileInfo(Path.Combine(directory.Path, "data.treepie")).Length, environment.GetStatistics().DataFileBytes);
+        Assert.Equal(
+            new FileInfo(Path.Combine(directory.Path, "data.treepie")).Length, environment.GetStatistics().DataFileBytes);
         Assert.Empty(environment.Check().Problems);
         using ReadTransaction read = environment.BeginRead();
         Assert.Equal(300, read.FindTree("t")!.Count);
@@ -96,7 +100,8 @@ public sealed class ShrinkTests
         {
             var random = new Random(unchecked(seed + run));
             var disk = new SimulatedDisk(random);
-            var workload = new Workload(random, new WorkloadShape { Keys = 300, MaxSteps = 40, MaxValueBytes = 30_000, DeletePerMille = 600 });
+            var workload = new Workload(
+                random, new WorkloadShape { Keys = 300, MaxSteps = 40, MaxValueBytes = 30_000, DeletePerMille = 600 });
             var model = new SnapshotModel();
             long length = 0;
             using (StorageEnvironment environment = Open(disk, random))
@@ -158,7 +163,8 @@ public sealed class ShrinkTests
             environment.Write(transaction =>
             {
                 Tree tree = transaction.GetOrCreateTree("t");
-                TransactionMap<long, string, PrimitiveSerializer<long>, StringSerializer> map = transaction.GetOrCreateMap<long, string, PrimitiveSerializer<long>, StringSerializer>("m");
+                TransactionMap<long, string, PrimitiveSerializer<long>, StringSerializer> map =
+                    transaction.GetOrCreateMap<long, string, PrimitiveSerializer<long>, StringSerializer>("m");
                 for (int key = first; key < first + 500; key++)
                 {
                     tree.Reserve(BitConverter.GetBytes(key), ValueBytes(key))[^1] = (byte)key;

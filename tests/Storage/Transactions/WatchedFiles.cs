@@ -3,7 +3,10 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Tests.Transactions;
 
-/// <summary>A file system whose calls a test sees before they reach the one below: it may hold them up, fail them, or do something meanwhile.</summary>
+/// <summary>
+/// A file system whose calls a test sees before they reach the one below: it may hold them up, fail them, or do something
+/// meanwhile.
+/// </summary>
 internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
 {
     /// <summary>Called before a journal file is synced.</summary>
@@ -75,7 +78,8 @@ internal sealed class WatchedFiles(IFileSystem files) : IFileSystem
 
     public void NameHolder(IDisposable fileLock, DateTimeOffset now) => files.NameHolder(fileLock, now);
 
-    public IFileMap Map(IFile file, long reserveBytes) => new WatchedMap(this, files.Map(((WatchedFile)file).Inner, reserveBytes));
+    public IFileMap Map(IFile file, long reserveBytes) =>
+        new WatchedMap(this, files.Map(((WatchedFile)file).Inner, reserveBytes));
 
     private sealed class WatchedMap(WatchedFiles owner, IFileMap inner) : IFileMap
     {

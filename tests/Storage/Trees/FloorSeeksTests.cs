@@ -49,7 +49,10 @@ public sealed class FloorSeeksTests
         for (int round = 0; round < 200; round++)
         {
             long list = random.Next(0, lists + 2);
-            long[] wanted = [.. Enumerable.Range(0, 310).Where(_ => random.Next(1 + (round % 20)) == 0).Select(number => (list << 32) + number)];
+            long[] wanted = [
+                .. Enumerable.Range(0, 310)
+                    .Where(_ => random.Next(1 + (round % 20)) == 0)
+                    .Select(number => (list << 32) + number)];
             var seeks = new FloorSeeks(found, new PageReference[wanted.Length]);
             foreach (long key in wanted)
                 seeks.Add(Key(key));
@@ -60,7 +63,8 @@ public sealed class FloorSeeksTests
                 place = place < 0 ? ~place - 1 : place;
                 int expected = place >= 0 && all[place] >> 32 == list ? keys[all[place]] : 0;
                 if (seeks.TryGet(i, Key(wanted[i]), ListBytes, out ReadOnlySpan<byte> value))
-                    Assert.Equal((expected, expected), (value.Length, value.IsEmpty ? 0 : BinaryPrimitives.ReadInt32BigEndian(value)));
+                    Assert.Equal(
+                        (expected, expected), (value.Length, value.IsEmpty ? 0 : BinaryPrimitives.ReadInt32BigEndian(value)));
                 else
                     Assert.True(place < 0 || all[place] != wanted[i], "a leaf does not begin behind a key that it has");
             }

@@ -5,8 +5,9 @@ using Treepie.Tests.Support;
 namespace Treepie.Storage.Tests.Trees;
 
 /// <summary>
-/// Keys with a long prefix in common fill a page to the last bytes, because the prefix is stored once; then a key comes that does not share it. It was
-/// once thought that the page, as it is, would not fit into a page, and the command failed with "cannot be divided". Found by a salvage, which writes keys in order.
+/// Keys with a long prefix in common fill a page to the last bytes, because the prefix is stored once; then a key comes that does
+/// not share it. It was once thought that the page, as it is, would not fit into a page, and the command failed with "cannot be
+/// divided". Found by a salvage, which writes keys in order.
 /// </summary>
 public sealed class FullPageTests
 {
@@ -14,7 +15,8 @@ public sealed class FullPageTests
     public void A_key_without_the_prefix_of_a_full_page_finds_a_place_beside_it()
     {
         using var directory = new TemporaryDirectory();
-        using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            directory.Path, new StorageOptions { Durability = Durability.Relaxed });
         var prefix = new string('x', 1900);
         for (int valueBytes = 200; valueBytes < 420; valueBytes++)
         {

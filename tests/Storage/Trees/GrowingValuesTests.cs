@@ -5,7 +5,10 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Trees;
 
-/// <summary>Values that grow and shrink under keys that stay, as the blocks of a dictionary do: pages are full of what was there before, and are laid anew where that is enough, divided where it is not.</summary>
+/// <summary>
+/// Values that grow and shrink under keys that stay, as the blocks of a dictionary do: pages are full of what was there before,
+/// and are laid anew where that is enough, divided where it is not.
+/// </summary>
 public sealed class GrowingValuesTests
 {
     [Theory]

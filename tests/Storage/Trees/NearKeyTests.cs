@@ -11,7 +11,8 @@ public sealed class NearKeyTests : IDisposable
     private readonly TemporaryDirectory _directory = new();
     private readonly StorageEnvironment _environment;
 
-    public NearKeyTests() => _environment = StorageEnvironment.Open(_directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+    public NearKeyTests() =>
+        _environment = StorageEnvironment.Open(_directory.Path, new StorageOptions { Durability = Durability.Relaxed });
 
     public void Dispose()
     {
@@ -72,7 +73,10 @@ public sealed class NearKeyTests : IDisposable
             }
 
             bool isBefore = random.Next(3) == 0;
-            int[] view = [.. isBefore ? keys.GetViewBetween(int.MinValue, at - 1).Reverse().Take(1) : keys.GetViewBetween(at, int.MaxValue).Take(1)];
+            int[] view = [
+                .. isBefore
+                    ? keys.GetViewBetween(int.MinValue, at - 1).Reverse().Take(1)
+                    : keys.GetViewBetween(at, int.MaxValue).Take(1)];
             bool found = isBefore ? cursor.SeekBefore(Key(at)) : cursor.Seek(Key(at));
             Assert.Equal(view.Length == 1, found);
             Assert.Equal(found, cursor.IsValid);
@@ -100,7 +104,8 @@ public sealed class NearKeyTests : IDisposable
         int leaves = 0;
         foreach (LeafEntries leaf in read.GetTree("loaded").Scan(new byte[Tree.MaxKeyBytes]))
             leaves += leaf.Count > 0 ? 1 : 0;
-        int entryBytes = 4 + 4 + 2 + ValueBytes + 2; // cell head, head, slot, value, and of the key what is not in the prefix at least
+        // cell head, head, slot, value, and of the key what is not in the prefix at least
+        int entryBytes = 4 + 4 + 2 + ValueBytes + 2;
         Assert.True(leaves <= Count * entryBytes / (8192 - 64) * 1.1, $"{leaves} leaves for {Count} keys");
     }
 

@@ -4,7 +4,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Trees;
 
-/// <summary>Where a page is divided depends on what its parts would take: one byte too many, and a full page "cannot be divided".</summary>
+/// <summary>
+/// Where a page is divided depends on what its parts would take: one byte too many, and a full page "cannot be divided".
+/// </summary>
 public sealed class PageRebuildTests
 {
     [Theory]
@@ -50,7 +52,9 @@ public sealed class PageRebuildTests
         for (int i = 0; page.Count < 3 || (page.HasRoom(20, 40) && random.Next(100) > 0); i++)
         {
             byte[] suffix = [(byte)(i >> 8), (byte)i, .. new byte[random.Next(18)]];
-            page.InsertSuffix(page.Count, isBranch && i == 0 ? default : suffix, default, isBranch ? PageReference.PackedBytes : random.Next(40), isOverflow: false);
+            page.InsertSuffix(
+                page.Count, isBranch && i == 0 ? default : suffix, default,
+                isBranch ? PageReference.PackedBytes : random.Next(40), isOverflow: false);
         }
     }
 

@@ -37,8 +37,13 @@ public sealed class PathAnnouncementTests
             return; // elsewhere files are not mapped
 
         List<long> announced = [];
-        var files = new WatchedFiles(new DiskFileSystem(directory.Path)) { OnMapAnnounced = (offset, length) => announced.Add(length == PageLayout.SizeBytes ? offset / PageLayout.SizeBytes : -1) };
-        using StorageEnvironment opened = StorageEnvironment.Open(new World(files, TimeProvider.System, random, true), new StorageOptions());
+        var files = new WatchedFiles(new DiskFileSystem(directory.Path))
+        {
+            OnMapAnnounced = (offset, length) => announced.Add(
+                length == PageLayout.SizeBytes ? offset / PageLayout.SizeBytes : -1)
+        };
+        using StorageEnvironment opened = StorageEnvironment.Open(
+            new World(files, TimeProvider.System, random, true), new StorageOptions());
         using ReadTransaction read = opened.BeginRead();
         Tree[] trees = [read.FindTree("first")!, read.FindTree("second")!]; // made above
         int levels = trees[0].Record.Levels;
@@ -94,9 +99,11 @@ public sealed class PathAnnouncementTests
         var announced = new HashSet<long>();
         var files = new WatchedFiles(new DiskFileSystem(directory.Path))
         {
-            OnMapAnnounced = (offset, length) => announced.UnionWith(Enumerable.Range(0, (int)(length / PageLayout.SizeBytes)).Select(page => (offset / PageLayout.SizeBytes) + page)),
+            OnMapAnnounced = (offset, length) => announced.UnionWith(
+                Enumerable.Range(0, (int)(length / PageLayout.SizeBytes)).Select(page => (offset / PageLayout.SizeBytes) + page)),
         };
-        using StorageEnvironment opened = StorageEnvironment.Open(new World(files, TimeProvider.System, random, true), new StorageOptions());
+        using StorageEnvironment opened = StorageEnvironment.Open(
+            new World(files, TimeProvider.System, random, true), new StorageOptions());
         using ReadTransaction read = opened.BeginRead();
         Tree first = read.FindTree("first")!; // made above
         var root = new SlottedPage(first.Store.Read(first.Record.Root.Number));

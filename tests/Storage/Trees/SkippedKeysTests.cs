@@ -11,7 +11,8 @@ public sealed class SkippedKeysTests : IDisposable
     private readonly TemporaryDirectory _directory = new();
     private readonly StorageEnvironment _environment;
 
-    public SkippedKeysTests() => _environment = StorageEnvironment.Open(_directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+    public SkippedKeysTests() =>
+        _environment = StorageEnvironment.Open(_directory.Path, new StorageOptions { Durability = Durability.Relaxed });
 
     public void Dispose()
     {
@@ -36,21 +37,33 @@ public sealed class SkippedKeysTests : IDisposable
 
         using ReadTransaction read = _environment.BeginRead();
         using Cursor cursor = read.FindTree("lists")!.OpenCursor(); // it was just made
-        byte[][] keys = [.. Enumerable.Range(0, counts.Length).SelectMany(list => Enumerable.Range(0, counts[list]).Select(place => Key(list, place)))];
+        byte[][] keys = [
+            .. Enumerable.Range(0, counts.Length)
+                .SelectMany(list => Enumerable.Range(0, counts[list]).Select(place => Key(list, place)))];
         for (int list = 0; list < counts.Length; list++)
         {
             for (int i = 0; i < 12 && counts[list] > 0; i++)
             {
                 int from = random.Next(counts[list]);
-                int most = random.Next(4) switch { 0 => 0, 1 => counts[list] - from, 2 => int.MaxValue, _ => random.Next(counts[list] + 2) };
+                int most = random.Next(4) switch
+                {
+                    0 => 0,
+                    1 => counts[list] - from,
+                    2 => int.MaxValue,
+                    _ =>
+                    random.Next(counts[list] + 2)
+                };
                 byte[] start = Key(list, from), beginning = random.Next(5) == 0 ? [] : start[..sizeof(int)];
-                int rest = beginning.Length == 0 ? keys.Count(key => key.AsSpan().SequenceCompareTo(start) >= 0) : counts[list] - from;
+                int rest = beginning.Length == 0
+                    ? keys.Count(key => key.AsSpan().SequenceCompareTo(start) >= 0)
+                    : counts[list] - from;
                 Assert.True(cursor.Seek(start));
                 long skipped = cursor.Skip(most, beginning);
                 Assert.Equal(Math.Min(most, rest), skipped);
                 byte[]? next = keys.Where(key => key.AsSpan().SequenceCompareTo(start) >= 0).Skip((int)skipped).FirstOrDefault();
                 Assert.Equal(next is not null, cursor.IsValid);
-                Assert.True(next is null || cursor.Key.SequenceEqual(next), "The cursor stands on the key behind those it has left.");
+                Assert.True(
+                    next is null || cursor.Key.SequenceEqual(next), "The cursor stands on the key behind those it has left.");
             }
         }
 

@@ -5,13 +5,17 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Trees;
 
-/// <summary>The values of keys that begin alike, a leaf at a time: those that a walk from key to key gives, whatever stands before and behind them.</summary>
+/// <summary>
+/// The values of keys that begin alike, a leaf at a time: those that a walk from key to key gives, whatever stands before and
+/// behind them.
+/// </summary>
 public sealed class TakenEntriesTests : IDisposable
 {
     private readonly TemporaryDirectory _directory = new();
     private readonly StorageEnvironment _environment;
 
-    public TakenEntriesTests() => _environment = StorageEnvironment.Open(_directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+    public TakenEntriesTests() =>
+        _environment = StorageEnvironment.Open(_directory.Path, new StorageOptions { Durability = Durability.Relaxed });
 
     public void Dispose()
     {
@@ -51,11 +55,14 @@ public sealed class TakenEntriesTests : IDisposable
         {
             byte[] beginning = Key(list, 0)[..sizeof(int)];
             int place = 0;
-            for (bool more = cursor.Seek(beginning) && cursor.IsAt(beginning, out _); more; more = cursor.MoveNext(beginning, out _))
+            for (bool more = cursor.Seek(beginning) && cursor.IsAt(beginning, out _);
+                 more;
+                 more = cursor.MoveNext(beginning, out _))
             {
                 LeafEntries entries = cursor.TakeEntries(beginning);
                 for (int i = 0; i < entries.Count; i++, place++)
-                    Assert.True(entries.ValueOf(i).SequenceEqual(model[(list, place)]), $"Value {place} of list {list} is another one.");
+                    Assert.True(
+                        entries.ValueOf(i).SequenceEqual(model[(list, place)]), $"Value {place} of list {list} is another one.");
                 Assert.True(cursor.Key.SequenceEqual(Key(list, place - 1)), "The cursor stands on the last that was taken.");
             }
 

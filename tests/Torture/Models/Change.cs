@@ -52,7 +52,9 @@ internal enum ChangeKind
     GiveUp,
 }
 
-/// <summary>One thing a command does to a tree. Keys are numbers here; the bytes follow from them, so that a change can be told in a line.</summary>
+/// <summary>
+/// One thing a command does to a tree. Keys are numbers here; the bytes follow from them, so that a change can be told in a line.
+/// </summary>
 internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count = 1, int Length = 0, int Version = 0)
 {
     private const int MaxMapKeyBytes = 1024;
@@ -66,7 +68,9 @@ internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count 
 
     public string TreeName => _names[Tree % _names.Length];
 
-    /// <summary>The bytes of a key: short and long ones, with prefixes that are shared and some that are not, and the empty one.</summary>
+    /// <summary>
+    /// The bytes of a key: short and long ones, with prefixes that are shared and some that are not, and the empty one.
+    /// </summary>
     public static byte[] KeyOf(int number)
     {
         string text = (number % 5) switch
@@ -81,7 +85,8 @@ internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count 
     }
 
     /// <summary>The same for a hash map, whose keys are shorter.</summary>
-    public static byte[] MapKeyOf(int number) => KeyOf(number) is { Length: > MaxMapKeyBytes } key ? key[^MaxMapKeyBytes..] : KeyOf(number);
+    public static byte[] MapKeyOf(int number) =>
+        KeyOf(number) is { Length: > MaxMapKeyBytes } key ? key[^MaxMapKeyBytes..] : KeyOf(number);
 
     /// <summary>Bytes that follow from key, version and length: a value that is another's shows it.</summary>
     public static void FillValue(Span<byte> value, int key, int version)
@@ -99,7 +104,8 @@ internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count 
 
     private static void FillNumbers(Span<byte> value, int key, int version, int lengthBytes)
     {
-        ulong state = unchecked(((ulong)(uint)key * 0x9E3779B97F4A7C15) ^ ((ulong)(uint)version * 0xC2B2AE3D27D4EB4F) ^ (ulong)lengthBytes) | 1;
+        ulong state = unchecked(((ulong)(uint)key * 0x9E3779B97F4A7C15) ^ ((ulong)(uint)version
+            * 0xC2B2AE3D27D4EB4F) ^ (ulong)lengthBytes) | 1;
         while (value.Length >= sizeof(ulong))
         {
             state ^= state << 13;
@@ -113,7 +119,9 @@ internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count 
             value[i] = (byte)(state >> (8 * i));
     }
 
-    /// <summary>Whether a value of so many bytes holds <see cref="SecretMarker"/>, behind its first sixteen, which tell it from others.</summary>
+    /// <summary>
+    /// Whether a value of so many bytes holds <see cref="SecretMarker"/>, behind its first sixteen, which tell it from others.
+    /// </summary>
     private static bool IsMarked(int lengthBytes) => lengthBytes >= 48;
 
     public byte[] ValueOf(int key)
@@ -125,7 +133,8 @@ internal sealed record Change(ChangeKind Kind, int Tree, int Key = 0, int Count 
 
     public override string ToString() => Kind switch
     {
-        ChangeKind.Put or ChangeKind.Reserve => $"{Kind.ToString().ToLowerInvariant()} {TreeName}[{Key}] = {Length} bytes, version {Version}",
+        ChangeKind.Put or ChangeKind.Reserve =>
+            $"{Kind.ToString().ToLowerInvariant()} {TreeName}[{Key}] = {Length} bytes, version {Version}",
         ChangeKind.Delete or ChangeKind.DeleteIfThere => $"delete {TreeName}[{Key}]",
         ChangeKind.Fill => $"put {TreeName}[{Key}..{Key + Count}) = {Length} bytes each, version {Version}",
         ChangeKind.Clear => $"delete {TreeName}[{Key}..{Key + Count})",

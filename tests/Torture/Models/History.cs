@@ -1,8 +1,9 @@
 namespace Treepie.Torture.Models;
 
 /// <summary>
-/// What was submitted, by transaction number, from a state that is known: so what each transaction must have left. Numbers are given by
-/// the engine in the order in which it runs commands; what is undone and run again submits its number again, and all later ones are void.
+/// What was submitted, by transaction number, from a state that is known: so what each transaction must have left. Numbers are
+/// given by the engine in the order in which it runs commands; what is undone and run again submits its number again, and all
+/// later ones are void.
 /// </summary>
 internal sealed class History(long first, Model model)
 {
@@ -19,7 +20,8 @@ internal sealed class History(long first, Model model)
     public long Last => First + _entries.Count;
 
     /// <summary>
-    /// Whether there are transactions that nobody submits: those by which a shrink moves pages, between the commands of other clients. They change nothing that is seen.
+    /// Whether there are transactions that nobody submits: those by which a shrink moves pages, between the commands of other
+    /// clients. They change nothing that is seen.
     /// </summary>
     public bool HasUnsubmitted { get; set; }
 
@@ -75,7 +77,8 @@ internal sealed class History(long first, Model model)
         {
             ulong hash = HashAt(transaction - 1);
             foreach (Change change in entry.Changes)
-                hash = unchecked((hash * 0xC2B2AE3D27D4EB4F) + (ulong)HashCode.Combine(change.Kind, change.Tree, change.Key, change.Count, change.Length, change.Version));
+                hash = unchecked((hash * 0xC2B2AE3D27D4EB4F)
+                    + (ulong)HashCode.Combine(change.Kind, change.Tree, change.Key, change.Count, change.Length, change.Version));
             entry.Hash = hash | 1;
         }
 

@@ -9,7 +9,8 @@ namespace Treepie.Torture.Models;
 /// <summary>What an environment should hold. Immutable; versions share what did not change.</summary>
 internal sealed class Model
 {
-    private static readonly ImmutableSortedDictionary<byte[], byte[]> _none = ImmutableSortedDictionary.Create<byte[], byte[]>(ByteOrder.Instance);
+    private static readonly ImmutableSortedDictionary<byte[], byte[]> _none = ImmutableSortedDictionary.Create<byte[], byte[]>(
+        ByteOrder.Instance);
 
     private readonly ImmutableSortedDictionary<string, ImmutableSortedDictionary<byte[], byte[]>> _trees;
     private readonly ImmutableSortedDictionary<string, ImmutableSortedDictionary<byte[], byte[]>> _maps;
@@ -31,7 +32,8 @@ internal sealed class Model
         ImmutableSortedDictionary.Create<string, Model>(StringComparer.Ordinal));
 
     /// <summary>The value of a key in a tree, or null.</summary>
-    public byte[]? Find(string tree, byte[] key) => _trees.TryGetValue(tree, out var found) && found.TryGetValue(key, out byte[]? value) ? value : null;
+    public byte[]? Find(string tree, byte[] key) =>
+        _trees.TryGetValue(tree, out var found) && found.TryGetValue(key, out byte[]? value) ? value : null;
 
     /// <summary>The model after a command.</summary>
     public Model Apply(IReadOnlyList<Change> changes)
@@ -52,14 +54,17 @@ internal sealed class Model
                 Apply(maps, change.MapName, change);
             else if (change.Kind == ChangeKind.DropSnapshot)
                 snapshots.Remove(change.SnapshotName);
-            else if (change.Kind != ChangeKind.Snapshot && (change.Kind != ChangeKind.DeleteIfThere || trees.ContainsKey(change.TreeName)))
+            else if (change.Kind != ChangeKind.Snapshot
+                && (change.Kind != ChangeKind.DeleteIfThere || trees.ContainsKey(change.TreeName)))
                 Apply(trees, change.TreeName, change);
         }
 
         // A snapshot is of what the command leaves, wherever in it it is asked for.
         var left = new Model(trees.ToImmutable(), maps.ToImmutable(), Empty._snapshots);
         for (int i = 0; i < changes.Count; i++)
-            if (changes[i].Kind == ChangeKind.Snapshot && !changes.Skip(i).Any(later => later.Kind == ChangeKind.DropSnapshot && later.SnapshotName == changes[i].SnapshotName))
+            if (changes[i].Kind == ChangeKind.Snapshot
+                && !changes.Skip(i)
+                    .Any(later => later.Kind == ChangeKind.DropSnapshot && later.SnapshotName == changes[i].SnapshotName))
                 snapshots[changes[i].SnapshotName] = left;
         return new Model(left._trees, left._maps, snapshots.ToImmutable());
     }
@@ -123,11 +128,14 @@ internal sealed class Model
     public bool HasSame(Model other) =>
         AreSame(_trees, other._trees) && AreSame(_maps, other._maps)
         && _snapshots.Count == other._snapshots.Count
-        && _snapshots.Zip(other._snapshots).All(pair => pair.First.Key == pair.Second.Key && (pair.First.Value == pair.Second.Value || pair.First.Value.HasSame(pair.Second.Value)));
+        && _snapshots.Zip(other._snapshots)
+            .All(
+                pair => pair.First.Key == pair.Second.Key
+                    && (pair.First.Value == pair.Second.Value || pair.First.Value.HasSame(pair.Second.Value)));
 
     /// <summary>
-    /// What a snapshot holds that this does not, or the other way round, in a sentence; null where they are equal. With an environment whose newest
-    /// state that is, named snapshots too.
+    /// What a snapshot holds that this does not, or the other way round, in a sentence; null where they are equal. With an
+    /// environment whose newest state that is, named snapshots too.
     /// </summary>
     public string? Difference(ReadTransaction read, StorageEnvironment? environment = null) =>
         TreeDifference(read) ?? MapDifference(read) ?? (environment is null ? null : SnapshotDifference(environment));
@@ -194,7 +202,8 @@ internal sealed class Model
                 if (!cursor.Key.SequenceEqual(key))
                     return $"tree {name}, key {number}: '{Show(key)}' expected, '{Show(cursor.Key)}' found";
                 if (!cursor.Value.SequenceEqual(value))
-                    return $"tree {name}, key '{Show(key)}' (number {number}): another value ({cursor.Value.Length} bytes) than expected ({value.Length})";
+                    return $"tree {name}, key '{Show(key)}' (number {number}): another value ({cursor.Value.Length} bytes) than "
+                        + $"expected ({value.Length})";
                 if (number % 4 == 0 && (!tree.TryGet(key, out ReadOnlySpan<byte> found) || !found.SequenceEqual(value)))
                     return $"tree {name}, key '{Show(key)}': a look-up gives something else than the cursor";
                 more = cursor.MoveNext();
@@ -208,7 +217,8 @@ internal sealed class Model
         return null;
     }
 
-    private static void Apply(ImmutableSortedDictionary<string, ImmutableSortedDictionary<byte[], byte[]>>.Builder all, string name, Change change)
+    private static void Apply(
+        ImmutableSortedDictionary<string, ImmutableSortedDictionary<byte[], byte[]>>.Builder all, string name, Change change)
     {
         var one = (all.TryGetValue(name, out var found) ? found : _none).ToBuilder();
         for (int key = change.Key; key < change.Key + change.Count; key++)
@@ -245,11 +255,13 @@ internal sealed class Model
     }
 
     private static bool AreSame(
-        ImmutableSortedDictionary<string, ImmutableSortedDictionary<byte[], byte[]>> one, ImmutableSortedDictionary<string, ImmutableSortedDictionary<byte[], byte[]>> other) =>
+        ImmutableSortedDictionary<string, ImmutableSortedDictionary<byte[], byte[]>> one,
+        ImmutableSortedDictionary<string, ImmutableSortedDictionary<byte[], byte[]>> other) =>
         one.Count == other.Count
         && one.Zip(other).All(pair => pair.First.Key == pair.Second.Key && pair.First.Value.Count == pair.Second.Value.Count
             && pair.First.Value.Zip(pair.Second.Value).All(entry =>
-                entry.First.Key.AsSpan().SequenceEqual(entry.Second.Key) && entry.First.Value.AsSpan().SequenceEqual(entry.Second.Value)));
+                entry.First.Key.AsSpan().SequenceEqual(entry.Second.Key)
+                    && entry.First.Value.AsSpan().SequenceEqual(entry.Second.Value)));
 
     private static string Show(ReadOnlySpan<byte> key)
     {

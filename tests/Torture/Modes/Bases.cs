@@ -6,7 +6,9 @@ using Treepie.Torture.Runs;
 
 namespace Treepie.Torture.Modes;
 
-/// <summary>Environments to begin with, made once: new, closed cleanly after some life, and left by a crash with a journal to replay.</summary>
+/// <summary>
+/// Environments to begin with, made once: new, closed cleanly after some life, and left by a crash with a journal to replay.
+/// </summary>
 internal sealed class Bases
 {
     private readonly History _none = new(0, Model.Empty);
@@ -34,19 +36,35 @@ internal sealed class Bases
             return scenario;
 
         (DiskImage image, History history) = _lived[(scenario.Options.Durability, kind == 1, scenario.IsEncrypted)];
-        return scenario with { PagesPerBitmap = FormatLimits.PagesPerBitmap, Start = image, StartModel = history.At(history.Last), StartTransaction = history.Last };
+        return scenario with
+        {
+            PagesPerBitmap = FormatLimits.PagesPerBitmap,
+            Start = image,
+            StartModel = history.At(history.Last),
+            StartTransaction = history.Last
+        };
     }
 
     /// <summary>How one of the kinds came about: the states that were.</summary>
-    public History HistoryOf(Durability durability, int kind, bool isEncrypted) => kind == 0 ? _none : _lived[(durability, kind == 1, isEncrypted)].History;
+    public History HistoryOf(Durability durability, int kind, bool isEncrypted) =>
+        kind == 0 ? _none : _lived[(durability, kind == 1, isEncrypted)].History;
 
-    /// <summary>Enough work that journal files are on their second use, pages are free, values lie on pages of their own, and a tree has branches.</summary>
+    /// <summary>
+    /// Enough work that journal files are on their second use, pages are free, values lie on pages of their own, and a tree has
+    /// branches.
+    /// </summary>
     private static (DiskImage Image, History History) Live(Durability durability, bool isClean, bool isEncrypted)
     {
-        var steps = new List<Step> { Step.Write(new Change(ChangeKind.Fill, 0, 100, 150, 60, 1), new Change(ChangeKind.Put, 1, 1, 1, 9000, 1)) };
+        var steps = new List<Step>
+        {
+            Step.Write(new Change(ChangeKind.Fill, 0, 100, 150, 60, 1), new Change(ChangeKind.Put, 1, 1, 1, 9000, 1))
+        };
         for (int i = 0; i < 24; i++)
         {
-            steps.Add(Step.Write(new Change(ChangeKind.Put, 0, 1 + (i % 3), 1, 100 + i, i), new Change(ChangeKind.Put, 1, 2, 1, i % 5 == 0 ? 20_000 : 50, i)));
+            steps.Add(
+                Step.Write(
+                    new Change(ChangeKind.Put, 0, 1 + (i % 3), 1, 100 + i, i),
+                    new Change(ChangeKind.Put, 1, 2, 1, i % 5 == 0 ? 20_000 : 50, i)));
             if (i % 6 == 5)
                 steps.Add(new Step(StepKind.Checkpoint));
         }
@@ -59,8 +77,16 @@ internal sealed class Bases
 
         // A tail that goes over from one use of a file to the next.
         for (int i = 0; i < 5; i++)
-            steps.Add(Step.Write(new Change(ChangeKind.Put, 1, 4 + i, 1, 7000, 53 + i), new Change(ChangeKind.Put, 0, 3, 1, 45, 53 + i)));
-        var scenario = new Scenario { Seed = 1, Clients = [steps], IsEncrypted = isEncrypted, Options = Scenario.SmallOptions with { Durability = durability } };
+            steps.Add(
+                Step.Write(
+                    new Change(ChangeKind.Put, 1, 4 + i, 1, 7000, 53 + i), new Change(ChangeKind.Put, 0, 3, 1, 45, 53 + i)));
+        var scenario = new Scenario
+        {
+            Seed = 1,
+            Clients = [steps],
+            IsEncrypted = isEncrypted,
+            Options = Scenario.SmallOptions with { Durability = durability }
+        };
         DiskImage? left = null;
         var run = new SimulatedRun(scenario, new ExplorerShape { MomentPercent = 0 }, new Tally());
         long transaction = run.RunAndStop(isClean, image => left = image);

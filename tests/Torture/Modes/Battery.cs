@@ -10,7 +10,8 @@ internal sealed class Battery
     private TortureFailure? _failure;
 
     /// <param name="modes">The modes, and of each the part of the time it gets.</param>
-    public Battery(params (IMode Mode, int Weight)[] modes) => _shares = [.. modes.Select(entry => new Share(entry.Mode, entry.Weight))];
+    public Battery(params (IMode Mode, int Weight)[] modes) =>
+        _shares = [.. modes.Select(entry => new Share(entry.Mode, entry.Weight))];
 
     /// <summary>The modes for seeds, and so on, that belong to it.</summary>
     public IEnumerable<(IMode Mode, long Done)> Done => _shares.Select(share => (share.Mode, share.Done));
@@ -57,7 +58,8 @@ internal sealed class Battery
     public void Run(TimeSpan time, int threads, Tally tally)
     {
         var watch = Stopwatch.StartNew();
-        Thread[] workers = [.. Enumerable.Range(0, threads).Select(_ => new Thread(() => Work(watch, time, tally)) { IsBackground = true })];
+        Thread[] workers =
+            [.. Enumerable.Range(0, threads).Select(_ => new Thread(() => Work(watch, time, tally)) { IsBackground = true })];
         foreach (Thread worker in workers)
             worker.Start();
         foreach (Thread worker in workers)
@@ -68,7 +70,8 @@ internal sealed class Battery
     public void Repeat(string mode, long piece, Tally tally)
     {
         Share share = Array.Find(_shares, share => share.Mode.Name == mode)
-            ?? throw new ArgumentException($"There is no mode '{mode}'; there are {string.Join(", ", _shares.Select(share => share.Mode.Name))}.");
+            ?? throw new ArgumentException(
+                $"There is no mode '{mode}'; there are {string.Join(", ", _shares.Select(share => share.Mode.Name))}.");
         RunPiece(share, piece, tally);
     }
 
@@ -105,7 +108,8 @@ internal sealed class Battery
         }
         catch (Exception error)
         {
-            TortureFailure failure = error as TortureFailure ?? new TortureFailure($"{error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
+            TortureFailure failure = error as TortureFailure
+                ?? new TortureFailure($"{error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
             if (Interlocked.CompareExchange(ref _failure, failure, null) is not null)
                 return;
 

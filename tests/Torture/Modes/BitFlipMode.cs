@@ -9,8 +9,8 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// A bit of a file is wrong, or a few bytes: what is opened then is refused with a typed error, or reads as one of the states that were; never
-/// otherwise. Pieces go through every byte of every file, in an order that spreads them.
+/// A bit of a file is wrong, or a few bytes: what is opened then is refused with a typed error, or reads as one of the states
+/// that were; never otherwise. Pieces go through every byte of every file, in an order that spreads them.
 /// </summary>
 internal sealed class BitFlipMode : IMode
 {
@@ -52,12 +52,14 @@ internal sealed class BitFlipMode : IMode
             long number = (piece / _targets.Count * FlipsOfPiece) + i;
             long offset = (long)((UInt128)(ulong)number * (ulong)Stride % (ulong)content.Length);
 
-            // Most of a file is zeros that nobody reads: of four flips one hits the first meta pages or headers, one the head of a page or frame,
+            // Most of a file is zeros that nobody reads: of four flips one hits the first meta pages or headers, one the head of
+            // a page or frame,
             // one the beginning of a sector, one anything.
             long place = number / 4;
             offset = (number % 4) switch
             {
-                0 => (place % 256) + (place / 256 % 2 * (file == FormatLimits.DataFileName ? PageLayout.SizeBytes : FrameHeader.AlignmentBytes)),
+                0 => (place % 256)
+                    + (place / 256 % 2 * (file == FormatLimits.DataFileName ? PageLayout.SizeBytes : FrameHeader.AlignmentBytes)),
                 1 => (offset & ~(long)(FrameHeader.AlignmentBytes - 1)) + (place % 256),
                 2 => (offset & ~511L) + (place % 128),
                 _ => offset,
@@ -70,7 +72,9 @@ internal sealed class BitFlipMode : IMode
             one[0] ^= (byte)(1 << (int)(number % 8));
             damaged.Write(one, offset);
             tally.AddRecovery(scenario.IsEncrypted);
-            Verify(image.With(file, damaged), history, scenario, $"{(scenario.IsEncrypted ? "encrypted, " : "")}'{file}', byte {offset}, bit {number % 8}");
+            Verify(
+                image.With(file, damaged), history, scenario,
+                $"{(scenario.IsEncrypted ? "encrypted, " : "")}'{file}', byte {offset}, bit {number % 8}");
         }
     }
 
@@ -85,10 +89,13 @@ internal sealed class BitFlipMode : IMode
                 new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), scenario.OptionsWith(0));
             using (ReadTransaction read = environment.BeginRead())
             {
-                // A damaged last frame cannot be told from one that was cut off; an environment without a journal may fall back to its other meta page.
+                // A damaged last frame cannot be told from one that was cut off; an environment without a journal may fall back
+                // to its other meta page.
                 long oldest = durability == Durability.Durable ? history.Last - 1 : history.First;
                 if (read.TransactionId < oldest || read.TransactionId > history.Last)
-                    throw new TortureFailure($"With a wrong bit ({what}) transaction {read.TransactionId} is found, {oldest} to {history.Last} were there.");
+                    throw new TortureFailure(
+                        $"With a wrong bit ({what}) transaction {read.TransactionId} is found, {oldest} to {history.Last} were "
+                            + $"there.");
                 if (history.At(read.TransactionId).Difference(read) is { } difference)
                     throw new TortureFailure($"With a wrong bit ({what}) something else is read: {difference}.");
             }
@@ -101,7 +108,8 @@ internal sealed class BitFlipMode : IMode
         }
         catch (Exception error) when (error is not TortureFailure)
         {
-            throw new TortureFailure($"With a wrong bit ({what}): {error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
+            throw new TortureFailure(
+                $"With a wrong bit ({what}): {error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
         }
         finally
         {
@@ -111,5 +119,13 @@ internal sealed class BitFlipMode : IMode
     }
 
     private Scenario Begin(Durability durability, int kind, bool isEncrypted) =>
-        _bases.Begin(new Scenario { Seed = 1, Clients = [[]], IsEncrypted = isEncrypted, Options = Scenario.SmallOptions with { Durability = durability } }, kind);
+        _bases.Begin(
+            new Scenario
+            {
+                Seed = 1,
+                Clients = [[]],
+                IsEncrypted = isEncrypted,
+                Options = Scenario.SmallOptions with { Durability = durability }
+            },
+            kind);
 }

@@ -41,7 +41,10 @@ internal sealed class DamageMode(Bases bases) : IMode
     {
         Scenario scenario = Begin(isEncrypted, CrashedBase);
         History history = bases.HistoryOf(Durability.Durable, CrashedBase, isEncrypted);
-        string[] journals = [.. scenario.Start.Files.Keys.Where(name => name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal)).Order(StringComparer.Ordinal)];
+        string[] journals = [
+            .. scenario.Start.Files.Keys
+                .Where(name => name.StartsWith(FormatLimits.JournalPrefix, StringComparison.Ordinal))
+                .Order(StringComparer.Ordinal)];
         for (int i = 0; i < CutsOfPiece; i++)
         {
             string file = journals[random.Next(journals.Length)];
@@ -54,7 +57,9 @@ internal sealed class DamageMode(Bases bases) : IMode
             {
                 using ReadTransaction read = environment.BeginRead();
                 if (read.TransactionId != history.Last)
-                    throw new TortureFailure($"With a journal cut off ({what}) transaction {read.TransactionId} is found and nothing is said; {history.Last} was acknowledged.");
+                    throw new TortureFailure(
+                        $"With a journal cut off ({what}) transaction {read.TransactionId} is found and nothing is said; "
+                            + $"{history.Last} was acknowledged.");
                 if (history.At(read.TransactionId).Difference(read) is { } difference)
                     throw new TortureFailure($"With a journal cut off ({what}) something else is read: {difference}.");
             });
@@ -81,7 +86,9 @@ internal sealed class DamageMode(Bases bases) : IMode
                 environment.State.Scrubber!.RunPass(); // it is open for writing
                 long[] found = environment.State.Store.Proofs.Damaged.All();
                 if (!changed.All(found.Contains))
-                    throw new TortureFailure($"Pages {string.Join(", ", changed)} were changed on the disk ({what}), the scrub found {string.Join(", ", found)}.");
+                    throw new TortureFailure(
+                        $"Pages {string.Join(", ", changed)} were changed on the disk ({what}), the scrub found "
+                            + $"{string.Join(", ", found)}.");
             }
             else
             {
@@ -92,7 +99,9 @@ internal sealed class DamageMode(Bases bases) : IMode
             try
             {
                 string? difference = history.At(history.Last).Difference(read);
-                throw new TortureFailure($"Pages {string.Join(", ", changed)} were changed on the disk ({what}), and nobody says so: {difference ?? "all is read as it was"}.");
+                throw new TortureFailure(
+                    $"Pages {string.Join(", ", changed)} were changed on the disk ({what}), and nobody says so: "
+                        + $"{difference ?? "all is read as it was"}.");
             }
             catch (CorruptionException)
             {
@@ -106,11 +115,17 @@ internal sealed class DamageMode(Bases bases) : IMode
     {
         var pages = new List<long>();
         ulong[] live = environment.State.Space.CopyLive();
-        for (long page = FormatLimits.FirstDataPage; page < Math.Min(environment.State.Space.PageCount, file.Length / PageLayout.SizeBytes); page++)
+        for (long page = FormatLimits.FirstDataPage;
+             page < Math.Min(environment.State.Space.PageCount, file.Length / PageLayout.SizeBytes);
+             page++)
         {
             var head = new Page(file.AsSpan((int)page * PageLayout.SizeBytes, PageLayout.SizeBytes));
             bool isLive = (live[page / 64] & (1UL << (int)(page % 64))) != 0;
-            if (isLive && environment.State.Store.FrameOf(page) == 0 && head.Number == page && head.TreeId > 2 && head.Type is PageType.Leaf or PageType.Branch)
+            if (isLive
+                && environment.State.Store.FrameOf(page) == 0
+                && head.Number == page
+                && head.TreeId > 2
+                && head.Type is PageType.Leaf or PageType.Branch)
                 pages.Add(page);
         }
 
@@ -127,7 +142,8 @@ internal sealed class DamageMode(Bases bases) : IMode
         StorageEnvironment? environment = null;
         try
         {
-            environment = StorageEnvironment.Open(new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), scenario.OptionsWith(0));
+            environment = StorageEnvironment.Open(
+                new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), scenario.OptionsWith(0));
             verify(environment);
         }
         catch (StorageException)
@@ -136,7 +152,8 @@ internal sealed class DamageMode(Bases bases) : IMode
         }
         catch (Exception error) when (error is not TortureFailure)
         {
-            throw new TortureFailure($"With damage ({what}): {error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
+            throw new TortureFailure(
+                $"With damage ({what}): {error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
         }
         finally
         {

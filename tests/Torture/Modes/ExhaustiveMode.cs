@@ -5,8 +5,9 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// Every workload of up to three transactions from a small alphabet, each followed by nothing, a checkpoint, a reopening or a reader that stays (in an encrypted environment: by nothing, another key
-/// of the user's, a reopening or another data key), in every kind of environment: all crash points, and all subsets of what is not synced up to a bound.
+/// Every workload of up to three transactions from a small alphabet, each followed by nothing, a checkpoint, a reopening or a
+/// reader that stays (in an encrypted environment: by nothing, another key of the user's, a reopening or another data key), in
+/// every kind of environment: all crash points, and all subsets of what is not synced up to a bound.
 /// </summary>
 internal sealed class ExhaustiveMode : IMode
 {
@@ -14,7 +15,9 @@ internal sealed class ExhaustiveMode : IMode
 
     private const int MaxTransactions = 3;
 
-    /// <summary>Spreads the longer workloads, so that a part of them is a sample of all: a prime that divides no number of workloads here.</summary>
+    /// <summary>
+    /// Spreads the longer workloads, so that a part of them is a sample of all: a prime that divides no number of workloads here.
+    /// </summary>
     private const long Stride = 7_368_787;
 
     private static readonly StepKind?[] _joints = [null, StepKind.Checkpoint, StepKind.Reopen, StepKind.Hold];
@@ -74,18 +77,24 @@ internal sealed class ExhaustiveMode : IMode
                 new Step(StepKind.Checkpoint),
                 new Step(StepKind.Sweep, 2),
                 Step.Write(new Change(ChangeKind.Reserve, 0, 3, 1, 200, 800 + at)),
-                Step.Write(new Change(ChangeKind.Put, 0, 3, 1, 90, 850 + at), new Change(ChangeKind.Put, 1, 3, 1, 30_000, 850 + at)),
+                Step.Write(
+                    new Change(ChangeKind.Put, 0, 3, 1, 90, 850 + at), new Change(ChangeKind.Put, 1, 3, 1, 30_000, 850 + at)),
             ],
         },
         Step.Write(new Change(ChangeKind.Snapshot, at % 2), new Change(ChangeKind.Put, 0, 1, 1, 50, 900 + at)),
-        Step.Write(new Change(ChangeKind.DropSnapshot, 0), new Change(ChangeKind.MapPut, 0, 1, 12, 70, 950 + at), new Change(ChangeKind.MapRemove, 0, 1 + at)),
-        Step.Throw(new Change(ChangeKind.Put, 0, 1, 1, 70, 500 + at), new Change(ChangeKind.Put, 2, 1, 1, 7000, 500 + at), new Change(ChangeKind.Drop, 1)),
+        Step.Write(
+            new Change(ChangeKind.DropSnapshot, 0), new Change(ChangeKind.MapPut, 0, 1, 12, 70, 950 + at),
+            new Change(ChangeKind.MapRemove, 0, 1 + at)),
+        Step.Throw(
+            new Change(ChangeKind.Put, 0, 1, 1, 70, 500 + at), new Change(ChangeKind.Put, 2, 1, 1, 7000, 500 + at),
+            new Change(ChangeKind.Drop, 1)),
         new Step(StepKind.Merge)
         {
             Commands =
             [
                 [new Change(ChangeKind.Put, 0, 2, 1, 80, 600 + at)],
-                [new Change(ChangeKind.Put, 0, 2, 1, 90, 650 + at), new Change(ChangeKind.Fill, 0, 200, 40, 100, 650 + at), new Change(ChangeKind.GiveUp, 0)],
+                [new Change(ChangeKind.Put, 0, 2, 1, 90, 650 + at), new Change(
+                    ChangeKind.Fill, 0, 200, 40, 100, 650 + at), new Change(ChangeKind.GiveUp, 0)],
                 [new Change(ChangeKind.Reserve, 0, 1, 1, 2500, 700 + at), new Change(ChangeKind.Delete, 0, 3)],
             ],
         },
@@ -124,6 +133,13 @@ internal sealed class ExhaustiveMode : IMode
         }
 
         return _bases.Begin(
-            new Scenario { Seed = 1, Clients = [steps], IsEncrypted = isEncrypted, MapsSeeWrites = (kind + length) % 2 == 0, Options = Scenario.SmallOptions with { Durability = durability } }, kind);
+            new Scenario
+            {
+                Seed = 1,
+                Clients = [steps],
+                IsEncrypted = isEncrypted,
+                MapsSeeWrites = (kind + length) % 2 == 0,
+                Options = Scenario.SmallOptions with { Durability = durability }
+            }, kind);
     }
 }

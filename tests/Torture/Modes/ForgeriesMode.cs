@@ -9,8 +9,9 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// Someone without the key changes files of an encrypted environment and makes every checksum right again: a bit anywhere in a page, a meta page, a bitmap, a frame, or a page in another's
-/// place. It is said, in words that tell it from a failing disk, and nothing is read that never was.
+/// Someone without the key changes files of an encrypted environment and makes every checksum right again: a bit anywhere in a
+/// page, a meta page, a bitmap, a frame, or a page in another's place. It is said, in words that tell it from a failing disk, and
+/// nothing is read that never was.
 /// </summary>
 internal sealed class ForgeriesMode : IMode
 {
@@ -18,7 +19,8 @@ internal sealed class ForgeriesMode : IMode
 
     private const int ForgeriesOfPiece = 12;
 
-    private static readonly string[] _words = ["someone", "it says it is page", "it says its value has", "EncryptionKeyException", "is cut short"];
+    private static readonly string[] _words =
+        ["someone", "it says it is page", "it says its value has", "EncryptionKeyException", "is cut short"];
 
     private readonly List<Target> _targets = [];
 
@@ -29,7 +31,13 @@ internal sealed class ForgeriesMode : IMode
             for (int kind = 1; kind < Bases.Count; kind++)
             {
                 Scenario scenario = bases.Begin(
-                    new Scenario { Seed = 1, Clients = [[]], IsEncrypted = true, Options = Scenario.SmallOptions with { Durability = durability } }, kind);
+                    new Scenario
+                    {
+                        Seed = 1,
+                        Clients = [[]],
+                        IsEncrypted = true,
+                        Options = Scenario.SmallOptions with { Durability = durability }
+                    }, kind);
                 _targets.Add(Target.Of(scenario, bases.HistoryOf(durability, kind, isEncrypted: true)));
             }
         }
@@ -82,19 +90,25 @@ internal sealed class ForgeriesMode : IMode
         page[offset] ^= (byte)(1 << bit);
 
         // With another type or length of a value the checksum covers something else: it tells as well.
-        bool isOtherRun = offset is PageLayout.TypeOffset or (>= PageLayout.ValueLengthOffset and < PageLayout.ValueLengthOffset + sizeof(int));
-        Verify(target, target.Image.WithPage(number, page), $"bit {bit} of byte {offset} of page {number} changed", mustBeSaid: !isOtherRun);
+        bool isOtherRun =
+            offset is PageLayout.TypeOffset or (>= PageLayout.ValueLengthOffset and < PageLayout.ValueLengthOffset + sizeof(int));
+        Verify(
+            target, target.Image.WithPage(number, page), $"bit {bit} of byte {offset} of page {number} changed",
+            mustBeSaid: !isOtherRun);
     }
 
     private static void ForgeMeta(Target target, Random random)
     {
-        int slot = target.Image.Meta().Slot, offset = random.Next(2) == 0 ? random.Next(64, 256) : random.Next(MetaPage.CopyBytes), bit = random.Next(8);
+        int slot = target.Image.Meta().Slot,
+            offset = random.Next(2) == 0 ? random.Next(64, 256) : random.Next(MetaPage.CopyBytes),
+            bit = random.Next(8);
         if (offset is >= PageLayout.ChecksumOffset and < PageLayout.ChecksumOffset + sizeof(uint))
             return;
 
         DiskImage image = target.Image.WithMeta(slot, copy => copy[offset] ^= (byte)(1 << bit));
 
-        // What no reader looks at may be anything; and where it is no meta page any more, the other one counts, as after a crash, or it is foreign.
+        // What no reader looks at may be anything; and where it is no meta page any more, the other one counts, as after a crash,
+        // or it is foreign.
         byte[] before = new byte[MetaPage.CopyBytes], after = new byte[MetaPage.CopyBytes];
         target.Image.Meta().WriteCopy(before);
         bool isMeta = false;
@@ -107,7 +121,9 @@ internal sealed class ForgeriesMode : IMode
         {
         }
 
-        Verify(target, image, $"bit {bit} of byte {offset} of meta page {slot} changed", mustBeSaid: isMeta && !before.AsSpan().SequenceEqual(after) && image.Meta().FindFault() is null);
+        Verify(
+            target, image, $"bit {bit} of byte {offset} of meta page {slot} changed",
+            mustBeSaid: isMeta && !before.AsSpan().SequenceEqual(after) && image.Meta().FindFault() is null);
     }
 
     private static void ForgeFrame(Target target, Random random)
@@ -115,13 +131,15 @@ internal sealed class ForgeriesMode : IMode
         (string file, long place) = target.Frames[random.Next(target.Frames.Count)];
         int length = target.Image.FrameAt(file, place)!.Length; // it was there when the target was made
         bool isPayload = random.Next(4) > 0;
-        int offset = isPayload ? random.Next(FrameHeader.SizeBytes, length) : random.Next(FrameHeader.SizeBytes), bit = random.Next(8);
+        int offset = isPayload ? random.Next(FrameHeader.SizeBytes, length) : random.Next(FrameHeader.SizeBytes),
+            bit = random.Next(8);
         if (!isPayload && offset is >= 48 and < 52)
             return; // another length: what follows is no frame
 
         DiskImage image = target.Image.WithFrame(file, place, frame => frame[offset] ^= (byte)(1 << bit));
 
-        // With a header that does not continue the log, it ends there, as after a torn write: the last frame cannot be told from one that was cut off.
+        // With a header that does not continue the log, it ends there, as after a torn write: the last frame cannot be told from
+        // one that was cut off.
         Verify(target, image, $"bit {bit} of byte {offset} of the frame at {place} of '{file}' changed", mustBeSaid: isPayload);
     }
 
@@ -145,11 +163,13 @@ internal sealed class ForgeriesMode : IMode
         var said = new List<string>();
         try
         {
-            environment = StorageEnvironment.Open(new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), target.Scenario.OptionsWith(0));
+            environment = StorageEnvironment.Open(
+                new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), target.Scenario.OptionsWith(0));
             Read(target, environment, what, said);
             var other = new SimulatedDisk(new Random(1), image) { MapsSeeWrites = true };
             CheckReport report = StorageCheck.Run(
-                new World(other, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), target.Scenario.OptionsWith(0).EncryptionKey, null, CancellationToken.None);
+                new World(other, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false),
+                target.Scenario.OptionsWith(0).EncryptionKey, null, CancellationToken.None);
             said.AddRange(report.Problems.Select(problem => problem.What));
         }
         catch (StorageException error)
@@ -158,7 +178,8 @@ internal sealed class ForgeriesMode : IMode
         }
         catch (Exception error) when (error is not TortureFailure)
         {
-            throw new TortureFailure($"With {what}: {error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
+            throw new TortureFailure(
+                $"With {what}: {error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
         }
         finally
         {
@@ -167,7 +188,8 @@ internal sealed class ForgeriesMode : IMode
         }
 
         if (mustBeSaid && !said.Exists(text => _words.Any(word => text.Contains(word, StringComparison.Ordinal))))
-            throw new TortureFailure($"With {what} nobody says so; {(said.Count == 0 ? "all seems well" : $"what is said is: {said[0]}")}.", said);
+            throw new TortureFailure(
+                $"With {what} nobody says so; {(said.Count == 0 ? "all seems well" : $"what is said is: {said[0]}")}.", said);
     }
 
     private static void Read(Target target, StorageEnvironment environment, string what, List<string> said)
@@ -175,7 +197,8 @@ internal sealed class ForgeriesMode : IMode
         using ReadTransaction read = environment.BeginRead();
         long oldest = target.Scenario.Options.Durability == Durability.Durable ? target.History.Last - 1 : target.History.First;
         if (read.TransactionId < oldest || read.TransactionId > target.History.Last)
-            throw new TortureFailure($"With {what} transaction {read.TransactionId} is found, {oldest} to {target.History.Last} were there.");
+            throw new TortureFailure(
+                $"With {what} transaction {read.TransactionId} is found, {oldest} to {target.History.Last} were there.");
 
         try
         {
@@ -188,14 +211,18 @@ internal sealed class ForgeriesMode : IMode
         }
     }
 
-    /// <summary>An environment, its pages that a reader of it looks at in the file, and its frames that an opening reads.</summary>
-    private sealed record Target(Scenario Scenario, DiskImage Image, History History, List<long> Pages, List<(string File, long Offset)> Frames)
+    /// <summary>
+    /// An environment, its pages that a reader of it looks at in the file, and its frames that an opening reads.
+    /// </summary>
+    private sealed record Target(
+        Scenario Scenario, DiskImage Image, History History, List<long> Pages, List<(string File, long Offset)> Frames)
     {
         public static Target Of(Scenario scenario, History history)
         {
             DiskImage image = scenario.Start;
             var disk = new SimulatedDisk(new Random(1), image);
-            using StorageEnvironment environment = StorageEnvironment.Open(new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), scenario.OptionsWith(0));
+            using StorageEnvironment environment = StorageEnvironment.Open(
+                new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false), scenario.OptionsWith(0));
             MetaPage meta = image.Meta();
             ulong[] live = environment.State.Space.CopyLive();
             var pages = new List<long>();
@@ -203,7 +230,11 @@ internal sealed class ForgeriesMode : IMode
             {
                 bool isLive = (live[page / 64] & (1UL << (int)(page % 64))) != 0;
                 bool isBitmap = page >= meta.Bitmap.First && page < meta.Bitmap.First + meta.Bitmap.Pages;
-                if (isLive && !isBitmap && environment.State.Store.FrameOf(page) == 0 && image.PageAt(page) is { } bytes && new Page(bytes).Type != PageType.Bitmap)
+                if (isLive
+                    && !isBitmap
+                    && environment.State.Store.FrameOf(page) == 0
+                    && image.PageAt(page) is { } bytes
+                    && new Page(bytes).Type != PageType.Bitmap)
                     pages.Add(page);
             }
 
@@ -211,7 +242,10 @@ internal sealed class ForgeriesMode : IMode
             var frames = new List<(string, long)>();
             foreach ((long use, (string file, JournalFileHeader header)) in image.JournalUses())
                 if (!meta.IsClean && use >= meta.Journal.Use)
-                    frames.AddRange(image.FrameOffsets(file, header).Where(offset => use > meta.Journal.Use || offset >= meta.Journal.Offset).Select(offset => (file, offset)));
+                    frames.AddRange(
+                        image.FrameOffsets(file, header)
+                            .Where(offset => use > meta.Journal.Use || offset >= meta.Journal.Offset)
+                            .Select(offset => (file, offset)));
             return new Target(scenario, image, history, pages, frames);
         }
     }

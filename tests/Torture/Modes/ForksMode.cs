@@ -6,8 +6,9 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// The directory of an encrypted environment is copied, as a backup, a snapshot of a disk or a cloned machine does, and both copies go on, with different writes under the same numbers of
-/// transactions, pages and frames: no nonce may serve twice under one key, in whichever of them, not even through crashes and recoveries.
+/// The directory of an encrypted environment is copied, as a backup, a snapshot of a disk or a cloned machine does, and both
+/// copies go on, with different writes under the same numbers of transactions, pages and frames: no nonce may serve twice under
+/// one key, in whichever of them, not even through crashes and recoveries.
 /// </summary>
 internal sealed class ForksMode(Bases bases) : IMode
 {
@@ -16,7 +17,14 @@ internal sealed class ForksMode(Bases bases) : IMode
     private const int Copies = 3;
     private const int OtherSeed = 500_000;
 
-    private static readonly ExplorerShape _shape = new() { AllUpTo = 4, Drawn = 1, IsTelling = false, MomentPercent = 15, ThoroughPercent = 20 };
+    private static readonly ExplorerShape _shape = new()
+    {
+        AllUpTo = 4,
+        Drawn = 1,
+        IsTelling = false,
+        MomentPercent = 15,
+        ThoroughPercent = 20
+    };
 
     public string Name => ModeName;
 
@@ -36,7 +44,9 @@ internal sealed class ForksMode(Bases bases) : IMode
             }
             catch (TortureFailure failure)
             {
-                throw new TortureFailure(failure.Message, [$"In copy {copy} of an encrypted environment:", .. scenario.Tell(), .. failure.Story], failure);
+                throw new TortureFailure(
+                    failure.Message, [$"In copy {copy} of an encrypted environment:", .. scenario.Tell(), .. failure.Story],
+                    failure);
             }
         }
     }
@@ -53,7 +63,9 @@ internal sealed class ForksMode(Bases bases) : IMode
             steps.Add(random.Next(10) switch
             {
                 < 6 => Step.Write(
-                    new Change(ChangeKind.Put, random.Next(2), random.Next(6), 1, random.Next(6) == 0 ? 12_000 : 50 + random.Next(900), version),
+                    new Change(
+                        ChangeKind.Put, random.Next(2), random.Next(6), 1, random.Next(6) == 0 ? 12_000 : 50 + random.Next(900),
+                        version),
                     new Change(ChangeKind.Fill, 0, random.Next(200), random.Next(30), 100, version)),
                 6 or 7 => new Step(StepKind.Checkpoint),
                 8 => new Step(StepKind.Rotate, random.Next(3)),

@@ -2,7 +2,10 @@ using Treepie.Torture.Runs;
 
 namespace Treepie.Torture.Modes;
 
-/// <summary>A way of torturing, in numbered pieces that do not depend on each other: any thread may take the next one, and one repeats alone.</summary>
+/// <summary>
+/// A way of torturing, in numbered pieces that do not depend on each other: any thread may take the next one, and one repeats
+/// alone.
+/// </summary>
 internal interface IMode
 {
     /// <summary>What it is called on the command line and in the report.</summary>

@@ -6,22 +6,31 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// A process is killed at each disk operation of a short life in its turn, another one goes on with what the first left in the system's cache, and the power
-/// fails at every moment of that: what was never synced, and was built upon, must not be what anything rests on.
+/// A process is killed at each disk operation of a short life in its turn, another one goes on with what the first left in the
+/// system's cache, and the power fails at every moment of that: what was never synced, and was built upon, must not be what
+/// anything rests on.
 /// </summary>
 internal sealed class KillsMode(Bases bases) : IMode
 {
     public const string ModeName = "kills";
 
     /// <summary>
-    /// Of the syncs of a life, so many are the last operation in their turn, spread where there are more: killed in a sync, a process leaves most in the system's
-    /// cache. In one piece of four it is any operation.
+    /// Of the syncs of a life, so many are the last operation in their turn, spread where there are more: killed in a sync, a
+    /// process leaves most in the system's cache. In one piece of four it is any operation.
     /// </summary>
     private const int KillsOfLife = 24;
 
-    private const int SmallJournalBytes = 16 << 10; // of two frames, so that the first frame of a use is often the last one written
+    // of two frames, so that the first frame of a use is often the last one written
+    private const int SmallJournalBytes = 16 << 10;
 
-    private static readonly ExplorerShape _shape = new() { AllUpTo = 8, Drawn = 1, IsTelling = true, ThoroughPercent = 2, IsAfterTroubleOnly = true };
+    private static readonly ExplorerShape _shape = new()
+    {
+        AllUpTo = 8,
+        Drawn = 1,
+        IsTelling = true,
+        ThoroughPercent = 2,
+        IsAfterTroubleOnly = true
+    };
 
     private readonly ConcurrentDictionary<int, int[]> _syncs = new();
 
@@ -53,7 +62,8 @@ internal sealed class KillsMode(Bases bases) : IMode
         }
     }
 
-    private static int Life(long piece) => unchecked((int)((piece / KillsOfLife / KillsOfLife * KillsOfLife) + (piece % KillsOfLife)));
+    private static int Life(long piece) =>
+        unchecked((int)((piece / KillsOfLife / KillsOfLife * KillsOfLife) + (piece % KillsOfLife)));
 
     /// <summary>The first of what a life draws.</summary>
     private static bool IsEncrypted(Random random) => random.Next(2) == 0;
@@ -65,7 +75,9 @@ internal sealed class KillsMode(Bases bases) : IMode
         return [.. run.Syncs];
     }
 
-    /// <summary>The life that is killed, and what the next process does; with a negative number, the first alone and not killed.</summary>
+    /// <summary>
+    /// The life that is killed, and what the next process does; with a negative number, the first alone and not killed.
+    /// </summary>
     private Scenario Make(int life, int killAfter)
     {
         var random = new Random(life);
@@ -76,7 +88,17 @@ internal sealed class KillsMode(Bases bases) : IMode
         {
             steps.Insert(0, new Step(StepKind.Kill, killAfter));
             if (random.Next(4) > 0)
-                steps.Add(new Step(random.Next(isEncrypted ? 4 : 2) switch { 0 => StepKind.Checkpoint, 1 => StepKind.Shrink, 2 => StepKind.Rotate, _ => StepKind.ChangeKey })); // of what was only recovered, and with nothing to write where the killed one had come far enough
+                // of what was only recovered, and with nothing to write where the killed one had come far enough
+                steps.Add(
+                    new Step(
+                        random.Next(isEncrypted ? 4 : 2) switch
+                        {
+                            0 => StepKind.Checkpoint,
+                            1 => StepKind.Shrink,
+                            2 =>
+                            StepKind.Rotate,
+                            _ => StepKind.ChangeKey
+                        }));
             if (random.Next(3) == 0)
             {
                 Add(steps, random, 1, isEncrypted);
@@ -112,8 +134,12 @@ internal sealed class KillsMode(Bases bases) : IMode
                 7 => new Step(StepKind.Rotate, random.Next(4)),
                 6 => new Step(StepKind.ChangeKey),
                 < 4 => Step.Write(
-                    new Change(ChangeKind.Put, random.Next(2), random.Next(6), 1, random.Next(8) == 0 ? 9000 : random.Next(400), random.Next(1_000_000)),
-                    new Change(random.Next(3) == 0 ? ChangeKind.Clear : ChangeKind.Fill, 0, 100 + random.Next(60), random.Next(30), 60, random.Next(1_000_000))),
+                    new Change(
+                        ChangeKind.Put, random.Next(2), random.Next(6), 1, random.Next(8) == 0 ? 9000 : random.Next(400),
+                        random.Next(1_000_000)),
+                    new Change(
+                        random.Next(3) == 0 ? ChangeKind.Clear : ChangeKind.Fill, 0, 100 + random.Next(60), random.Next(30), 60,
+                        random.Next(1_000_000))),
                 4 => new Step(StepKind.Checkpoint),
                 _ => new Step(random.Next(2) == 0 ? StepKind.Reopen : StepKind.Checkpoint),
             });

@@ -9,8 +9,9 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Modes;
 
 /// <summary>
-/// Files and pages that do not belong together: two lives began with the same environment, and a file of one is put into the other; a page
-/// stands in another's place, or is the one of before; a file is gone. Refused, or one of the states of one of the lives.
+/// Files and pages that do not belong together: two lives began with the same environment, and a file of one is put into the
+/// other; a page stands in another's place, or is the one of before; a file is gone. Refused, or one of the states of one of the
+/// lives.
 /// </summary>
 internal sealed class MixtureMode(Bases bases) : IMode
 {
@@ -31,9 +32,16 @@ internal sealed class MixtureMode(Bases bases) : IMode
         int seed = unchecked((int)piece), kind = (int)(piece % Bases.Count);
         var random = new Random(seed);
         bool isEncrypted = IsEncrypted(piece);
-        var shape = new Scenario { Seed = 0, Clients = [], IsEncrypted = isEncrypted, Options = Scenario.SmallOptions with { Durability = piece % 4 == 3 ? Durability.Relaxed : Durability.Durable } };
+        var shape = new Scenario
+        {
+            Seed = 0,
+            Clients = [],
+            IsEncrypted = isEncrypted,
+            Options = Scenario.SmallOptions with { Durability = piece % 4 == 3 ? Durability.Relaxed : Durability.Durable }
+        };
         bool areTwins = piece % 5 < 3; // every number is the same in both lives, and only the chain of hashes tells them apart
-        Life one = Live(seed, seed, shape, kind, tally), other = Live(areTwins ? seed : seed + OtherSeed, seed + OtherSeed, shape, kind, tally);
+        Life one = Live(seed, seed, shape, kind, tally),
+            other = Live(areTwins ? seed : seed + OtherSeed, seed + OtherSeed, shape, kind, tally);
         Life[] lives = [one, other];
 
         // Each file alone from the other life, or gone, or as it was at the beginning.
@@ -55,7 +63,9 @@ internal sealed class MixtureMode(Bases bases) : IMode
         DiskContent data = one.Left.Files[FormatLimits.DataFileName];
         int pages = (int)(data.Length / PageLayout.SizeBytes);
         List<(int, int)> twins = Twins(data, pages);
-        List<int> changed = one.Start.Files.TryGetValue(FormatLimits.DataFileName, out DiskContent? old) ? Changed(old, data) : [];
+        List<int> changed = one.Start.Files.TryGetValue(FormatLimits.DataFileName, out DiskContent? old)
+            ? Changed(old, data)
+            : [];
         for (int i = 0; i < PagesOfPiece; i++)
         {
             int page = random.Next(pages);
@@ -70,7 +80,9 @@ internal sealed class MixtureMode(Bases bases) : IMode
             source.Read(bytes, (long)from * PageLayout.SizeBytes);
             DiskContent mixed = data.Fork();
             mixed.Write(bytes, (long)page * PageLayout.SizeBytes);
-            Verify(one.Left.With(FormatLimits.DataFileName, mixed), lives, shape, isOlder ? $"page {page} as it was before" : $"page {from} in the place of page {page}", tally);
+            Verify(
+                one.Left.With(FormatLimits.DataFileName, mixed), lives, shape,
+                isOlder ? $"page {page} as it was before" : $"page {from} in the place of page {page}", tally);
         }
     }
 
@@ -90,7 +102,9 @@ internal sealed class MixtureMode(Bases bases) : IMode
             twins.Add(page);
         }
 
-        return [.. kinds.Values.SelectMany(twins => twins.SelectMany(from => twins.Where(to => to != from).Select(to => (from, to))))];
+        return [
+            .. kinds.Values.SelectMany(
+                twins => twins.SelectMany(from => twins.Where(to => to != from).Select(to => (from, to))))];
     }
 
     /// <summary>Pages that hold something before and something else after.</summary>
@@ -126,9 +140,12 @@ internal sealed class MixtureMode(Bases bases) : IMode
                     if (difference is not null && read.TransactionId <= life.History.Last)
                         difference = life.Before.At(read.TransactionId, life.History).Difference(read);
                 if (difference is not null)
-                    throw new TortureFailure($"With {what} something is read that never was (transaction {read.TransactionId}): {difference}.");
+                    throw new TortureFailure(
+                        $"With {what} something is read that never was (transaction {read.TransactionId}): {difference}.");
                 if (read.TransactionId < required)
-                    throw new TortureFailure($"With {what} transaction {read.TransactionId} is found; {required} was acknowledged, and nothing is said.");
+                    throw new TortureFailure(
+                        $"With {what} transaction {read.TransactionId} is found; {required} was acknowledged, and nothing is "
+                            + $"said.");
             }
 
             environment.Check();
@@ -139,7 +156,8 @@ internal sealed class MixtureMode(Bases bases) : IMode
         }
         catch (Exception error) when (error is not TortureFailure)
         {
-            throw new TortureFailure($"With {what}: {error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
+            throw new TortureFailure(
+                $"With {what}: {error.GetType().Name}: {error.Message}", error.ToString().Split('\n'), error);
         }
         finally
         {
@@ -148,7 +166,9 @@ internal sealed class MixtureMode(Bases bases) : IMode
         }
     }
 
-    /// <summary>A life: one seed says which keys and lengths. The other draws ids and salts, and the bytes of values follow from it.</summary>
+    /// <summary>
+    /// A life: one seed says which keys and lengths. The other draws ids and salts, and the bytes of values follow from it.
+    /// </summary>
     private Life Live(int stepsSeed, int seed, Scenario shape, int kind, Tally tally)
     {
         var random = new Random(stepsSeed);
@@ -156,7 +176,8 @@ internal sealed class MixtureMode(Bases bases) : IMode
         for (int i = 0; i < StepsOfLife; i++)
         {
             steps.Add(Step.Write(
-                new Change(ChangeKind.Put, random.Next(2), random.Next(4), 1, random.Next(3) == 0 ? 9000 : 200, unchecked(seed + i)),
+                new Change(
+                    ChangeKind.Put, random.Next(2), random.Next(4), 1, random.Next(3) == 0 ? 9000 : 200, unchecked(seed + i)),
                 new Change(ChangeKind.Fill, 0, 100 + (10 * random.Next(12)), 10, 60, unchecked(seed + i))));
             if (i == 3 && random.Next(2) == 0)
                 steps.Add(new Step(StepKind.Checkpoint));
@@ -168,13 +189,16 @@ internal sealed class MixtureMode(Bases bases) : IMode
         var run = new SimulatedRun(scenario, new ExplorerShape { MomentPercent = 0 }, tally);
         long last = run.RunAndStop(isClean: false, image => left = image);
         run.History.CutAfter(last);
-        return new Life(scenario.Start, left ?? throw new InvalidOperationException("The run left nothing."), new Lived(bases.HistoryOf(shape.Options.Durability, kind, shape.IsEncrypted)), run.History);
+        return new Life(
+            scenario.Start, left ?? throw new InvalidOperationException("The run left nothing."),
+            new Lived(bases.HistoryOf(shape.Options.Durability, kind, shape.IsEncrypted)), run.History);
     }
 
     /// <summary>What came before a life began.</summary>
     private sealed class Lived(History history)
     {
-        public Model At(long transaction, History later) => transaction > later.First ? later.At(transaction) : history.At(transaction);
+        public Model At(long transaction, History later) =>
+            transaction > later.First ? later.At(transaction) : history.At(transaction);
     }
 
     private sealed record Life(DiskImage Start, DiskImage Left, Lived Before, History History)

@@ -4,7 +4,10 @@ using Treepie.Torture.Runs;
 
 namespace Treepie.Torture.Modes;
 
-/// <summary>Random runs: everything follows from the seed. Longer lives than the exhaustive ones, several clients, crash after crash on the same files.</summary>
+/// <summary>
+/// Random runs: everything follows from the seed. Longer lives than the exhaustive ones, several clients, crash after crash on
+/// the same files.
+/// </summary>
 internal sealed class SeededMode(Bases bases) : IMode
 {
     public const string ModeName = "seeds";
@@ -61,7 +64,14 @@ internal sealed class SeededMode(Bases bases) : IMode
                 ClosingShrinkBytes = seed % 3 == 0 ? 64 << 10 : long.MaxValue,
             },
         };
-        shape = new ExplorerShape { AllUpTo = 8, Drawn = 2, IsTelling = random.Next(10) == 0, MomentPercent = isEncrypted ? own.Next(5, 40) : random.Next(3, 24), ThoroughPercent = 5 };
+        shape = new ExplorerShape
+        {
+            AllUpTo = 8,
+            Drawn = 2,
+            IsTelling = random.Next(10) == 0,
+            MomentPercent = isEncrypted ? own.Next(5, 40) : random.Next(3, 24),
+            ThoroughPercent = 5
+        };
         return bases.Begin(scenario, random.Next(Bases.Count));
     }
 
@@ -84,14 +94,23 @@ internal sealed class SeededMode(Bases bases) : IMode
                 >= 115 when client == 0 => new Step(StepKind.ChangeKey),
                 >= 112 => new Step(StepKind.Look)
                 {
-                    Meanwhile = [new Step(StepKind.Sweep, 2), new Step(StepKind.Write) { Commands = [Changes(random, keys)] }, new Step(StepKind.Sweep, 2)],
+                    Meanwhile =
+                    [
+                        new Step(StepKind.Sweep, 2), new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
+                        new Step(StepKind.Sweep, 2)
+                    ],
                 },
                 >= 107 => new Step(StepKind.Sweep, random.Next(1, 4)),
                 >= 104 => new Step(StepKind.Release, random.Next(8)),
                 >= 100 => Session(random, keys),
                 < 60 => new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
                 < 66 => new Step(StepKind.Throw) { Commands = [Changes(random, keys)] },
-                < 72 when clients == 1 => new Step(StepKind.Merge) { Commands = [.. Enumerable.Range(0, random.Next(2, 6)).Select(_ => Sometimes(random, Changes(random, keys)))] },
+                < 72
+                    when clients == 1 => new Step(StepKind.Merge)
+                    {
+                        Commands =
+                            [.. Enumerable.Range(0, random.Next(2, 6)).Select(_ => Sometimes(random, Changes(random, keys)))]
+                    },
                 < 82 => new Step(StepKind.Checkpoint),
                 < 86 => new Step(StepKind.Hold, random.Next(8)),
                 < 89 => new Step(StepKind.LetGo, random.Next(8)),
@@ -101,7 +120,9 @@ internal sealed class SeededMode(Bases bases) : IMode
                 {
                     Meanwhile =
                     [
-                        random.Next(2) == 0 ? new Step(StepKind.Pass, 1) : new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
+                        random.Next(2) == 0
+                            ? new Step(StepKind.Pass, 1)
+                            : new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
                         new Step(StepKind.Checkpoint),
                         .. isEncrypted ? (Step[])[new Step(StepKind.Sweep, 2)] : [],
                         new Step(StepKind.Write) { Commands = [Changes(random, keys)] },
@@ -122,11 +143,15 @@ internal sealed class SeededMode(Bases bases) : IMode
     {
         var changes = new Change[random.Next(1, 4)];
         for (int i = 0; i < changes.Length; i++)
-            changes[i] = new Change(random.Next(3) == 0 ? ChangeKind.Delete : ChangeKind.Put, random.Next(3), random.Next(Math.Min(keys, 20)) * 5, 1, random.Next(300), random.Next(1_000_000));
+            changes[i] = new Change(
+                random.Next(3) == 0 ? ChangeKind.Delete : ChangeKind.Put, random.Next(3), random.Next(Math.Min(keys, 20)) * 5, 1,
+                random.Next(300), random.Next(1_000_000));
         return new Step(StepKind.Session)
         {
             Commands = [changes],
-            Meanwhile = random.Next(3) == 0 ? [] : [new Step(StepKind.Write) { Commands = [Changes(random, keys)] }, new Step(StepKind.Checkpoint)],
+            Meanwhile = random.Next(3) == 0
+                ? []
+                : [new Step(StepKind.Write) { Commands = [Changes(random, keys)] }, new Step(StepKind.Checkpoint)],
         };
     }
 
@@ -142,7 +167,13 @@ internal sealed class SeededMode(Bases bases) : IMode
             int kind = random.Next(120);
             int tree = random.Next(random.Next(4) + 1);
             int key = random.Next(keys), version = random.Next(1_000_000);
-            int length = random.Next(100) switch { < 75 => random.Next(120), < 95 => random.Next(2200), _ => random.Next(40_000) };
+            int length = random.Next(100) switch
+            {
+                < 75 => random.Next(120),
+                < 95 => random.Next(2200),
+                _ =>
+                random.Next(40_000)
+            };
             changes[i] = kind switch
             {
                 < 40 => new Change(ChangeKind.Put, tree, key, 1, length, version),

@@ -4,7 +4,10 @@ using Treepie.Torture.Runs;
 
 namespace Treepie.Torture.Real;
 
-/// <summary>This very program, started to be killed: real threads write, read and keep house, and each acknowledgement is a line of its output.</summary>
+/// <summary>
+/// This very program, started to be killed: real threads write, read and keep house, and each acknowledgement is a line of its
+/// output.
+/// </summary>
 internal static class KilledProcess
 {
     /// <summary>Begins a line that says what is wrong.</summary>
@@ -24,8 +27,13 @@ internal static class KilledProcess
 
         try
         {
-            StorageEnvironment environment = StorageEnvironment.Open(directory, RealClients.Options with { EncryptionKey = isEncrypted ? UserKeys.Of(0) : null });
-            new RealClients(environment, seed) { Acknowledging = (writer, batch) => Say(string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{writer} {batch};")) }.Run(long.MaxValue);
+            StorageEnvironment environment = StorageEnvironment.Open(
+                directory, RealClients.Options with { EncryptionKey = isEncrypted ? UserKeys.Of(0) : null });
+            new RealClients(environment, seed)
+            {
+                Acknowledging = (writer, batch) => Say(
+                    string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{writer} {batch};"))
+            }.Run(long.MaxValue);
         }
         catch (Exception error)
         {

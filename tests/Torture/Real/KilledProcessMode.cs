@@ -9,8 +9,8 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Real;
 
 /// <summary>
-/// A real process with real threads, killed (SIGKILL) at a random moment, over and over on the same files of the real disk: what it had acknowledged is there,
-/// nothing is there in part, and the next process goes on with it.
+/// A real process with real threads, killed (SIGKILL) at a random moment, over and over on the same files of the real disk: what
+/// it had acknowledged is there, nothing is there in part, and the next process goes on with it.
 /// </summary>
 internal sealed class KilledProcessMode : IMode
 {
@@ -35,18 +35,29 @@ internal sealed class KilledProcessMode : IMode
             RunAndKill(directory.Path, IsEncrypted(piece), random.Next(), random.Next(MaxAcknowledgements), acknowledged);
 
             // Every second look changes nothing, so that the next process recovers what the killed one left.
-            using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, RealClients.Options with { ReadOnly = round % 2 == 0, EncryptionKey = IsEncrypted(piece) ? UserKeys.Of(0) : null });
+            using StorageEnvironment environment = StorageEnvironment.Open(
+                directory.Path,
+                RealClients.Options with
+                {
+                    ReadOnly = round % 2 == 0,
+                    EncryptionKey = IsEncrypted(piece) ? UserKeys.Of(0) : null
+                });
             QuietOracle.VerifyCheck(environment);
             using ReadTransaction read = environment.BeginRead();
             RealClients.Verify(read, acknowledged);
         }
     }
 
-    /// <summary>Starts a process, kills it after some acknowledgements and a moment more, and notes all that it had printed by then.</summary>
+    /// <summary>
+    /// Starts a process, kills it after some acknowledgements and a moment more, and notes all that it had printed by then.
+    /// </summary>
     private static void RunAndKill(string directory, bool isEncrypted, int seed, int acknowledgements, long[] acknowledged)
     {
         using Process process = Process.Start(BuiltProgram.StartInfo(
-            typeof(KilledProcessMode).Assembly.Location, ["--killed-process", directory, "--first", seed.ToString(CultureInfo.InvariantCulture), .. isEncrypted ? (string[])["--encrypted"] : []]))
+            typeof(KilledProcessMode).Assembly.Location,
+            ["--killed-process", directory, "--first", seed.ToString(CultureInfo.InvariantCulture), .. isEncrypted
+                ? (string[])["--encrypted"]
+                : []]))
             ?? throw new InvalidOperationException("The process did not start.");
         process.StandardInput.Close();
         Task<string> errors = process.StandardError.ReadToEndAsync();
@@ -72,7 +83,8 @@ internal sealed class KilledProcessMode : IMode
     private static bool TryNote(string? line, long[] acknowledged)
     {
         if (line?.StartsWith(KilledProcess.Broken, StringComparison.Ordinal) == true)
-            throw new TortureFailure($"A process that was about to be killed found: {line[KilledProcess.Broken.Length..]}", line.Split(" | "));
+            throw new TortureFailure(
+                $"A process that was about to be killed found: {line[KilledProcess.Broken.Length..]}", line.Split(" | "));
         if (line is null || !line.EndsWith(';'))
             return false;
 

@@ -7,8 +7,9 @@ using Treepie.Torture.Runs;
 namespace Treepie.Torture.Real;
 
 /// <summary>
-/// Real threads on one environment: each writer has batches of its own, readers prove whole snapshots meanwhile, twice and with spans held between, others write checkpoints, keep and drop
-/// named snapshots and make the file shorter. With budgets so small that publishing, giving free, using again and checkpoints race all the time.
+/// Real threads on one environment: each writer has batches of its own, readers prove whole snapshots meanwhile, twice and with
+/// spans held between, others write checkpoints, keep and drop named snapshots and make the file shorter. With budgets so small
+/// that publishing, giving free, using again and checkpoints race all the time.
 /// </summary>
 internal sealed class RealClients(StorageEnvironment environment, int seed)
 {
@@ -37,7 +38,9 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
     /// <summary>The number of the user's key in force, of an encrypted environment: see <see cref="UserKeys"/>.</summary>
     public int Key { get; set; }
 
-    /// <summary>Whether the user's key may be changed: not where the process may be killed, since the next one would not know it.</summary>
+    /// <summary>
+    /// Whether the user's key may be changed: not where the process may be killed, since the next one would not know it.
+    /// </summary>
     public bool ChangesKeys { get; init; }
 
     /// <summary>Told of each batch that was acknowledged, by the thread of its writer.</summary>
@@ -62,7 +65,12 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
             .. Enumerable.Repeat<Action<Random>>(Read, Readers),
             KeepHouse,
         ];
-        Thread[] threads = [.. all.Select((work, number) => new Thread(() => Guard(work, new Random(unchecked((seed * 31) + number)))) { IsBackground = true })];
+        Thread[] threads = [
+            .. all.Select(
+                (work, number) => new Thread(() => Guard(work, new Random(unchecked((seed * 31) + number))))
+                {
+                    IsBackground = true
+                })];
         foreach (Thread thread in threads)
             thread.Start();
         foreach (Thread thread in threads)
@@ -98,7 +106,10 @@ internal sealed class RealClients(StorageEnvironment environment, int seed)
         {
             long batch = random.Next(8) switch
             {
-                0 => environment.WriteAsync(transaction => NumberedBatches.WriteNext(transaction, writer)).AsTask().GetAwaiter().GetResult(),
+                0 => environment.WriteAsync(transaction => NumberedBatches.WriteNext(transaction, writer))
+                    .AsTask()
+                    .GetAwaiter()
+                    .GetResult(),
                 1 => WriteTwice(writer),
                 _ => environment.Write(transaction => NumberedBatches.WriteNext(transaction, writer)),
             };

@@ -8,7 +8,10 @@ using Treepie.Torture.Runs;
 
 namespace Treepie.Torture.Real;
 
-/// <summary>Real threads on the real disk; see <see cref="RealClients"/>. Its pieces are not repeatable to the step: the machine interleaves them.</summary>
+/// <summary>
+/// Real threads on the real disk; see <see cref="RealClients"/>. Its pieces are not repeatable to the step: the machine
+/// interleaves them.
+/// </summary>
 internal sealed class ThreadsMode : IMode
 {
     public const string ModeName = "threads";
@@ -32,8 +35,14 @@ internal sealed class ThreadsMode : IMode
         World world = World.OfDisk(directory.Path) with { Seals = isEncrypted ? seals.Observer : null };
         for (int round = 0; round < Rounds; round++)
         {
-            using StorageEnvironment environment = StorageEnvironment.Open(world, RealClients.Options with { EncryptionKey = isEncrypted ? UserKeys.Of(key) : null });
-            var clients = new RealClients(environment, unchecked((int)piece + round)) { Acknowledging = (writer, batch) => acknowledged[writer] = batch, ChangesKeys = true, Key = key };
+            using StorageEnvironment environment = StorageEnvironment.Open(
+                world, RealClients.Options with { EncryptionKey = isEncrypted ? UserKeys.Of(key) : null });
+            var clients = new RealClients(environment, unchecked((int)piece + round))
+            {
+                Acknowledging = (writer, batch) => acknowledged[writer] = batch,
+                ChangesKeys = true,
+                Key = key
+            };
             clients.Run(BatchesOfRound);
             key = clients.Key;
             if (seals.Failure is { } repeated)

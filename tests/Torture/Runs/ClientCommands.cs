@@ -13,13 +13,16 @@ internal sealed class ClientCommands(RunState state)
     /// <summary>More commits of its own than a shrink of these small files makes.</summary>
     private const int MostCommitsOfShrink = 400;
 
-    /// <summary>Spans that are held of each tree, from its first to its last key: one in each of the pages of a small tree.</summary>
+    /// <summary>
+    /// Spans that are held of each tree, from its first to its last key: one in each of the pages of a small tree.
+    /// </summary>
     private const int SpansOfTree = 12;
 
     /// <summary>Gives others their turn in the middle of a command, or null.</summary>
     public Action? YieldInCommand { get; init; }
 
-    public void Write(IReadOnlyList<Change> changes) => Acknowledge(state.Open.Write(transaction => Perform(transaction, changes)), changes);
+    public void Write(IReadOnlyList<Change> changes) =>
+        Acknowledge(state.Open.Write(transaction => Perform(transaction, changes)), changes);
 
     /// <summary>A command that throws when all its changes are made.</summary>
     public void WriteAndThrow(IReadOnlyList<Change> changes)
@@ -70,7 +73,10 @@ internal sealed class ClientCommands(RunState state)
         }
     }
 
-    /// <summary>Spans that were read stay as they are, whatever is written, checkpointed and given free meanwhile, for as long as the transaction is open.</summary>
+    /// <summary>
+    /// Spans that were read stay as they are, whatever is written, checkpointed and given free meanwhile, for as long as the
+    /// transaction is open.
+    /// </summary>
     public void Look(IReadOnlyList<Step> meanwhile, Action<Step> run)
     {
         using ReadTransaction read = state.Open.BeginRead();
@@ -105,7 +111,8 @@ internal sealed class ClientCommands(RunState state)
     }
 
     /// <summary>
-    /// An optimistic session that reads and writes the keys of its changes while others write; it is refused where one of them changed what it read, and by the only client nowhere else.
+    /// An optimistic session that reads and writes the keys of its changes while others write; it is refused where one of them
+    /// changed what it read, and by the only client nowhere else.
     /// </summary>
     public void RunSession(IReadOnlyList<Change> changes, IReadOnlyList<Step> meanwhile, Action<Step> run)
     {
@@ -116,8 +123,10 @@ internal sealed class ClientCommands(RunState state)
         {
             SessionTree tree = session.GetTree(change.TreeName);
             byte[]? expected = seen.Find(change.TreeName, Change.KeyOf(change.Key));
-            if (tree.TryGet(Change.KeyOf(change.Key), out ReadOnlySpan<byte> value) != expected is not null || !value.SequenceEqual(expected))
-                throw new TortureFailure($"A session does not read {change.TreeName}[{change.Key}] as transaction {session.SnapshotId} left it.");
+            if (tree.TryGet(Change.KeyOf(change.Key), out ReadOnlySpan<byte> value) != expected is not null
+                || !value.SequenceEqual(expected))
+                throw new TortureFailure(
+                    $"A session does not read {change.TreeName}[{change.Key}] as transaction {session.SnapshotId} left it.");
         }
 
         if (!RunMeanwhile(meanwhile, run))
@@ -135,7 +144,8 @@ internal sealed class ClientCommands(RunState state)
         session.Applied = id =>
         {
             if (FindStale(changes, seen, state.History.At(id - 1)) is { } stale)
-                throw new TortureFailure($"A session was committed although {stale.TreeName}[{stale.Key}], which it had read, was changed meanwhile.");
+                throw new TortureFailure(
+                    $"A session was committed although {stale.TreeName}[{stale.Key}], which it had read, was changed meanwhile.");
             state.History.Submit(id, net);
         };
         try
@@ -144,13 +154,17 @@ internal sealed class ClientCommands(RunState state)
         }
         catch (SessionConflictException)
         {
-            if (state.Scenario.Clients.Count == 1 && FindStale(changes, seen, state.History.At(environment.State.Current.TransactionId)) is null)
-                throw new TortureFailure($"A session that read transaction {session.SnapshotId} was refused although nothing that it had read was changed.");
+            if (state.Scenario.Clients.Count == 1
+                && FindStale(changes, seen, state.History.At(environment.State.Current.TransactionId)) is null)
+                throw new TortureFailure(
+                    $"A session that read transaction {session.SnapshotId} was refused although nothing that it had read was "
+                        + $"changed.");
         }
     }
 
     /// <summary>
-    /// Makes the file shorter. The commits that move pages change nothing that is seen; by the only client they are the next ones, among several they come between those of the others.
+    /// Makes the file shorter. The commits that move pages change nothing that is seen; by the only client they are the next
+    /// ones, among several they come between those of the others.
     /// </summary>
     public void Shrink()
     {
@@ -177,7 +191,10 @@ internal sealed class ClientCommands(RunState state)
         Acknowledge(last, changes: null);
     }
 
-    /// <summary>Changes the user's key. Until that has come back the old one or the new one opens what is on the disk; from then on the new one alone, whichever meta page is left.</summary>
+    /// <summary>
+    /// Changes the user's key. Until that has come back the old one or the new one opens what is on the disk; from then on the
+    /// new one alone, whichever meta page is left.
+    /// </summary>
     public void ChangeKey()
     {
         IReadOnlyList<int> before = state.Keys;
@@ -206,14 +223,22 @@ internal sealed class ClientCommands(RunState state)
         {
             int parity = environment.Cipher!.Keys.Parity; // it is encrypted
             bool isNew = !environment.Cipher.Keys.HasBoth;
-            KeyRotationReport report = environment.RotateDataKey(UserKeys.Of(state.Keys[0]), new StepsUntil(cancelAfter, cancellation), cancellation.Token);
+            KeyRotationReport report = environment.RotateDataKey(
+                UserKeys.Of(state.Keys[0]), new StepsUntil(cancelAfter, cancellation), cancellation.Token);
             if (report.IsComplete && (environment.Cipher.Keys.HasBoth || (isNew && environment.Cipher.Keys.Parity == parity)))
                 throw new TortureFailure("The data key was rotated, but the old one is kept, or is still in use.");
-            if (report.IsComplete && !state.Scenario.HasThreads && environment.State.Readers.Describe().Any(reader => reader.TransactionId < environment.State.Current.TransactionId))
+            if (report.IsComplete
+                && !state.Scenario.HasThreads
+                && environment.State.Readers
+                    .Describe()
+                    .Any(reader => reader.TransactionId < environment.State.Current.TransactionId))
                 throw new TortureFailure("The old data key was dropped although a reader sees pages that are sealed with it.");
             if (report.IsComplete)
                 QuietOracle.VerifyDataKeyIsGone(state.Disk.Image());
-            else if (!state.Scenario.HasThreads && !state.IsFaulty && state.Scenario.CapacityBytes == long.MaxValue && report.Holders.Any(holder => holder.StartsWith("Pages that were being written", StringComparison.Ordinal)))
+            else if (!state.Scenario.HasThreads
+                && !state.IsFaulty
+                && state.Scenario.CapacityBytes == long.MaxValue
+                && report.Holders.Any(holder => holder.StartsWith("Pages that were being written", StringComparison.Ordinal)))
                 throw new TortureFailure("The data key was rotated, nobody else was at work, and pages of the old one are left.");
         }
         catch (OperationCanceledException) when (cancelAfter > 0)
@@ -236,7 +261,10 @@ internal sealed class ClientCommands(RunState state)
         state.Acknowledged = Math.Max(state.Acknowledged, before);
     }
 
-    /// <summary>Whether its journal has failed: then nothing is committed any more, and the next number stays with the commit of which nobody knows whether it is on the disk.</summary>
+    /// <summary>
+    /// Whether its journal has failed: then nothing is committed any more, and the next number stays with the commit of which
+    /// nobody knows whether it is on the disk.
+    /// </summary>
     private static bool CommitsNothing(StorageEnvironment environment) => environment.State.Failure is not null;
 
     /// <summary>A change of what a session had read that others have changed since, or null.</summary>
@@ -252,7 +280,9 @@ internal sealed class ClientCommands(RunState state)
     {
         var net = new Dictionary<(int Tree, int Key), Change>();
         foreach (Change change in changes)
-            net[(change.Tree, change.Key)] = change.Kind == ChangeKind.Delete ? change with { Kind = ChangeKind.DeleteIfThere } : change;
+            net[(change.Tree, change.Key)] = change.Kind == ChangeKind.Delete
+                ? change with { Kind = ChangeKind.DeleteIfThere }
+                : change;
         return [.. net.Values];
     }
 
@@ -273,7 +303,8 @@ internal sealed class ClientCommands(RunState state)
     /// <summary>In the engine, as one of its commands.</summary>
     private long Perform(WriteTransaction transaction, IReadOnlyList<Change> changes)
     {
-        // What the command reads before it writes stays as it is while others have their turn: sweeps of decrypted pages wait for it.
+        // What the command reads before it writes stays as it is while others have their turn: sweeps of decrypted pages wait for
+        // it.
         ReadOnlySpan<byte> held = FirstValue(transaction, changes);
         byte[] before = held.ToArray();
         YieldInCommand?.Invoke();
@@ -298,7 +329,10 @@ internal sealed class ClientCommands(RunState state)
     {
         // A batch that changes nothing is no transaction; its number may be another one's by now.
         long published = state.Open.State.Current.TransactionId;
-        if (id > published && published >= state.History.First && (changes is null || state.History.IsOf(id, changes)) && !state.History.At(id).HasSame(state.History.At(published)))
+        if (id > published
+            && published >= state.History.First
+            && (changes is null || state.History.IsOf(id, changes))
+            && !state.History.At(id).HasSame(state.History.At(published)))
             throw new TortureFailure($"Transaction {id} was acknowledged, but {published} is the last one published.");
         if (state.Scenario.Options.Durability == Durability.Durable && published > state.Recovered)
             state.Acknowledged = Math.Max(state.Acknowledged, Math.Min(id, published));

@@ -19,7 +19,10 @@ internal sealed record ExplorerShape
     /// <summary>Of a hundred moments, so many.</summary>
     public int MomentPercent { get; init; } = 100;
 
-    /// <summary>Whether moments before the first kill, loss of power, failing call or full disk of the run are passed over: other runs look at those.</summary>
+    /// <summary>
+    /// Whether moments before the first kill, loss of power, failing call or full disk of the run are passed over: other runs
+    /// look at those.
+    /// </summary>
     public bool IsAfterTroubleOnly { get; init; }
 
     /// <summary>Of a hundred crash states, in so many work goes on and crashes again.</summary>
@@ -43,12 +46,16 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
 
     /// <summary>What must be durable by now, going by what the engine has published: readers see durable states only.</summary>
     public static long Required(StorageEnvironment environment, StorageOptions options) =>
-        options.Durability == Durability.Durable ? environment.State.Current.TransactionId : environment.State.Durable.LastTransaction;
+        options.Durability == Durability.Durable
+            ? environment.State.Current.TransactionId
+            : environment.State.Durable.LastTransaction;
 
     /// <summary>Power may fail now, while one of the keys opens what is on the disk.</summary>
     public void Explore(SimulatedDisk disk, History history, long required, IReadOnlyList<int> keys)
     {
-        if (Failure is not null || (shape.IsAfterTroubleOnly && !IsAfterCrash && !disk.HasFailed) || (shape.MomentPercent < 100 && _random.Next(100) >= shape.MomentPercent))
+        if (Failure is not null
+            || (shape.IsAfterTroubleOnly && !IsAfterCrash && !disk.HasFailed)
+            || (shape.MomentPercent < 100 && _random.Next(100) >= shape.MomentPercent))
             return;
 
         tally.AddBarrier();
@@ -74,7 +81,9 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
 
     private IEnumerable<CrashOutcome> Outcomes(PowerLoss loss)
     {
-        IEnumerable<CrashOutcome> outcomes = loss.Outcomes <= shape.AllUpTo ? loss.Every() : shape.IsTelling ? loss.Telling() : [loss.None(), loss.All()];
+        IEnumerable<CrashOutcome> outcomes = loss.Outcomes <= shape.AllUpTo
+            ? loss.Every()
+            : shape.IsTelling ? loss.Telling() : [loss.None(), loss.All()];
         foreach (CrashOutcome outcome in outcomes)
             yield return outcome;
         if (loss.Options.Count == 0)
@@ -88,7 +97,8 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
     }
 
     /// <summary>The same failure with as few sectors lost or damaged as will do, and a story of them.</summary>
-    private TortureFailure Minimise(CrashOutcome outcome, TortureFailure failure, History history, long required, IReadOnlyList<int> keys)
+    private TortureFailure Minimise(
+        CrashOutcome outcome, TortureFailure failure, History history, long required, IReadOnlyList<int> keys)
     {
         foreach (bool wanted in (bool[])[true, false])
         {
@@ -113,7 +123,8 @@ internal sealed class CrashExplorer(Scenario scenario, ExplorerShape shape, Tall
 
         return new TortureFailure(
             failure.Message,
-            ["Power fails here, and of what was not synced:", .. outcome.Describe().Select(line => "    " + line), .. failure.Story],
+            ["Power fails here, and of what was not synced:", .. outcome.Describe()
+                .Select(line => "    " + line), .. failure.Story],
             failure.InnerException);
     }
 }

@@ -8,21 +8,30 @@ namespace Treepie.Torture.Runs;
 
 /// <summary>
 /// Opens what a crash left and holds it against what it must be: a state of the history that is not older than the last
-/// acknowledged one, whole; a clean check; nothing written while recovering. An encrypted one opens with the right key only, and holds nothing readable.
+/// acknowledged one, whole; a clean check; nothing written while recovering. An encrypted one opens with the right key only, and
+/// holds nothing readable.
 /// </summary>
 internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorder seals)
 {
     private int _openings;
 
-    private static readonly Change[] _marker = [new(ChangeKind.Put, 3, Key: 7, Length: 40, Version: 77), new(ChangeKind.Put, 0, Key: 8, Length: 3000, Version: 78)];
+    private static readonly Change[] _marker =
+        [new(ChangeKind.Put, 3, Key: 7, Length: 40, Version: 77), new(ChangeKind.Put, 0, Key: 8, Length: 3000, Version: 78)];
 
-    /// <summary>Fails where the image does not recover, with one of the keys, to a state from <paramref name="required"/> to the history's last.</summary>
+    /// <summary>
+    /// Fails where the image does not recover, with one of the keys, to a state from <paramref name="required"/> to the history's
+    /// last.
+    /// </summary>
     public void Verify(DiskImage image, History history, long required, IReadOnlyList<int> keys, bool isThorough)
     {
         tally.AddRecovery(scenario.IsEncrypted);
         if (scenario.IsEncrypted && image.FindMarker() is { } file)
             throw new TortureFailure($"'{file}' of an encrypted environment holds bytes of a key or value as they are.");
-        var disk = new SimulatedDisk(new Random(unchecked((int)image.Hash)), image) { MapsSeeWrites = scenario.MapsSeeWrites, RefusesAllocation = scenario.RefusesAllocation };
+        var disk = new SimulatedDisk(new Random(unchecked((int)image.Hash)), image)
+        {
+            MapsSeeWrites = scenario.MapsSeeWrites,
+            RefusesAllocation = scenario.RefusesAllocation
+        };
         long found = OpenAndCompare(disk, history, required, keys, out bool wasThere, isThorough ? FollowUp : null);
         if (wasThere && !isThorough)
             return;
@@ -36,7 +45,10 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
             throw new TortureFailure($"Recovered again it is transaction {again}, it was {found}.");
     }
 
-    /// <summary>The environment goes on after the crash: the first writes after recovery, crashed at each point in their turn, and a clean close.</summary>
+    /// <summary>
+    /// The environment goes on after the crash: the first writes after recovery, crashed at each point in their turn, and a clean
+    /// close.
+    /// </summary>
     private void FollowUp(SimulatedDisk disk, StorageEnvironment environment, History before, long found, IReadOnlyList<int> keys)
     {
         History history = before.Branch(found);
@@ -82,13 +94,17 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
         OpenAndCompare(disk, history, history.Last, keys, out _, null);
     }
 
-    private static void Explore(CrashVerifier verifier, SimulatedDisk disk, History history, long required, IReadOnlyList<int> keys, Random random)
+    private static void Explore(
+        CrashVerifier verifier, SimulatedDisk disk, History history, long required, IReadOnlyList<int> keys, Random random)
     {
         var loss = new PowerLoss(disk);
         if (loss.Options.Count == 0)
             return;
 
-        foreach (CrashOutcome outcome in (CrashOutcome[])[loss.None(), loss.All(), loss.Draw(random, true), loss.Draw(random, true)])
+        foreach (CrashOutcome outcome in (CrashOutcome[])
+        [
+            loss.None(), loss.All(), loss.Draw(random, true), loss.Draw(random, true)
+        ])
         {
             DiskImage image = outcome.Build();
             if (!verifier.Note(image, history, required))
@@ -100,12 +116,15 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
             }
             catch (TortureFailure error)
             {
-                throw new TortureFailure(error.Message, error.Story.Concat(outcome.Describe().Select(line => "    " + line)), error);
+                throw new TortureFailure(
+                    error.Message, error.Story.Concat(outcome.Describe().Select(line => "    " + line)), error);
             }
         }
     }
 
-    /// <summary>Opens with the first of some keys that is the right one; the others must be refused, and change nothing.</summary>
+    /// <summary>
+    /// Opens with the first of some keys that is the right one; the others must be refused, and change nothing.
+    /// </summary>
     public static StorageEnvironment Open(World world, Scenario scenario, IReadOnlyList<int> keys, out int key)
     {
         for (int i = 0; ; i++)
@@ -124,10 +143,12 @@ internal sealed class CrashVerifier(Scenario scenario, Tally tally, NonceRecorde
 
     /// <summary>Counts an image; false where it is proven for this history.</summary>
     public bool Note(DiskImage image, History history, long required) =>
-        tally.TryAdd(image.Hash, unchecked(history.HashAt(history.Last) + ((ulong)required * 31) + (scenario.MapsSeeWrites ? 1UL : 0)));
+        tally.TryAdd(
+            image.Hash, unchecked(history.HashAt(history.Last) + ((ulong)required * 31) + (scenario.MapsSeeWrites ? 1UL : 0)));
 
     private long OpenAndCompare(
-        SimulatedDisk disk, History history, long required, IReadOnlyList<int> keys, out bool wasThere, Action<SimulatedDisk, StorageEnvironment, History, long, IReadOnlyList<int>>? goOn)
+        SimulatedDisk disk, History history, long required, IReadOnlyList<int> keys, out bool wasThere,
+        Action<SimulatedDisk, StorageEnvironment, History, long, IReadOnlyList<int>>? goOn)
     {
         wasThere = disk.List().Contains("data.treepie");
         var world = new World(disk, new SimulatedClock(), new Random(7), IsBackgroundAllowed: false)

@@ -45,7 +45,10 @@ internal sealed class HeldReaders(RunState state)
                 Verify(reader, "in a reader that was held");
     }
 
-    /// <summary>A reader that begins now sees its transaction, and named snapshots hold what they are of; those that are held see what they saw.</summary>
+    /// <summary>
+    /// A reader that begins now sees its transaction, and named snapshots hold what they are of; those that are held see what
+    /// they saw.
+    /// </summary>
     public void VerifyNow(string when)
     {
         StorageEnvironment environment = state.Open;
@@ -57,7 +60,8 @@ internal sealed class HeldReaders(RunState state)
     private void Verify(ReadTransaction read, string when, StorageEnvironment? environment = null)
     {
         if (!state.History.Covers(read.TransactionId))
-            throw new TortureFailure($"Transaction {read.TransactionId} is seen {when}, the last one submitted is {state.History.Last}.");
+            throw new TortureFailure(
+                $"Transaction {read.TransactionId} is seen {when}, the last one submitted is {state.History.Last}.");
         if (read.TransactionId < state.History.First)
             return; // older than the last crash: its model is gone
 

@@ -2,7 +2,10 @@ using System.Diagnostics;
 
 namespace Treepie.Torture.Runs;
 
-/// <summary>Makes a failing scenario as short as it can in a bounded time: steps, then changes, are left out for as long as it still fails.</summary>
+/// <summary>
+/// Makes a failing scenario as short as it can in a bounded time: steps, then changes, are left out for as long as it still
+/// fails.
+/// </summary>
 internal static class Minimiser
 {
     private static readonly TimeSpan MaxTime = TimeSpan.FromSeconds(20);
@@ -11,7 +14,9 @@ internal static class Minimiser
     public static TortureFailure Minimise(Scenario scenario, ExplorerShape shape, TortureFailure failure)
     {
         if (failure.InnerException is TimeoutException)
-            return new TortureFailure(failure.Message, [.. scenario.Tell(), "What happened:", .. failure.Story], failure.InnerException); // each try would hang
+            // each try would hang
+            return new TortureFailure(
+                failure.Message, [.. scenario.Tell(), "What happened:", .. failure.Story], failure.InnerException);
 
         var watch = Stopwatch.StartNew();
         Scenario shortest = scenario;
@@ -69,7 +74,10 @@ internal static class Minimiser
                     for (int change = 0; step.Commands[command].Count > 1 && change < step.Commands[command].Count; change++)
                     {
                         Models.Change[] fewer = [.. step.Commands[command].Where((_, index) => index != change)];
-                        Step shorter = step with { Commands = [.. step.Commands.Select((old, index) => index == command ? fewer : old)] };
+                        Step shorter = step with
+                        {
+                            Commands = [.. step.Commands.Select((old, index) => index == command ? fewer : old)]
+                        };
                         yield return With(scenario, client, [.. steps.Take(at), shorter, .. steps.Skip(at + 1)]);
                     }
                 }

@@ -37,12 +37,15 @@ internal static class QuietOracle
         VerifyCheck(environment);
         StorageStatistics statistics = environment.GetStatistics();
         if (statistics.ScratchBytes > 0)
-            throw new TortureFailure($"{statistics.ScratchBytes} bytes of scratch are in use after a checkpoint, with no reader.");
+            throw new TortureFailure(
+                $"{statistics.ScratchBytes} bytes of scratch are in use after a checkpoint, with no reader.");
 
         long live = environment.State.Space.CopyLive().Sum(BitOperations.PopCount);
         long lost = environment.State.Space.PageCount - FormatLimits.FirstDataPage - live - statistics.FreePages;
         if (lost > 0)
-            throw new TortureFailure($"Of {environment.State.Space.PageCount} pages {live} are live and {statistics.FreePages} free: {lost} are lost.");
+            throw new TortureFailure(
+                $"Of {environment.State.Space.PageCount} pages {live} are live and {statistics.FreePages} free: {lost} are "
+                    + $"lost.");
     }
 
     /// <summary>Neither of the meta pages gives its keys to a user's key that was changed.</summary>
@@ -71,7 +74,11 @@ internal static class QuietOracle
     public static void VerifyJournalKeys(StoreCipher cipher)
     {
         var use = new JournalFileHeader(default, 1, 2, 1, 0, cipher.Incarnation, null);
-        JournalFileHeader[] uses = [use, use with { Use = 2 }, use with { Salt = 1 }, use with { Use = 2, Salt = 1 }, use with { Incarnation = cipher.Incarnation ^ 2 }];
+        JournalFileHeader[] uses =
+        [
+            use, use with { Use = 2 }, use with { Salt = 1 }, use with { Use = 2, Salt = 1 },
+            use with { Incarnation = cipher.Incarnation ^ 2 }
+        ];
         var seen = new HashSet<string>();
         foreach (JournalFileHeader one in uses)
         {
@@ -84,7 +91,9 @@ internal static class QuietOracle
         }
     }
 
-    /// <summary>With no readers, all that was decrypted can go, and then nothing of it is left in memory; nor of pages that were written.</summary>
+    /// <summary>
+    /// With no readers, all that was decrypted can go, and then nothing of it is left in memory; nor of pages that were written.
+    /// </summary>
     public static void VerifyZeroed(StorageEnvironment environment)
     {
         PageStore store = environment.State.Store;
@@ -106,7 +115,8 @@ internal static class QuietOracle
                 throw new TortureFailure("Pages stay decrypted for a reader that has released them.");
         }
 
-        for (int i = 0; i < 2 && environment.Sweeper.Sweep() > 0; i++) // the first call may find a checkpoint or a command at work
+        // the first call may find a checkpoint or a command at work
+        for (int i = 0; i < 2 && environment.Sweeper.Sweep() > 0; i++)
         {
         }
 

@@ -22,14 +22,17 @@ internal sealed class RunState(Scenario scenario, SimulatedDisk disk, History hi
     /// <summary>The last transaction that must survive.</summary>
     public long Acknowledged { get; set; } = scenario.StartTransaction;
 
-    /// <summary>The last one that the last recovery found: until something is built upon it, it may be in the system's cache alone.</summary>
+    /// <summary>
+    /// The last one that the last recovery found: until something is built upon it, it may be in the system's cache alone.
+    /// </summary>
     public long Recovered { get; set; } = -1;
 
     /// <summary>Whether calls fail on purpose.</summary>
     public bool IsFaulty { get; set; } = scenario.Fault is not null;
 
     /// <summary>
-    /// The users' keys that may open what is on the disk: the one in force, and behind it those that a change which did not come to its end, or one that a killed process had made, may have left.
+    /// The users' keys that may open what is on the disk: the one in force, and behind it those that a change which did not come
+    /// to its end, or one that a killed process had made, may have left.
     /// </summary>
     public IReadOnlyList<int> Keys { get; set; } = [0];
 

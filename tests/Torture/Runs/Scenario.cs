@@ -31,7 +31,9 @@ internal sealed record Scenario
     /// <summary>Whether maps show what is written, as on Linux.</summary>
     public bool MapsSeeWrites { get; init; }
 
-    /// <summary>Whether files grow by zeros that are written, as on file systems without fallocate: in every fourth run.</summary>
+    /// <summary>
+    /// Whether files grow by zeros that are written, as on file systems without fallocate: in every fourth run.
+    /// </summary>
     public bool RefusesAllocation => (Seed & 3) == 3;
 
     /// <summary>Whether checkpoints and the like run on threads of their own, which the seed interleaves.</summary>
@@ -43,7 +45,9 @@ internal sealed record Scenario
     /// <summary>A call that fails.</summary>
     public DiskFault? Fault { get; init; }
 
-    /// <summary>Pages that a bitmap page covers: few, so that a second bitmap page is common, or as many as the format has.</summary>
+    /// <summary>
+    /// Pages that a bitmap page covers: few, so that a second bitmap page is common, or as many as the format has.
+    /// </summary>
     public int PagesPerBitmap { get; init; } = FormatLimits.PagesPerBitmap;
 
     /// <summary>Of runs that the seed draws every other one has small groups, where it begins with a new environment.</summary>
@@ -85,8 +89,12 @@ internal sealed record Scenario
     /// <summary>The scenario in lines.</summary>
     public IEnumerable<string> Tell()
     {
-        yield return $"{Options.Durability}{(IsEncrypted ? " encrypted" : "")} environment, {(StartTransaction == 0 ? "new" : $"with {StartTransaction} transactions")}, maps {(MapsSeeWrites ? "see" : "do not see")} writes{(RefusesAllocation ? ", no blocks ahead" : "")}"
-            + $"{(HasThreads ? ", with threads" : "")}{(PagesPerBitmap < FormatLimits.PagesPerBitmap ? $", {PagesPerBitmap} pages to a bitmap page" : "")}{(CapacityBytes < long.MaxValue ? $", disk of {CapacityBytes} bytes" : "")}{(Fault is null ? "" : $", {Fault}")}";
+        yield return $"{Options.Durability}{(IsEncrypted ? " encrypted" : "")} environment, "
+        + $"{(StartTransaction == 0 ? "new" : $"with {StartTransaction} transactions")}, maps "
+        + $"{(MapsSeeWrites ? "see" : "do not see")} writes{(RefusesAllocation ? ", no blocks ahead" : "")}"
+            + $"{(HasThreads ? ", with threads" : "")}"
+            + $"{(PagesPerBitmap < FormatLimits.PagesPerBitmap ? $", {PagesPerBitmap} pages to a bitmap page" : "")}"
+            + $"{(CapacityBytes < long.MaxValue ? $", disk of {CapacityBytes} bytes" : "")}{(Fault is null ? "" : $", {Fault}")}";
         for (int client = 0; client < Clients.Count; client++)
             foreach (Step step in Clients[client])
                 yield return Clients.Count == 1 ? $"  {step}" : $"  client {client}: {step}";

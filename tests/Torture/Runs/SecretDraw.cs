@@ -1,8 +1,8 @@
 namespace Treepie.Torture.Runs;
 
 /// <summary>
-/// Where the keys of simulated worlds come from: what nobody can guess is drawn from a seed here, so that a run repeats. Each opening that may write needs a seed of its own, as each has random
-/// numbers of its own in the real world.
+/// Where the keys of simulated worlds come from: what nobody can guess is drawn from a seed here, so that a run repeats. Each
+/// opening that may write needs a seed of its own, as each has random numbers of its own in the real world.
 /// </summary>
 internal sealed class SecretDraw(int seed)
 {

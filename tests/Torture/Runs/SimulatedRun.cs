@@ -36,7 +36,8 @@ internal sealed class SimulatedRun
     /// <param name="shape">How closely crash states are looked at.</param>
     /// <param name="tally">Where it is counted.</param>
     /// <param name="isTold">Whether the story is wanted.</param>
-    /// <param name="seals">Who sees what is encrypted, where it has seen what another run did with a copy of the same directory.</param>
+    /// <param name="seals">Who sees what is encrypted, where it has seen what another run did with a copy of the same
+    /// directory.</param>
     public SimulatedRun(Scenario scenario, ExplorerShape shape, Tally tally, bool isTold = false, NonceRecorder? seals = null)
     {
         _scenario = scenario;
@@ -54,7 +55,10 @@ internal sealed class SimulatedRun
         _readers = new HeldReaders(_state);
         if (scenario.HasThreads)
             _threads = new SimulatedScheduler(new Random(scenario.Seed + 1));
-        _commands = new ClientCommands(_state) { YieldInCommand = scenario.IsEncrypted && _threads is not null ? YieldInCommand : null };
+        _commands = new ClientCommands(_state)
+        {
+            YieldInCommand = scenario.IsEncrypted && _threads is not null ? YieldInCommand : null
+        };
     }
 
     /// <summary>What the disk holds after <see cref="Run"/>, as programs see it.</summary>
@@ -102,7 +106,10 @@ internal sealed class SimulatedRun
             throw Explain(broken);
     }
 
-    /// <summary>Runs, and gives what the disk has for good: after closing, or, not clean, as if the power had failed before. Returns the last transaction.</summary>
+    /// <summary>
+    /// Runs, and gives what the disk has for good: after closing, or, not clean, as if the power had failed before. Returns the
+    /// last transaction.
+    /// </summary>
     public long RunAndStop(bool isClean, Action<DiskImage> take)
     {
         Open();
@@ -181,7 +188,10 @@ internal sealed class SimulatedRun
             Recover();
     }
 
-    /// <summary>Others have their turn in the middle of a command; often one of them gives decrypted pages back, and has to wait for the command.</summary>
+    /// <summary>
+    /// Others have their turn in the middle of a command; often one of them gives decrypted pages back, and has to wait for the
+    /// command.
+    /// </summary>
     private void YieldInCommand()
     {
         if (_commandDraw.Next(3) == 0)
@@ -219,8 +229,11 @@ internal sealed class SimulatedRun
     private void Explore()
     {
         long required = _state.Acknowledged;
-        if (_state.Environment is not null && CrashExplorer.Required(_state.Environment, _scenario.Options) is var published && published > _state.Recovered)
-            required = Math.Max(required, published); // what was only recovered may be in the system's cache alone until something is built upon it
+        if (_state.Environment is not null
+            && CrashExplorer.Required(_state.Environment, _scenario.Options) is var published
+            && published > _state.Recovered)
+            // what was only recovered may be in the system's cache alone until something is built upon it
+            required = Math.Max(required, published);
         _explorer.Explore(_disk, _history, required, _state.Keys);
     }
 
@@ -247,7 +260,8 @@ internal sealed class SimulatedRun
                 Recover(); // it is opened by the next process: this one was killed while it tried again
                 return;
             }
-            catch (StorageException error) when ((_state.IsFaulty || _scenario.CapacityBytes < long.MaxValue) && attempt < MaxOpens)
+            catch (StorageException error)
+                when ((_state.IsFaulty || _scenario.CapacityBytes < long.MaxValue) && attempt < MaxOpens)
             {
                 _story?.Add($"  → cannot be opened: {error.GetType().Name}: {error.Message}");
                 if (attempt == MaxOpens - 1)
@@ -284,10 +298,12 @@ internal sealed class SimulatedRun
                     Close();
                     VerifyClosed();
                     if (_disk.HasForgotten)
-                        _disk.Restart(new PowerLoss(_disk).Draw(_draw, withDamage: false).Build()); // what a failed sync left readable is nothing to go by
+                        // what a failed sync left readable is nothing to go by
+                        _disk.Restart(new PowerLoss(_disk).Draw(_draw, withDamage: false).Build());
                     Open();
                     if (_state.IsFaulty && _state.Environment is { } opened)
-                        _state.Recovered = opened.State.Current.TransactionId; // what a sync failed for may be in the system's cache alone
+                        // what a sync failed for may be in the system's cache alone
+                        _state.Recovered = opened.State.Current.TransactionId;
                     break;
                 case StepKind.Hold:
                     _readers.Hold(step.Argument);
@@ -301,13 +317,16 @@ internal sealed class SimulatedRun
                 case StepKind.Session:
                     _commands.RunSession(step.Commands[0], step.Meanwhile, Do);
                     break;
-                case StepKind.Shrink when _scenario.Clients.Count == 1 || _scenario.CapacityBytes == long.MaxValue: // a full disk runs commands again, under other numbers
+                // a full disk runs commands again, under other numbers
+                case StepKind.Shrink when _scenario.Clients.Count == 1 || _scenario.CapacityBytes == long.MaxValue:
                     _commands.Shrink();
                     break;
                 case StepKind.ChangeKey when _scenario.IsEncrypted:
                     _commands.ChangeKey();
                     break;
-                case StepKind.Rotate when _scenario.IsEncrypted && (_scenario.Clients.Count == 1 || _scenario.CapacityBytes == long.MaxValue): // as above
+                // as above
+                case StepKind.Rotate
+                    when _scenario.IsEncrypted && (_scenario.Clients.Count == 1 || _scenario.CapacityBytes == long.MaxValue):
                     _commands.RotateDataKey(step.Argument);
                     break;
                 case StepKind.Sweep when _scenario.IsEncrypted:
@@ -336,7 +355,8 @@ internal sealed class SimulatedRun
             if (_scenario.IsScrubbed && _threads is null && _disk.Operations % 4 == 0 && !_disk.HasCrashed)
                 QuietOracle.VerifyScrub(_state.Environment); // with threads it runs by itself, as time passes
         }
-        catch (Exception error) when (_disk.HasCrashed && _isCrashDue && error is IOException or StorageException or ObjectDisposedException)
+        catch (Exception error)
+            when (_disk.HasCrashed && _isCrashDue && error is IOException or StorageException or ObjectDisposedException)
         {
             // The power is off; what was under way may be there or not.
         }
@@ -350,7 +370,9 @@ internal sealed class SimulatedRun
         }
 
         ThrowIfBroken();
-        if (_scenario.Fault is { Kind: DiskOperation.Load } && !_disk.HasCrashed && _state.Environment?.State.Failure is { } stopped)
+        if (_scenario.Fault is { Kind: DiskOperation.Load }
+            && !_disk.HasCrashed
+            && _state.Environment?.State.Failure is { } stopped)
             throw new TortureFailure($"A page that could not be read stopped writing: {stopped.Message}");
         if (_isKillDue && _state.Environment?.State.Failure is not null)
             _disk.PowerOff(); // it writes no more, so it would never come to the operation at which it is to be killed
@@ -393,7 +415,8 @@ internal sealed class SimulatedRun
         Open();
         using ReadTransaction read = _state.Open.BeginRead();
         if (read.TransactionId < _state.Acknowledged)
-            throw new TortureFailure($"Transaction {_state.Acknowledged} was acknowledged, but recovery ends with {read.TransactionId}.");
+            throw new TortureFailure(
+                $"Transaction {_state.Acknowledged} was acknowledged, but recovery ends with {read.TransactionId}.");
         _story?.Add($"again, with transaction {read.TransactionId}");
         _state.Recovered = read.TransactionId;
         if (_isKillDue)
@@ -434,7 +457,11 @@ internal sealed class SimulatedRun
         closing.Dispose();
         _state.Environment = null;
         ThrowIfBroken();
-        if (last > _state.Recovered && !_disk.HasCrashed && !_state.IsFaulty && !isStopped && _scenario.CapacityBytes == long.MaxValue)
+        if (last > _state.Recovered
+            && !_disk.HasCrashed
+            && !_state.IsFaulty
+            && !isStopped
+            && _scenario.CapacityBytes == long.MaxValue)
             _state.Acknowledged = Math.Max(_state.Acknowledged, last);
     }
 
@@ -449,7 +476,8 @@ internal sealed class SimulatedRun
     private void VerifyClosed()
     {
         QuietOracle.VerifySalts(_disk.Image());
-        new CrashVerifier(_scenario, _tally, _seals).Verify(new PowerLoss(_disk).None().Build(), _history, _state.Acknowledged, _state.Keys, isThorough: false);
+        new CrashVerifier(_scenario, _tally, _seals).Verify(
+            new PowerLoss(_disk).None().Build(), _history, _state.Acknowledged, _state.Keys, isThorough: false);
     }
 
     private void VerifyNow(string when)

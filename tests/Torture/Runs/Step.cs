@@ -74,7 +74,8 @@ internal sealed record Step(StepKind Kind, int Argument = 0)
         StepKind.Throw => "write that throws: " + string.Join("; ", Commands[0]),
         StepKind.Merge => "merged batch: " + string.Join(" | ", Commands.Select(command => string.Join("; ", command))),
         StepKind.Look => "look at values, and meanwhile: " + string.Join("; then ", Meanwhile),
-        StepKind.Session => "session: " + string.Join("; ", Commands[0]) + "; and meanwhile: " + string.Join("; then ", Meanwhile),
+        StepKind.Session =>
+            "session: " + string.Join("; ", Commands[0]) + "; and meanwhile: " + string.Join("; then ", Meanwhile),
         StepKind.Hold => $"open reader {Argument}",
         StepKind.LetGo => $"close reader {Argument}",
         StepKind.Crash => $"power will fail {Argument} disk operations from here",

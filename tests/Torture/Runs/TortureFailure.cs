@@ -1,7 +1,8 @@
 namespace Treepie.Torture.Runs;
 
 /// <summary>The engine broke a promise.</summary>
-internal sealed class TortureFailure(string message, IEnumerable<string>? story = null, Exception? inner = null) : Exception(message, inner)
+internal sealed class TortureFailure(string message, IEnumerable<string>? story = null, Exception? inner = null)
+    : Exception(message, inner)
 {
     /// <summary>What happened, in lines.</summary>
     public IReadOnlyList<string> Story { get; } = [.. story ?? []];
@@ -13,5 +14,6 @@ internal sealed class TortureFailure(string message, IEnumerable<string>? story 
     public ExplorerShape? Shape { get; private init; }
 
     /// <summary>The same, with what it happened in.</summary>
-    public TortureFailure In(Scenario scenario, ExplorerShape shape) => new(Message, Story, InnerException) { Scenario = scenario, Shape = shape };
+    public TortureFailure In(Scenario scenario, ExplorerShape shape) =>
+        new(Message, Story, InnerException) { Scenario = scenario, Shape = shape };
 }

@@ -6,7 +6,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>Results of a map as entries.</summary>
-internal sealed class ComputedBatch(IndexMap map, ComputedEntries entries, IndexWriter writer, StorageEnvironment store) : MapBatch
+internal sealed class ComputedBatch(IndexMap map, ComputedEntries entries, IndexWriter writer, StorageEnvironment store)
+    : MapBatch
 {
     private readonly MappingAgain _again = new(map, store);
 
@@ -21,7 +22,8 @@ internal sealed class ComputedBatch(IndexMap map, ComputedEntries entries, Index
         return !feed.IsReferenced || _again.Run(feed, entries.AddAgain);
     }
 
-    public override void Append(MapBatch other) => entries.Append(((ComputedBatch)other).Entries); // of the same index, so of the same kind
+    // of the same index, so of the same kind
+    public override void Append(MapBatch other) => entries.Append(((ComputedBatch)other).Entries);
 
     public override void Clear()
     {

@@ -7,8 +7,8 @@ using Treepie.Store;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// Maps documents and makes of each of their results an entry. A document whose map fails is noted and has none. Knows how many entries each document has in the batch; what it has had more in the index
-/// is removed when it is committed. Not thread-safe.
+/// Maps documents and makes of each of their results an entry. A document whose map fails is noted and has none. Knows how many
+/// entries each document has in the batch; what it has had more in the index is removed when it is committed. Not thread-safe.
 /// </summary>
 internal sealed class ComputedEntries(IndexMap map, FieldExtractor extractor, TimeProvider timeProvider, IndexBatch batch)
 {
@@ -35,7 +35,10 @@ internal sealed class ComputedEntries(IndexMap map, FieldExtractor extractor, Ti
             Map(feed.Document, feed.Snapshot, length);
     }
 
-    /// <summary>Maps a document again because something changed that it has looked at; if it is gone or left the index, its own change says so.</summary>
+    /// <summary>
+    /// Maps a document again because something changed that it has looked at; if it is gone or left the index, its own change
+    /// says so.
+    /// </summary>
     public void AddAgain(MappedChanges feed, byte[] foldedId)
     {
         if (!feed.Snapshot.TryGetByFoldedId(foldedId, out Document document) || !Covers(document.CollectionName))
@@ -78,7 +81,8 @@ internal sealed class ComputedEntries(IndexMap map, FieldExtractor extractor, Ti
         _references.Clear();
     }
 
-    private bool Covers(string collection) => map.Collections.Count == 0 || map.Collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
+    private bool Covers(string collection) =>
+        map.Collections.Count == 0 || map.Collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
 
     private void Map(Document document, DatabaseSnapshot snapshot, int length)
     {
@@ -114,7 +118,9 @@ internal sealed class ComputedEntries(IndexMap map, FieldExtractor extractor, Ti
             _references[_key[..length]] = references;
     }
 
-    /// <summary>Puts the results of the document whose id stands in the key, and removes what it has had more in this batch.</summary>
+    /// <summary>
+    /// Puts the results of the document whose id stands in the key, and removes what it has had more in this batch.
+    /// </summary>
     private void Put(int length, ReadOnlySpan<byte> id, int count)
     {
         if (length > IndexBatch.MaxKeyBytes)

@@ -6,7 +6,9 @@ using Treepie.Store;
 
 namespace Treepie.Indexes.Computed;
 
-/// <summary>What a map may look at beside its document, in the snapshot of that. Notes what it has looked at. Not thread-safe.</summary>
+/// <summary>
+/// What a map may look at beside its document, in the snapshot of that. Notes what it has looked at. Not thread-safe.
+/// </summary>
 internal sealed class MapHost : IMapHost
 {
     /// <summary>Most documents and values that one document may look at.</summary>
@@ -35,7 +37,8 @@ internal sealed class MapHost : IMapHost
         if (!DocumentId.TryFold(id, folded, out int length))
             return null;
         Note(Reference.ToDocument(folded.AsSpan(0, length)));
-        return Snapshot.TryGetByFoldedId(folded.AsSpan(0, length), out Document document) && string.Equals(document.CollectionName, collection, StringComparison.OrdinalIgnoreCase)
+        return Snapshot.TryGetByFoldedId(folded.AsSpan(0, length), out Document document)
+            && string.Equals(document.CollectionName, collection, StringComparison.OrdinalIgnoreCase)
             ? Whole(document)
             : null;
     }
@@ -49,7 +52,10 @@ internal sealed class MapHost : IMapHost
         return JsonPathReader.TryWrite(value.Body.Span, s_object, json) ? json.WrittenSpan.ToArray() : null;
     }
 
-    public byte[] WholeDocument() => Snapshot.TryGet(_id, out Document document) ? Whole(document) : throw new InvalidOperationException("The document that is mapped is in its snapshot.");
+    public byte[] WholeDocument() =>
+        Snapshot.TryGet(_id, out Document document)
+            ? Whole(document)
+            : throw new InvalidOperationException("The document that is mapped is in its snapshot.");
 
     private DatabaseSnapshot Snapshot => _snapshot ?? throw new InvalidOperationException("No document is being mapped.");
 

@@ -11,7 +11,9 @@ internal sealed class MapSet : IndexMap
     public MapSet(IReadOnlyList<IndexMap> maps)
     {
         _maps = maps;
-        Collections = maps.Any(static map => map.Collections.Count == 0) ? [] : [.. maps.SelectMany(static map => map.Collections).Distinct(StringComparer.OrdinalIgnoreCase)];
+        Collections = maps.Any(static map => map.Collections.Count == 0)
+            ? []
+            : [.. maps.SelectMany(static map => map.Collections).Distinct(StringComparer.OrdinalIgnoreCase)];
         Fields = [.. maps.SelectMany(static map => map.Fields).DistinctBy(static field => field.Name)];
         LoadedCollections = [.. maps.SelectMany(static map => map.LoadedCollections).Distinct(StringComparer.OrdinalIgnoreCase)];
     }
@@ -37,5 +39,6 @@ internal sealed class MapSet : IndexMap
                 map.Map(document, host, output);
     }
 
-    private static bool Covers(IndexMap map, string collection) => map.Collections.Count == 0 || map.Collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
+    private static bool Covers(IndexMap map, string collection) =>
+        map.Collections.Count == 0 || map.Collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
 }

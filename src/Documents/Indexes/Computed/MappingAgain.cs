@@ -5,8 +5,8 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// Lets the documents that have looked at something which changed be mapped again, as many as go into a batch. Where that was is kept with the index, so that it goes on there after a crash too. Not
-/// thread-safe.
+/// Lets the documents that have looked at something which changed be mapped again, as many as go into a batch. Where that was is
+/// kept with the index, so that it goes on there after a crash too. Not thread-safe.
 /// </summary>
 internal sealed class MappingAgain(IndexMap map, StorageEnvironment store)
 {
@@ -19,7 +19,10 @@ internal sealed class MappingAgain(IndexMap map, StorageEnvironment store)
     /// <summary>Whether documents look at anything else at all.</summary>
     private bool HasReferences => map.LoadedCollections.Count > 0 || map.LoadsCompareExchange;
 
-    /// <summary>Calls for each document that has looked at the document or value that changed; false where there are more than go into the batch.</summary>
+    /// <summary>
+    /// Calls for each document that has looked at the document or value that changed; false where there are more than go into the
+    /// batch.
+    /// </summary>
     public bool Run(MappedChanges feed, Action<MappedChanges, byte[]> mapAgain)
     {
         using ReadTransaction committed = store.BeginRead();

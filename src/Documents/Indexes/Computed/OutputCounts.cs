@@ -5,7 +5,10 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexes.Computed;
 
-/// <summary>How many entries documents have, of those with more than one. In the tree <c>computed.outputs</c>: folded id → 4 bytes, little-endian.</summary>
+/// <summary>
+/// How many entries documents have, of those with more than one. In the tree <c>computed.outputs</c>: folded id → 4 bytes,
+/// little-endian.
+/// </summary>
 internal sealed class OutputCounts
 {
     private const string TreeName = "computed.outputs";
@@ -15,7 +18,8 @@ internal sealed class OutputCounts
     private OutputCounts(StateTree counts) => _counts = counts;
 
     /// <summary>To be changed.</summary>
-    public static OutputCounts In(WriteTransaction transaction) => new(new StoredStateTree(transaction.GetOrCreateTree(TreeName)));
+    public static OutputCounts In(WriteTransaction transaction) =>
+        new(new StoredStateTree(transaction.GetOrCreateTree(TreeName)));
 
     /// <summary>As a reader sees it, to be changed for that reader alone.</summary>
     public static OutputCounts Over(Func<string, Tree?> find) => new(new OverlaidStateTree(find(TreeName)));

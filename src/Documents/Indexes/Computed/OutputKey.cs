@@ -4,8 +4,8 @@ using System.Diagnostics;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// Keys of the entries of one document: that of its first result is its folded id, as where nothing is computed; behind that of another stand 0xFF, which is in no id, and the number of the result (3 bytes,
-/// big-endian).
+/// Keys of the entries of one document: that of its first result is its folded id, as where nothing is computed; behind that of
+/// another stand 0xFF, which is in no id, and the number of the result (3 bytes, big-endian).
 /// </summary>
 internal static class OutputKey
 {
@@ -25,5 +25,6 @@ internal static class OutputKey
     }
 
     /// <summary>The folded id of the document that an entry is of.</summary>
-    public static ReadOnlySpan<byte> DocumentOf(ReadOnlySpan<byte> key) => key.Length > SuffixBytes && key[^SuffixBytes] == Mark ? key[..^SuffixBytes] : key;
+    public static ReadOnlySpan<byte> DocumentOf(ReadOnlySpan<byte> key) =>
+        key.Length > SuffixBytes && key[^SuffixBytes] == Mark ? key[..^SuffixBytes] : key;
 }

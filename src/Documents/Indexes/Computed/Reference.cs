@@ -6,7 +6,8 @@ using Treepie.Store;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// What a map has looked at, as a hash of its kind and its folded name: keys stay short, and two that agree by chance would only let a document be mapped once too often.
+/// What a map has looked at, as a hash of its kind and its folded name: keys stay short, and two that agree by chance would only
+/// let a document be mapped once too often.
 /// </summary>
 internal static class Reference
 {

@@ -6,7 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// Which documents have looked at what, and how far a change that concerns many has come, beside the index in its store. All integers big-endian.
+/// Which documents have looked at what, and how far a change that concerns many has come, beside the index in its store. All
+/// integers big-endian.
 /// <code>
 /// TREE                  KEY                                       VALUE
 /// computed.referrers    reference (16 bytes), document            empty
@@ -17,19 +18,25 @@ namespace Treepie.Indexes.Computed;
 /// </summary>
 internal sealed class Referrers(Func<string, Tree?> find)
 {
-    private const string ReferrersName = "computed.referrers", ReferencesName = "computed.references", PositionName = "computed.position";
+    private const string ReferrersName = "computed.referrers",
+        ReferencesName = "computed.references",
+        PositionName = "computed.position";
 
     private static ReadOnlySpan<byte> PositionKey => [0];
 
     /// <summary>The documents that have looked at what changed, in order of their ids, behind one of them.</summary>
-    public IEnumerable<byte[]> Of(MappedChanges feed, byte[] after) => find(ReferrersName) is { } tree ? Walk(tree, Key(Reference.To(feed), after), after.Length > 0) : [];
+    public IEnumerable<byte[]> Of(MappedChanges feed, byte[] after) =>
+        find(ReferrersName) is { } tree ? Walk(tree, Key(Reference.To(feed), after), after.Length > 0) : [];
 
     /// <summary>The last document that was mapped again for a change; empty where none was.</summary>
     public byte[] PositionIn(long etag) =>
-        find(PositionName) is { } tree && tree.TryGet(PositionKey, out ReadOnlySpan<byte> value) && BinaryPrimitives.ReadInt64BigEndian(value) == etag ? value[sizeof(long)..].ToArray() : [];
+        find(PositionName) is { } tree
+            && tree.TryGet(PositionKey, out ReadOnlySpan<byte> value)
+            && BinaryPrimitives.ReadInt64BigEndian(value) == etag ? value[sizeof(long)..].ToArray() : [];
 
     /// <summary>Notes what documents look at now, and how far a change has come.</summary>
-    public static void Write(WriteTransaction transaction, IReadOnlyDictionary<byte[], UInt128[]> references, (long Etag, byte[] Document)? position)
+    public static void Write(
+        WriteTransaction transaction, IReadOnlyDictionary<byte[], UInt128[]> references, (long Etag, byte[] Document)? position)
     {
         var referrers = new StoredStateTree(transaction.GetOrCreateTree(ReferrersName));
         var known = new StoredStateTree(transaction.GetOrCreateTree(ReferencesName));

@@ -14,7 +14,9 @@ internal sealed class AutoIndexDefinition : IndexMapping
     /// <summary>The collection that stands for all documents.</summary>
     public const string AllDocuments = "@all_docs";
 
-    /// <summary>Most fields of one index. An index for each of them would be no better, and a document has rarely as many.</summary>
+    /// <summary>
+    /// Most fields of one index. An index for each of them would be no better, and a document has rarely as many.
+    /// </summary>
     public const int MaxFields = 512;
 
     /// <summary>Longest name; beyond it the rest is replaced by a hash.</summary>
@@ -28,7 +30,8 @@ internal sealed class AutoIndexDefinition : IndexMapping
         Collections = string.Equals(collection, AllDocuments, StringComparison.OrdinalIgnoreCase) ? [] : [collection];
         Fields = fields;
         Name = MakeName(collection, fields);
-        _positions = fields.Select(static (field, place) => (field, place)).ToDictionary(static at => at.field, static at => at.place);
+        _positions = fields.Select(static (field, place) => (field, place))
+            .ToDictionary(static at => at.field, static at => at.place);
         Schema = new IndexSchema([.. fields.Select(f => new IndexField(f.SchemaName, f.Analysis, Vector: f.Vector))]);
     }
 
@@ -60,9 +63,11 @@ internal sealed class AutoIndexDefinition : IndexMapping
     /// <summary>Where a field stands; -1 if it is none of them.</summary>
     public int PositionOf(AutoIndexField field) => _positions.TryGetValue(field, out int position) ? position : -1;
 
-    public override AutoIndexField? Resolve(AutoIndexField wanted) => PositionOf(wanted) is >= 0 and var position ? Fields[position] : null;
+    public override AutoIndexField? Resolve(AutoIndexField wanted) =>
+        PositionOf(wanted) is >= 0 and var position ? Fields[position] : null;
 
-    public override bool IsSameAs(IndexMapping other) => other is AutoIndexDefinition auto && auto.IsFor(Collection) && auto.Fields.SequenceEqual(Fields);
+    public override bool IsSameAs(IndexMapping other) =>
+        other is AutoIndexDefinition auto && auto.IsFor(Collection) && auto.Fields.SequenceEqual(Fields);
 
     /// <summary>A definition with the fields of this one and then those of them that are new.</summary>
     public AutoIndexDefinition Merge(IEnumerable<AutoIndexField> fields) =>
@@ -71,7 +76,9 @@ internal sealed class AutoIndexDefinition : IndexMapping
     private static string MakeName(string collection, IReadOnlyList<AutoIndexField> fields)
     {
         string source = string.Equals(collection, AllDocuments, StringComparison.OrdinalIgnoreCase) ? "AllDocs" : collection;
-        string name = fields.Count == 0 ? $"Auto/{source}" : $"Auto/{source}/By{string.Join("And", fields.Select(f => f.NamePart))}";
+        string name = fields.Count == 0
+            ? $"Auto/{source}"
+            : $"Auto/{source}/By{string.Join("And", fields.Select(f => f.NamePart))}";
         if (name.Length <= MaxNameLength)
             return name;
 

@@ -6,13 +6,17 @@ namespace Treepie.Indexes.Definitions;
 /// <summary>One field of an auto-index: which values, and how they are to be searched.</summary>
 /// <param name="Path">Path of the values, or <see cref="Id"/>.</param>
 /// <param name="Kind">How they are searched.</param>
-/// <param name="Longitude">Path of the longitudes of <see cref="AutoIndexFieldKind.Point"/>, whose latitudes are at <paramref name="Path"/>; null for other kinds.</param>
+/// <param name="Longitude">Path of the longitudes of <see cref="AutoIndexFieldKind.Point"/>, whose latitudes are at
+/// <paramref name="Path"/>; null for other kinds.</param>
 internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = AutoIndexFieldKind.Value, string? Longitude = null)
 {
     /// <summary>The document's id, as a field.</summary>
     public const string Id = "id()";
 
-    /// <summary>Name inside an index that was defined by hand, which gives its fields names of their own; null: it follows from path and kind.</summary>
+    /// <summary>
+    /// Name inside an index that was defined by hand, which gives its fields names of their own; null: it follows from path and
+    /// kind.
+    /// </summary>
     public string? NameInIndex { get; init; }
 
     /// <summary>Name inside the index: <c>Name</c>, <c>search(Name)</c>, <c>exact(Name)</c>.</summary>
@@ -52,7 +56,8 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
     public bool HasTerms => Kind is AutoIndexFieldKind.Value or AutoIndexFieldKind.Search or AutoIndexFieldKind.Exact;
 
     /// <summary>How its vectors are kept; null: with the defaults, or it has none.</summary>
-    public VectorFieldOptions? Vector => Kind == AutoIndexFieldKind.VectorBytes ? new VectorFieldOptions(IsQuantised: true) : null;
+    public VectorFieldOptions? Vector =>
+        Kind == AutoIndexFieldKind.VectorBytes ? new VectorFieldOptions(IsQuantised: true) : null;
 
     /// <summary>Where the values stand; null for the id.</summary>
     public FieldPath? FieldPath => Path == Id ? null : Fields.FieldPath.TryParse(Path);

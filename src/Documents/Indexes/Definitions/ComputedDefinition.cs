@@ -6,27 +6,39 @@ using Treepie.Store;
 
 namespace Treepie.Indexes.Definitions;
 
-/// <summary>Compiles the texts of a definition that computes, and completes it with the collections and fields that they name.</summary>
+/// <summary>
+/// Compiles the texts of a definition that computes, and completes it with the collections and fields that they name.
+/// </summary>
 internal static class ComputedDefinition
 {
     /// <summary>The mapping of a definition, compiled where it computes.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">A text cannot be compiled, or there is nothing to compile it with.</exception>
+    /// <exception cref="InvalidIndexDefinitionException">A text cannot be compiled, or there is nothing to compile it
+    /// with.</exception>
     public static StaticIndexMapping Compile(IndexDefinition definition, ComputingEngine? engine)
     {
         if (!definition.Computes)
             return new StaticIndexMapping(definition);
         if (engine is null)
-            return new StaticIndexMapping(WireDefinition.WithPaths(definition)); // refuses with the place where it begins to compute
+            // refuses with the place where it begins to compute
+            return new StaticIndexMapping(WireDefinition.WithPaths(definition));
         var texts = new IndexTexts(definition.Name, definition.AdditionalSources);
         IReadOnlyList<IndexMap> maps = [.. definition.Maps.Select(map => engine.CompileMap(texts, map))];
         if (maps.Count == 0)
             throw new InvalidIndexDefinitionException(definition.Name, "Maps", "it computes, but has no map.");
-        if (maps.FirstOrDefault(map => !map.Fields.Select(static field => field.Name).ToHashSet().SetEquals(maps[0].Fields.Select(static field => field.Name))) is { } other)
+        if (maps.FirstOrDefault(
+            map => !map.Fields.Select(static field => field.Name)
+                .ToHashSet()
+                .SetEquals(maps[0].Fields.Select(static field => field.Name))) is { } other)
             throw new InvalidIndexDefinitionException(
-                definition.Name, "Maps", $"its maps give different fields: {string.Join(", ", maps[0].Fields.Select(static field => field.Name))}, and {string.Join(", ", other.Fields.Select(static field => field.Name))}. Give what a map lacks as null.");
+                definition.Name, "Maps",
+                $"its maps give different fields: {string.Join(", ", maps[0].Fields.Select(static field => field.Name))}, and "
+                    + $"{string.Join(", ", other.Fields.Select(static field => field.Name))}. Give what a map lacks as null.");
         var map = new MapSet(maps);
         if (map.HasDynamicFields)
-            throw new InvalidIndexDefinitionException(definition.Name, "Maps", "it makes fields whose names only the documents say (CreateField), which is not built yet. Give an object with the names as members, and each that is searched a field of its own.");
+            throw new InvalidIndexDefinitionException(
+                definition.Name, "Maps",
+                "it makes fields whose names only the documents say (CreateField), which is not built yet. Give an object with "
+                    + "the names as members, and each that is searched a field of its own.");
         if (definition.Reduce is { } text)
             return CompileReduce(definition, map, engine.CompileReduce(texts, text));
         return new StaticIndexMapping(Complete(definition, map), map);
@@ -45,7 +57,9 @@ internal static class ComputedDefinition
         return mapping;
     }
 
-    /// <summary>As <see cref="Compile"/>, of a definition of a backup: what cannot be compiled here is kept, and the index says so.</summary>
+    /// <summary>
+    /// As <see cref="Compile"/>, of a definition of a backup: what cannot be compiled here is kept, and the index says so.
+    /// </summary>
     public static StaticIndexMapping CompileOrKeep(StaticIndexMapping mapping, ComputingEngine? engine)
     {
         DefinitionCheck.RequireForm(mapping.Definition);
@@ -60,29 +74,37 @@ internal static class ComputedDefinition
     }
 
     /// <summary>A mapping that can be run: what computes is compiled, if it is not yet.</summary>
-    /// <exception cref="InvalidIndexDefinitionException">A text cannot be compiled, or there is nothing to compile it with.</exception>
-    public static IndexMapping Compiled(IndexMapping mapping, ComputingEngine? engine) => mapping is StaticIndexMapping { Definition: { Computes: true } definition, AnyMap: null }
-        ? Compile(definition, engine)
-        : mapping;
+    /// <exception cref="InvalidIndexDefinitionException">A text cannot be compiled, or there is nothing to compile it
+    /// with.</exception>
+    public static IndexMapping Compiled(IndexMapping mapping, ComputingEngine? engine) =>
+        mapping is StaticIndexMapping { Definition: { Computes: true } definition, AnyMap: null }
+            ? Compile(definition, engine)
+            : mapping;
 
     private static StaticIndexMapping CompileReduce(IndexDefinition definition, IndexMap map, IndexReduce reduce)
     {
         // What is reduced may be reduced again, so a reduce gives what maps give.
-        HashSet<string> mapped = [.. map.Fields.Select(field => field.Name)], reduced = [.. reduce.Fields.Select(field => field.Name)];
+        HashSet<string> mapped = [.. map.Fields.Select(field => field.Name)],
+            reduced = [.. reduce.Fields.Select(field => field.Name)];
         if (mapped.Count > 0 && reduced.Count > 0 && !mapped.SetEquals(reduced))
         {
             throw new InvalidIndexDefinitionException(
-                definition.Name, "Reduce", $"its maps give {Names(mapped)}, and its reduce gives {Names(reduced)}: both must give the same fields, as what is reduced is reduced again with what comes later.");
+                definition.Name, "Reduce",
+                $"its maps give {Names(mapped)}, and its reduce gives {Names(reduced)}: both must give the same fields, as what "
+                    + $"is reduced is reduced again with what comes later.");
         }
 
         if (reduce.Keys.FirstOrDefault(key => mapped.Count > 0 && !mapped.Contains(key)) is { } unknown)
-            throw new InvalidIndexDefinitionException(definition.Name, "Reduce", $"it groups by '{unknown}', which its maps do not give; they give {Names(mapped)}.");
+            throw new InvalidIndexDefinitionException(
+                definition.Name, "Reduce", $"it groups by '{unknown}', which its maps do not give; they give {Names(mapped)}.");
         IndexDefinition complete = WireDefinition.WithFields(
-            definition with { Collections = map.Collections, Boost = null }, [.. (reduced.Count > 0 ? reduce.Fields : map.Fields).Select(field => Field(definition, field))], mayHaveMore: false);
+            definition with { Collections = map.Collections, Boost = null },
+            [.. (reduced.Count > 0 ? reduce.Fields : map.Fields).Select(field => Field(definition, field))], mayHaveMore: false);
         return new StaticIndexMapping(complete, reduction: new Reduction(map, reduce));
     }
 
-    private static string Names(IEnumerable<string> names) => string.Join(", ", names.Order(StringComparer.Ordinal).Select(name => $"'{name}'"));
+    private static string Names(IEnumerable<string> names) =>
+        string.Join(", ", names.Order(StringComparer.Ordinal).Select(name => $"'{name}'"));
 
     private static IndexDefinition Complete(IndexDefinition definition, IndexMap map) => WireDefinition.WithFields(
         definition with { Collections = map.Collections, Boost = map.HasBoost ? $"'{MappedField.Boost}'" : null },
@@ -91,7 +113,9 @@ internal static class ComputedDefinition
 
     private static IndexFieldDefinition Field(IndexDefinition definition, MappedField field)
     {
-        string path = PathOf(field.Name) ?? throw new InvalidIndexDefinitionException(definition.Name, "Maps", $"a field is called '{field.Name}', which is no name of one.");
+        string path = PathOf(field.Name)
+            ?? throw new InvalidIndexDefinitionException(
+                definition.Name, "Maps", $"a field is called '{field.Name}', which is no name of one.");
         var made = new IndexFieldDefinition { Name = field.Name, Path = path == field.Name ? null : path };
         return field.Kind switch
         {

@@ -20,21 +20,29 @@ internal static class DefinitionCheck
         return definition;
     }
 
-    /// <summary>As <see cref="Require"/>, whatever analyzers there are: of a backup, which may come to where they are not.</summary>
+    /// <summary>
+    /// As <see cref="Require"/>, whatever analyzers there are: of a backup, which may come to where they are not.
+    /// </summary>
     public static IndexDefinition RequireForm(IndexDefinition definition)
     {
         CheckName(definition);
         CheckCollections(definition);
         if (definition.Fields.Count > IndexDefinition.MaxFields || (definition.Fields.Count == 0 && !definition.Computes))
-            throw Refuse(definition, "Fields", $"it has {definition.Fields.Count} fields; an index has 1 to {IndexDefinition.MaxFields}.");
+            throw Refuse(
+                definition, "Fields", $"it has {definition.Fields.Count} fields; an index has 1 to {IndexDefinition.MaxFields}.");
 
         var names = new HashSet<string>(StringComparer.Ordinal);
         foreach (IndexFieldDefinition field in definition.Fields)
         {
             if (string.IsNullOrWhiteSpace(field.Name) || field.Name.Length > MaxFieldNameLength || field.Name.Any(char.IsControl))
-                throw Refuse(definition, "Fields", $"the name of a field has 1 to {MaxFieldNameLength} characters, none of them a control character.");
+                throw Refuse(
+                    definition, "Fields",
+                    $"the name of a field has 1 to {MaxFieldNameLength} characters, none of them a control character.");
             if (field.Name == IndexSchema.BoostField)
-                throw Refuse(definition, "Fields", $"the name '{IndexSchema.BoostField}' stands for the boosts of documents: give the index a 'Boost', or the field another name.");
+                throw Refuse(
+                    definition, "Fields",
+                    $"the name '{IndexSchema.BoostField}' stands for the boosts of documents: give the index a 'Boost', or the "
+                        + $"field another name.");
             if (!names.Add(field.Name))
                 throw Refuse(definition, "Fields", $"it has the field '{field.Name}' twice.");
             CheckPaths(definition, field);
@@ -51,20 +59,33 @@ internal static class DefinitionCheck
     private static void CheckName(IndexDefinition definition)
     {
         string name = definition.Name;
-        if (string.IsNullOrWhiteSpace(name) || Encoding.UTF8.GetByteCount(name) > IndexDefinition.MaxNameBytes || name.Any(char.IsControl))
-            throw Refuse(definition, "Name", $"a name has 1 to {IndexDefinition.MaxNameBytes} bytes in UTF-8, and no control characters.");
-        if (name.StartsWith("Auto/", StringComparison.OrdinalIgnoreCase) || name.StartsWith(IndexCatalogue.ReplacementPrefix, StringComparison.OrdinalIgnoreCase))
-            throw Refuse(definition, "Name", $"names that begin with 'Auto/' are those of indexes that queries make, and with '{IndexCatalogue.ReplacementPrefix}' those that are being built. Choose another.");
+        if (string.IsNullOrWhiteSpace(name)
+            || Encoding.UTF8.GetByteCount(name) > IndexDefinition.MaxNameBytes
+            || name.Any(char.IsControl))
+            throw Refuse(
+                definition, "Name", $"a name has 1 to {IndexDefinition.MaxNameBytes} bytes in UTF-8, and no control characters.");
+        if (name.StartsWith("Auto/", StringComparison.OrdinalIgnoreCase)
+            || name.StartsWith(IndexCatalogue.ReplacementPrefix, StringComparison.OrdinalIgnoreCase))
+            throw Refuse(
+                definition, "Name",
+                $"names that begin with 'Auto/' are those of indexes that queries make, and with "
+                    + $"'{IndexCatalogue.ReplacementPrefix}' those that are being built. Choose another.");
     }
 
     private static void CheckCollections(IndexDefinition definition)
     {
         if (definition.Collections.Count > IndexDefinition.MaxCollections)
-            throw Refuse(definition, "Collections", $"it names {definition.Collections.Count} collections; {IndexDefinition.MaxCollections} is the most. Without any it is over all documents.");
+            throw Refuse(
+                definition, "Collections",
+                $"it names {definition.Collections.Count} collections; {IndexDefinition.MaxCollections} is the most. Without any "
+                    + $"it is over all documents.");
         if (definition.Collections.Any(string.IsNullOrWhiteSpace))
             throw Refuse(definition, "Collections", "the name of a collection is empty.");
-        if (definition.Collections.Count > 1 && definition.Collections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.OrdinalIgnoreCase))
-            throw Refuse(definition, "Collections", $"'{AutoIndexDefinition.AllDocuments}' stands for all documents and goes with no other collection.");
+        if (definition.Collections.Count > 1
+            && definition.Collections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.OrdinalIgnoreCase))
+            throw Refuse(
+                definition, "Collections",
+                $"'{AutoIndexDefinition.AllDocuments}' stands for all documents and goes with no other collection.");
     }
 
     private static void CheckPaths(IndexDefinition definition, IndexFieldDefinition field)
@@ -78,8 +99,13 @@ internal static class DefinitionCheck
         bool isPoint = place is { Latitude: not null, Longitude: not null, Wkt: null };
         bool isShape = place is { Latitude: null, Longitude: null };
         if (!isPoint && !isShape)
-            throw Refuse(definition, "Fields", $"the place '{field.Name}' has either two paths, 'Latitude' and 'Longitude', or one, 'Wkt'.");
-        foreach (string? path in (ReadOnlySpan<string?>)[place.Latitude, place.Longitude, place.Wkt ?? (isShape ? field.Path ?? field.Name : null)])
+            throw Refuse(
+                definition, "Fields",
+                $"the place '{field.Name}' has either two paths, 'Latitude' and 'Longitude', or one, 'Wkt'.");
+        foreach (string? path in (ReadOnlySpan<string?>)
+        [
+            place.Latitude, place.Longitude, place.Wkt ?? (isShape ? field.Path ?? field.Name : null)
+        ])
             if (path is not null)
                 CheckPath(definition, field, path);
         if (isPoint && field.Path is not null)
@@ -97,9 +123,14 @@ internal static class DefinitionCheck
         }
 
         if (path != AutoIndexField.Id && FieldPath.TryParse(path) is null)
-            throw Refuse(definition, "Fields", $"'{path}', of the field '{field.Name}', is not a path: members are apart by '.', at most {FieldPath.MaxMembers}, and '[]' or '[n]' may follow them.");
+            throw Refuse(
+                definition, "Fields",
+                $"'{path}', of the field '{field.Name}', is not a path: members are apart by '.', at most "
+                    + $"{FieldPath.MaxMembers}, and '[]' or '[n]' may follow them.");
         if (path == FieldPath.MetadataMember)
-            throw Refuse(definition, "Fields", $"the field '{field.Name}' is all metadata of a document: name a key of it, as in '@metadata.@collection'.");
+            throw Refuse(
+                definition, "Fields",
+                $"the field '{field.Name}' is all metadata of a document: name a key of it, as in '@metadata.@collection'.");
     }
 
     private static void CheckOptions(IndexDefinition definition, IndexFieldDefinition field)
@@ -109,19 +140,38 @@ internal static class DefinitionCheck
 
         bool isSearch = field.Indexing == FieldIndexing.Search;
         if (field.Spatial is not null && field.Vector is not null)
-            throw Refuse(definition, "Fields", $"the field '{field.Name}' is a place and a vector: give them names of their own.");
-        if ((field.Spatial is not null || field.Vector is not null) && (field.Indexing != FieldIndexing.Default || field.Sort || field.Suggestions))
-            throw Refuse(definition, "Fields", $"the field '{field.Name}' is a {(field.Vector is null ? "place" : "vector")} and has neither words nor an order of values: leave out 'Indexing', 'Sort' and 'Suggestions'.");
+            throw Refuse(
+                definition, "Fields", $"the field '{field.Name}' is a place and a vector: give them names of their own.");
+        if ((field.Spatial is not null || field.Vector is not null)
+            && (field.Indexing != FieldIndexing.Default || field.Sort || field.Suggestions))
+            throw Refuse(
+                definition, "Fields",
+                $"the field '{field.Name}' is a {(field.Vector is null ? "place" : "vector")} and has neither words nor an order "
+                    + $"of values: leave out 'Indexing', 'Sort' and 'Suggestions'.");
         if (field.Stored && field.Spatial is { Latitude: not null })
-            throw Refuse(definition, "Fields", $"the place '{field.Name}' has two paths and cannot be stored as one value: define fields of their own for what is to be selected.");
+            throw Refuse(
+                definition, "Fields",
+                $"the place '{field.Name}' has two paths and cannot be stored as one value: define fields of their own for what "
+                    + $"is to be selected.");
         if (field.Analyzer is not null && !isSearch)
-            throw Refuse(definition, "Fields", $"the field '{field.Name}' names an analyzer, which only a field of words has: say \"Indexing\": \"Search\" too.");
+            throw Refuse(
+                definition, "Fields",
+                $"the field '{field.Name}' names an analyzer, which only a field of words has: say \"Indexing\": \"Search\" "
+                    + $"too.");
         if (!BoostLimits.IsOfField(field.Boost))
-            throw Refuse(definition, "Fields", $"the boost of the field '{field.Name}' is {field.Boost}; it is a number from {BoostLimits.LeastOfField} to {BoostLimits.MostOfField}.");
+            throw Refuse(
+                definition, "Fields",
+                $"the boost of the field '{field.Name}' is {field.Boost}; it is a number from {BoostLimits.LeastOfField} to "
+                    + $"{BoostLimits.MostOfField}.");
         if (field.Boost != 1 && !isSearch)
-            throw Refuse(definition, "Fields", $"the field '{field.Name}' has a boost, which weighs the words of a field: say \"Indexing\": \"Search\" too.");
+            throw Refuse(
+                definition, "Fields",
+                $"the field '{field.Name}' has a boost, which weighs the words of a field: say \"Indexing\": \"Search\" too.");
         if (field.Vector is { Dimensions: < 0 or > VectorFieldOptions.MaxDimensions })
-            throw Refuse(definition, "Fields", $"the vectors of the field '{field.Name}' have {field.Vector.Dimensions} dimensions; they have 1 to {VectorFieldOptions.MaxDimensions}.");
+            throw Refuse(
+                definition, "Fields",
+                $"the vectors of the field '{field.Name}' have {field.Vector.Dimensions} dimensions; they have 1 to "
+                    + $"{VectorFieldOptions.MaxDimensions}.");
     }
 
     private static void CheckAnalyzer(IndexDefinition definition, IndexFieldDefinition field, AnalyzerSet analyzers)
@@ -142,6 +192,7 @@ internal static class DefinitionCheck
     private static InvalidIndexDefinitionException Refuse(IndexDefinition definition, string property, string problem)
     {
         string name = definition.Name ?? "";
-        return new InvalidIndexDefinitionException(name.Length <= IndexDefinition.MaxNameBytes ? name : name[..IndexDefinition.MaxNameBytes], property, problem);
+        return new InvalidIndexDefinitionException(
+            name.Length <= IndexDefinition.MaxNameBytes ? name : name[..IndexDefinition.MaxNameBytes], property, problem);
     }
 }

@@ -36,7 +36,9 @@ internal static class DefinitionJson
             List<AutoIndexField> fields = ReadFields(root);
             return collection is null ? null : new AutoIndexDefinition(collection, fields);
         }
-        catch (Exception error) when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException or InvalidIndexDefinitionException)
+        catch (Exception error)
+            when (error is JsonException or KeyNotFoundException or InvalidOperationException or FormatException
+                or InvalidIndexDefinitionException)
         {
             return null;
         }
@@ -60,7 +62,8 @@ internal static class DefinitionJson
         foreach (JsonElement field in root.GetProperty("Fields"u8).EnumerateArray())
         {
             string? longitude = field.TryGetProperty("Longitude"u8, out JsonElement second) ? second.GetString() : null;
-            if (field.GetProperty("Path"u8).GetString() is { } path && Enum.TryParse(field.GetProperty("Kind"u8).GetString(), out AutoIndexFieldKind kind))
+            if (field.GetProperty("Path"u8).GetString() is { } path
+                && Enum.TryParse(field.GetProperty("Kind"u8).GetString(), out AutoIndexFieldKind kind))
                 fields.Add(new AutoIndexField(path, kind, longitude));
         }
 

@@ -2,7 +2,10 @@ using System.Text.Json;
 
 namespace Treepie.Indexes.Definitions;
 
-/// <summary>Reads the members of a definition's JSON, with words for what is wrong. RavenDB's names of options are understood where they mean what can be done.</summary>
+/// <summary>
+/// Reads the members of a definition's JSON, with words for what is wrong. RavenDB's names of options are understood where they
+/// mean what can be done.
+/// </summary>
 internal sealed class DefinitionReader(string indexName)
 {
     public InvalidIndexDefinitionException Refuse(string property, string problem) => new(indexName, property, problem);
@@ -11,7 +14,8 @@ internal sealed class DefinitionReader(string indexName)
     {
         if (member.Value.ValueKind == JsonValueKind.Null)
             return [];
-        if (member.Value.ValueKind != JsonValueKind.Array || member.Value.EnumerateArray().Any(e => e.ValueKind != JsonValueKind.String))
+        if (member.Value.ValueKind != JsonValueKind.Array
+            || member.Value.EnumerateArray().Any(e => e.ValueKind != JsonValueKind.String))
             throw Refuse(member.Name, $"'{member.Name}' is an array of strings.");
         return [.. member.Value.EnumerateArray().Select(e => e.GetString() ?? "")];
     }
@@ -34,7 +38,8 @@ internal sealed class DefinitionReader(string indexName)
     {
         if (member.Value.ValueKind == JsonValueKind.Null)
             return new Dictionary<string, string>();
-        if (member.Value.ValueKind != JsonValueKind.Object || member.Value.EnumerateObject().Any(static source => source.Value.ValueKind != JsonValueKind.String))
+        if (member.Value.ValueKind != JsonValueKind.Object
+            || member.Value.EnumerateObject().Any(static source => source.Value.ValueKind != JsonValueKind.String))
             throw Refuse(member.Name, $"'{member.Name}' is an object of texts by their names.");
         var sources = new Dictionary<string, string>(StringComparer.Ordinal);
         foreach (JsonProperty source in member.Value.EnumerateObject())
@@ -82,19 +87,25 @@ internal sealed class DefinitionReader(string indexName)
                 "Storage" => field with { Stored = Storage(member.Name, option) },
                 "TermVector" when IsOff(option.Value) => field, // positions and the terms of an entry are always kept
                 "TermVector" => field,
-                _ => throw Refuse("Fields", $"the field '{member.Name}' has the option '{option.Name}', which does not exist. Options are: Path, Indexing, Analyzer, Boost, Sort, Stored, Suggestions, Spatial, Vector."),
+                _ => throw Refuse(
+                    "Fields",
+                    $"the field '{member.Name}' has the option '{option.Name}', which does not exist. Options are: Path, "
+                        + $"Indexing, Analyzer, Boost, Sort, Stored, Suggestions, Spatial, Vector."),
             };
         }
 
         return field;
     }
 
-    private static bool IsOff(JsonElement value) => value.ValueKind is JsonValueKind.Null or JsonValueKind.False || (value.ValueKind == JsonValueKind.String && value.ValueEquals("No"u8));
+    private static bool IsOff(JsonElement value) =>
+        value.ValueKind is JsonValueKind.Null or JsonValueKind.False
+            || (value.ValueKind == JsonValueKind.String && value.ValueEquals("No"u8));
 
     /// <summary>RavenDB's word for it.</summary>
     private bool Storage(string field, JsonProperty option) => IsOff(option.Value)
         ? false
-        : option.Value.ValueKind == JsonValueKind.True || (option.Value.ValueKind == JsonValueKind.String && option.Value.ValueEquals("Yes"u8))
+        : option.Value.ValueKind == JsonValueKind.True
+            || (option.Value.ValueKind == JsonValueKind.String && option.Value.ValueEquals("Yes"u8))
             ? true
             : throw Refuse("Fields", $"'Storage' of the field '{field}' is Yes or No.");
 
@@ -124,7 +135,8 @@ internal sealed class DefinitionReader(string indexName)
         null or "Default" => FieldIndexing.Default,
         "Search" or "Highlighting" => FieldIndexing.Search, // words keep their positions in any case
         "Exact" => FieldIndexing.Exact,
-        { } other => throw Refuse("Fields", $"the field '{field}' is to be indexed as '{other}'; there are Default, Search and Exact."),
+        { } other =>
+            throw Refuse("Fields", $"the field '{field}' is to be indexed as '{other}'; there are Default, Search and Exact."),
     };
 
     private SpatialFieldDefinition? Spatial(string field, JsonProperty option)
@@ -132,7 +144,8 @@ internal sealed class DefinitionReader(string indexName)
         if (option.Value.ValueKind == JsonValueKind.Null)
             return null;
         if (option.Value.ValueKind != JsonValueKind.Object)
-            throw Refuse("Fields", $"'Spatial' of the field '{field}' is an object with the paths 'Latitude' and 'Longitude', or 'Wkt'.");
+            throw Refuse(
+                "Fields", $"'Spatial' of the field '{field}' is an object with the paths 'Latitude' and 'Longitude', or 'Wkt'.");
 
         var place = new SpatialFieldDefinition();
         foreach (JsonProperty part in option.Value.EnumerateObject())
@@ -143,16 +156,23 @@ internal sealed class DefinitionReader(string indexName)
                 "Longitude" => place with { Longitude = Text(field, part) },
                 "Wkt" => place with { Wkt = Text(field, part) },
                 "Type" when part.Value.ValueKind == JsonValueKind.Null || part.Value.ValueEquals("Geography"u8) => place,
-                "Type" => throw Refuse("Fields", $"the place '{field}' is 'Cartesian'; only places on the earth ('Geography') are built."),
-                "Strategy" or "MaxTreeLevel" or "MinX" or "MaxX" or "MinY" or "MaxY" or "Units" => place, // how another engine cuts the earth into cells changes no answer
-                _ => throw Refuse("Fields", $"the place '{field}' has the option '{part.Name}', which does not exist. Options are: Latitude, Longitude, Wkt."),
+                "Type" => throw Refuse(
+                    "Fields", $"the place '{field}' is 'Cartesian'; only places on the earth ('Geography') are built."),
+                // how another engine cuts the earth into cells changes no answer
+                "Strategy" or "MaxTreeLevel" or "MinX" or "MaxX" or "MinY" or "MaxY" or "Units" => place,
+                _ => throw Refuse(
+                    "Fields",
+                    $"the place '{field}' has the option '{part.Name}', which does not exist. Options are: Latitude, Longitude, "
+                        + $"Wkt."),
             };
         }
 
         return place;
     }
 
-    /// <summary>This program's form, or RavenDB's, of which only what is kept matters here: how many numbers, and how many bytes of each.</summary>
+    /// <summary>
+    /// This program's form, or RavenDB's, of which only what is kept matters here: how many numbers, and how many bytes of each.
+    /// </summary>
     private VectorFieldDefinition? Vector(string field, JsonProperty option)
     {
         if (option.Value.ValueKind == JsonValueKind.Null)
@@ -166,16 +186,27 @@ internal sealed class DefinitionReader(string indexName)
             vector = part.Name switch
             {
                 "Dimensions" when part.Value.ValueKind == JsonValueKind.Null => vector,
-                "Dimensions" when part.Value.ValueKind == JsonValueKind.Number && part.Value.TryGetInt32(out int dimensions) && dimensions != 0 => vector with { Dimensions = dimensions },
-                "Dimensions" => throw Refuse("Fields", $"'Dimensions' of the vector '{field}' is a whole number from 1 on; left out, it is as many as the first vector has."),
+                "Dimensions"
+                    when part.Value.ValueKind == JsonValueKind.Number
+                        && part.Value.TryGetInt32(out int dimensions)
+                        && dimensions != 0 => vector with { Dimensions = dimensions },
+                "Dimensions" => throw Refuse(
+                    "Fields",
+                    $"'Dimensions' of the vector '{field}' is a whole number from 1 on; left out, it is as many as the first "
+                        + $"vector has."),
                 "Bytes" => vector with { Bytes = Flag(field, part) },
                 "SourceEmbeddingType" when Text(field, part) is null or "Single" or "Int8" => vector,
                 "DestinationEmbeddingType" when Text(field, part) is null or "Single" => vector,
                 "DestinationEmbeddingType" when part.Value.ValueEquals("Int8"u8) => vector with { Bytes = true },
                 "SourceEmbeddingType" or "DestinationEmbeddingType" =>
-                    throw Refuse("Fields", $"the vector '{field}' has the {part.Name} '{part.Value}'; there are Single (all digits) and Int8 (a byte for each number). Vectors are not made of texts here: store them with the documents."),
+                    throw Refuse(
+                        "Fields",
+                        $"the vector '{field}' has the {part.Name} '{part.Value}'; there are Single (all digits) and Int8 (a "
+                            + $"byte for each number). Vectors are not made of texts here: store them with the documents."),
                 "NumberOfEdges" or "NumberOfCandidatesForIndexing" => vector, // how another engine builds its graph
-                _ => throw Refuse("Fields", $"the vector '{field}' has the option '{part.Name}', which does not exist. Options are: Dimensions, Bytes."),
+                _ => throw Refuse(
+                    "Fields",
+                    $"the vector '{field}' has the option '{part.Name}', which does not exist. Options are: Dimensions, Bytes."),
             };
         }
 

@@ -5,8 +5,8 @@ using System.Text.Json;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// A definition as JSON, the form in which it is stored, sent and kept in backups. What has its default is left out, so equal definitions have equal bytes. What nobody
-/// knows is refused, not passed over.
+/// A definition as JSON, the form in which it is stored, sent and kept in backups. What has its default is left out, so equal
+/// definitions have equal bytes. What nobody knows is refused, not passed over.
 /// <code>
 /// {"Name":"Orders/ByCompany","Collections":["Orders"],"Fields":{"Company":{},"City":{"Path":"ShipTo.City"},
 ///  "Notes":{"Indexing":"Search","Analyzer":"EnglishAnalyzer","Boost":2,"Sort":true},"Where":{"Spatial":{"Latitude":"…","Longitude":"…"}}}}
@@ -54,7 +54,9 @@ internal static class IndexDefinitionJson
         if (definition.AdditionalSources.Count > 0)
         {
             json.WriteStartObject("AdditionalSources"u8);
-            foreach ((string name, string code) in definition.AdditionalSources.OrderBy(static source => source.Key, StringComparer.Ordinal))
+            foreach ((
+                string name,
+                string code) in definition.AdditionalSources.OrderBy(static source => source.Key, StringComparer.Ordinal))
                 json.WriteString(name, code);
             json.WriteEndObject();
         }
@@ -71,7 +73,9 @@ internal static class IndexDefinitionJson
     /// <exception cref="InvalidIndexDefinitionException">Something in it is of the wrong kind, or not known.</exception>
     public static IndexDefinition Read(JsonElement json, Func<string, bool>? isForeign = null)
     {
-        string name = json.ValueKind == JsonValueKind.Object && json.TryGetProperty("Name"u8, out JsonElement given) && given.ValueKind == JsonValueKind.String
+        string name = json.ValueKind == JsonValueKind.Object
+            && json.TryGetProperty("Name"u8, out JsonElement given)
+            && given.ValueKind == JsonValueKind.String
             ? given.GetString() ?? ""
             : throw new InvalidIndexDefinitionException("", "Name", "it is a JSON object with a 'Name', which is a string.");
         var reader = new DefinitionReader(name);
@@ -109,12 +113,25 @@ internal static class IndexDefinitionJson
                     break;
                 default:
                     if (isForeign?.Invoke(member.Name) != true)
-                        throw reader.Refuse(member.Name, $"'{member.Name}' is not a part of a definition; those are Name, Collections, Boost, Maps, Reduce, AdditionalSources and Fields.");
+                        throw reader.Refuse(
+                            member.Name,
+                            $"'{member.Name}' is not a part of a definition; those are Name, Collections, Boost, Maps, Reduce, "
+                                + $"AdditionalSources and Fields.");
                     break;
             }
         }
 
-        return new IndexDefinition { Name = name, Collections = collections, Boost = boost, Maps = maps, Reduce = reduce, AdditionalSources = sources, Computes = computes, Fields = fields };
+        return new IndexDefinition
+        {
+            Name = name,
+            Collections = collections,
+            Boost = boost,
+            Maps = maps,
+            Reduce = reduce,
+            AdditionalSources = sources,
+            Computes = computes,
+            Fields = fields
+        };
     }
 
     private static void WriteField(Utf8JsonWriter json, IndexFieldDefinition field)

@@ -8,9 +8,10 @@ namespace Treepie.Indexes.Definitions;
 
 /// <summary>
 /// Where an index lies: a directory of its own with <c>definition.json</c> and its store. The definition is written last when an
-/// index is made and deleted first when it goes, each in one step; a directory without it is left over from a crash and swept away
-/// at the next start. A new directory never takes the name of an old one, so an index can be made while its predecessor is still read.
-/// In an encrypted database the definition lies in the documents' environment instead, and the directory's name is a number.
+/// index is made and deleted first when it goes, each in one step; a directory without it is left over from a crash and swept
+/// away at the next start. A new directory never takes the name of an old one, so an index can be made while its predecessor is
+/// still read. In an encrypted database the definition lies in the documents' environment instead, and the directory's name is a
+/// number.
 /// </summary>
 internal sealed class IndexDirectory
 {
@@ -39,7 +40,8 @@ internal sealed class IndexDirectory
     public string Name => System.IO.Path.GetFileName(Path);
 
     /// <summary>Makes a directory for an index, without its definition.</summary>
-    public static IndexDirectory Create(string parent, IndexMapping definition, long generation, SealedDefinitions? sealedDefinitions = null)
+    public static IndexDirectory Create(
+        string parent, IndexMapping definition, long generation, SealedDefinitions? sealedDefinitions = null)
     {
         string readable = sealedDefinitions is null ? SafeName(definition.Name) : SealedName;
         string path = System.IO.Path.Combine(parent, string.Create(CultureInfo.InvariantCulture, $"{readable}.{generation}"));
@@ -48,10 +50,11 @@ internal sealed class IndexDirectory
     }
 
     /// <summary>
-    /// All indexes below a directory, of those defined by hand every version, by generation. What a crash left over, or cannot be read, is deleted: queries make it
-    /// again, and definitions made by hand are kept elsewhere.
+    /// All indexes below a directory, of those defined by hand every version, by generation. What a crash left over, or cannot be
+    /// read, is deleted: queries make it again, and definitions made by hand are kept elsewhere.
     /// </summary>
-    public static IReadOnlyList<(IndexDirectory Directory, IndexMapping Definition)> Scan(string parent, SealedDefinitions? sealedDefinitions = null)
+    public static IReadOnlyList<(IndexDirectory Directory, IndexMapping Definition)> Scan(
+        string parent, SealedDefinitions? sealedDefinitions = null)
     {
         var found = new Dictionary<string, (IndexDirectory Directory, IndexMapping Definition)>(StringComparer.OrdinalIgnoreCase);
         var versions = new List<(IndexDirectory Directory, IndexMapping Definition)>();
@@ -59,9 +62,12 @@ internal sealed class IndexDirectory
         foreach (string path in Directory.EnumerateDirectories(parent))
         {
             string suffix = System.IO.Path.GetExtension(path);
-            bool isNumbered = long.TryParse(suffix.AsSpan(Math.Min(1, suffix.Length)), NumberStyles.None, CultureInfo.InvariantCulture, out long generation);
+            bool isNumbered = long.TryParse(
+                suffix.AsSpan(Math.Min(1, suffix.Length)), NumberStyles.None, CultureInfo.InvariantCulture, out long generation);
             var directory = new IndexDirectory(path, generation, sealedDefinitions);
-            IndexMapping? definition = !isNumbered ? null : definitions is null ? directory.ReadDefinition() : definitions.GetValueOrDefault(directory.Name);
+            IndexMapping? definition = !isNumbered
+                ? null
+                : definitions is null ? directory.ReadDefinition() : definitions.GetValueOrDefault(directory.Name);
             if (definition is null)
             {
                 directory.Delete();
@@ -105,16 +111,23 @@ internal sealed class IndexDirectory
         });
     }
 
-    /// <summary>The folder that an index gets which had another one elsewhere: in an encrypted database one that says nothing of it.</summary>
-    public static string FolderFor(string folder, bool isEncrypted) => isEncrypted ? SealedName + System.IO.Path.GetExtension(folder) : folder;
+    /// <summary>
+    /// The folder that an index gets which had another one elsewhere: in an encrypted database one that says nothing of it.
+    /// </summary>
+    public static string FolderFor(string folder, bool isEncrypted) =>
+        isEncrypted ? SealedName + System.IO.Path.GetExtension(folder) : folder;
 
     /// <summary>Where the store of an index lies that has this folder.</summary>
     public static string StorePathOf(string parent, string folder) => System.IO.Path.Combine(parent, folder, StoreFolder);
 
     /// <summary>Writes the definition: from now on the index exists.</summary>
-    public void Publish(IndexMapping definition) => Publish(System.IO.Path.GetDirectoryName(Path)!, Name, DefinitionJson.Write(definition), _sealed); // it lies in its parent
+    // it lies in its parent
+    public void Publish(IndexMapping definition) =>
+        Publish(System.IO.Path.GetDirectoryName(Path)!, Name, DefinitionJson.Write(definition), _sealed);
 
-    /// <summary>Writes a definition as <see cref="DefinitionJson"/> made it: from now on the index in that folder exists.</summary>
+    /// <summary>
+    /// Writes a definition as <see cref="DefinitionJson"/> made it: from now on the index in that folder exists.
+    /// </summary>
     public static void Publish(string parent, string folder, byte[] definition, SealedDefinitions? sealedDefinitions)
     {
         if (sealedDefinitions is not null)

@@ -4,8 +4,8 @@ using Treepie.Indexing.Schema;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// What an index makes of documents: whose, and which of their values in which fields. There are two kinds, those that queries made and those defined by hand; what
-/// computes its values (C#, JavaScript, map-reduce) would be a third. Immutable.
+/// What an index makes of documents: whose, and which of their values in which fields. There are two kinds, those that queries
+/// made and those defined by hand; what computes its values (C#, JavaScript, map-reduce) would be a third. Immutable.
 /// </summary>
 internal abstract class IndexMapping
 {
@@ -21,7 +21,10 @@ internal abstract class IndexMapping
     /// <summary>The fields of the index.</summary>
     public abstract IndexSchema Schema { get; }
 
-    /// <summary>Fields whose values can be selected by their names in the index; those of indexes that queries made are named by their paths anyway.</summary>
+    /// <summary>
+    /// Fields whose values can be selected by their names in the index; those of indexes that queries made are named by their
+    /// paths anyway.
+    /// </summary>
     public virtual IReadOnlyList<StoredField> StoredFields => [];
 
     /// <summary>What its fields are called in queries.</summary>
@@ -30,7 +33,10 @@ internal abstract class IndexMapping
     /// <summary>How documents become groups, where its entries are groups; null: its entries are documents.</summary>
     public virtual Reduction? Reduction => null;
 
-    /// <summary>What makes of documents the objects that are indexed in their place; null: documents are indexed as they are, or it reduces.</summary>
+    /// <summary>
+    /// What makes of documents the objects that are indexed in their place; null: documents are indexed as they are, or it
+    /// reduces.
+    /// </summary>
     public virtual IndexMap? Map => null;
 
     /// <summary>The map, whether or not its results are reduced; null: there is none.</summary>
@@ -55,7 +61,9 @@ internal abstract class IndexMapping
         return Collections.Count == 0;
     }
 
-    /// <summary>The field of this index that answers what a query asks of a field, named as in the schema; null if none does.</summary>
+    /// <summary>
+    /// The field of this index that answers what a query asks of a field, named as in the schema; null if none does.
+    /// </summary>
     /// <param name="wanted">Path: the name in the query. Kind: what is asked of it.</param>
     public abstract AutoIndexField? Resolve(AutoIndexField wanted);
 

@@ -7,7 +7,10 @@ using TreeNames = Treepie.Store.TreeNames;
 
 namespace Treepie.Indexes.Definitions;
 
-/// <summary>What is set of indexes, in the documents' environment: <c>{"LockMode":"LockedError","Priority":"High","IsDisabled":true}</c> by name; what has its default is left out.</summary>
+/// <summary>
+/// What is set of indexes, in the documents' environment: <c>{"LockMode":"LockedError","Priority":"High","IsDisabled":true}</c>
+/// by name; what has its default is left out.
+/// </summary>
 internal sealed class IndexSettingsStore(StorageEnvironment documents)
 {
     private readonly NamedRecords records = new(documents, TreeNames.IndexSettings);
@@ -56,7 +59,8 @@ internal sealed class IndexSettingsStore(StorageEnvironment documents)
         {
             LockMode = Enum.TryParse(Text(root, "LockMode"), out IndexLockMode mode) ? mode : IndexLockMode.Unlock,
             Priority = Enum.TryParse(Text(root, "Priority"), out IndexPriority priority) ? priority : IndexPriority.Normal,
-            IsDisabled = root.TryGetProperty("IsDisabled"u8, out JsonElement disabled) && disabled.ValueKind == JsonValueKind.True,
+            IsDisabled = root.TryGetProperty("IsDisabled"u8, out JsonElement disabled)
+                && disabled.ValueKind == JsonValueKind.True,
         };
     }
 

@@ -110,9 +110,13 @@ internal sealed class MapTokens(string indexName, string text)
     public InvalidIndexDefinitionException Refuse(string problem)
     {
         const int Shown = 40;
-        string rest = _position >= text.Length ? "its end" : $"'{text.AsSpan(_position, Math.Min(Shown, text.Length - _position))}'";
+        string rest = _position >= text.Length
+            ? "its end"
+            : $"'{text.AsSpan(_position, Math.Min(Shown, text.Length - _position))}'";
         return new InvalidIndexDefinitionException(
-            indexName, "Maps", $"its map computes, or is not one: {problem} at {rest}. Maps that only name fields and their paths are run; others, in C# or JavaScript, are not yet. Store what it would compute with the documents, and name its path.");
+            indexName, "Maps",
+            $"its map computes, or is not one: {problem} at {rest}. Maps that only name fields and their paths are run; others, "
+                + $"in C# or JavaScript, are not yet. Store what it would compute with the documents, and name its path.");
     }
 
     private bool TakeAll(params ReadOnlySpan<string> tokens)

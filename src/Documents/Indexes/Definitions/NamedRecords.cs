@@ -5,7 +5,10 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexes.Definitions;
 
-/// <summary>What is kept of indexes by a name, in a tree of the documents' environment: durable with the documents, in every copy of them. Safe for any thread.</summary>
+/// <summary>
+/// What is kept of indexes by a name, in a tree of the documents' environment: durable with the documents, in every copy of them.
+/// Safe for any thread.
+/// </summary>
 /// <param name="documents">Where the tree is, or will be once something is put.</param>
 /// <param name="treeName">Its name.</param>
 internal sealed class NamedRecords(StorageEnvironment documents, string treeName)
@@ -30,7 +33,10 @@ internal sealed class NamedRecords(StorageEnvironment documents, string treeName
         documents.Write(transaction => transaction.GetOrCreateTree(treeName).Put(name, value));
     }
 
-    /// <summary>Forgets what is kept under a name, and in the same commit keeps something under another, where that is given; false if there was nothing.</summary>
+    /// <summary>
+    /// Forgets what is kept under a name, and in the same commit keeps something under another, where that is given; false if
+    /// there was nothing.
+    /// </summary>
     public bool Delete(byte[] name, (byte[] Name, byte[] Value)? instead = null)
     {
         return documents.Write(transaction =>

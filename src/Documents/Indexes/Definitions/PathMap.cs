@@ -3,8 +3,8 @@ using Treepie.Indexes.Fields;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// Reads maps in C# or JavaScript that compute nothing: that name fields and the paths of their values. Those are definitions by path in other words, and run as such.
-/// Everything else is refused, with the place where it begins to compute.
+/// Reads maps in C# or JavaScript that compute nothing: that name fields and the paths of their values. Those are definitions by
+/// path in other words, and run as such. Everything else is refused, with the place where it begins to compute.
 /// <code>
 /// from o in docs.Orders select new { o.Company, City = o.ShipTo.City, Product = o.Lines.Select(l => l.Product) }
 /// docs.Orders.Select(o => new { o.Company, Where = CreateSpatialField(o.Lat, o.Lng) })
@@ -211,7 +211,8 @@ internal sealed class PathMap
     }
 
     /// <summary>The members behind a name, <c>.a?.b</c>; through an array <c>.a.Select(x => x.b)</c> is <c>a[].b</c>.</summary>
-    /// <param name="members">Members in front of these: with those of inner paths there are no more than a path may have, so that a long text is neither deep nor slow.</param>
+    /// <param name="members">Members in front of these: with those of inner paths there are no more than a path may have, so that
+    /// a long text is neither deep nor slow.</param>
     private string ReadPath(int members = 0)
     {
         string path = "";

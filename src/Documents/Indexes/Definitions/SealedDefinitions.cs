@@ -5,8 +5,9 @@ using TreeNames = Treepie.Store.TreeNames;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// What tells the directories of an encrypted database's indexes apart, kept where nobody can read it: the definitions lie in a tree of the documents' environment, by
-/// the name of the directory, which says nothing; and each index has a key of its own, made from the documents' data key, so that the user's key wraps one key only.
+/// What tells the directories of an encrypted database's indexes apart, kept where nobody can read it: the definitions lie in a
+/// tree of the documents' environment, by the name of the directory, which says nothing; and each index has a key of its own,
+/// made from the documents' data key, so that the user's key wraps one key only.
 /// </summary>
 internal sealed class SealedDefinitions(StorageEnvironment documents, long decryptedBudgetBytes)
 {

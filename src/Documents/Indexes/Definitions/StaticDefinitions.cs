@@ -7,8 +7,9 @@ using TreeNames = Treepie.Store.TreeNames;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// The definitions made by hand, in the documents' environment: they are data, durable with the documents and part of every copy of them. What lies in the directories
-/// of indexes is only what was built: where it is of another definition, or not there, it is built again.
+/// The definitions made by hand, in the documents' environment: they are data, durable with the documents and part of every copy
+/// of them. What lies in the directories of indexes is only what was built: where it is of another definition, or not there, it
+/// is built again.
 /// </summary>
 internal sealed class StaticDefinitions(StorageEnvironment documents)
 {

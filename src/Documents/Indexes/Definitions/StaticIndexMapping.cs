@@ -4,8 +4,9 @@ using Treepie.Indexing.Schema;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// What an index defined by hand makes of documents. A field of words is <c>search(Name)</c> in the schema and one of whole values with case <c>exact(Name)</c>, as in an
-/// auto-index; what a query asks of <c>Name</c> is answered by the one that is there.
+/// What an index defined by hand makes of documents. A field of words is <c>search(Name)</c> in the schema and one of whole
+/// values with case <c>exact(Name)</c>, as in an auto-index; what a query asks of <c>Name</c> is answered by the one that is
+/// there.
 /// </summary>
 internal sealed class StaticIndexMapping : IndexMapping
 {
@@ -43,8 +44,13 @@ internal sealed class StaticIndexMapping : IndexMapping
         Fields = fields;
         Schema = new IndexSchema(schema);
         StoredFields = [.. definition.Fields.Select((field, place) => (field, place)).Where(f => PathOf(f.field) is not null)
-            .Where(f => f.field.Stored || !definition.Computes || definition.Reduce is not null) // what is computed and not kept is not to be had from documents; of groups the whole object is kept
-            .Select(f => new StoredField(f.field.Name, PathOf(f.field)!, f.place + 1, f.field.Stored && definition.Reduce is null, definition.Computes && definition.Reduce is null))]; // just looked
+            // what is computed and not kept is not to be had from documents; of groups the whole object is kept
+            .Where(f => f.field.Stored || !definition.Computes || definition.Reduce is not null)
+            // just looked
+            .Select(
+                f => new StoredField(
+                    f.field.Name, PathOf(f.field)!, f.place + 1, f.field.Stored && definition.Reduce is null,
+                    definition.Computes && definition.Reduce is null))];
     }
 
     /// <summary>The definition.</summary>
@@ -79,7 +85,8 @@ internal sealed class StaticIndexMapping : IndexMapping
 
     public override AutoIndexField? Resolve(AutoIndexField wanted)
     {
-        // What a query asks of whole values, words can answer too: equality is then that of the words. With case only a field that kept it.
+        // What a query asks of whole values, words can answer too: equality is then that of the words. With case only a field
+        // that kept it.
         ReadOnlySpan<AutoIndexFieldKind> kinds = wanted.Kind switch
         {
             AutoIndexFieldKind.Value => [AutoIndexFieldKind.Value, AutoIndexFieldKind.Exact, AutoIndexFieldKind.Search],

@@ -3,8 +3,9 @@ using System.Text.Json;
 namespace Treepie.Indexes.Definitions;
 
 /// <summary>
-/// A definition as clients of the wire send it: this program's form, or RavenDB's with maps: those that only name paths are that, others compute. Settings that say how another engine does its work, and are at
-/// their defaults, are passed over, and so is what is null, false or empty; what would change the answers and cannot be done is refused.
+/// A definition as clients of the wire send it: this program's form, or RavenDB's with maps: those that only name paths are that,
+/// others compute. Settings that say how another engine does its work, and are at their defaults, are passed over, and so is what
+/// is null, false or empty; what would change the answers and cannot be done is refused.
 /// </summary>
 internal static class WireDefinition
 {
@@ -16,24 +17,41 @@ internal static class WireDefinition
     /// <summary>Name under which clients give options to all fields of a definition.</summary>
     private const string AllFields = "__all_fields";
 
-    /// <summary>Settings that say which of another program's engines an index is for: here is one, which does what both do.</summary>
+    /// <summary>
+    /// Settings that say which of another program's engines an index is for: here is one, which does what both do.
+    /// </summary>
     private static readonly string[] s_engines = ["Indexing.Static.SearchEngineType", "Indexing.Auto.SearchEngineType"];
 
     /// <summary>What changes nothing of the answers.</summary>
-    private static readonly string[] s_passedOver = ["IndexType", "Type", "SourceType", "LockMode", "Priority", "State", "DeploymentMode", "ArchivedDataProcessingBehavior", "SearchEngineType", "ClusterState", "_indexSourceType", "_indexType"];
+    private static readonly string[] s_passedOver =
+    [
+        "IndexType", "Type", "SourceType", "LockMode", "Priority", "State", "DeploymentMode", "ArchivedDataProcessingBehavior",
+        "SearchEngineType", "ClusterState", "_indexSourceType", "_indexType"
+    ];
 
     /// <exception cref="InvalidIndexDefinitionException">It cannot be run.</exception>
     public static IndexDefinition Read(JsonElement json)
     {
-        IndexDefinition definition = IndexDefinitionJson.Read(json, name => name is "Configuration" || s_mapReduce.Contains(name) || s_code.Contains(name) || s_passedOver.Contains(name) || !IsGiven(json, name));
+        IndexDefinition definition = IndexDefinitionJson.Read(
+            json,
+            name => name is "Configuration"
+                || s_mapReduce.Contains(name)
+                || s_code.Contains(name)
+                || s_passedOver.Contains(name)
+                || !IsGiven(json, name));
         foreach (string part in s_mapReduce)
             if (IsGiven(json, part))
-                throw new InvalidIndexDefinitionException(definition.Name, part, $"it reduces ('{part}'), and map-reduce is not built yet. Of an index of its map alone, 'select facet(City, sum(Freight))' counts and sums up by the values of a field.");
+                throw new InvalidIndexDefinitionException(
+                    definition.Name, part,
+                    $"it reduces ('{part}'), and map-reduce is not built yet. Of an index of its map alone, 'select facet(City, "
+                        + $"sum(Freight))' counts and sums up by the values of a field.");
         foreach (string part in s_code)
             if (IsGiven(json, part))
                 throw new InvalidIndexDefinitionException(definition.Name, part, part == "AdditionalAssemblies"
-                    ? "it names assemblies ('AdditionalAssemblies'): the code of others is not run here. What indexes may compute is in their maps; further functions in JavaScript are taken in 'AdditionalSources'."
-                    : $"it has '{part}', which is not built yet. Store what it would compute with the documents, and name its path.");
+                    ? "it names assemblies ('AdditionalAssemblies'): the code of others is not run here. What indexes may "
+                        + "compute is in their maps; further functions in JavaScript are taken in 'AdditionalSources'."
+                    : $"it has '{part}', which is not built yet. Store what it would compute with the documents, and name its "
+                        + $"path.");
         if (IsGiven(json, "Configuration"))
             CheckConfiguration(definition.Name, json.GetProperty("Configuration"));
         if (definition is { Maps.Count: 0, Reduce: null, AdditionalSources.Count: 0 })
@@ -49,7 +67,8 @@ internal static class WireDefinition
         try
         {
             List<PathMap> maps = [.. definition.Maps.Select(map => PathMap.Read(definition.Name, map))];
-            return maps.Count > 0 && maps.TrueForAll(map => map.Fields.ToHashSet().SetEquals(maps[0].Fields)); // the same fields from other paths are computed
+            // the same fields from other paths are computed
+            return maps.Count > 0 && maps.TrueForAll(map => map.Fields.ToHashSet().SetEquals(maps[0].Fields));
         }
         catch (InvalidIndexDefinitionException)
         {
@@ -60,32 +79,45 @@ internal static class WireDefinition
     private static void CheckConfiguration(string index, JsonElement settings)
     {
         string? unknown = settings.ValueKind == JsonValueKind.Object
-            ? settings.EnumerateObject().Select(setting => setting.Name).FirstOrDefault(name => !s_engines.Contains(name, StringComparer.OrdinalIgnoreCase))
+            ? settings.EnumerateObject()
+                .Select(setting => setting.Name)
+                .FirstOrDefault(name => !s_engines.Contains(name, StringComparer.OrdinalIgnoreCase))
             : settings.ToString();
         if (unknown is not null)
-            throw new InvalidIndexDefinitionException(index, "Configuration", $"it has the setting '{unknown}' of its own ('Configuration'), which this program has not. Leave it out.");
+            throw new InvalidIndexDefinitionException(
+                index, "Configuration",
+                $"it has the setting '{unknown}' of its own ('Configuration'), which this program has not. Leave it out.");
     }
 
-    private static bool IsGiven(JsonElement json, string name) => json.TryGetProperty(name, out JsonElement value) && value.ValueKind switch
-    {
-        JsonValueKind.Null or JsonValueKind.Undefined or JsonValueKind.False => false,
-        JsonValueKind.Object => value.EnumerateObject().Any(),
-        JsonValueKind.Array => value.GetArrayLength() > 0,
-        _ => true,
-    };
+    private static bool IsGiven(JsonElement json, string name) =>
+        json.TryGetProperty(name, out JsonElement value) && value.ValueKind switch
+        {
+            JsonValueKind.Null or JsonValueKind.Undefined or JsonValueKind.False => false,
+            JsonValueKind.Object => value.EnumerateObject().Any(),
+            JsonValueKind.Array => value.GetArrayLength() > 0,
+            _ => true,
+        };
 
     /// <summary>A definition whose maps only name paths: their fields and paths, with its options.</summary>
     /// <exception cref="InvalidIndexDefinitionException">A map computes, or is none.</exception>
     public static IndexDefinition WithPaths(IndexDefinition definition)
     {
         if (definition.Reduce is not null || definition.AdditionalSources.Count > 0)
-            throw new InvalidIndexDefinitionException(definition.Name, "Maps", "it computes, for which the database is opened with an engine (DatabaseOptions.Computing, of the package Treepie.Computing).");
+            throw new InvalidIndexDefinitionException(
+                definition.Name, "Maps",
+                "it computes, for which the database is opened with an engine (DatabaseOptions.Computing, of the package "
+                    + "Treepie.Computing).");
         List<PathMap> maps = [.. definition.Maps.Select(map => PathMap.Read(definition.Name, map))];
         PathMap first = maps[0];
         if (maps.Exists(map => !map.Fields.ToHashSet().SetEquals(first.Fields)))
-            throw new InvalidIndexDefinitionException(definition.Name, "Maps", "its maps give different fields, or the same from different paths; several maps of one index must be alike but for the collection.");
+            throw new InvalidIndexDefinitionException(
+                definition.Name, "Maps",
+                "its maps give different fields, or the same from different paths; several maps of one index must be alike but "
+                    + "for the collection.");
         bool coversAll = maps.Exists(map => map.Collection is null);
-        return WithFields(definition with { Collections = coversAll ? [] : [.. maps.Select(map => map.Collection).OfType<string>()] }, first.Fields, mayHaveMore: false);
+        return WithFields(
+            definition with { Collections = coversAll ? [] : [.. maps.Select(map => map.Collection).OfType<string>()] },
+            first.Fields, mayHaveMore: false);
     }
 
     /// <summary>The fields that maps give, with the options of the definition.</summary>
@@ -93,17 +125,26 @@ internal static class WireDefinition
     /// <param name="mappedFields">Fields of the maps.</param>
     /// <param name="mayHaveMore">Whether the maps give fields that are not known beforehand.</param>
     /// <exception cref="InvalidIndexDefinitionException">There are options for what is no field.</exception>
-    public static IndexDefinition WithFields(IndexDefinition definition, IReadOnlyList<IndexFieldDefinition> mappedFields, bool mayHaveMore)
+    public static IndexDefinition WithFields(
+        IndexDefinition definition, IReadOnlyList<IndexFieldDefinition> mappedFields, bool mayHaveMore)
     {
-        Dictionary<string, IndexFieldDefinition> options = definition.Fields.ToDictionary(field => field.Name, StringComparer.Ordinal);
+        Dictionary<string, IndexFieldDefinition> options = definition.Fields.ToDictionary(
+            field => field.Name, StringComparer.Ordinal);
         options.Remove(AllFields, out IndexFieldDefinition? all);
         var fields = new List<IndexFieldDefinition>();
         foreach (IndexFieldDefinition mapped in mappedFields)
         {
             // Some requests of clients begin every name with a capital, whichever it was.
-            bool isGiven = options.Remove(mapped.Name, out IndexFieldDefinition? given) || options.Remove(char.ToUpperInvariant(mapped.Name[0]) + mapped.Name[1..], out given);
+            bool isGiven = options.Remove(mapped.Name, out IndexFieldDefinition? given)
+                || options.Remove(char.ToUpperInvariant(mapped.Name[0]) + mapped.Name[1..], out given);
             IndexFieldDefinition field = isGiven && given is not null
-                ? given with { Name = mapped.Name, Path = mapped.Path ?? given.Path, Spatial = mapped.Spatial ?? given.Spatial, Vector = given.Vector ?? mapped.Vector }
+                ? given with
+                {
+                    Name = mapped.Name,
+                    Path = mapped.Path ?? given.Path,
+                    Spatial = mapped.Spatial ?? given.Spatial,
+                    Vector = given.Vector ?? mapped.Vector
+                }
                 : mapped;
             fields.Add(all is null ? field : WithOptions(field, all));
         }
@@ -111,13 +152,19 @@ internal static class WireDefinition
         if (mayHaveMore)
             fields.AddRange(definition.Fields.Where(field => options.ContainsKey(field.Name)));
         else if (options.Keys.FirstOrDefault() is { } unknown)
-            throw new InvalidIndexDefinitionException(definition.Name, "Fields", $"it has options for the field '{unknown}', which its map does not give.");
+            throw new InvalidIndexDefinitionException(
+                definition.Name, "Fields", $"it has options for the field '{unknown}', which its map does not give.");
         if (fields.Count == 0)
-            throw new InvalidIndexDefinitionException(definition.Name, "Maps", "its maps do not say what fields they give: write out the objects they return, or name the fields under 'Fields'.");
+            throw new InvalidIndexDefinitionException(
+                definition.Name, "Maps",
+                "its maps do not say what fields they give: write out the objects they return, or name the fields under "
+                    + "'Fields'.");
         return definition with { Fields = fields };
     }
 
-    /// <summary>A field with the options of all fields where it has none of its own; places and vectors have neither words nor analyzers.</summary>
+    /// <summary>
+    /// A field with the options of all fields where it has none of its own; places and vectors have neither words nor analyzers.
+    /// </summary>
     private static IndexFieldDefinition WithOptions(IndexFieldDefinition field, IndexFieldDefinition all)
     {
         bool isWhole = field.Spatial is null && field.Vector is null;

@@ -11,8 +11,8 @@ namespace Treepie.Indexes.Fields;
 
 /// <summary>
 /// Turns a document into the values of an index's fields, in one pass over its JSON and without an object per value. What becomes
-/// what: strings, numbers and booleans are values; every element of an array is one; null, and an empty array, are "there without a
-/// value"; an object is there and equal to nothing, and all text inside it can be searched. Not thread-safe.
+/// what: strings, numbers and booleans are values; every element of an array is one; null, and an empty array, are "there without
+/// a value"; an object is there and equal to nothing, and all text inside it can be searched. Not thread-safe.
 /// </summary>
 internal sealed class FieldExtractor
 {
@@ -33,7 +33,9 @@ internal sealed class FieldExtractor
         var slots = new List<FieldSlot>();
         var body = new List<(FieldPath, int)>();
         var metadata = new List<(FieldPath, int)>();
-        foreach (IGrouping<string, (string Path, FieldTarget Target)> group in definition.Fields.SelectMany(Targets).Where(t => t.Target.Field >= firstField && t.Target.Field < endField).GroupBy(t => t.Path))
+        foreach (IGrouping<string, (string Path, FieldTarget Target)> group in definition.Fields.SelectMany(Targets)
+            .Where(t => t.Target.Field >= firstField && t.Target.Field < endField)
+            .GroupBy(t => t.Path))
         {
             int slot = slots.Count;
             slots.Add(new FieldSlot([.. group.Select(g => g.Target)]));
@@ -49,21 +51,29 @@ internal sealed class FieldExtractor
 
             if (!path.IsMetadata)
                 body.Add((path, slot));
-            else if (path.Count == 2 && Array.Find(DocumentMetadata, m => path.Text == $"{FieldPath.MetadataMember}.{m}") is { } member)
+            else if (path.Count == 2
+                && Array.Find(DocumentMetadata, m => path.Text == $"{FieldPath.MetadataMember}.{m}") is { } member)
                 _documentMetadata.Add((member, slot));
             else if (path.Count > 1)
                 metadata.Add((path, slot));
         }
 
-        _places = [.. definition.Fields.Select((f, i) => i >= firstField && i < endField && f is { Kind: AutoIndexFieldKind.Point, Longitude: { } longitude } ? new PlaceCollector(i, f.Path, longitude) : null)];
-        _stored = firstField == 0 && definition.StoredFields.Any(field => field.IsStored) ? new StoredExtractor(definition) : null;
+        _places = [
+            .. definition.Fields.Select(
+                (f, i) => i >= firstField && i < endField && f is { Kind: AutoIndexFieldKind.Point, Longitude: { } longitude }
+                    ? new PlaceCollector(i, f.Path, longitude)
+                    : null)];
+        _stored = firstField == 0 && definition.StoredFields.Any(field => field.IsStored)
+            ? new StoredExtractor(definition)
+            : null;
         _slots = [.. slots];
         _body = new PathTree(body);
         _metadata = new PathTree(metadata, skipMembers: 1);
     }
 
     /// <summary>Adds the values of a document to the entry that was begun in the batch.</summary>
-    /// <exception cref="FormatException">A value cannot be what its field is of, a text WKT for instance; the first such value is told, and everything else is added.</exception>
+    /// <exception cref="FormatException">A value cannot be what its field is of, a text WKT for instance; the first such value is
+    /// told, and everything else is added.</exception>
     public void Extract(Document document, IndexBatch batch)
     {
         _stored?.Add(document, batch);
@@ -87,9 +97,11 @@ internal sealed class FieldExtractor
             throw error;
     }
 
-    private static IEnumerable<(string Path, FieldTarget Target)> Targets(AutoIndexField field, int number) => field.Longitude is { } longitude
-        ? [(field.Path, new FieldTarget(number, field.Kind, field.Path)), (longitude, new FieldTarget(number, field.Kind, longitude, IsLongitude: true))]
-        : [(field.Path, new FieldTarget(number, field.Kind, field.Path))];
+    private static IEnumerable<(string Path, FieldTarget Target)> Targets(AutoIndexField field, int number) =>
+        field.Longitude is { } longitude
+            ? [(field.Path, new FieldTarget(number, field.Kind, field.Path)), (
+                longitude, new FieldTarget(number, field.Kind, longitude, IsLongitude: true))]
+            : [(field.Path, new FieldTarget(number, field.Kind, field.Path))];
 
     private static void ExtractMetadata(Document document, string member, int slot, ref BatchSink sink)
     {
@@ -103,7 +115,8 @@ internal sealed class FieldExtractor
                 break;
             case "@last-modified":
                 Span<byte> time = stackalloc byte[40];
-                new DateTime(document.LastModifiedTicks, DateTimeKind.Utc).TryFormat(time, out int length, "O", CultureInfo.InvariantCulture);
+                new DateTime(document.LastModifiedTicks, DateTimeKind.Utc).TryFormat(
+                    time, out int length, "O", CultureInfo.InvariantCulture);
                 sink.Text(slot, time[..length]);
                 break;
             default:
@@ -120,7 +133,8 @@ internal sealed class FieldExtractor
         public bool IsVector => Kind is AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes;
 
         /// <summary>Whether it takes texts, numbers and booleans.</summary>
-        public bool HasTerms => !IsVector && Kind is not (AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt or AutoIndexFieldKind.Boost);
+        public bool HasTerms =>
+            !IsVector && Kind is not (AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt or AutoIndexFieldKind.Boost);
     }
 
     /// <summary>Values that fields could not take, of one document after the other.</summary>
@@ -132,7 +146,9 @@ internal sealed class FieldExtractor
 
         public void Add(string path, string problem) => First ??= new FormatException($"The field '{path}': {problem}");
 
-        /// <summary>Adds something, which is handed to a function that captures nothing: so that no document makes garbage.</summary>
+        /// <summary>
+        /// Adds something, which is handed to a function that captures nothing: so that no document makes garbage.
+        /// </summary>
         public void Try<T>(string path, T it, Action<T> add)
         {
             try
@@ -146,7 +162,8 @@ internal sealed class FieldExtractor
         }
     }
 
-    private readonly struct BatchSink(IndexBatch batch, FieldSlot[] slots, PlaceCollector?[] places, Refusals refused) : IFieldSink
+    private readonly struct BatchSink(IndexBatch batch, FieldSlot[] slots, PlaceCollector?[] places, Refusals refused)
+        : IFieldSink
     {
         public void Value(int slot, ref Utf8JsonReader reader)
         {
@@ -217,7 +234,9 @@ internal sealed class FieldExtractor
         private void Wkt(FieldTarget target, ReadOnlySpan<byte> utf8)
         {
             string text = System.Text.Encoding.UTF8.GetString(utf8);
-            refused.Try(target.Path, (Batch: batch, target.Field, Text: text), static it => it.Batch.AddShape(it.Field, Geometry.Parse(it.Text)));
+            refused.Try(
+                target.Path, (Batch: batch, target.Field, Text: text),
+                static it => it.Batch.AddShape(it.Field, Geometry.Parse(it.Text)));
         }
 
         private void VectorOfText(FieldTarget target, ReadOnlySpan<byte> utf8)
@@ -261,7 +280,9 @@ internal sealed class FieldExtractor
         private void Vector(FieldTarget target, float[] numbers)
         {
             if (numbers.Length > 0)
-                refused.Try(target.Path, (Batch: batch, target.Field, Numbers: numbers), static it => it.Batch.AddVector(it.Field, it.Numbers));
+                refused.Try(
+                    target.Path, (Batch: batch, target.Field, Numbers: numbers),
+                    static it => it.Batch.AddVector(it.Field, it.Numbers));
         }
 
         public void StartOfArray(int slot, ref Utf8JsonReader reader)
@@ -274,7 +295,11 @@ internal sealed class FieldExtractor
         private void Refuse(FieldTarget target, string what) => refused.Add(target.Path, target switch
         {
             { IsVector: true } => $"A vector is an array of numbers or base64 of floats; the document has {what} there.",
-            { Kind: AutoIndexFieldKind.Boost } => $"The boost of a document is a number from {BoostLimits.LeastOfEntry} to {BoostLimits.MostOfEntry}; the document has {what} there.",
+            {
+                Kind: AutoIndexFieldKind.Boost
+            } =>
+                    $"The boost of a document is a number from {BoostLimits.LeastOfEntry} to {BoostLimits.MostOfEntry}; the "
+                        + $"document has {what} there.",
             { Kind: AutoIndexFieldKind.Wkt } => $"A place or shape is a string of WKT; the document has {what} there.",
             _ => $"A {(target.IsLongitude ? "longitude" : "latitude")} is a number; the document has {what} there.",
         });

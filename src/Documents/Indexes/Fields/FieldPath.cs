@@ -4,9 +4,9 @@ using System.Text;
 namespace Treepie.Indexes.Fields;
 
 /// <summary>
-/// The way to values inside a document: <c>Address.City</c>, <c>Lines[].Product</c>, <c>Tags[0]</c>. An array on the way is walked
-/// element by element whether or not <c>[]</c> says so; <c>[n]</c> takes one element of an array, and nothing of what is none.
-/// Members, or several of them, may stand in quotes: <c>'Ship To'.City</c>. Immutable; compared by its text, with case.
+/// The way to values inside a document: <c>Address.City</c>, <c>Lines[].Product</c>, <c>Tags[0]</c>. An array on the way is
+/// walked element by element whether or not <c>[]</c> says so; <c>[n]</c> takes one element of an array, and nothing of what is
+/// none. Members, or several of them, may stand in quotes: <c>'Ship To'.City</c>. Immutable; compared by its text, with case.
 /// </summary>
 internal sealed class FieldPath : IEquatable<FieldPath>
 {

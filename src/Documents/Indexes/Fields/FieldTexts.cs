@@ -2,7 +2,9 @@ using System.Text.Json;
 
 namespace Treepie.Indexes.Fields;
 
-/// <summary>The texts that a document has at a path, as an index of words sees them: strings, those of arrays, and all inside of objects.</summary>
+/// <summary>
+/// The texts that a document has at a path, as an index of words sees them: strings, those of arrays, and all inside of objects.
+/// </summary>
 internal static class FieldTexts
 {
     /// <summary>The texts, in their order; none where the path is none.</summary>

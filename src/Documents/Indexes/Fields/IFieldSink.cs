@@ -8,10 +8,14 @@ internal interface IFieldSink
     /// <summary>A string, number, boolean or null, on which the reader stands.</summary>
     void Value(int slot, ref Utf8JsonReader reader);
 
-    /// <summary>An object, on whose start the reader stands. The reader is the sink's own: where it leaves it does not matter.</summary>
+    /// <summary>
+    /// An object, on whose start the reader stands. The reader is the sink's own: where it leaves it does not matter.
+    /// </summary>
     void Object(int slot, ref Utf8JsonReader reader);
 
-    /// <summary>An array, on whose start the reader stands, before its elements are given one by one. The reader is the sink's own.</summary>
+    /// <summary>
+    /// An array, on whose start the reader stands, before its elements are given one by one. The reader is the sink's own.
+    /// </summary>
     void StartOfArray(int slot, ref Utf8JsonReader reader);
 
     /// <summary>An array without elements.</summary>

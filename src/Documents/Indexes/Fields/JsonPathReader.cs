@@ -4,8 +4,9 @@ using System.Text.Json;
 namespace Treepie.Indexes.Fields;
 
 /// <summary>
-/// Copies what stands at a path of a JSON object, byte for byte and without parsing more than it must. A path that crosses an array
-/// gives an array of what it finds in the elements; <c>[n]</c> takes one element; a path that ends at an array gives that array.
+/// Copies what stands at a path of a JSON object, byte for byte and without parsing more than it must. A path that crosses an
+/// array gives an array of what it finds in the elements; <c>[n]</c> takes one element; a path that ends at an array gives that
+/// array.
 /// </summary>
 internal ref struct JsonPathReader
 {

@@ -3,7 +3,8 @@ using Treepie.Store;
 namespace Treepie.Indexes.Fields;
 
 /// <summary>
-/// Shows a JSON object as a document that has nothing but a body, for what reads values of documents. What it shows lives until it shows another. Not thread-safe.
+/// Shows a JSON object as a document that has nothing but a body, for what reads values of documents. What it shows lives until
+/// it shows another. Not thread-safe.
 /// </summary>
 internal sealed class ObjectAsDocument
 {

@@ -11,7 +11,10 @@ internal sealed class PathTree
     private readonly Node _root = new([], null);
     private readonly List<Node> _single = [];
 
-    /// <summary>Builds the tree; value i belongs to <paramref name="paths"/>[i]. <paramref name="skipMembers"/> leading members are left out.</summary>
+    /// <summary>
+    /// Builds the tree; value i belongs to <paramref name="paths"/>[i]. <paramref name="skipMembers"/> leading members are left
+    /// out.
+    /// </summary>
     public PathTree(IReadOnlyList<(FieldPath Path, int Slot)> paths, int skipMembers = 0)
     {
         foreach ((FieldPath path, int slot) in paths)

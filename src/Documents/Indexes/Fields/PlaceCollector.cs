@@ -3,8 +3,8 @@ using Treepie.Indexing;
 namespace Treepie.Indexes.Fields;
 
 /// <summary>
-/// Brings the two coordinates of a point together, which stand at two paths of a document: the first latitude with the first longitude, and so on. A place with one of them null is
-/// none.
+/// Brings the two coordinates of a point together, which stand at two paths of a document: the first latitude with the first
+/// longitude, and so on. A place with one of them null is none.
 /// </summary>
 internal sealed class PlaceCollector(int field, string latitudePath, string longitudePath)
 {
@@ -23,11 +23,14 @@ internal sealed class PlaceCollector(int field, string latitudePath, string long
     public void Add(bool isLongitude, double? degrees) => (isLongitude ? _longitudes : _latitudes).Add(degrees);
 
     /// <summary>Adds the points to the entry that was begun in the batch.</summary>
-    /// <exception cref="FormatException">A coordinate is outside its range, or there are more of one than of the other. Points before it are added.</exception>
+    /// <exception cref="FormatException">A coordinate is outside its range, or there are more of one than of the other. Points
+    /// before it are added.</exception>
     public void AddTo(IndexBatch batch)
     {
         if (_latitudes.Count != _longitudes.Count && _latitudes.Count * _longitudes.Count > 0)
-            throw new InvalidGeometryException($"There are {_latitudes.Count} latitudes at '{latitudePath}' and {_longitudes.Count} longitudes at '{longitudePath}': it is not clear which belong together.");
+            throw new InvalidGeometryException(
+                $"There are {_latitudes.Count} latitudes at '{latitudePath}' and {_longitudes.Count} longitudes at "
+                    + $"'{longitudePath}': it is not clear which belong together.");
 
         bool hasPlace = false;
         for (int i = 0; i < Math.Min(_latitudes.Count, _longitudes.Count); i++)

@@ -7,8 +7,8 @@ using Treepie.Store;
 namespace Treepie.Indexes.Fields;
 
 /// <summary>
-/// Keeps the values that queries are to have without reading documents: as JSON, as they stand in the document, under the number of their field; and the id, in its
-/// case, under <see cref="IdSlot"/>. Not thread-safe.
+/// Keeps the values that queries are to have without reading documents: as JSON, as they stand in the document, under the number
+/// of their field; and the id, in its case, under <see cref="IdSlot"/>. Not thread-safe.
 /// </summary>
 internal sealed class StoredExtractor
 {

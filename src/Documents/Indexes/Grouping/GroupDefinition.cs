@@ -7,8 +7,9 @@ using Treepie.Indexing.Schema;
 namespace Treepie.Indexes.Grouping;
 
 /// <summary>
-/// An index that a query with <c>group by</c> made: groups of documents of one collection (or all) with the same values in some keys, each with its count and the sums of some fields. Every key, the
-/// count and every sum is a field; others are keys as words or with case. Its name follows from that, so equal definitions have equal names. Immutable.
+/// An index that a query with <c>group by</c> made: groups of documents of one collection (or all) with the same values in some
+/// keys, each with its count and the sums of some fields. Every key, the count and every sum is a field; others are keys as words
+/// or with case. Its name follows from that, so equal definitions have equal names. Immutable.
 /// </summary>
 internal sealed class GroupDefinition : IndexMapping
 {
@@ -31,10 +32,13 @@ internal sealed class GroupDefinition : IndexMapping
     /// <param name="keys">Keys, in the order of the query.</param>
     /// <param name="sums">Paths that are summed up.</param>
     /// <param name="further">Fields beside the keys, the count and the sums.</param>
-    public GroupDefinition(string collection, IReadOnlyList<GroupKey> keys, IReadOnlyList<string> sums, IReadOnlyList<AutoIndexField> further)
+    public GroupDefinition(
+        string collection, IReadOnlyList<GroupKey> keys, IReadOnlyList<string> sums, IReadOnlyList<AutoIndexField> further)
     {
         Collection = collection;
-        Collections = string.Equals(collection, AutoIndexDefinition.AllDocuments, StringComparison.OrdinalIgnoreCase) ? [] : [collection];
+        Collections = string.Equals(collection, AutoIndexDefinition.AllDocuments, StringComparison.OrdinalIgnoreCase)
+            ? []
+            : [collection];
         Keys = keys;
         Sums = sums;
         Further = further;
@@ -45,7 +49,12 @@ internal sealed class GroupDefinition : IndexMapping
             .. sums.Select(sum => new AutoIndexField(GroupKey.MemberOf(SumName(sum))) { NameInIndex = SumName(sum) }),
             .. further,
         ];
-        StoredFields = [.. Fields.Take(Fields.Count - further.Count).Select(field => new StoredField(field.Path, field.Path, 0, IsStored: false)), .. WholeKeyField];
+        StoredFields =
+        [
+            .. Fields.Take(Fields.Count - further.Count)
+                .Select(field => new StoredField(field.Path, field.Path, 0, IsStored: false)),
+            .. WholeKeyField
+        ];
         Schema = new IndexSchema([.. Fields.Select(f => new IndexField(f.SchemaName, f.Analysis))]);
         Name = MakeName();
         Reduction = new Reduction(new GroupMap(this), new GroupReduce(this));
@@ -83,16 +92,20 @@ internal sealed class GroupDefinition : IndexMapping
     public static string SumName(string path) => $"sum({path})";
 
     /// <summary>Whether it groups the same documents in the same way.</summary>
-    public bool GroupsAs(GroupDefinition other) => string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase) && Keys.SequenceEqual(other.Keys);
+    public bool GroupsAs(GroupDefinition other) =>
+        string.Equals(Collection, other.Collection, StringComparison.OrdinalIgnoreCase) && Keys.SequenceEqual(other.Keys);
 
     /// <summary>Whether it answers what another one answers.</summary>
-    public bool Covers(GroupDefinition other) => GroupsAs(other) && other.Sums.All(Sums.Contains) && other.Further.All(Further.Contains);
+    public bool Covers(GroupDefinition other) =>
+        GroupsAs(other) && other.Sums.All(Sums.Contains) && other.Further.All(Further.Contains);
 
     /// <summary>A definition of all that this one and another one of the same groups have.</summary>
-    public GroupDefinition Merge(GroupDefinition other) => new(Collection, Keys, [.. Sums.Union(other.Sums)], [.. Further.Union(other.Further)]);
+    public GroupDefinition Merge(GroupDefinition other) =>
+        new(Collection, Keys, [.. Sums.Union(other.Sums)], [.. Further.Union(other.Further)]);
 
     /// <summary>The same, with all fields of a query.</summary>
-    public GroupDefinition With(IEnumerable<AutoIndexField> used) => new(Collection, Keys, Sums, [.. Further.Union(used.Except(Fields))]);
+    public GroupDefinition With(IEnumerable<AutoIndexField> used) =>
+        new(Collection, Keys, Sums, [.. Further.Union(used.Except(Fields))]);
 
     /// <summary>The same, of a collection in its own spelling.</summary>
     public GroupDefinition Of(string collection) => new(collection, Keys, Sums, Further);
@@ -101,10 +114,14 @@ internal sealed class GroupDefinition : IndexMapping
     public override AutoIndexField? Resolve(AutoIndexField wanted)
     {
         if (wanted.Kind == AutoIndexFieldKind.Value)
-            return Fields.FirstOrDefault(field => field.Kind == AutoIndexFieldKind.Value && (field.Path == wanted.Path || field.SchemaName == wanted.Path));
+            return Fields.FirstOrDefault(
+                field => field.Kind == AutoIndexFieldKind.Value
+                    && (field.Path == wanted.Path || field.SchemaName == wanted.Path));
         bool isText = wanted.Kind is AutoIndexFieldKind.Search or AutoIndexFieldKind.Exact;
         GroupKey? key = isText ? Keys.FirstOrDefault(key => key.Member == wanted.Path || key.Name == wanted.Path) : null;
-        return key is null ? null : new AutoIndexField(key.Member, wanted.Kind) { NameInIndex = new AutoIndexField(key.Name, wanted.Kind).SchemaName };
+        return key is null
+            ? null
+            : new AutoIndexField(key.Member, wanted.Kind) { NameInIndex = new AutoIndexField(key.Name, wanted.Kind).SchemaName };
     }
 
     public override bool IsSameAs(IndexMapping other) => other is GroupDefinition group && group.Covers(this) && Covers(group);
@@ -113,7 +130,14 @@ internal sealed class GroupDefinition : IndexMapping
     {
         string source = Collections.Count == 0 ? "AllDocs" : Collection;
         string values = string.Concat(Sums.Select(sum => $"And{sum}"));
-        string keys = string.Join("And", Keys.Select(key => key.Name).Concat(Further.Select(field => field.Kind == AutoIndexFieldKind.Search ? $"S{field.SchemaName[1..]}" : $"E{field.SchemaName[1..]}")));
+        string keys = string.Join(
+            "And",
+            Keys.Select(key => key.Name)
+                .Concat(
+                    Further.Select(
+                        field => field.Kind == AutoIndexFieldKind.Search
+                            ? $"S{field.SchemaName[1..]}"
+                            : $"E{field.SchemaName[1..]}")));
         string name = $"Auto/{source}/ByCount{values}ReducedBy{keys}";
         if (name.Length <= MaxNameLength)
             return name;

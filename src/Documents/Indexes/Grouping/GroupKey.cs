@@ -12,6 +12,11 @@ internal sealed record GroupKey(string Path, bool IsContent = false)
     public string Member => MemberOf(Name);
 
     /// <summary>A name as one member of a path.</summary>
-    public static string MemberOf(string name) => name.Replace("%", "%25", StringComparison.Ordinal).Replace(".", "%2E", StringComparison.Ordinal).Replace("[", "%5B", StringComparison.Ordinal)
-        .Replace("]", "%5D", StringComparison.Ordinal).Replace("'", "%27", StringComparison.Ordinal).Replace("\"", "%22", StringComparison.Ordinal);
+    public static string MemberOf(string name) =>
+        name.Replace("%", "%25", StringComparison.Ordinal)
+            .Replace(".", "%2E", StringComparison.Ordinal)
+            .Replace("[", "%5B", StringComparison.Ordinal)
+            .Replace("]", "%5D", StringComparison.Ordinal)
+            .Replace("'", "%27", StringComparison.Ordinal)
+            .Replace("\"", "%22", StringComparison.Ordinal);
 }

@@ -9,8 +9,10 @@ using Treepie.Store;
 namespace Treepie.Indexes.Grouping;
 
 /// <summary>
-/// Makes of a document the objects that a <c>group by</c> counts and sums up. Each key gives the values at its path, each with the elements of arrays it was found in; the results of a document are all
-/// combinations of values, one of each key, that were found in the same elements wherever they come from the same array. The numbers that are summed up are found and chosen in the same way.
+/// Makes of a document the objects that a <c>group by</c> counts and sums up. Each key gives the values at its path, each with
+/// the elements of arrays it was found in; the results of a document are all combinations of values, one of each key, that were
+/// found in the same elements wherever they come from the same array. The numbers that are summed up are found and chosen in the
+/// same way.
 /// </summary>
 internal sealed class GroupMap : IndexMap
 {
@@ -62,7 +64,9 @@ internal sealed class GroupMap : IndexMap
         for (int i = 0; i < _keys.Length && rows.Count > 0; i++)
         {
             List<FoundValue> values = Find(_keyPaths[i], body, metadata);
-            rows = _keys[i].IsContent ? [.. rows.Select(row => (FoundValue[])[.. row, new FoundValue(default, []) { Content = values }])] : Join(rows, values);
+            rows = _keys[i].IsContent
+                ? [.. rows.Select(row => (FoundValue[])[.. row, new FoundValue(default, []) { Content = values }])]
+                : Join(rows, values);
         }
 
         foreach (FoundValue[] row in rows)
@@ -142,7 +146,9 @@ internal sealed class GroupMap : IndexMap
             else
                 CanonicalJson.Write(row[i].Value, value);
             if (value.WrittenCount > MaxKeyBytes)
-                throw new ComputationException($"its value of '{_keys[i].Name}' has {value.WrittenCount:N0} bytes; a key of a group has {MaxKeyBytes:N0} at the most.");
+                throw new ComputationException(
+                    $"its value of '{_keys[i].Name}' has {value.WrittenCount:N0} bytes; a key of a group has {MaxKeyBytes:N0} at "
+                        + $"the most.");
             output.Write(value.WrittenSpan);
         }
     }

@@ -7,7 +7,10 @@ using Treepie.Json;
 
 namespace Treepie.Indexes.Grouping;
 
-/// <summary>Adds up counts and sums of a group. Sums are exact, see <see cref="ExactSum"/>, so that it does not matter in which order, and in which parts, they come.</summary>
+/// <summary>
+/// Adds up counts and sums of a group. Sums are exact, see <see cref="ExactSum"/>, so that it does not matter in which order, and
+/// in which parts, they come.
+/// </summary>
 internal sealed class GroupReduce : IndexReduce
 {
     private readonly string[] _added;

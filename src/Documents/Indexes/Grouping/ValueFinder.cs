@@ -4,7 +4,10 @@ using Treepie.Indexes.Fields;
 
 namespace Treepie.Indexes.Grouping;
 
-/// <summary>Finds the values at a path of an object. A value that is missing counts as one, undefined, but in an array that is missing or empty there are none.</summary>
+/// <summary>
+/// Finds the values at a path of an object. A value that is missing counts as one, undefined, but in an array that is missing or
+/// empty there are none.
+/// </summary>
 internal sealed class ValueFinder(FieldPath path, List<FoundValue> found)
 {
     private readonly List<(string Array, int Element)> _elements = [];
@@ -60,7 +63,10 @@ internal sealed class ValueFinder(FieldPath path, List<FoundValue> found)
         }
     }
 
-    /// <summary>Nothing stands at a member, in so many arrays of it: one value that is missing, unless it would have been in a further array.</summary>
+    /// <summary>
+    /// Nothing stands at a member, in so many arrays of it: one value that is missing, unless it would have been in a further
+    /// array.
+    /// </summary>
     private void AddMissing(int member, int level)
     {
         for (; member < path.Count; member++, level = 0)

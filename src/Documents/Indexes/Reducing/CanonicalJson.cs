@@ -8,8 +8,8 @@ using Treepie.Json;
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>
-/// One spelling for each JSON value, so that equal values have equal bytes: no blanks, strings without needless escapes, and numbers by their value: <c>1</c>, <c>1.0</c> and <c>10e-1</c> are the
-/// same. The members of an object stay in their order.
+/// One spelling for each JSON value, so that equal values have equal bytes: no blanks, strings without needless escapes, and
+/// numbers by their value: <c>1</c>, <c>1.0</c> and <c>10e-1</c> are the same. The members of an object stay in their order.
 /// </summary>
 internal static class CanonicalJson
 {
@@ -49,7 +49,8 @@ internal static class CanonicalJson
     }
 
     /// <summary>Writes a string.</summary>
-    public static void WriteString(string text, IBufferWriter<byte> output) => JsonStrings.Write(output, Encoding.UTF8.GetBytes(text));
+    public static void WriteString(string text, IBufferWriter<byte> output) =>
+        JsonStrings.Write(output, Encoding.UTF8.GetBytes(text));
 
     /// <summary>Writes a number that is given in any spelling of JSON.</summary>
     public static void WriteNumber(ReadOnlySpan<byte> number, IBufferWriter<byte> output)
@@ -105,8 +106,12 @@ internal static class CanonicalJson
         }
     }
 
-    /// <summary>Takes a JSON number apart: its digits without a point and without zeros in front, and the power of ten of the last one. False where there is no room for its digits.</summary>
-    public static bool TryParseNumber(ReadOnlySpan<byte> number, Span<byte> digits, out int length, out bool isNegative, out int exponent)
+    /// <summary>
+    /// Takes a JSON number apart: its digits without a point and without zeros in front, and the power of ten of the last one.
+    /// False where there is no room for its digits.
+    /// </summary>
+    public static bool TryParseNumber(
+        ReadOnlySpan<byte> number, Span<byte> digits, out int length, out bool isNegative, out int exponent)
     {
         length = exponent = 0;
         isNegative = number[0] == (byte)'-';

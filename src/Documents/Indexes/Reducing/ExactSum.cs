@@ -6,7 +6,8 @@ using System.Text;
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>
-/// A sum of numbers as JSON spells them: each is a whole number times a power of ten, so nothing is rounded, and the sum is the same whatever the order of its numbers. Not thread-safe.
+/// A sum of numbers as JSON spells them: each is a whole number times a power of ten, so nothing is rounded, and the sum is the
+/// same whatever the order of its numbers. Not thread-safe.
 /// </summary>
 internal sealed class ExactSum
 {
@@ -63,7 +64,9 @@ internal sealed class ExactSum
         if (!CanonicalJson.TryParseNumber(number, digits, out int length, out bool isNegative, out int exponent))
             throw new FormatException($"a number of more than {MaxDigits} digits cannot be summed up.");
         if (exponent > MaxExponent || exponent + length < -MaxExponent)
-            throw new FormatException($"the number {Encoding.ASCII.GetString(number[..Math.Min(number.Length, 40)])} is too great or too small to be summed up.");
+            throw new FormatException(
+                $"the number {Encoding.ASCII.GetString(number[..Math.Min(number.Length, 40)])} is too great or too small to be "
+                    + $"summed up.");
 
         BigInteger value;
         if (length <= DigitsOfLong)

@@ -4,7 +4,8 @@ using System.Text;
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>
-/// A node of the tree of partial results of a group: what the mapped results below it are reduced to. The root has the result of the group.
+/// A node of the tree of partial results of a group: what the mapped results below it are reduced to. The root has the result of
+/// the group.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    8 mapped results below it

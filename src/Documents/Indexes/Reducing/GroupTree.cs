@@ -6,12 +6,15 @@ using Treepie.Computations;
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>
-/// The tree of partial results of one group. The places of mapped results are hashes, and a node is all places that begin with the same bits: a node of at most <see cref="MostOfLeaf"/> results is a
-/// leaf and reduces them, another one is a branch and reduces what its four children are reduced to. So the form of the tree follows from what is in it, not from what happened to it, and an index is
-/// the same function of its documents whatever way it was built; and a change costs the reduce of one leaf and of the branches above it, whose number grows as the logarithm of the group.
+/// The tree of partial results of one group. The places of mapped results are hashes, and a node is all places that begin with
+/// the same bits: a node of at most <see cref="MostOfLeaf"/> results is a leaf and reduces them, another one is a branch and
+/// reduces what its four children are reduced to. So the form of the tree follows from what is in it, not from what happened to
+/// it, and an index is the same function of its documents whatever way it was built; and a change costs the reduce of one leaf
+/// and of the branches above it, whose number grows as the logarithm of the group.
 /// </summary>
 /// <remarks>
-/// Invariants: (1) a node is stored if and only if a mapped result is below it and the node above it is a branch, or it is the root; (2) the count of a branch is the sum of those of its children.
+/// Invariants: (1) a node is stored if and only if a mapped result is below it and the node above it is a branch, or it is the
+/// root; (2) the count of a branch is the sum of those of its children.
 /// </remarks>
 internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCounters counters)
 {
@@ -110,7 +113,8 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
             return new GroupNode(count, [], error.Message);
         }
 
-        return new GroupNode(count, [.. Enumerable.Range(0, _output.Count).Select(i => (ReadOnlyMemory<byte>)_output[i].ToArray())]);
+        return new GroupNode(
+            count, [.. Enumerable.Range(0, _output.Count).Select(i => (ReadOnlyMemory<byte>)_output[i].ToArray())]);
     }
 
     private List<GroupChange> Below(int level, ulong first)
@@ -159,9 +163,11 @@ internal sealed class GroupTree(ReduceState state, IndexReduce reduce, ReduceCou
         return count;
     }
 
-    private static bool IsBelow(int level, ulong first, ulong prefix) => level == 0 || prefix >> (64 - (level * BitsOfLevel)) == first >> (64 - (level * BitsOfLevel));
+    private static bool IsBelow(int level, ulong first, ulong prefix) =>
+        level == 0 || prefix >> (64 - (level * BitsOfLevel)) == first >> (64 - (level * BitsOfLevel));
 
-    private GroupNode Read(int level, ulong first) => state.Groups.TryGet(NodeKey(level, first), out ReadOnlySpan<byte> value) ? GroupNode.Read(value) : GroupNode.Empty;
+    private GroupNode Read(int level, ulong first) =>
+        state.Groups.TryGet(NodeKey(level, first), out ReadOnlySpan<byte> value) ? GroupNode.Read(value) : GroupNode.Empty;
 
     private byte[] NodeKey(int level, ulong first)
     {

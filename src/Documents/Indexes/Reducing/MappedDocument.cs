@@ -6,7 +6,8 @@ namespace Treepie.Indexes.Reducing;
 /// <param name="Results">Its results; empty where it was deleted or the map failed.</param>
 /// <param name="Error">Why the map failed; null: it did not.</param>
 /// <param name="Time">When it was mapped (UTC).</param>
-internal readonly record struct MappedDocument(byte[] Key, string Label, IReadOnlyList<MappedResult> Results, string? Error, DateTime Time)
+internal readonly record struct MappedDocument(
+    byte[] Key, string Label, IReadOnlyList<MappedResult> Results, string? Error, DateTime Time)
 {
     /// <summary>What it has looked at beside itself, ascending.</summary>
     public UInt128[] References { get; init; } = [];

@@ -17,7 +17,8 @@ internal sealed class MappedDocuments
     public IReadOnlyCollection<MappedDocument> Last => _documents.Values;
 
     /// <summary>What each document has looked at.</summary>
-    public IReadOnlyDictionary<byte[], UInt128[]> References() => _documents.ToDictionary(pair => pair.Key, pair => pair.Value.References, KeyEquality.Instance);
+    public IReadOnlyDictionary<byte[], UInt128[]> References() =>
+        _documents.ToDictionary(pair => pair.Key, pair => pair.Value.References, KeyEquality.Instance);
 
     public void Add(MappedDocument document)
     {

@@ -2,7 +2,10 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexes.Reducing;
 
-/// <summary>A part of the state as a reader sees it, with changes over it that are kept in memory alone: for one answer that is never stale.</summary>
+/// <summary>
+/// A part of the state as a reader sees it, with changes over it that are kept in memory alone: for one answer that is never
+/// stale.
+/// </summary>
 internal sealed class OverlaidStateTree(Tree? tree) : StateTree
 {
     private readonly SortedDictionary<byte[], byte[]?> _changes = new(ByteOrder.Instance);
@@ -34,7 +37,8 @@ internal sealed class OverlaidStateTree(Tree? tree) : StateTree
         foreach (byte[] key in order.AsSpan(first < 0 ? ~first : first))
         {
             byte[]? value = _changes[key];
-            for (; isBelow && cursor!.Key.SequenceCompareTo(key) < 0; isBelow = cursor.MoveNext()) // it stands on a key, so there is one
+            // it stands on a key, so there is one
+            for (; isBelow && cursor!.Key.SequenceCompareTo(key) < 0; isBelow = cursor.MoveNext())
                 if (!isWanted(cursor.Key, cursor.Value))
                     return;
             if (isBelow && cursor!.Key.SequenceEqual(key)) // as above

@@ -8,8 +8,8 @@ using Treepie.Store;
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>
-/// Looks whether a reduce takes what it gives: some documents are mapped, each result twice, and what the reduce makes of them it must make of that again, under the same key. A reduce that counts its
-/// values, for instance, does not.
+/// Looks whether a reduce takes what it gives: some documents are mapped, each result twice, and what the reduce makes of them it
+/// must make of that again, under the same key. A reduce that counts its values, for instance, does not.
 /// </summary>
 internal static class ReduceCheck
 {
@@ -52,19 +52,25 @@ internal static class ReduceCheck
         if (first.Length == 0)
             return;
         byte[] key = ReduceKey.Of(value.Span, reduce.Keys);
-        if (first.FirstOrDefault(one => !ReduceKey.Of(one.Span, reduce.Keys).AsSpan().SequenceEqual(key)) is { IsEmpty: false } other)
+        if (first.FirstOrDefault(
+            one => !ReduceKey.Of(one.Span, reduce.Keys).AsSpan().SequenceEqual(key)) is { IsEmpty: false } other)
         {
             throw new InvalidIndexDefinitionException(
-                index, "Reduce", $"it gives a result of another key than that of its group: {Text(value)} becomes {Text(other)}. The members it groups by ({string.Join(", ", reduce.Keys)}) must be those of the group.");
+                index, "Reduce",
+                $"it gives a result of another key than that of its group: {Text(value)} becomes {Text(other)}. The members it "
+                    + $"groups by ({string.Join(", ", reduce.Keys)}) must be those of the group.");
         }
 
         twice.Clear();
         reduce.Reduce(first, twice);
-        bool isSame = twice.Count == first.Length && Enumerable.Range(0, first.Length).All(i => Canonical(twice[i]).SequenceEqual(Canonical(first[i])));
+        bool isSame = twice.Count == first.Length
+            && Enumerable.Range(0, first.Length).All(i => Canonical(twice[i]).SequenceEqual(Canonical(first[i])));
         if (!isSame)
         {
             throw new InvalidIndexDefinitionException(
-                index, "Reduce", $"what it gives is something else when it is reduced a second time, which it is with whatever comes later: {Text(first[0])} becomes {(twice.Count == 0 ? "nothing" : Text(twice[0]))}. "
+                index, "Reduce",
+                $"what it gives is something else when it is reduced a second time, which it is with whatever comes later: "
+                + $"{Text(first[0])} becomes {(twice.Count == 0 ? "nothing" : Text(twice[0]))}. "
                 + "Let the map give a 1 to be summed up instead of counting values, and sums instead of averages.");
         }
     }

@@ -5,7 +5,8 @@ using System.Text.Json;
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>
-/// The key of a group as bytes that no other key begins with: equal for values that are equal as JSON, with case. Those of short keys are the values themselves, those of long ones a hash.
+/// The key of a group as bytes that no other key begins with: equal for values that are equal as JSON, with case. Those of short
+/// keys are the values themselves, those of long ones a hash.
 /// <code>
 /// OFFSET SIZE MEANING
 ///      0    1 1: values follow, 2: a hash follows
@@ -39,5 +40,6 @@ internal static class ReduceKey
         return OfValues(values.WrittenSpan);
     }
 
-    private static byte[] OfValues(ReadOnlySpan<byte> values) => values.Length <= MostPlainBytes ? [1, .. values, 0] : [2, .. SHA256.HashData(values)];
+    private static byte[] OfValues(ReadOnlySpan<byte> values) =>
+        values.Length <= MostPlainBytes ? [1, .. values, 0] : [2, .. SHA256.HashData(values)];
 }

@@ -32,9 +32,12 @@ internal sealed class ReduceState
 
     /// <summary>The state to be changed.</summary>
     public static ReduceState In(WriteTransaction transaction) => new(
-        new StoredStateTree(transaction.GetOrCreateTree(SourcesName)), new StoredStateTree(transaction.GetOrCreateTree(MappedName)), new StoredStateTree(transaction.GetOrCreateTree(GroupsName)));
+        new StoredStateTree(transaction.GetOrCreateTree(SourcesName)),
+        new StoredStateTree(transaction.GetOrCreateTree(MappedName)),
+        new StoredStateTree(transaction.GetOrCreateTree(GroupsName)));
 
     /// <summary>The state as a reader sees it, to be changed for that reader alone.</summary>
     public static ReduceState Over(Func<string, Tree?> find) => new(
-        new OverlaidStateTree(find(SourcesName)), new OverlaidStateTree(find(MappedName)), new OverlaidStateTree(find(GroupsName)));
+        new OverlaidStateTree(find(SourcesName)), new OverlaidStateTree(find(MappedName)),
+        new OverlaidStateTree(find(GroupsName)));
 }

@@ -8,25 +8,30 @@ using Treepie.Indexing;
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>
-/// The front door of this room: takes mapped documents, keeps the partial results of the groups they touch, and puts the results of these groups into a batch as entries of the index. One thread at a
-/// time.
+/// The front door of this room: takes mapped documents, keeps the partial results of the groups they touch, and puts the results
+/// of these groups into a batch as entries of the index. One thread at a time.
 /// </summary>
 internal sealed class Reducer(IndexReduce reduce, FieldExtractor extractor, TimeProvider timeProvider, ReduceCounters counters)
 {
     /// <summary>Number of the whole object in what entries keep.</summary>
     public const int ObjectSlot = 1;
 
-    /// <summary>Before the keys of entries: no id of a document begins so, and errors of documents are kept under theirs.</summary>
+    /// <summary>
+    /// Before the keys of entries: no id of a document begins so, and errors of documents are kept under theirs.
+    /// </summary>
     private const byte EntryMark = 0xFE;
 
     private readonly ObjectAsDocument _document = new();
 
     /// <summary>Applies changes of documents, the last of each, to the state, and the changed groups to the batch.</summary>
-    public void Apply(ReduceState state, IReadOnlyCollection<MappedDocument> documents, IndexBatch batch, CancellationToken cancellationToken)
+    public void Apply(
+        ReduceState state, IReadOnlyCollection<MappedDocument> documents, IndexBatch batch, CancellationToken cancellationToken)
     {
         List<(byte[] Group, GroupChange Change)> changes = ApplyDocuments(state, documents, batch);
         changes.Sort(static (left, right) =>
-            left.Group.AsSpan().SequenceCompareTo(right.Group) is not 0 and var order ? order : left.Change.Place.AsSpan().SequenceCompareTo(right.Change.Place));
+            left.Group.AsSpan().SequenceCompareTo(right.Group) is not 0 and var order
+                ? order
+                : left.Change.Place.AsSpan().SequenceCompareTo(right.Change.Place));
         var tree = new GroupTree(state, reduce, counters);
         for (int first = 0, end; first < changes.Count; first = end)
         {
@@ -41,7 +46,8 @@ internal sealed class Reducer(IndexReduce reduce, FieldExtractor extractor, Time
         }
     }
 
-    private static List<(byte[] Group, GroupChange Change)> ApplyDocuments(ReduceState state, IReadOnlyCollection<MappedDocument> documents, IndexBatch batch)
+    private static List<(byte[] Group, GroupChange Change)> ApplyDocuments(
+        ReduceState state, IReadOnlyCollection<MappedDocument> documents, IndexBatch batch)
     {
         var mapped = new List<(byte[] Group, GroupChange Change, byte[]? Json)>();
         foreach (MappedDocument document in documents.OrderBy(static one => one.Key, KeyOrder.Instance))
@@ -64,7 +70,9 @@ internal sealed class Reducer(IndexReduce reduce, FieldExtractor extractor, Time
 
         // In the order of the tree, so that each of its pages is changed once.
         mapped.Sort(static (left, right) =>
-            left.Group.AsSpan().SequenceCompareTo(right.Group) is not 0 and var order ? order : left.Change.Place.AsSpan().SequenceCompareTo(right.Change.Place));
+            left.Group.AsSpan().SequenceCompareTo(right.Group) is not 0 and var order
+                ? order
+                : left.Change.Place.AsSpan().SequenceCompareTo(right.Change.Place));
         foreach ((byte[] group, GroupChange change, byte[]? json) in mapped)
         {
             byte[] key = [.. group, .. change.Place];
@@ -78,7 +86,9 @@ internal sealed class Reducer(IndexReduce reduce, FieldExtractor extractor, Time
     }
 
     /// <summary>What becomes of the result of a number of a document.</summary>
-    private static void AddChanges(MappedDocument document, int number, byte[]? before, ReduceState state, List<(byte[] Group, GroupChange Change, byte[]? Json)> changes)
+    private static void AddChanges(
+        MappedDocument document, int number, byte[]? before, ReduceState state,
+        List<(byte[] Group, GroupChange Change, byte[]? Json)> changes)
     {
         byte[] place = Place(document.Key, number);
         MappedResult? now = number < document.Results.Count ? document.Results[number] : null;
@@ -89,7 +99,9 @@ internal sealed class Reducer(IndexReduce reduce, FieldExtractor extractor, Time
             return;
 
         // What a document changed beside its results costs nothing.
-        if (stays && state.Mapped.TryGet([.. added.Group, .. place], out ReadOnlySpan<byte> known) && known.SequenceEqual(added.Json))
+        if (stays
+            && state.Mapped.TryGet([.. added.Group, .. place], out ReadOnlySpan<byte> known)
+            && known.SequenceEqual(added.Json))
             return;
         changes.Add((added.Group, new GroupChange(place, stays ? 0 : 1), added.Json));
     }
@@ -180,7 +192,8 @@ internal sealed class Reducer(IndexReduce reduce, FieldExtractor extractor, Time
     }
 
     /// <summary>A group for people: the values of its key, or their hash.</summary>
-    private static string Label(ReadOnlySpan<byte> group) => group[0] == 1 ? Encoding.UTF8.GetString(group[1..group.IndexOf((byte)0)]) : Convert.ToHexStringLower(group[1..9]);
+    private static string Label(ReadOnlySpan<byte> group) =>
+        group[0] == 1 ? Encoding.UTF8.GetString(group[1..group.IndexOf((byte)0)]) : Convert.ToHexStringLower(group[1..9]);
 
     private sealed class KeyOrder : IComparer<byte[]>
     {

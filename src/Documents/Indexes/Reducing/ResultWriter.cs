@@ -17,16 +17,24 @@ internal sealed class ResultWriter(IndexMap map, IReadOnlyList<string> keys, Tim
     public MappedDocument Map(MappedChanges feed)
     {
         int length = DocumentId.Fold(feed.Id, _key);
-        return feed.IsTombstone ? new MappedDocument(KeyOf(_key.AsSpan(0, length)), "", [], null, default) : Map(feed.Document, feed.Snapshot, _key.AsSpan(0, length));
+        return feed.IsTombstone
+            ? new MappedDocument(KeyOf(_key.AsSpan(0, length)), "", [], null, default)
+            : Map(feed.Document, feed.Snapshot, _key.AsSpan(0, length));
     }
 
-    /// <summary>Maps a document again because something changed that it has looked at; null where it is gone or left the index, which its own change says.</summary>
+    /// <summary>
+    /// Maps a document again because something changed that it has looked at; null where it is gone or left the index, which its
+    /// own change says.
+    /// </summary>
     public MappedDocument? MapAgain(MappedChanges feed, byte[] foldedId) =>
-        feed.Snapshot.TryGetByFoldedId(foldedId, out Document document) && (map.Collections.Count == 0 || map.Collections.Contains(document.CollectionName, StringComparer.OrdinalIgnoreCase))
+        feed.Snapshot.TryGetByFoldedId(foldedId, out Document document)
+            && (map.Collections.Count == 0 || map.Collections.Contains(document.CollectionName, StringComparer.OrdinalIgnoreCase))
             ? Map(document, feed.Snapshot, foldedId)
             : null;
 
-    private static byte[] KeyOf(ReadOnlySpan<byte> foldedId) => foldedId.Length <= IndexBatch.MaxKeyBytes ? foldedId.ToArray() : [0xFF, .. SHA256.HashData(foldedId)]; // no id begins with this byte
+    // no id begins with this byte
+    private static byte[] KeyOf(ReadOnlySpan<byte> foldedId) =>
+        foldedId.Length <= IndexBatch.MaxKeyBytes ? foldedId.ToArray() : [0xFF, .. SHA256.HashData(foldedId)];
 
     private MappedDocument Map(Document document, DatabaseSnapshot snapshot, ReadOnlySpan<byte> foldedId)
     {
@@ -43,7 +51,10 @@ internal sealed class ResultWriter(IndexMap map, IReadOnlyList<string> keys, Tim
         }
         catch (ComputationException error)
         {
-            return new MappedDocument(key, document.IdText(), [], error.Message, timeProvider.GetUtcNow().UtcDateTime) { References = _host.References };
+            return new MappedDocument(key, document.IdText(), [], error.Message, timeProvider.GetUtcNow().UtcDateTime)
+            {
+                References = _host.References
+            };
         }
     }
 }

@@ -1,6 +1,8 @@
 namespace Treepie.Indexes.Reducing;
 
-/// <summary>A part of the state of a reduce: ordered keys with values. Spans live until the next change. Not thread-safe.</summary>
+/// <summary>
+/// A part of the state of a reduce: ordered keys with values. Spans live until the next change. Not thread-safe.
+/// </summary>
 internal abstract class StateTree
 {
     public abstract bool TryGet(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value);

@@ -5,7 +5,8 @@ namespace Treepie.Queries.Binding;
 /// <summary>A facet of SELECT: what is counted, and how its sums are called.</summary>
 /// <param name="Name">Its name in the answer.</param>
 /// <param name="Query">What is counted.</param>
-/// <param name="Sums">Sums that are wanted, in the order in which they were first named by field: those of one field are one value of the answer.</param>
+/// <param name="Sums">Sums that are wanted, in the order in which they were first named by field: those of one field are one
+/// value of the answer.</param>
 internal sealed record BoundFacet(string Name, FacetQuery Query, IReadOnlyList<FacetSums> Sums);
 
 /// <summary>The sums over one field.</summary>

@@ -8,7 +8,9 @@ using Treepie.Queries.Scripts;
 
 namespace Treepie.Queries.Binding;
 
-/// <summary>A query whose words have found their meaning: where to look, for what, in which order, and what to make of it. Immutable.</summary>
+/// <summary>
+/// A query whose words have found their meaning: where to look, for what, in which order, and what to make of it. Immutable.
+/// </summary>
 internal sealed record BoundQuery
 {
     public required SourceKind Source { get; init; }

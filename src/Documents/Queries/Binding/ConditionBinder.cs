@@ -7,14 +7,15 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// WHERE as a query over an index. A field compares without case unless inside <c>exact()</c>; null stands for missing too; what has no
-/// order (booleans) has no ranges, and nothing is less or greater than null.
+/// WHERE as a query over an index. A field compares without case unless inside <c>exact()</c>; null stands for missing too; what
+/// has no order (booleans) has no ranges, and nothing is less or greater than null.
 /// </summary>
 /// <param name="query">The query.</param>
 /// <param name="parameters">Its values.</param>
 /// <param name="fields">Its fields.</param>
 /// <param name="loadDocument">Gives the body of a document that a condition refers to; null where it is not there.</param>
-internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields, Func<string, byte[]?> loadDocument)
+internal sealed class ConditionBinder(
+    RqlQuery query, QueryParameters parameters, FieldBinder fields, Func<string, byte[]?> loadDocument)
 {
     /// <summary>Methods that are understood but not run yet.</summary>
     private static readonly string[] KnownMethods =
@@ -52,7 +53,9 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
     {
         bool isCondition = expression is not (AndExpression or OrExpression or NotExpression); // these only join conditions
         if (isCondition && ++_count > MaxConditions)
-            throw RqlErrors.At(query.Text, expression.Position, $"The query is too complex: it has more than {MaxConditions:N0} conditions. Long lists of values go with 'in'.");
+            throw RqlErrors.At(
+                query.Text, expression.Position,
+                $"The query is too complex: it has more than {MaxConditions:N0} conditions. Long lists of values go with 'in'.");
 
         return expression switch
         {
@@ -90,7 +93,9 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
             }
         }
 
-        clauses.AddRange(lists.Select(l => l.Value is [FieldValue only] ? (IndexQuery)new TermQuery(l.Key, only) : new InQuery(l.Key, l.Value)));
+        clauses.AddRange(
+            lists.Select(
+                l => l.Value is [FieldValue only] ? (IndexQuery)new TermQuery(l.Key, only) : new InQuery(l.Key, l.Value)));
         return clauses is [{ } single] ? single : new OrQuery(clauses);
     }
 
@@ -99,7 +104,10 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
         FieldValue value = parameters.Value(compare.Right);
         if (fields.IsKey(compare.Left) && compare.Operator is CompareOperator.Equal or CompareOperator.NotEqual)
             return compare.Operator == CompareOperator.Equal ? ByKey([value]) : new NotQuery(ByKey([value]));
-        string field = (value.Kind == FieldValueKind.Null ? fields.Existing(compare.Left, kind) : fields.Field(compare.Left, kind)).SchemaName;
+        string field =
+            (value.Kind == FieldValueKind.Null
+                ? fields.Existing(compare.Left, kind)
+                : fields.Field(compare.Left, kind)).SchemaName;
         switch (compare.Operator)
         {
             case CompareOperator.Equal:
@@ -120,7 +128,9 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
 
     /// <summary>A time is written in two ways, and is the same in both.</summary>
     private static IndexQuery Equal(string field, FieldValue value, AutoIndexFieldKind kind) =>
-        TimeText.Is(value, kind) ? new InQuery(field, [TimeText.First(value, kind), TimeText.Last(value, kind)]) : new TermQuery(field, value);
+        TimeText.Is(value, kind)
+            ? new InQuery(field, [TimeText.First(value, kind), TimeText.Last(value, kind)])
+            : new TermQuery(field, value);
 
     private IndexQuery BindBetween(BetweenExpression between, AutoIndexFieldKind kind)
     {
@@ -138,7 +148,8 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
                 return new RangeQuery(field, null, false, high, true);
             if (high is { Kind: FieldValueKind.Text, Text: "NULL" })
                 return new RangeQuery(field, low, true, null, false);
-            throw RqlErrors.At(query.Text, between.Position, "The values of 'between' must be of one kind: two numbers or two strings.");
+            throw RqlErrors.At(
+                query.Text, between.Position, "The values of 'between' must be of one kind: two numbers or two strings.");
         }
 
         return new RangeQuery(field, TimeText.First(low, kind), true, TimeText.Last(high, kind), true);
@@ -157,12 +168,17 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
             return values.Count == 0 ? new MatchAllQuery() : new AllInQuery(field, values);
 
         if (hasTimes)
-            values = [.. values.SelectMany(value => TimeText.Is(value, kind) ? [TimeText.First(value, kind), TimeText.Last(value, kind)] : (FieldValue[])[value])];
+            values = [
+                .. values.SelectMany(
+                    value => TimeText.Is(value, kind)
+                        ? [TimeText.First(value, kind), TimeText.Last(value, kind)]
+                        : (FieldValue[])[value])];
         return values.Count == 0 ? new MatchNoneQuery() : new InQuery(field, values);
     }
 
     /// <summary>Documents by id: compared without case, and nothing but a text is one.</summary>
-    private static KeyQuery ByKey(List<FieldValue> values) => new([.. values.Select(value => value.Text).OfType<string>().Select(TextMethodBinder.Key)]);
+    private static KeyQuery ByKey(List<FieldValue> values) =>
+        new([.. values.Select(value => value.Text).OfType<string>().Select(TextMethodBinder.Key)]);
 
     private IndexQuery BindMethod(MethodExpression method, AutoIndexFieldKind kind)
     {
@@ -177,7 +193,9 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
         if (method.Is("exists"))
             return BindExists(method);
         if (method.Is("startsWith") && method.Arguments is [{ } id, { } start] && fields.IsKey(id.Value))
-            return parameters.Text(start.Value, "the start of the id") is { Length: > 0 } prefix ? new KeyQuery([TextMethodBinder.Key(prefix)], IsPrefix: true) : new MatchAllQuery();
+            return parameters.Text(start.Value, "the start of the id") is { Length: > 0 } prefix
+                ? new KeyQuery([TextMethodBinder.Key(prefix)], IsPrefix: true)
+                : new MatchAllQuery();
         if (method.Is("startsWith"))
             return BindAffix(method, kind, static (field, text) => new PrefixQuery(field, text));
         if (method.Is("endsWith"))
@@ -199,7 +217,8 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
         if (TextMethods.TryBind(method, kind) is { } text)
             return text;
         if (fields.IsId(method))
-            throw RqlErrors.At(query.Text, method.Position, "'id()' alone is no condition: compare it, for instance id() = 'users/1'.");
+            throw RqlErrors.At(
+                query.Text, method.Position, "'id()' alone is no condition: compare it, for instance id() = 'users/1'.");
         if (KnownMethods.Contains(method.Name, StringComparer.OrdinalIgnoreCase))
             throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()'");
 
@@ -216,17 +235,24 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
         _isScored = true;
         double wanted = parameters.NumberFromZero(arguments[1], "the factor of 'boost'");
         float factor = (float)wanted;
-        return BoostLimits.IsOfQuery(factor) && (factor > 0 || wanted == 0) ? new BoostQuery(Bind(arguments[0], kind), factor) : throw RqlErrors.At(
-            query.Text, arguments[1].Position, $"The factor of 'boost' is 0 or a number from {BoostLimits.LeastOfQuery} to {BoostLimits.MostOfQuery}. Only how boosts compare with one another counts.");
+        return BoostLimits.IsOfQuery(factor) && (factor > 0 || wanted == 0)
+            ? new BoostQuery(Bind(arguments[0], kind), factor)
+            : throw RqlErrors.At(
+                query.Text, arguments[1].Position,
+                $"The factor of 'boost' is 0 or a number from {BoostLimits.LeastOfQuery} to {BoostLimits.MostOfQuery}. Only how "
+                    + $"boosts compare with one another counts.");
     }
 
     private FullTextQuery BindSearch(MethodExpression method, AutoIndexFieldKind kind)
     {
         IReadOnlyList<Expression> arguments = Arguments(method, 2, 3);
         if (kind == AutoIndexFieldKind.Exact)
-            throw RqlErrors.At(query.Text, method.Position, "'search()' finds words and cannot stand inside 'exact()', which compares whole values.");
+            throw RqlErrors.At(
+                query.Text, method.Position,
+                "'search()' finds words and cannot stand inside 'exact()', which compares whole values.");
         if (fields.IsId(arguments[0]))
-            throw RqlErrors.At(query.Text, method.Position, "'search()' finds words of a field; use startsWith(id(), …) for ids.");
+            throw RqlErrors.At(
+                query.Text, method.Position, "'search()' finds words of a field; use startsWith(id(), …) for ids.");
 
         bool all = false;
         if (arguments.Count == 3)
@@ -247,32 +273,42 @@ internal sealed class ConditionBinder(RqlQuery query, QueryParameters parameters
     {
         IReadOnlyList<Expression> arguments = Arguments(method, 2, 2);
         if (arguments[0] is not MethodExpression search || !search.Is("search"))
-            throw RqlErrors.At(query.Text, arguments[0].Position, "'proximity()' is about words: its first argument is a search, as in proximity(search(Notes, 'red fox'), 3).");
+            throw RqlErrors.At(
+                query.Text, arguments[0].Position,
+                "'proximity()' is about words: its first argument is a search, as in proximity(search(Notes, 'red fox'), 3).");
 
         FullTextQuery text = BindSearch(search, kind);
         FieldValue distance = parameters.Value(arguments[1]);
         if (distance is not { Kind: FieldValueKind.Long, Long: >= 0 and <= MaxDistance })
-            throw RqlErrors.At(query.Text, arguments[1].Position, $"The distance of 'proximity()' is a whole number from 0 to {MaxDistance:N0}.");
+            throw RqlErrors.At(
+                query.Text, arguments[1].Position,
+                $"The distance of 'proximity()' is a whole number from 0 to {MaxDistance:N0}.");
         return new PhraseQuery(text.Field, text.Text, (int)distance.Long);
     }
 
     private IndexQuery BindExists(MethodExpression method)
     {
         Expression operand = Arguments(method, 1, 1)[0];
-        return fields.IsId(operand) ? new MatchAllQuery() : new ExistsQuery(fields.Existing(operand, AutoIndexFieldKind.Value).SchemaName);
+        return fields.IsId(operand)
+            ? new MatchAllQuery()
+            : new ExistsQuery(fields.Existing(operand, AutoIndexFieldKind.Value).SchemaName);
     }
 
     private IndexQuery BindAffix(MethodExpression method, AutoIndexFieldKind kind, Func<string, string, IndexQuery> make)
     {
         IReadOnlyList<Expression> arguments = Arguments(method, 2, 2);
-        return make(fields.Field(arguments[0], kind).SchemaName, parameters.Text(arguments[1], $"the second argument of '{method.Name}()'"));
+        return make(
+            fields.Field(arguments[0], kind).SchemaName,
+            parameters.Text(arguments[1], $"the second argument of '{method.Name}()'"));
     }
 
     private IReadOnlyList<Expression> Arguments(MethodExpression method, int least, int most)
     {
         int count = method.Arguments.Count;
         if (count < least || count > most)
-            throw RqlErrors.At(query.Text, method.Position, $"'{method.Name}()' takes {(least == most ? $"{least}" : $"{least} or {most}")} arguments; {count} are given.");
+            throw RqlErrors.At(
+                query.Text, method.Position,
+                $"'{method.Name}()' takes {(least == most ? $"{least}" : $"{least} or {most}")} arguments; {count} are given.");
 
         return [.. method.Arguments.Select(a => a.Value)];
     }

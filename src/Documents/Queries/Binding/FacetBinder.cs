@@ -8,10 +8,12 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// <c>facet(…)</c> of SELECT: a field whose terms are counted, or conditions over one, then sums over other fields, then options as a parameter. And facets
-/// that a document sets up: <c>facet(id('facets/Cameras'))</c>.
+/// <c>facet(…)</c> of SELECT: a field whose terms are counted, or conditions over one, then sums over other fields, then options
+/// as a parameter. And facets that a document sets up: <c>facet(id('facets/Cameras'))</c>.
 /// </summary>
-internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields, ConditionBinder conditions, Func<string, byte[]?> loadDocument)
+internal sealed class FacetBinder(
+    RqlQuery query, QueryParameters parameters, FieldBinder fields, ConditionBinder conditions,
+    Func<string, byte[]?> loadDocument)
 {
     /// <summary>Most facets of one query, and most ranges of one facet.</summary>
     public const int MaxFacets = 1_024;
@@ -31,7 +33,8 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
         if (query.Select is not { } select || !select.Items.Any(item => IsFacet(item.Value)))
             return [];
         if (select.Items.FirstOrDefault(item => !IsFacet(item.Value)) is { } other)
-            throw RqlErrors.At(query.Text, other.Value.Position, "'facet()' in 'select' counts hits and stands beside other facets only.");
+            throw RqlErrors.At(
+                query.Text, other.Value.Position, "'facet()' in 'select' counts hits and stands beside other facets only.");
         if (select.Distinct)
             throw RqlErrors.At(query.Text, select.Position, "'distinct' has no meaning for facets.");
 
@@ -51,7 +54,10 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
     {
         List<Expression> arguments = [.. method.Arguments.Select(argument => argument.Value)];
         if (arguments.Count == 0)
-            throw RqlErrors.At(query.Text, method.Position, "'facet()' takes a field, conditions over one, or the id of a document with facets: facet(Brand), facet(Price < 10, Price >= 10), facet(id('facets/Cameras')).");
+            throw RqlErrors.At(
+                query.Text, method.Position,
+                "'facet()' takes a field, conditions over one, or the id of a document with facets: facet(Brand), facet(Price < "
+                    + "10, Price >= 10), facet(id('facets/Cameras')).");
         if (arguments is [MethodExpression id] && id.Is("id") && id.Arguments is [{ Value: { } given }])
         {
             BindSetup(parameters.Text(given, "the id of a document with facets"), method.Position);
@@ -74,7 +80,8 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
         Add(BindOwn(arguments.GetRange(0, own), alias, sums, options, method), method.Position);
     }
 
-    private BoundFacet BindOwn(List<Expression> own, string? alias, List<FacetSums> sums, JsonElement options, MethodExpression method)
+    private BoundFacet BindOwn(
+        List<Expression> own, string? alias, List<FacetSums> sums, JsonElement options, MethodExpression method)
     {
         string[] summed = [.. sums.Select(sum => sum.Field)];
         if (own.Count == 0)
@@ -83,14 +90,19 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
         if (isField || own is [MethodExpression only] && fields.IsId(only))
         {
             string field = fields.Field(own[0], AutoIndexFieldKind.Value).SchemaName;
-            return new BoundFacet(alias ?? fields.NameOf(own[0]), WithOptions(new FacetQuery { Field = field, Aggregates = summed }, options, method.Position), sums);
+            return new BoundFacet(
+                alias ?? fields.NameOf(own[0]),
+                WithOptions(new FacetQuery { Field = field, Aggregates = summed }, options, method.Position), sums);
         }
 
         var ranges = new List<FacetRange>();
         foreach (Expression range in own)
         {
             if (range is not (CompareExpression or BetweenExpression or AndExpression or InExpression))
-                throw RqlErrors.At(query.Text, range.Position, "Expected a condition over a field, as in facet(Price < 10, Price between 10 and 20), or sum(), min(), max(), avg() of a field.");
+                throw RqlErrors.At(
+                    query.Text, range.Position,
+                    "Expected a condition over a field, as in facet(Price < 10, Price between 10 and 20), or sum(), min(), "
+                        + "max(), avg() of a field.");
             ranges.Add(new FacetRange(TextOf(range), conditions.Bind(range)));
         }
 
@@ -123,7 +135,14 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
     }
 
     private static BoundFacet OfAllResults(string? name, List<FacetSums> sums) =>
-        new(name ?? AllResults, new FacetQuery { Ranges = [new FacetRange(AllResults, new MatchAllQuery())], Aggregates = [.. sums.Select(sum => sum.Field)] }, sums);
+        new(
+            name ?? AllResults,
+            new FacetQuery
+            {
+                Ranges = [new FacetRange(AllResults, new MatchAllQuery())],
+                Aggregates = [.. sums.Select(sum => sum.Field)]
+            },
+            sums);
 
     private void AddSum(List<FacetSums> sums, MethodExpression method, string? alias)
     {
@@ -154,9 +173,11 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
     private string TextOf(Expression range) => range switch
     {
         CompareExpression compare => $"{fields.NameOf(compare.Left)} {Sign(compare.Operator)} {ValueOf(compare.Right)}",
-        BetweenExpression between => $"{fields.NameOf(between.Operand)} between {ValueOf(between.Low)} and {ValueOf(between.High)}",
+        BetweenExpression between =>
+            $"{fields.NameOf(between.Operand)} between {ValueOf(between.Low)} and {ValueOf(between.High)}",
         AndExpression all => string.Join(" and ", all.Clauses.Select(TextOf)),
-        InExpression list => $"{fields.NameOf(list.Operand)} in ({string.Join(", ", parameters.Values(list.Values).Select(Text))})",
+        InExpression list =>
+            $"{fields.NameOf(list.Operand)} in ({string.Join(", ", parameters.Values(list.Values).Select(Text))})",
         _ => throw RqlErrors.At(query.Text, range.Position, "Expected a condition that compares a field with values."),
     };
 
@@ -203,28 +224,37 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
                 "START" => facet with { Start = Number(option, position) },
                 "PAGESIZE" => facet with { PageSize = Number(option, position) },
                 "INCLUDEREMAININGTERMS" => facet with { WithRemainingTerms = option.Value.ValueKind == JsonValueKind.True },
-                _ => throw RqlErrors.At(query.Text, position, $"A facet has no option '{option.Name}'. There are: TermSortMode, Start, PageSize, IncludeRemainingTerms."),
+                _ => throw RqlErrors.At(
+                    query.Text, position,
+                    $"A facet has no option '{option.Name}'. There are: TermSortMode, Start, PageSize, IncludeRemainingTerms."),
             };
         }
 
         return facet;
     }
 
-    private FacetOrder OrderOf(JsonElement mode, int position) => (mode.ValueKind == JsonValueKind.String ? mode.GetString()! : "").ToUpperInvariant() switch // a string has text
-    {
-        "VALUEASC" => FacetOrder.Value,
-        "VALUEDESC" => FacetOrder.ValueDescending,
-        "COUNTASC" => FacetOrder.Count,
-        "COUNTDESC" => FacetOrder.CountDescending,
-        _ => throw RqlErrors.At(query.Text, position, $"A facet's TermSortMode is ValueAsc, ValueDesc, CountAsc or CountDesc; {mode.GetRawText()} is given."),
-    };
+    // a string has text
+    private FacetOrder OrderOf(JsonElement mode, int position) =>
+        (mode.ValueKind == JsonValueKind.String ? mode.GetString()! : "").ToUpperInvariant() switch
+        {
+            "VALUEASC" => FacetOrder.Value,
+            "VALUEDESC" => FacetOrder.ValueDescending,
+            "COUNTASC" => FacetOrder.Count,
+            "COUNTDESC" => FacetOrder.CountDescending,
+            _ => throw RqlErrors.At(
+                query.Text, position,
+                $"A facet's TermSortMode is ValueAsc, ValueDesc, CountAsc or CountDesc; {mode.GetRawText()} is given."),
+        };
 
     private int Number(JsonProperty option, int position) =>
         option.Value.ValueKind == JsonValueKind.Number && option.Value.TryGetInt32(out int number) && number >= 0
             ? number
-            : throw RqlErrors.At(query.Text, position, $"A facet's {option.Name} is a whole number from 0; {option.Value.GetRawText()} is given.");
+            : throw RqlErrors.At(
+                query.Text, position, $"A facet's {option.Name} is a whole number from 0; {option.Value.GetRawText()} is given.");
 
-    /// <summary>Facets of a document, as clients store them: <c>Facets</c> over fields, and <c>RangeFacets</c> with conditions as texts.</summary>
+    /// <summary>
+    /// Facets of a document, as clients store them: <c>Facets</c> over fields, and <c>RangeFacets</c> with conditions as texts.
+    /// </summary>
     private void BindSetup(string id, int position)
     {
         byte[] body = loadDocument(id) ?? throw RqlErrors.At(query.Text, position, $"There is no document '{id}' with facets.");
@@ -236,21 +266,30 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
             if (TextIn(facet, "FieldName") is not { } name)
             {
                 if (sums.Count == 0)
-                    throw RqlErrors.At(query.Text, position, $"A facet of the document '{id}' lacks 'FieldName', and has no 'Aggregations' of all results.");
+                    throw RqlErrors.At(
+                        query.Text, position,
+                        $"A facet of the document '{id}' lacks 'FieldName', and has no 'Aggregations' of all results.");
                 Add(OfAllResults(TextIn(facet, "DisplayFieldName"), sums), position);
                 continue;
             }
 
-            string field = fields.Field(new LiteralExpression(position, LiteralKind.String, name), AutoIndexFieldKind.Value).SchemaName;
+            string field =
+                fields.Field(new LiteralExpression(position, LiteralKind.String, name), AutoIndexFieldKind.Value).SchemaName;
             var terms = new FacetQuery { Field = field, Aggregates = [.. sums.Select(sum => sum.Field)] };
-            Add(new BoundFacet(TextIn(facet, "DisplayFieldName") ?? name, WithOptions(terms, Member(facet, "Options"), position), sums), position);
+            Add(
+                new BoundFacet(
+                    TextIn(facet, "DisplayFieldName") ?? name, WithOptions(terms, Member(facet, "Options"), position), sums),
+                position);
         }
 
         foreach (JsonElement facet in Elements(document.RootElement, "RangeFacets"))
         {
             Expression[] ranges = [.. Elements(facet, "Ranges").Select(range => ParseRange(range, id, position))];
             RequireOneField(ranges, position);
-            var bound = new BoundFacet("", new FacetQuery { Ranges = [.. ranges.Select(range => new FacetRange(TextOf(range), conditions.Bind(range)))] }, SumsIn(facet, position));
+            var bound = new BoundFacet(
+                "",
+                new FacetQuery { Ranges = [.. ranges.Select(range => new FacetRange(TextOf(range), conditions.Bind(range)))] },
+                SumsIn(facet, position));
             Add(
                 bound with
                 {
@@ -261,7 +300,8 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
         }
 
         if (_facets.Count == before)
-            throw RqlErrors.At(query.Text, position, $"The document '{id}' has no facets: expected are members 'Facets' and 'RangeFacets'.");
+            throw RqlErrors.At(
+                query.Text, position, $"The document '{id}' has no facets: expected are members 'Facets' and 'RangeFacets'.");
     }
 
     private Expression ParseRange(JsonElement range, string id, int position)
@@ -273,7 +313,8 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
         }
         catch (InvalidQueryException error)
         {
-            throw RqlErrors.At(query.Text, position, $"The range {range.GetRawText()} of the document '{id}' is no condition: {error.Message}");
+            throw RqlErrors.At(
+                query.Text, position, $"The range {range.GetRawText()} of the document '{id}' is no condition: {error.Message}");
         }
     }
 
@@ -287,12 +328,15 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
         {
             if (KindOf(kind.Name) is var sum && sum == FacetSumKinds.None)
                 continue;
-            foreach (JsonElement item in kind.Value.ValueKind == JsonValueKind.Array ? kind.Value.EnumerateArray().ToArray() : [kind.Value])
+            foreach (JsonElement item in kind.Value.ValueKind == JsonValueKind.Array
+                ? kind.Value.EnumerateArray().ToArray()
+                : [kind.Value])
             {
                 string? name = item.ValueKind == JsonValueKind.String ? item.GetString() : TextIn(item, "Name");
                 if (name is null)
                     continue;
-                string field = fields.Field(new LiteralExpression(position, LiteralKind.String, name), AutoIndexFieldKind.Value).SchemaName;
+                string field =
+                    fields.Field(new LiteralExpression(position, LiteralKind.String, name), AutoIndexFieldKind.Value).SchemaName;
                 AddSum(sums, field, TextIn(item, "DisplayName") ?? name, sum);
             }
         }
@@ -303,7 +347,8 @@ internal sealed class FacetBinder(RqlQuery query, QueryParameters parameters, Fi
     private static JsonElement[] Elements(JsonElement parent, string name) =>
         Member(parent, name) is { ValueKind: JsonValueKind.Array } array ? [.. array.EnumerateArray()] : [];
 
-    private static string? TextIn(JsonElement parent, string name) => Member(parent, name) is { ValueKind: JsonValueKind.String } text ? text.GetString() : null;
+    private static string? TextIn(JsonElement parent, string name) =>
+        Member(parent, name) is { ValueKind: JsonValueKind.String } text ? text.GetString() : null;
 
     /// <summary>A member in either case: clients store documents in the case of their language.</summary>
     private static JsonElement Member(JsonElement parent, string name)

@@ -25,14 +25,17 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null)
         string? alias = query.From.Alias;
         bool startsWithAlias = alias is not null && segments[0].Name == alias && segments[0].Elements.Count == 0;
         if (startsWithAlias && segments.Count == 1)
-            throw RqlErrors.NotSupportedYet(query.Text, expression.Position, $"The whole document ('{alias}') as a value", "Name its fields.");
+            throw RqlErrors.NotSupportedYet(
+                query.Text, expression.Position, $"The whole document ('{alias}') as a value", "Name its fields.");
 
         return Path(string.Join('.', startsWithAlias ? segments.Skip(1) : segments), expression.Position);
     }
 
     /// <summary>The path that a text says.</summary>
     public FieldPath Path(string path, int position) =>
-        FieldPath.TryParse(path) ?? throw RqlErrors.At(query.Text, position, $"'{path}' is not a path: members are apart by '.', and '[]' or '[n]' may follow them.");
+        FieldPath.TryParse(path)
+            ?? throw RqlErrors.At(
+                query.Text, position, $"'{path}' is not a path: members are apart by '.', and '[]' or '[n]' may follow them.");
 
     /// <summary>The field of an operand: a path, a path in quotes, or the id.</summary>
     public AutoIndexField Field(Expression operand, AutoIndexFieldKind kind)
@@ -50,11 +53,16 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null)
         return Use(new AutoIndexField(path.Text, kind), operand.Position);
     }
 
-    /// <summary>The field of an operand of which it is only asked whether it is there: in a named index also a place or a vector.</summary>
+    /// <summary>
+    /// The field of an operand of which it is only asked whether it is there: in a named index also a place or a vector.
+    /// </summary>
     public AutoIndexField Existing(Expression operand, AutoIndexFieldKind kind)
     {
         if (index is not null && !IsId(operand) && operand is PathExpression or LiteralExpression { Kind: LiteralKind.String })
-            foreach (AutoIndexFieldKind other in (ReadOnlySpan<AutoIndexFieldKind>)[kind, AutoIndexFieldKind.Point, AutoIndexFieldKind.Vector])
+            foreach (AutoIndexFieldKind other in (ReadOnlySpan<AutoIndexFieldKind>)
+            [
+                kind, AutoIndexFieldKind.Point, AutoIndexFieldKind.Vector
+            ])
                 if (index.Resolve(new AutoIndexField(NameOf(operand), other)) is not null)
                     return Field(operand, other);
         return Field(operand, kind);
@@ -102,10 +110,15 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null)
         return (index is null ? wanted : index.Resolve(wanted)) is { } field && field.Kind == kind && _uses.ContainsKey(field);
     }
 
-    /// <summary>Whether documents are asked for by id of an index that has no field of ids: it knows its entries by them.</summary>
-    public bool IsKey(Expression operand) => index is not null && IsId(operand) && index.Resolve(new AutoIndexField(AutoIndexField.Id)) is null;
+    /// <summary>
+    /// Whether documents are asked for by id of an index that has no field of ids: it knows its entries by them.
+    /// </summary>
+    public bool IsKey(Expression operand) =>
+        index is not null && IsId(operand) && index.Resolve(new AutoIndexField(AutoIndexField.Id)) is null;
 
-    /// <summary>What is said where an index has no field that answers: the names of its fields, or what the field of that name is for.</summary>
+    /// <summary>
+    /// What is said where an index has no field that answers: the names of its fields, or what the field of that name is for.
+    /// </summary>
     public static InvalidQueryException NoSuchField(string text, int position, IndexMapping index, AutoIndexField wanted)
     {
         string? has = index is StaticIndexMapping mapping ? mapping.Uses(wanted.Path) : null;
@@ -127,7 +140,9 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null)
     private AutoIndexField Use(AutoIndexField wanted, int position)
     {
         // A named index gives its fields names of its own.
-        AutoIndexField field = index is null ? wanted : index.Resolve(wanted) ?? throw NoSuchField(query.Text, position, index, wanted);
+        AutoIndexField field = index is null
+            ? wanted
+            : index.Resolve(wanted) ?? throw NoSuchField(query.Text, position, index, wanted);
         if (_uses.TryAdd(field, position))
             _inOrder.Add(new FieldUse(field, position));
 

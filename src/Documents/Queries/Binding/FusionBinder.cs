@@ -5,8 +5,8 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// <c>fusion.rrf(c1, c2, … [, entries])</c> and <c>fusion.weighted(…)</c>: the best of several searches in one list. A <c>boost(c, n)</c> around a search is its weight; a number
-/// at the end says how many entries each search gives.
+/// <c>fusion.rrf(c1, c2, … [, entries])</c> and <c>fusion.weighted(…)</c>: the best of several searches in one list. A
+/// <c>boost(c, n)</c> around a search is its weight; a number at the end says how many entries each search gives.
 /// </summary>
 internal sealed class FusionBinder(RqlQuery query, QueryParameters parameters, Func<Expression, IndexQuery> bind)
 {
@@ -24,20 +24,29 @@ internal sealed class FusionBinder(RqlQuery query, QueryParameters parameters, F
         int window = FusionQuery.DefaultWindow;
         if (arguments.Count > 1 && arguments[^1] is LiteralExpression { Kind: LiteralKind.Number } or ParameterExpression)
         {
-            window = parameters.Value(arguments[^1]) is { Kind: FieldValueKind.Long, Long: >= 1 and <= FusionQuery.MaxWindow and var wanted }
+            window = parameters.Value(
+                arguments[^1]) is { Kind: FieldValueKind.Long, Long: >= 1 and <= FusionQuery.MaxWindow and var wanted }
                 ? (int)wanted
-                : throw RqlErrors.At(query.Text, arguments[^1].Position, $"How many entries each search of '{method.Name}()' gives is a whole number from 1 to {FusionQuery.MaxWindow:N0}.");
+                : throw RqlErrors.At(
+                    query.Text, arguments[^1].Position,
+                    $"How many entries each search of '{method.Name}()' gives is a whole number from 1 to "
+                        + $"{FusionQuery.MaxWindow:N0}.");
             arguments.RemoveAt(arguments.Count - 1);
         }
 
         if (arguments.Count is 0 or > FusionQuery.MaxClauses)
         {
             throw RqlErrors.At(
-                query.Text, method.Position, $"'{method.Name}()' takes 1 to {FusionQuery.MaxClauses} searches: {method.Name}(search(Notes, 'fox'), boost(vector.search(Embedding, $vector), 2)).");
+                query.Text, method.Position,
+                $"'{method.Name}()' takes 1 to {FusionQuery.MaxClauses} searches: {method.Name}(search(Notes, 'fox'), "
+                    + $"boost(vector.search(Embedding, $vector), 2)).");
         }
 
         return new FusionQuery([.. arguments.Select(Clause)], way, window);
     }
 
-    private FusionClause Clause(Expression argument) => bind(argument) is var bound && bound is BoostQuery boost ? new FusionClause(boost.Clause, boost.Factor) : new FusionClause(bound);
+    private FusionClause Clause(Expression argument) =>
+        bind(argument) is var bound && bound is BoostQuery boost
+            ? new FusionClause(boost.Clause, boost.Factor)
+            : new FusionClause(bound);
 }

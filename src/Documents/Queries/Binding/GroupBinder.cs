@@ -5,7 +5,8 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// GROUP BY: what is grouped, and the rest of the query as one over groups, in which keys, <c>count()</c> and <c>sum(…)</c> are fields like others. So all that follows knows nothing of groups.
+/// GROUP BY: what is grouped, and the rest of the query as one over groups, in which keys, <c>count()</c> and <c>sum(…)</c> are
+/// fields like others. So all that follows knows nothing of groups.
 /// </summary>
 internal sealed class GroupBinder
 {
@@ -27,9 +28,13 @@ internal sealed class GroupBinder
     private (RqlQuery Query, GroupDefinition Definition) Bind()
     {
         if (_query.From.IsIndex)
-            throw Error(_query.GroupBy[0].Value, "'group by' makes an index of groups itself and goes with a collection: from Orders group by …. An index with a reduce is asked without it.");
+            throw Error(
+                _query.GroupBy[0].Value,
+                "'group by' makes an index of groups itself and goes with a collection: from Orders group by …. An index with a "
+                    + "reduce is asked without it.");
         if (_query.GroupBy.Count > GroupDefinition.MaxKeys)
-            throw Error(_query.GroupBy[GroupDefinition.MaxKeys].Value, $"'group by' takes {GroupDefinition.MaxKeys} keys at the most.");
+            throw Error(
+                _query.GroupBy[GroupDefinition.MaxKeys].Value, $"'group by' takes {GroupDefinition.MaxKeys} keys at the most.");
         foreach (AliasedExpression key in _query.GroupBy)
             AddKey(key);
 
@@ -48,8 +53,12 @@ internal sealed class GroupBinder
         GroupKey added = key.Value switch
         {
             PathExpression or LiteralExpression { Kind: LiteralKind.String } => new GroupKey(PathOf(key.Value)),
-            MethodExpression { Arguments: [{ } only] } method when method.Is("array") => new GroupKey(PathOf(only.Value), IsContent: true),
-            MethodExpression method => throw Error(method, $"'{method.Name}()' is no key of 'group by': there are fields, fields of arrays (Lines[].Product), and array(…) of these."),
+            MethodExpression { Arguments: [{ } only] } method when method.Is("array") =>
+                new GroupKey(PathOf(only.Value), IsContent: true),
+            MethodExpression method => throw Error(
+                method,
+                $"'{method.Name}()' is no key of 'group by': there are fields, fields of arrays (Lines[].Product), and array(…) "
+                    + $"of these."),
             _ => throw Error(key.Value, "Expected a field to group by."),
         };
         if (!_byName.TryAdd(added.Name, added))
@@ -69,18 +78,30 @@ internal sealed class GroupBinder
     private OrderKey OverGroups(OrderKey key)
     {
         if (key.Value is MethodExpression method && (method.Is("count") || method.Is("sum")) && key.Type == OrderType.Default)
-            throw Error(method, $"Say as what '{method.Name}()' is compared: order by {method.Name}({(method.Is("sum") ? "…" : "")}) as {(method.Is("sum") ? "double" : "long")}.");
+            throw Error(
+                method,
+                $"Say as what '{method.Name}()' is compared: order by {method.Name}({(method.Is("sum") ? "…" : "")}) as "
+                    + $"{(method.Is("sum") ? "double" : "long")}.");
         return key with { Value = OverGroups(key.Value) };
     }
 
     /// <summary>An expression over groups: names of keys and aggregates become those of the members that have them.</summary>
     private Expression OverGroups(Expression expression) => expression switch
     {
-        PathExpression or LiteralExpression { Kind: LiteralKind.String } when KeyOf(expression) is { } key => Member(expression, key.Member),
+        PathExpression or LiteralExpression { Kind: LiteralKind.String } when KeyOf(expression) is { } key =>
+            Member(expression, key.Member),
         PathExpression path when !IsWord(path) => throw NoKey(path, PathOf(path)),
-        MethodExpression method when method.Is("id") => throw Error(method, "Groups have no id: 'id()' does not go with 'group by'."),
+        MethodExpression method when method.Is("id") =>
+            throw Error(method, "Groups have no id: 'id()' does not go with 'group by'."),
         MethodExpression method when IsAggregate(method) => Member(method, GroupKey.MemberOf(Aggregate(method))),
-        MethodExpression method => method with { Arguments = [.. method.Arguments.Select((argument, i) => i == 0 || IsCondition(argument.Value) ? argument with { Value = OverGroups(argument.Value) } : argument)] },
+        MethodExpression method => method with
+        {
+            Arguments = [
+                .. method.Arguments.Select(
+                    (argument, i) => i == 0 || IsCondition(argument.Value)
+                        ? argument with { Value = OverGroups(argument.Value) }
+                        : argument)]
+        },
         CompareExpression compare => compare with { Left = OverGroups(compare.Left) },
         BetweenExpression between => between with { Operand = OverGroups(between.Operand) },
         InExpression list => list with { Operand = OverGroups(list.Operand) },
@@ -91,10 +112,12 @@ internal sealed class GroupBinder
     };
 
     private static bool IsCondition(Expression expression) =>
-        expression is MethodExpression or CompareExpression or BetweenExpression or InExpression or AndExpression or OrExpression or NotExpression;
+        expression is MethodExpression or CompareExpression or BetweenExpression or InExpression or AndExpression or OrExpression
+            or NotExpression;
 
     /// <summary>Whether it is no field but a word of the language: the operator of <c>search()</c>.</summary>
-    private static bool IsWord(PathExpression path) => path.Segments is [{ Name: { } name, Quoted: false }] && (RqlKeywords.Is(name, "and") || RqlKeywords.Is(name, "or"));
+    private static bool IsWord(PathExpression path) =>
+        path.Segments is [{ Name: { } name, Quoted: false }] && (RqlKeywords.Is(name, "and") || RqlKeywords.Is(name, "or"));
 
     private static bool IsAggregate(MethodExpression method) => method.Is("count") || method.Is("sum") || method.Is("key");
 
@@ -102,7 +125,9 @@ internal sealed class GroupBinder
     private string Aggregate(MethodExpression method)
     {
         if (method.Is("count"))
-            return method.Arguments.Count == 0 ? GroupDefinition.Count : throw Error(method, "'count()' counts the documents of a group and takes no field.");
+            return method.Arguments.Count == 0
+                ? GroupDefinition.Count
+                : throw Error(method, "'count()' counts the documents of a group and takes no field.");
         if (method.Is("key"))
         {
             if (method.Arguments.Count > 0)
@@ -115,7 +140,9 @@ internal sealed class GroupBinder
         string path = PathOf(operand);
         if (!_sums.Contains(path))
             _sums.Add(path);
-        return _sums.Count <= GroupDefinition.MaxSums ? GroupDefinition.SumName(path) : throw Error(method, $"A query with 'group by' sums up {GroupDefinition.MaxSums} fields at the most.");
+        return _sums.Count <= GroupDefinition.MaxSums
+            ? GroupDefinition.SumName(path)
+            : throw Error(method, $"A query with 'group by' sums up {GroupDefinition.MaxSums} fields at the most.");
     }
 
     private GroupKey? KeyOf(Expression expression)
@@ -129,7 +156,8 @@ internal sealed class GroupBinder
         return text is null ? null : _byName.GetValueOrDefault(text) ?? _byName.GetValueOrDefault($"array({text})");
     }
 
-    private string? Text(PathExpression path) => path.Segments is [{ } only] && only.Name == _query.From.Alias ? null : _fields.Path(path).Text;
+    private string? Text(PathExpression path) =>
+        path.Segments is [{ } only] && only.Name == _query.From.Alias ? null : _fields.Path(path).Text;
 
     private SelectClause? SelectOverGroups()
     {
@@ -144,7 +172,8 @@ internal sealed class GroupBinder
             items.Add(new AliasedExpression(Member(_query.GroupBy[0].Value, key.Member), key.Name));
         items.Add(new AliasedExpression(Member(_query.GroupBy[0].Value, GroupDefinition.Count), "Count"));
         foreach (string sum in _sums)
-            items.Add(new AliasedExpression(Member(_query.GroupBy[0].Value, GroupKey.MemberOf(GroupDefinition.SumName(sum))), sum));
+            items.Add(
+                new AliasedExpression(Member(_query.GroupBy[0].Value, GroupKey.MemberOf(GroupDefinition.SumName(sum))), sum));
         return new SelectClause(0, _query.Select?.Distinct ?? false, Everything: false, null, items);
     }
 
@@ -155,14 +184,20 @@ internal sealed class GroupBinder
             case MethodExpression method when IsAggregate(method):
                 string name = Aggregate(method);
                 return new AliasedExpression(Member(method, GroupKey.MemberOf(name)), item.Alias ?? NameOf(method, name));
-            case MethodExpression method when method.Is("array") && method.Arguments is [{ } only] && _byName.TryGetValue($"array({PathOf(only.Value)})", out GroupKey? array):
+            case MethodExpression method
+                when method.Is("array")
+                    && method.Arguments is [{ } only]
+                    && _byName.TryGetValue($"array({PathOf(only.Value)})", out GroupKey? array):
                 return new AliasedExpression(Member(method, array.Member), item.Alias ?? array.Name);
             case MethodExpression method when FacetBinder.IsFacet(method) || SuggestionBinder.IsSuggestion(method):
                 return item with { Value = OverGroups(method) };
             case MethodExpression method:
-                throw Error(method, $"'{method.Name}()' cannot be selected of a group: there are its keys, key(), count() and sum(…).");
+                throw Error(
+                    method, $"'{method.Name}()' cannot be selected of a group: there are its keys, key(), count() and sum(…).");
             case PathExpression or LiteralExpression { Kind: LiteralKind.String } when KeyOf(item.Value) is { } key:
-                return new AliasedExpression(Member(item.Value, key.Member), item.Alias ?? (item.Value is PathExpression named ? Text(named) : ((LiteralExpression)item.Value).Text));
+                return new AliasedExpression(
+                    Member(item.Value, key.Member),
+                    item.Alias ?? (item.Value is PathExpression named ? Text(named) : ((LiteralExpression)item.Value).Text));
             case PathExpression path:
                 throw NoKey(path, PathOf(path));
             case LiteralExpression { Kind: LiteralKind.String } literal:
@@ -173,12 +208,19 @@ internal sealed class GroupBinder
     }
 
     /// <summary>What an aggregate is called that the query gives no other name.</summary>
-    private string NameOf(MethodExpression method, string name) => method.Is("count") ? "Count" : method.Is("sum") ? PathOf(method.Arguments[0].Value) : name == GroupDefinition.WholeKey ? "Key" : name;
+    private string NameOf(MethodExpression method, string name) =>
+        method.Is("count")
+            ? "Count"
+            : method.Is("sum") ? PathOf(method.Arguments[0].Value) : name == GroupDefinition.WholeKey ? "Key" : name;
 
-    private static PathExpression Member(Expression at, string member) => new(at.Position, [new PathSegment(member, [], Quoted: true)]);
+    private static PathExpression Member(Expression at, string member) =>
+        new(at.Position, [new PathSegment(member, [], Quoted: true)]);
 
     private InvalidQueryException NoKey(Expression at, string name) =>
-        Error(at, $"'{name}' is no key of 'group by': a group has its keys ({string.Join(", ", _keys.Select(key => $"'{key.Name}'"))}), key(), count() and sum(…).");
+        Error(
+            at,
+            $"'{name}' is no key of 'group by': a group has its keys "
+                + $"({string.Join(", ", _keys.Select(key => $"'{key.Name}'"))}), key(), count() and sum(…).");
 
     private InvalidQueryException Error(Expression at, string message) => RqlErrors.At(_query.Text, at.Position, message);
 }

@@ -9,7 +9,9 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.Binding;
 
-/// <summary>What INCLUDE asks to be said about results: <c>highlight(F, length, count[, options])</c> and <c>explanations()</c>.</summary>
+/// <summary>
+/// What INCLUDE asks to be said about results: <c>highlight(F, length, count[, options])</c> and <c>explanations()</c>.
+/// </summary>
 internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
 {
     /// <summary>Longest fragment, in characters.</summary>
@@ -43,7 +45,9 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
     {
         IReadOnlyList<MethodArgument> arguments = method.Arguments;
         if (arguments.Count is < 3 or > 4)
-            throw RqlErrors.At(query.Text, method.Position, "'highlight()' takes a field, the length of a fragment and how many: highlight(Notes, 128, 2).");
+            throw RqlErrors.At(
+                query.Text, method.Position,
+                "'highlight()' takes a field, the length of a fragment and how many: highlight(Notes, 128, 2).");
 
         FieldPath path = arguments[0].Value switch
         {
@@ -53,7 +57,8 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
         };
         var options = new HighlightOptions
         {
-            FragmentLength = Number(arguments[1].Value, HighlightOptions.MinFragmentLength, MaxFragmentLength, "The length of a fragment"),
+            FragmentLength = Number(
+                arguments[1].Value, HighlightOptions.MinFragmentLength, MaxFragmentLength, "The length of a fragment"),
             FragmentCount = Number(arguments[2].Value, 1, MaxFragments, "The number of fragments"),
         };
         FieldPath? key = null;
@@ -63,8 +68,10 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
         // The form of the field that the condition asks about: its words if it searches, else its values.
         AutoIndexFieldKind kind = fields.IsUsed(path, AutoIndexFieldKind.Search) ? AutoIndexFieldKind.Search
             : fields.IsUsed(path, AutoIndexFieldKind.Exact) ? AutoIndexFieldKind.Exact : AutoIndexFieldKind.Value;
-        AutoIndexField field = fields.Field(new LiteralExpression(arguments[0].Value.Position, LiteralKind.String, path.Text), kind);
-        _highlights.Add(new HighlightRequest(path.Text, field.SchemaName, field.FieldPath ?? path, key, options)); // a named index gives paths other names
+        AutoIndexField field = fields.Field(
+            new LiteralExpression(arguments[0].Value.Position, LiteralKind.String, path.Text), kind);
+        // a named index gives paths other names
+        _highlights.Add(new HighlightRequest(path.Text, field.SchemaName, field.FieldPath ?? path, key, options));
     }
 
     private int Number(Expression expression, int least, int most, string what) =>
@@ -100,9 +107,13 @@ internal sealed class NoteBinder(RqlQuery query, QueryParameters parameters, Fie
         }
         catch (Exception error) when (error is JsonException or InvalidOperationException)
         {
-            throw RqlErrors.At(query.Text, expression.Position, $"The options of 'highlight()' are an object such as {{\"PreTags\":[\"<b>\"],\"PostTags\":[\"</b>\"]}}: {error.Message}");
+            throw RqlErrors.At(
+                query.Text, expression.Position,
+                $"The options of 'highlight()' are an object such as {{\"PreTags\":[\"<b>\"],\"PostTags\":[\"</b>\"]}}: "
+                    + $"{error.Message}");
         }
     }
 
-    private static IReadOnlyList<string> Strings(JsonElement array) => [.. array.EnumerateArray().Select(element => element.GetString() ?? "")];
+    private static IReadOnlyList<string> Strings(JsonElement array) =>
+        [.. array.EnumerateArray().Select(element => element.GetString() ?? "")];
 }

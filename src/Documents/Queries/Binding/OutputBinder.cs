@@ -28,7 +28,8 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
     /// <summary>What results become; null: they stay whole documents.</summary>
     public Projection? BindSelect()
     {
-        if (query.Select is not { Items.Count: > 0 } select || select.Items.Any(item => FacetBinder.IsFacet(item.Value) || SuggestionBinder.IsSuggestion(item.Value)))
+        if (query.Select is not { Items.Count: > 0 } select
+            || select.Items.Any(item => FacetBinder.IsFacet(item.Value) || SuggestionBinder.IsSuggestion(item.Value)))
             return null;
 
         var projected = new List<ProjectedField>();
@@ -37,9 +38,14 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
         {
             ProjectedField field = BindItem(item);
             if (!names.Add(field.Name))
-                throw RqlErrors.At(query.Text, item.Value.Position, $"Two values are selected as '{field.Name}': give one of them another name with 'as'.");
+                throw RqlErrors.At(
+                    query.Text, item.Value.Position,
+                    $"Two values are selected as '{field.Name}': give one of them another name with 'as'.");
             if (field.Name == FieldPath.MetadataMember)
-                throw RqlErrors.At(query.Text, item.Value.Position, $"'{FieldPath.MetadataMember}' is the metadata of the result itself: select it under another name with 'as'.");
+                throw RqlErrors.At(
+                    query.Text, item.Value.Position,
+                    $"'{FieldPath.MetadataMember}' is the metadata of the result itself: select it under another name with "
+                        + $"'as'.");
 
             projected.Add(field);
         }
@@ -71,16 +77,24 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
         }
     }
 
-    /// <summary>A name that the index gives to a field means its value, whether the index keeps it or it has to be read from the document.</summary>
+    /// <summary>
+    /// A name that the index gives to a field means its value, whether the index keeps it or it has to be read from the document.
+    /// </summary>
     private ProjectedField Select(string name, FieldPath path, int position)
     {
         StoredField? field = fields.Selected(path);
-        FieldPath? inDocument = field is { } known ? (known.Path == AutoIndexField.Id ? null : FieldPath.TryParse(known.Path)) : path;
+        FieldPath? inDocument = field is { } known
+            ? (known.Path == AutoIndexField.Id ? null : FieldPath.TryParse(known.Path))
+            : path;
         bool isStored = field is { IsStored: true };
         switch (Behavior)
         {
-            case ProjectionBehavior.FromIndexOrThrow when !isStored && !path.IsMetadata: // clients ask for some metadata in any case
-                throw RqlErrors.At(query.Text, position, $"The index does not keep '{path.Text}' (\"Stored\": true), from which alone the projection may take values (FromIndexOrThrow).");
+            // clients ask for some metadata in any case
+            case ProjectionBehavior.FromIndexOrThrow when !isStored && !path.IsMetadata:
+                throw RqlErrors.At(
+                    query.Text, position,
+                    $"The index does not keep '{path.Text}' (\"Stored\": true), from which alone the projection may take values "
+                        + $"(FromIndexOrThrow).");
             case ProjectionBehavior.FromIndex or ProjectionBehavior.FromIndexOrThrow when !isStored:
                 return ProjectedField.OfNothing(name);
             case ProjectionBehavior.FromDocument or ProjectionBehavior.FromDocumentOrThrow:
@@ -105,7 +119,8 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
                     break;
 
                 // A path has no slash; an id nearly always has.
-                case LiteralExpression { Kind: LiteralKind.String } literal when literal.Text.Contains('/', StringComparison.Ordinal):
+                case LiteralExpression { Kind: LiteralKind.String } literal
+                    when literal.Text.Contains('/', StringComparison.Ordinal):
                     _includeIds.Add(literal.Text);
                     break;
                 case LiteralExpression { Kind: LiteralKind.String } literal:

@@ -10,8 +10,8 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// Gives a syntax tree its meaning, with its parameters. What is understood but cannot be run yet is refused here, by name and place:
-/// never answered wrongly.
+/// Gives a syntax tree its meaning, with its parameters. What is understood but cannot be run yet is refused here, by name and
+/// place: never answered wrongly.
 /// </summary>
 internal sealed class QueryBinder
 {
@@ -21,7 +21,8 @@ internal sealed class QueryBinder
     private readonly TimeProvider _timeProvider;
     private readonly BindingContext _context;
 
-    private QueryBinder(RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index, BindingContext context)
+    private QueryBinder(
+        RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index, BindingContext context)
     {
         _context = context;
         _query = query;
@@ -32,7 +33,9 @@ internal sealed class QueryBinder
 
     /// <summary>Binds; to the fields of <paramref name="index"/>, where the query names one.</summary>
     /// <exception cref="InvalidQueryException">The query asks for what is not there or cannot be done yet.</exception>
-    public static BoundQuery Bind(RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index = null, BindingContext? context = null)
+    public static BoundQuery Bind(
+        RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index = null,
+        BindingContext? context = null)
     {
         if (query.GroupBy.Count == 0)
             return new QueryBinder(query, parameters, timeProvider, index, context ?? new BindingContext()).Bind();
@@ -40,7 +43,9 @@ internal sealed class QueryBinder
         (RqlQuery overGroups, GroupDefinition groups) = GroupBinder.Bind(query);
         BoundQuery bound = new QueryBinder(overGroups, parameters, timeProvider, groups, context ?? new BindingContext()).Bind();
         if (bound.Highlights.Count > 0 || bound.WantsExplanations)
-            throw RqlErrors.At(query.Text, query.GroupBy[0].Value.Position, "Groups are no documents: 'highlight()' and 'explanations()' do not go with 'group by'.");
+            throw RqlErrors.At(
+                query.Text, query.GroupBy[0].Value.Position,
+                "Groups are no documents: 'highlight()' and 'explanations()' do not go with 'group by'.");
         return bound with { Source = SourceKind.AutoIndex, Groups = groups.With(bound.Fields.Select(use => use.Field)) };
     }
 
@@ -60,9 +65,13 @@ internal sealed class QueryBinder
         if (_query.From.PreFilter is { } preFilter)
             throw NotYet(preFilter.Position, "A condition in parentheses after the collection", "Write it after 'where'.");
         if (_query is { FilterLimit: { } filterLimit, Filter: null })
-            throw RqlErrors.At(_query.Text, filterLimit.Position, "'filter_limit' says how many documents 'filter' looks at, and there is no 'filter'.");
+            throw RqlErrors.At(
+                _query.Text, filterLimit.Position,
+                "'filter_limit' says how many documents 'filter' looks at, and there is no 'filter'.");
         if (_query.Update is { } update)
-            throw RqlErrors.At(_query.Text, update.Position, "'update' changes what the query finds: send it as an operation that patches by query, not as a query.");
+            throw RqlErrors.At(
+                _query.Text, update.Position,
+                "'update' changes what the query finds: send it as an operation that patches by query, not as a query.");
         if (_query.GroupBy.Count > 0 && (_query.Filter?.Position ?? _query.Select?.Script?.Position) is { } computed)
             throw NotYet(computed, "JavaScript over groups", "Order and select the keys, counts and sums.");
     }
@@ -70,7 +79,9 @@ internal sealed class QueryBinder
     private BoundQuery BindSource()
     {
         FromClause from = _query.From;
-        string? collection = string.Equals(from.Name, AutoIndexDefinition.AllDocuments, StringComparison.OrdinalIgnoreCase) ? null : from.Name;
+        string? collection = string.Equals(from.Name, AutoIndexDefinition.AllDocuments, StringComparison.OrdinalIgnoreCase)
+            ? null
+            : from.Name;
         if (!from.IsIndex && _query.OrderBy.Count == 0 && !IsComputed && BindIds() is { } direct)
             return direct with { Collection = collection };
 
@@ -80,7 +91,8 @@ internal sealed class QueryBinder
         if (sort.Count == 0 && conditions.IsScored)
             sort = [BestFirst];
 
-        IReadOnlyList<BoundFacet> facets = new FacetBinder(_query, _parameters, _fields, conditions, _context.LoadDocument).Bind();
+        IReadOnlyList<BoundFacet> facets = new FacetBinder(
+            _query, _parameters, _fields, conditions, _context.LoadDocument).Bind();
         IReadOnlyList<BoundSuggestion> suggestions = new SuggestionBinder(_query, _parameters, _fields).Bind();
         bool isPlain = !from.IsIndex && condition is MatchAllQuery && sort.Count == 0 && facets.Count + suggestions.Count == 0;
         return new BoundQuery
@@ -98,7 +110,9 @@ internal sealed class QueryBinder
         };
     }
 
-    private bool IsComputed => _query.Select is { } select && select.Items.Any(item => FacetBinder.IsFacet(item.Value) || SuggestionBinder.IsSuggestion(item.Value));
+    private bool IsComputed =>
+        _query.Select is { } select
+            && select.Items.Any(item => FacetBinder.IsFacet(item.Value) || SuggestionBinder.IsSuggestion(item.Value));
 
     private static SortKey BestFirst => new("", SortKind.Score, Descending: true);
 
@@ -111,7 +125,8 @@ internal sealed class QueryBinder
                 return OfIds([_parameters.Value(compare.Right)]);
             case InExpression { All: false } list when _fields.IsId(list.Operand):
                 return OfIds(_parameters.Values(list.Values));
-            case MethodExpression { Arguments: [{ } operand, { } prefix] } method when method.Is("startsWith") && _fields.IsId(operand.Value):
+            case MethodExpression { Arguments: [{ } operand, { } prefix] } method
+                when method.Is("startsWith") && _fields.IsId(operand.Value):
                 return new BoundQuery
                 {
                     Source = SourceKind.IdPrefix,
@@ -165,16 +180,23 @@ internal sealed class QueryBinder
     private SortKey BindCustomOrder(OrderKey key, MethodExpression method)
     {
         if (method.Arguments is not [{ Value: { } operand }, { Value: { } given }])
-            throw RqlErrors.At(_query.Text, method.Position, "'custom()' takes a field and the name of an order: custom(Size, 'BySize').");
+            throw RqlErrors.At(
+                _query.Text, method.Position, "'custom()' takes a field and the name of an order: custom(Size, 'BySize').");
 
         string name = _parameters.Text(given, "the name of an order");
         if (!_context.Orders.TryGetValue(name, out ICustomOrder? order))
         {
-            string known = _context.Orders.Count == 0 ? "None is registered" : $"There are: {string.Join(", ", _context.Orders.Keys.Order(StringComparer.Ordinal))}";
-            throw RqlErrors.At(_query.Text, given.Position, $"There is no order '{name}'. {known} (DatabaseOptions.CustomOrders).");
+            string known = _context.Orders.Count == 0
+                ? "None is registered"
+                : $"There are: {string.Join(", ", _context.Orders.Keys.Order(StringComparer.Ordinal))}";
+            throw RqlErrors.At(
+                _query.Text, given.Position, $"There is no order '{name}'. {known} (DatabaseOptions.CustomOrders).");
         }
 
-        return new SortKey(_fields.Field(operand, AutoIndexFieldKind.Value).SchemaName, SortKind.Custom, key.Descending, key.NullsFirst) { Custom = order };
+        return new SortKey(
+            _fields.Field(operand, AutoIndexFieldKind.Value).SchemaName, SortKind.Custom, key.Descending,
+            key.NullsFirst)
+        { Custom = order };
     }
 
     private BoundQuery BindOutput(BoundQuery bound)
@@ -199,5 +221,6 @@ internal sealed class QueryBinder
         };
     }
 
-    private InvalidQueryException NotYet(int position, string what, string? advice = null) => RqlErrors.NotSupportedYet(_query.Text, position, what, advice);
+    private InvalidQueryException NotYet(int position, string what, string? advice = null) =>
+        RqlErrors.NotSupportedYet(_query.Text, position, what, advice);
 }

@@ -17,7 +17,8 @@ internal sealed class QueryParameters(string text, JsonElement given, ShapeReade
     {
         LiteralExpression literal => OfLiteral(literal),
         ParameterExpression parameter => OfJson(Find(parameter), parameter),
-        PathExpression path => throw RqlErrors.NotSupportedYet(text, path.Position, $"Comparing with the field '{path}'", "A text is written in quotes."),
+        PathExpression path => throw RqlErrors.NotSupportedYet(
+            text, path.Position, $"Comparing with the field '{path}'", "A text is written in quotes."),
         MethodExpression method => throw RqlErrors.NotSupportedYet(text, method.Position, $"Comparing with '{method.Name}()'"),
         _ => throw RqlErrors.At(text, expression.Position, "Expected a value."),
     };
@@ -40,13 +41,21 @@ internal sealed class QueryParameters(string text, JsonElement given, ShapeReade
 
     /// <summary>A text.</summary>
     public string Text(Expression expression, string what) =>
-        Value(expression) is { Kind: FieldValueKind.Text, Text: { } value } ? value : throw RqlErrors.At(text, expression.Position, $"Expected {what}: a string.");
+        Value(expression) is { Kind: FieldValueKind.Text, Text: { } value }
+            ? value
+            : throw RqlErrors.At(text, expression.Position, $"Expected {what}: a string.");
 
     /// <summary>A number from zero on.</summary>
     public double NumberFromZero(Expression expression, string what)
     {
         FieldValue value = Value(expression);
-        double number = value.Kind switch { FieldValueKind.Long => value.Long, FieldValueKind.Double => value.Double, _ => double.NaN };
+        double number = value.Kind switch
+        {
+            FieldValueKind.Long => value.Long,
+            FieldValueKind.Double => value.Double,
+            _ =>
+            double.NaN
+        };
         return number >= 0 ? number : throw RqlErrors.At(text, expression.Position, $"Expected {what}: a number from 0 on.");
     }
 
@@ -68,7 +77,9 @@ internal sealed class QueryParameters(string text, JsonElement given, ShapeReade
 
     /// <summary>A parameter that is an object.</summary>
     public JsonElement Object(ParameterExpression parameter, string what) =>
-        Find(parameter) is { ValueKind: JsonValueKind.Object } found ? found : throw RqlErrors.At(text, parameter.Position, $"Expected {what}: an object.");
+        Find(parameter) is { ValueKind: JsonValueKind.Object } found
+            ? found
+            : throw RqlErrors.At(text, parameter.Position, $"Expected {what}: an object.");
 
     /// <summary>A value as JSON.</summary>
     public byte[] Json(Expression expression) => expression switch
@@ -84,7 +95,8 @@ internal sealed class QueryParameters(string text, JsonElement given, ShapeReade
     private JsonElement Find(ParameterExpression parameter) =>
         given.ValueKind == JsonValueKind.Object && given.TryGetProperty(parameter.Name, out JsonElement value)
             ? value
-            : throw RqlErrors.At(text, parameter.Position, $"The query uses the parameter ${parameter.Name}, but no value is given for it.");
+            : throw RqlErrors.At(
+                text, parameter.Position, $"The query uses the parameter ${parameter.Name}, but no value is given for it.");
 
     private FieldValue OfLiteral(LiteralExpression literal) => literal.Kind switch
     {
@@ -92,8 +104,10 @@ internal sealed class QueryParameters(string text, JsonElement given, ShapeReade
         LiteralKind.True => FieldValue.Of(true),
         LiteralKind.False => FieldValue.Of(false),
         LiteralKind.Null => FieldValue.Null,
-        _ when long.TryParse(literal.Text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long whole) => FieldValue.Of(whole),
-        _ when double.TryParse(literal.Text, NumberStyles.Float, CultureInfo.InvariantCulture, out double real) && double.IsFinite(real) => FieldValue.Of(real),
+        _ when long.TryParse(literal.Text, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out long whole) =>
+            FieldValue.Of(whole),
+        _ when double.TryParse(literal.Text, NumberStyles.Float, CultureInfo.InvariantCulture, out double real)
+            && double.IsFinite(real) => FieldValue.Of(real),
         _ => throw RqlErrors.At(text, literal.Position, "This number is too large."),
     };
 
@@ -113,7 +127,10 @@ internal sealed class QueryParameters(string text, JsonElement given, ShapeReade
                 return FieldValue.Null;
             default:
                 string kind = json.ValueKind == JsonValueKind.Array ? "an array" : "an object";
-                throw RqlErrors.At(text, parameter.Position, $"The parameter ${parameter.Name} is {kind}; a string, a number, a boolean or null can be compared with. Arrays go with 'in' and 'all in'.");
+                throw RqlErrors.At(
+                    text, parameter.Position,
+                    $"The parameter ${parameter.Name} is {kind}; a string, a number, a boolean or null can be compared with. "
+                        + $"Arrays go with 'in' and 'all in'.");
         }
     }
 }

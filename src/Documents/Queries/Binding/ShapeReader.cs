@@ -27,7 +27,8 @@ internal sealed class ShapeReader(int maxCorners, CancellationToken cancellation
 
         if (shape.CornerCount > maxCorners - _corners)
             throw new InvalidGeometryException(
-                $"The shapes of the query have more than {maxCorners:N0} corners together (MaxShapeCorners). Simplify them, or ask about fewer at a time.");
+                $"The shapes of the query have more than {maxCorners:N0} corners together (MaxShapeCorners). Simplify them, or "
+                    + $"ask about fewer at a time.");
         _corners += shape.CornerCount;
         return shape;
     }

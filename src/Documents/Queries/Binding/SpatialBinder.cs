@@ -8,7 +8,8 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// <c>spatial.*</c>: conditions and orders by place. Places are said latitude first in calls and longitude first in WKT; distances are kilometres unless miles are said.
+/// <c>spatial.*</c>: conditions and orders by place. Places are said latitude first in calls and longitude first in WKT;
+/// distances are kilometres unless miles are said.
 /// </summary>
 internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
 {
@@ -27,7 +28,10 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
     /// <summary>Whether it is an order by distance.</summary>
     public static bool IsDistance(MethodExpression method) => method.Is(Distance);
 
-    /// <summary><c>spatial.within(field, shape [, distance error in percent])</c>. Answers are exact, so the error is allowed for and never made.</summary>
+    /// <summary>
+    /// <c>spatial.within(field, shape [, distance error in percent])</c>. Answers are exact, so the error is allowed for and
+    /// never made.
+    /// </summary>
     public SpatialQuery BindRelation(MethodExpression method, SpatialRelation relation)
     {
         Expression[] arguments = Arguments(method, 2, 3);
@@ -49,7 +53,10 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
         return new SortKey(field, SortKind.Distance, key.Descending, key.NullsFirst, Centre: centre, RoundToKm: roundTo);
     }
 
-    /// <summary>A field of places: its name, <c>spatial.point(latitude, longitude)</c> or <c>spatial.wkt(path)</c>. A name alone in an auto-index holds WKT.</summary>
+    /// <summary>
+    /// A field of places: its name, <c>spatial.point(latitude, longitude)</c> or <c>spatial.wkt(path)</c>. A name alone in an
+    /// auto-index holds WKT.
+    /// </summary>
     private AutoIndexField Place(Expression operand)
     {
         operand = Unquoted(operand);
@@ -63,20 +70,32 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
 
         return method.Is("spatial.wkt")
             ? fields.Field(Arguments(method, 1, 1)[0], AutoIndexFieldKind.Wkt)
-            : throw RqlErrors.At(query.Text, method.Position, "Expected a field of places: its name, spatial.point(latitude, longitude) or spatial.wkt(path).");
+            : throw RqlErrors.At(
+                query.Text, method.Position,
+                "Expected a field of places: its name, spatial.point(latitude, longitude) or spatial.wkt(path).");
     }
 
-    /// <summary>Clients quote a whole call, as they quote every name that has other signs than letters: <c>'spatial.point(Lat, Lng)'</c>.</summary>
+    /// <summary>
+    /// Clients quote a whole call, as they quote every name that has other signs than letters: <c>'spatial.point(Lat, Lng)'</c>.
+    /// </summary>
     private static Expression Unquoted(Expression operand) =>
-        operand is LiteralExpression { Kind: LiteralKind.String } literal && literal.Text.StartsWith("spatial.", StringComparison.OrdinalIgnoreCase) && literal.Text.EndsWith(')')
+        operand is LiteralExpression { Kind: LiteralKind.String } literal
+            && literal.Text.StartsWith("spatial.", StringComparison.OrdinalIgnoreCase)
+            && literal.Text.EndsWith(')')
             ? new ExpressionParser(new RqlLexer(literal.Text)).ParseOperand("a field of places")
             : operand;
 
-    /// <summary>A shape: <c>spatial.circle(radius, latitude, longitude [, units])</c>, <c>spatial.point(latitude, longitude)</c> or <c>spatial.wkt(text [, units])</c>.</summary>
+    /// <summary>
+    /// A shape: <c>spatial.circle(radius, latitude, longitude [, units])</c>, <c>spatial.point(latitude, longitude)</c> or
+    /// <c>spatial.wkt(text [, units])</c>.
+    /// </summary>
     private Geometry Shape(Expression expression)
     {
         if (expression is not MethodExpression method)
-            throw RqlErrors.At(query.Text, expression.Position, "Expected a shape: spatial.circle(radius, latitude, longitude), spatial.wkt('…') or spatial.point(latitude, longitude).");
+            throw RqlErrors.At(
+                query.Text, expression.Position,
+                "Expected a shape: spatial.circle(radius, latitude, longitude), spatial.wkt('…') or spatial.point(latitude, "
+                    + "longitude).");
         try
         {
             if (method.Is("spatial.circle"))
@@ -103,7 +122,9 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
             throw RqlErrors.At(query.Text, method.Position, error.Message);
         }
 
-        throw RqlErrors.At(query.Text, method.Position, $"'{method.Name}()' is no shape. There are: spatial.circle, spatial.wkt, spatial.point.");
+        throw RqlErrors.At(
+            query.Text, method.Position,
+            $"'{method.Name}()' is no shape. There are: spatial.circle, spatial.wkt, spatial.point.");
     }
 
     private double KmPerUnit(Expression[] arguments, int place)
@@ -116,7 +137,8 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
         {
             "miles" => Earth.KmPerMile,
             "kilometers" or "kilometres" or "km" => 1,
-            _ => throw RqlErrors.At(query.Text, arguments[place].Position, $"'{units}' is no unit of distance. There are: 'kilometers', 'miles'."),
+            _ => throw RqlErrors.At(
+                query.Text, arguments[place].Position, $"'{units}' is no unit of distance. There are: 'kilometers', 'miles'."),
         };
     }
 
@@ -135,7 +157,9 @@ internal sealed class SpatialBinder(RqlQuery query, QueryParameters parameters, 
     {
         int count = method.Arguments.Count;
         if (count < least || count > most)
-            throw RqlErrors.At(query.Text, method.Position, $"'{method.Name}()' takes {(least == most ? $"{least}" : $"{least} or {most}")} arguments; {count} are given.");
+            throw RqlErrors.At(
+                query.Text, method.Position,
+                $"'{method.Name}()' takes {(least == most ? $"{least}" : $"{least} or {most}")} arguments; {count} are given.");
         return [.. method.Arguments.Select(argument => argument.Value)];
     }
 }

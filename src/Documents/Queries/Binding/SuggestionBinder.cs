@@ -8,8 +8,8 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// <c>suggest(…)</c> of SELECT: a field, a text or several as a parameter, options as a parameter. Over a collection whole values are looked at, and words with
-/// <c>suggest(search(F), …)</c>; over a named index words where the field has them.
+/// <c>suggest(…)</c> of SELECT: a field, a text or several as a parameter, options as a parameter. Over a collection whole values
+/// are looked at, and words with <c>suggest(search(F), …)</c>; over a named index words where the field has them.
 /// </summary>
 internal sealed class SuggestionBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
 {
@@ -28,30 +28,41 @@ internal sealed class SuggestionBinder(RqlQuery query, QueryParameters parameter
         if (select.Items.FirstOrDefault(item => !IsSuggestion(item.Value)) is { } other)
             throw RqlErrors.At(query.Text, other.Value.Position, "'suggest()' in 'select' stands beside other suggestions only.");
         if (query.Where is { } where)
-            throw RqlErrors.At(query.Text, where.Position, "'suggest()' looks at all terms of a field, whatever a condition leaves: leave out 'where'.");
+            throw RqlErrors.At(
+                query.Text, where.Position,
+                "'suggest()' looks at all terms of a field, whatever a condition leaves: leave out 'where'.");
         if (select.Distinct || query.OrderBy.Count > 0)
-            throw RqlErrors.At(query.Text, select.Position, "Neither 'distinct' nor 'order by' has a meaning for suggestions: their order is in the options ('SortMode').");
+            throw RqlErrors.At(
+                query.Text, select.Position,
+                "Neither 'distinct' nor 'order by' has a meaning for suggestions: their order is in the options ('SortMode').");
         if (select.Items.Count > MaxSuggestions)
             throw RqlErrors.At(query.Text, select.Position, $"A query has at most {MaxSuggestions} suggestions.");
-        return [.. select.Items.Select(item => BindItem((MethodExpression)item.Value, item.Alias))]; // all of them are suggestions
+        // all of them are suggestions
+        return [.. select.Items.Select(item => BindItem((MethodExpression)item.Value, item.Alias))];
     }
 
     private BoundSuggestion BindItem(MethodExpression method, string? alias)
     {
         if (method.Arguments.Count is < 2 or > 3)
-            throw RqlErrors.At(query.Text, method.Position, "'suggest()' takes a field and a text: suggest(Name, 'anna'), suggest(Name, $texts, $options).");
+            throw RqlErrors.At(
+                query.Text, method.Position,
+                "'suggest()' takes a field and a text: suggest(Name, 'anna'), suggest(Name, $texts, $options).");
 
         Expression operand = method.Arguments[0].Value;
         bool isOfWords = operand is MethodExpression search && search.Is("search") && search.Arguments.Count == 1;
         if (isOfWords)
             operand = ((MethodExpression)operand).Arguments[0].Value; // just seen
-        AutoIndexField field = fields.Field(operand, isOfWords || query.From.IsIndex ? AutoIndexFieldKind.Search : AutoIndexFieldKind.Value);
+        AutoIndexField field = fields.Field(
+            operand, isOfWords || query.From.IsIndex ? AutoIndexFieldKind.Search : AutoIndexFieldKind.Value);
         if (!field.HasTerms)
-            throw RqlErrors.At(query.Text, operand.Position, $"The field '{field.SchemaName}' has no terms that could be suggested.");
+            throw RqlErrors.At(
+                query.Text, operand.Position, $"The field '{field.SchemaName}' has no terms that could be suggested.");
 
         List<FieldValue> texts = parameters.Values([method.Arguments[1].Value]);
         if (texts.Count > MaxSuggestions || texts.Exists(text => text.Kind != FieldValueKind.Text))
-            throw RqlErrors.At(query.Text, method.Arguments[1].Value.Position, $"Expected the text to suggest for: a string, or an array of at most {MaxSuggestions} strings.");
+            throw RqlErrors.At(
+                query.Text, method.Arguments[1].Value.Position,
+                $"Expected the text to suggest for: a string, or an array of at most {MaxSuggestions} strings.");
 
         var request = new SuggestionRequest { Field = field.SchemaName, Text = "" };
         if (method.Arguments.Count == 3)
@@ -76,8 +87,11 @@ internal sealed class SuggestionBinder(RqlQuery query, QueryParameters parameter
                     "accuracy" => request with { Accuracy = Accuracy(option.Value, expression) },
                     "pagesize" => request with { Take = PageSize(option.Value, expression) },
                     "distance" => request with { Distance = Word<SuggestionDistance>(option, expression) },
-                    "sortmode" => request with { ByPopularity = Word<SuggestionOrder>(option, expression) == SuggestionOrder.Popularity },
-                    _ => throw RqlErrors.At(query.Text, expression.Position, $"'suggest()' has no option '{option.Name}'; there are Accuracy, PageSize, Distance and SortMode."),
+                    "sortmode" =>
+                        request with { ByPopularity = Word<SuggestionOrder>(option, expression) == SuggestionOrder.Popularity },
+                    _ => throw RqlErrors.At(
+                        query.Text, expression.Position,
+                        $"'suggest()' has no option '{option.Name}'; there are Accuracy, PageSize, Distance and SortMode."),
                 };
             }
 
@@ -85,7 +99,9 @@ internal sealed class SuggestionBinder(RqlQuery query, QueryParameters parameter
         }
         catch (Exception error) when (error is JsonException or InvalidOperationException or FormatException)
         {
-            throw RqlErrors.At(query.Text, expression.Position, $"The options of 'suggest()' are an object such as {{\"Accuracy\":0.5,\"PageSize\":10}}: {error.Message}");
+            throw RqlErrors.At(
+                query.Text, expression.Position,
+                $"The options of 'suggest()' are an object such as {{\"Accuracy\":0.5,\"PageSize\":10}}: {error.Message}");
         }
     }
 
@@ -93,15 +109,20 @@ internal sealed class SuggestionBinder(RqlQuery query, QueryParameters parameter
         ? accuracy
         : throw RqlErrors.At(query.Text, expression.Position, "The 'Accuracy' of 'suggest()' is a number from 0 to 1.");
 
-    private int PageSize(JsonElement value, Expression expression) => value.TryGetInt32(out int size) && size is >= 0 and <= SuggestionRequest.MaxTake
-        ? size
-        : throw RqlErrors.At(query.Text, expression.Position, $"The 'PageSize' of 'suggest()' is a whole number from 0 to {SuggestionRequest.MaxTake:N0}.");
+    private int PageSize(JsonElement value, Expression expression) =>
+        value.TryGetInt32(out int size) && size is >= 0 and <= SuggestionRequest.MaxTake
+            ? size
+            : throw RqlErrors.At(
+                query.Text, expression.Position,
+                $"The 'PageSize' of 'suggest()' is a whole number from 0 to {SuggestionRequest.MaxTake:N0}.");
 
     private T Word<T>(JsonProperty option, Expression expression)
         where T : struct, Enum =>
         Enum.TryParse(option.Value.GetString(), ignoreCase: true, out T value) && Enum.IsDefined(value)
             ? value
-            : throw RqlErrors.At(query.Text, expression.Position, $"The '{option.Name}' of 'suggest()' is one of {string.Join(", ", Enum.GetNames<T>())}.");
+            : throw RqlErrors.At(
+                query.Text, expression.Position,
+                $"The '{option.Name}' of 'suggest()' is one of {string.Join(", ", Enum.GetNames<T>())}.");
 
     /// <summary>How clients call orders of suggestions: None is by likeness alone.</summary>
     private enum SuggestionOrder

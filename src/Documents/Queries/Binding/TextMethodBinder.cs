@@ -10,14 +10,18 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Binding;
 
-/// <summary>Methods of WHERE about the text of values: <c>regex</c>, <c>fuzzy</c>, <c>lucene</c>, <c>moreLikeThis</c>; and <c>intersect</c>.</summary>
+/// <summary>
+/// Methods of WHERE about the text of values: <c>regex</c>, <c>fuzzy</c>, <c>lucene</c>, <c>moreLikeThis</c>; and
+/// <c>intersect</c>.
+/// </summary>
 /// <param name="query">The query.</param>
 /// <param name="parameters">Its values.</param>
 /// <param name="fields">Its fields.</param>
 /// <param name="loadDocument">Gives the body of a document that a method refers to; null where it is not there.</param>
 /// <param name="bind">Gives any condition its meaning.</param>
 internal sealed class TextMethodBinder(
-    RqlQuery query, QueryParameters parameters, FieldBinder fields, Func<string, byte[]?> loadDocument, Func<Expression, AutoIndexFieldKind, IndexQuery> bind)
+    RqlQuery query, QueryParameters parameters, FieldBinder fields, Func<string, byte[]?> loadDocument,
+    Func<Expression, AutoIndexFieldKind, IndexQuery> bind)
 {
     /// <summary>Whether something bound here gives scores.</summary>
     public bool IsScored { get; private set; }
@@ -46,7 +50,9 @@ internal sealed class TextMethodBinder(
     {
         IReadOnlyList<Expression> arguments = Arguments(method, 2, 2, "fuzzy(Name = 'anna', 0.5)");
         if (arguments[0] is not CompareExpression { Operator: CompareOperator.Equal } compare)
-            throw RqlErrors.At(query.Text, arguments[0].Position, "The first argument of 'fuzzy()' is a comparison with '=', as in fuzzy(Name = 'anna', 0.5).");
+            throw RqlErrors.At(
+                query.Text, arguments[0].Position,
+                "The first argument of 'fuzzy()' is a comparison with '=', as in fuzzy(Name = 'anna', 0.5).");
 
         double similarity = parameters.Value(arguments[1]) switch
         {
@@ -55,7 +61,9 @@ internal sealed class TextMethodBinder(
             _ => double.NaN,
         };
         if (!(similarity is (>= 0 and <= 1) or 2))
-            throw RqlErrors.At(query.Text, arguments[1].Position, "The second argument of 'fuzzy()' is a similarity from 0 to below 1, or a number of edits: 1 or 2.");
+            throw RqlErrors.At(
+                query.Text, arguments[1].Position,
+                "The second argument of 'fuzzy()' is a similarity from 0 to below 1, or a number of edits: 1 or 2.");
 
         string text = parameters.Text(compare.Right, "the text to compare with");
         return new FuzzyQuery(fields.Field(compare.Left, kind).SchemaName, text, (float)similarity);
@@ -71,7 +79,9 @@ internal sealed class TextMethodBinder(
         {
             return LuceneSyntax.Parse(text, (name, isRange) =>
             {
-                Expression operand = name is null ? arguments[0] : new LiteralExpression(arguments[1].Position, LiteralKind.String, name);
+                Expression operand = name is null
+                    ? arguments[0]
+                    : new LiteralExpression(arguments[1].Position, LiteralKind.String, name);
                 AutoIndexFieldKind wanted = kind == AutoIndexFieldKind.Exact || isRange ? kind : AutoIndexFieldKind.Search;
                 return fields.Field(operand, wanted).SchemaName;
             });
@@ -99,13 +109,16 @@ internal sealed class TextMethodBinder(
         if (paths.Count == 0 && !query.From.IsIndex)
         {
             throw RqlErrors.At(
-                query.Text, method.Position, "'moreLikeThis()' over a collection has to know which fields to compare: name them in its options, {\"Fields\":[\"Notes\"]}, or ask an index by its name.");
+                query.Text, method.Position,
+                "'moreLikeThis()' over a collection has to know which fields to compare: name them in its options, "
+                    + "{\"Fields\":[\"Notes\"]}, or ask an index by its name.");
         }
 
         var pathOf = new Dictionary<string, string>(StringComparer.Ordinal);
         foreach (string path in paths)
         {
-            AutoIndexField field = fields.Field(new LiteralExpression(method.Position, LiteralKind.String, path), AutoIndexFieldKind.Search);
+            AutoIndexField field = fields.Field(
+                new LiteralExpression(method.Position, LiteralKind.String, path), AutoIndexFieldKind.Search);
             pathOf.TryAdd(field.SchemaName, field.Path);
         }
 
@@ -121,7 +134,10 @@ internal sealed class TextMethodBinder(
                     ? new MoreLikeThisQuery(null, TextsOf(text, pathOf, arguments[0].Position), options)
                     : new MoreLikeThisQuery(Key(text), null, options);
             case LiteralExpression { Kind: not LiteralKind.True }:
-                throw RqlErrors.At(query.Text, arguments[0].Position, "'moreLikeThis()' takes a document of the index, as moreLikeThis(id() = 'articles/1') or by any other condition, or one as JSON.");
+                throw RqlErrors.At(
+                    query.Text, arguments[0].Position,
+                    "'moreLikeThis()' takes a document of the index, as moreLikeThis(id() = 'articles/1') or by any other "
+                        + "condition, or one as JSON.");
             default:
                 return new MoreLikeThisQuery(null, null, options) { First = bind(arguments[0], AutoIndexFieldKind.Value) };
         }
@@ -130,12 +146,16 @@ internal sealed class TextMethodBinder(
     /// <summary>Words of a document as clients store it: its member <c>StopWords</c>, in either case.</summary>
     private IReadOnlyList<string> StopWordsOf(string id, int position)
     {
-        byte[] body = loadDocument(id) ?? throw RqlErrors.At(query.Text, position, $"There is no document '{id}' with stop words ('StopWordsDocumentId').");
+        byte[] body = loadDocument(id)
+            ?? throw RqlErrors.At(query.Text, position, $"There is no document '{id}' with stop words ('StopWordsDocumentId').");
         using JsonDocument document = JsonDocument.Parse(body);
-        JsonProperty member = document.RootElement.EnumerateObject().FirstOrDefault(member => string.Equals(member.Name, "StopWords", StringComparison.OrdinalIgnoreCase));
-        return member.Value.ValueKind == JsonValueKind.Array && member.Value.EnumerateArray().All(word => word.ValueKind == JsonValueKind.String)
+        JsonProperty member = document.RootElement.EnumerateObject()
+            .FirstOrDefault(member => string.Equals(member.Name, "StopWords", StringComparison.OrdinalIgnoreCase));
+        return member.Value.ValueKind == JsonValueKind.Array
+            && member.Value.EnumerateArray().All(word => word.ValueKind == JsonValueKind.String)
             ? Strings(member.Value)
-            : throw RqlErrors.At(query.Text, position, $"The document '{id}' has no stop words: expected is an array of strings, 'StopWords'.");
+            : throw RqlErrors.At(
+                query.Text, position, $"The document '{id}' has no stop words: expected is an array of strings, 'StopWords'.");
     }
 
     /// <summary>An id as indexes know it.</summary>
@@ -168,7 +188,9 @@ internal sealed class TextMethodBinder(
         try
         {
             using JsonDocument json = JsonDocument.Parse(parameters.Json(expression));
-            JsonElement root = json.RootElement.ValueKind == JsonValueKind.String ? JsonDocument.Parse(json.RootElement.GetString() ?? "").RootElement : json.RootElement;
+            JsonElement root = json.RootElement.ValueKind == JsonValueKind.String
+                ? JsonDocument.Parse(json.RootElement.GetString() ?? "").RootElement
+                : json.RootElement;
             MoreLikeThisOptions options = new();
             IReadOnlyList<string> paths = [];
             foreach (JsonProperty option in root.EnumerateObject())
@@ -186,11 +208,19 @@ internal sealed class TextMethodBinder(
                     case "maximumwordlength": options = options with { MaxWordLength = value.GetInt32() }; break;
                     case "minimumdocumentfrequency": options = options with { MinDocumentFrequency = value.GetInt32() }; break;
                     case "maximumdocumentfrequency": options = options with { MaxDocumentFrequency = value.GetInt64() }; break;
-                    case "maximumdocumentfrequencypercentage": options = options with { MaxDocumentFrequencyPercentage = value.GetInt32() }; break;
+                    case "maximumdocumentfrequencypercentage":
+                        options = options with
+                        {
+                            MaxDocumentFrequencyPercentage = value.GetInt32()
+                        }; break;
                     case "boost": options = options with { Boost = value.GetBoolean() }; break;
                     case "boostfactor": options = options with { BoostFactor = value.GetSingle() }; break;
                     case "stopwords": options = options with { StopWords = [.. options.StopWords, .. Strings(value)] }; break;
-                    case "stopwordsdocumentid": options = options with { StopWords = [.. options.StopWords, .. StopWordsOf(value.GetString() ?? "", expression.Position)] }; break;
+                    case "stopwordsdocumentid":
+                        options = options with
+                        {
+                            StopWords = [.. options.StopWords, .. StopWordsOf(value.GetString() ?? "", expression.Position)]
+                        }; break;
                     default:
                         throw RqlErrors.At(query.Text, expression.Position, $"'moreLikeThis()' has no option '{option.Name}'.");
                 }
@@ -200,11 +230,14 @@ internal sealed class TextMethodBinder(
         }
         catch (Exception error) when (error is JsonException or InvalidOperationException or FormatException)
         {
-            throw RqlErrors.At(query.Text, expression.Position, $"The options of 'moreLikeThis()' are an object such as {{\"MinimumTermFrequency\":1}}: {error.Message}");
+            throw RqlErrors.At(
+                query.Text, expression.Position,
+                $"The options of 'moreLikeThis()' are an object such as {{\"MinimumTermFrequency\":1}}: {error.Message}");
         }
     }
 
-    private static IReadOnlyList<string> Strings(JsonElement array) => [.. array.EnumerateArray().Select(element => element.GetString() ?? "")];
+    private static IReadOnlyList<string> Strings(JsonElement array) =>
+        [.. array.EnumerateArray().Select(element => element.GetString() ?? "")];
 
     private IReadOnlyList<Expression> Arguments(MethodExpression method, int least, int most, string example)
     {

@@ -5,8 +5,9 @@ using Treepie.Indexing.Queries;
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// A moment as clients of the wire write it, <c>2024-01-01T00:00:00.0000000</c>: with a <c>Z</c> behind it in parameters, without in the documents they store (or with, as they are told to).
-/// Both are the same moment in a comparison. What has fewer digits, or an offset, is a text like any other; so is all inside <c>exact()</c>.
+/// A moment as clients of the wire write it, <c>2024-01-01T00:00:00.0000000</c>: with a <c>Z</c> behind it in parameters, without
+/// in the documents they store (or with, as they are told to). Both are the same moment in a comparison. What has fewer digits,
+/// or an offset, is a text like any other; so is all inside <c>exact()</c>.
 /// </summary>
 internal static class TimeText
 {
@@ -17,7 +18,10 @@ internal static class TimeText
     /// <summary>Whether a value is such a moment.</summary>
     public static bool Is(FieldValue value, AutoIndexFieldKind kind)
     {
-        if (kind == AutoIndexFieldKind.Exact || value is not { Kind: FieldValueKind.Text, Text: { } text } || text.Length < Form.Length || text.Length > Form.Length + 1)
+        if (kind == AutoIndexFieldKind.Exact
+            || value is not { Kind: FieldValueKind.Text, Text: { } text }
+            || text.Length < Form.Length
+            || text.Length > Form.Length + 1)
             return false;
         if (text.Length > Form.Length && text[^1] is not ('Z' or 'z'))
             return false;
@@ -31,9 +35,15 @@ internal static class TimeText
         return true;
     }
 
-    /// <summary>Of the ways to write the moment the one that comes first in the order of texts; any other value as it is.</summary>
-    public static FieldValue First(FieldValue value, AutoIndexFieldKind kind) => Is(value, kind) ? FieldValue.Of(value.Text![..Form.Length]) : value; // a moment has text
+    /// <summary>
+    /// Of the ways to write the moment the one that comes first in the order of texts; any other value as it is.
+    /// </summary>
+    // a moment has text
+    public static FieldValue First(FieldValue value, AutoIndexFieldKind kind) =>
+        Is(value, kind) ? FieldValue.Of(value.Text![..Form.Length]) : value;
 
     /// <summary>Of the ways to write the moment the one that comes last; any other value as it is.</summary>
-    public static FieldValue Last(FieldValue value, AutoIndexFieldKind kind) => Is(value, kind) ? FieldValue.Of(value.Text![..Form.Length] + "Z") : value; // as above
+    // as above
+    public static FieldValue Last(FieldValue value, AutoIndexFieldKind kind) =>
+        Is(value, kind) ? FieldValue.Of(value.Text![..Form.Length] + "Z") : value;
 }

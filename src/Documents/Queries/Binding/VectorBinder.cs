@@ -18,11 +18,16 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
     {
         int count = method.Arguments.Count;
         if (count is < 2 or > 4)
-            throw RqlErrors.At(query.Text, method.Position, $"'{method.Name}()' takes 2 to 4 arguments: a field, a vector, the least similarity, the number of candidates; {count} are given.");
+            throw RqlErrors.At(
+                query.Text, method.Position,
+                $"'{method.Name}()' takes 2 to 4 arguments: a field, a vector, the least similarity, the number of candidates; "
+                    + $"{count} are given.");
 
         string field = Field(method.Arguments[0].Value).SchemaName;
         Expression given = method.Arguments[1].Value;
-        string? document = given is MethodExpression { Arguments: [{ Value: { } id }] } of && of.Is("embedding.forDoc") ? parameters.Text(id, "the id of a document") : null;
+        string? document = given is MethodExpression { Arguments: [{ Value: { } id }] } of && of.Is("embedding.forDoc")
+            ? parameters.Text(id, "the id of a document")
+            : null;
         List<float[]> vectors = document is null ? Vectors(given) : [];
         FieldValue least = count > 2 ? parameters.Value(method.Arguments[2].Value) : FieldValue.Null;
         FieldValue most = count > 3 ? parameters.Value(method.Arguments[3].Value) : FieldValue.Null;
@@ -31,11 +36,17 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
             FieldValueKind.Null => null,
             FieldValueKind.Long => least.Long,
             FieldValueKind.Double when float.IsFinite((float)least.Double) => (float)least.Double,
-            _ => throw RqlErrors.At(query.Text, method.Arguments[2].Value.Position, "The least similarity is a number: for cosines from -1 to 1."),
+            _ => throw RqlErrors.At(
+                query.Text, method.Arguments[2].Value.Position, "The least similarity is a number: for cosines from -1 to 1."),
         };
-        if (most is not ({ Kind: FieldValueKind.Null } or { Kind: FieldValueKind.Long, Long: >= 1 and <= VectorQuery.MaxCandidates }))
-            throw RqlErrors.At(query.Text, method.Arguments[3].Value.Position, $"The number of candidates is a whole number from 1 to {VectorQuery.MaxCandidates:N0}.");
-        return new VectorQuery(field, vectors is [{ } first, ..] ? first : [], most.Kind == FieldValueKind.Null ? DefaultCandidates : (int)most.Long, minimum, isExact)
+        if (most is not ({ Kind: FieldValueKind.Null }
+            or { Kind: FieldValueKind.Long, Long: >= 1 and <= VectorQuery.MaxCandidates }))
+            throw RqlErrors.At(
+                query.Text, method.Arguments[3].Value.Position,
+                $"The number of candidates is a whole number from 1 to {VectorQuery.MaxCandidates:N0}.");
+        return new VectorQuery(
+            field, vectors is [{ } first, ..] ? first : [], most.Kind == FieldValueKind.Null ? DefaultCandidates : (int)most.Long,
+            minimum, isExact)
         {
             Others = [.. vectors.Skip(1)],
             OfEntry = document is null ? null : TextMethodBinder.Key(document),
@@ -49,14 +60,20 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
             return fields.Field(operand, AutoIndexFieldKind.Vector);
         string name = method.Name.ToLowerInvariant();
         if (method.Arguments.Count != 1 || !name.StartsWith("embedding.", StringComparison.Ordinal))
-            throw RqlErrors.At(query.Text, method.Position, "Expected a field of vectors: its name, embedding.f32_i8(name) or embedding.i8(name).");
+            throw RqlErrors.At(
+                query.Text, method.Position,
+                "Expected a field of vectors: its name, embedding.f32_i8(name) or embedding.i8(name).");
         return name switch
         {
             "embedding.f32" => fields.Field(method.Arguments[0].Value, AutoIndexFieldKind.Vector),
             "embedding.f32_i8" or "embedding.i8" => fields.Field(method.Arguments[0].Value, AutoIndexFieldKind.VectorBytes),
             "embedding.text" or "embedding.text_i8" or "embedding.text_i1" =>
-                throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()', which needs a model that makes vectors of texts,", "Store vectors in the documents and search those."),
-            _ => throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()'", "embedding.f32_i8 keeps a byte for each number, which is the least there is."),
+                throw RqlErrors.NotSupportedYet(
+                    query.Text, method.Position, $"'{method.Name}()', which needs a model that makes vectors of texts,",
+                    "Store vectors in the documents and search those."),
+            _ => throw RqlErrors.NotSupportedYet(
+                query.Text, method.Position, $"'{method.Name}()'",
+                "embedding.f32_i8 keeps a byte for each number, which is the least there is."),
         };
     }
 
@@ -66,14 +83,20 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
         if (expression is LiteralExpression { Kind: LiteralKind.String } literal)
             return [FromBase64(literal.Text, literal.Position)];
         if (expression is not ParameterExpression parameter)
-            throw RqlErrors.At(query.Text, expression.Position, "Expected a vector: a parameter that is an array of numbers, base64 of 32-bit floats, or embedding.forDoc('books/1') for those of a document.");
+            throw RqlErrors.At(
+                query.Text, expression.Position,
+                "Expected a vector: a parameter that is an array of numbers, base64 of 32-bit floats, or "
+                    + "embedding.forDoc('books/1') for those of a document.");
 
         JsonElement json = parameters.Element(parameter);
         if (json.ValueKind != JsonValueKind.Array || json.GetArrayLength() == 0 || json[0].ValueKind == JsonValueKind.Number)
             return [Vector(json, parameter)];
         return json.GetArrayLength() <= VectorQuery.MaxVectors
             ? [.. json.EnumerateArray().Select(vector => Vector(vector, parameter))]
-            : throw RqlErrors.At(query.Text, parameter.Position, $"A search looks for {VectorQuery.MaxVectors} vectors at once; the parameter ${parameter.Name} has {json.GetArrayLength():N0}.");
+            : throw RqlErrors.At(
+                query.Text, parameter.Position,
+                $"A search looks for {VectorQuery.MaxVectors} vectors at once; the parameter ${parameter.Name} has "
+                    + $"{json.GetArrayLength():N0}.");
     }
 
     /// <summary>An array of numbers, <c>{"@vector": […]}</c>, or base64 of floats.</summary>
@@ -83,11 +106,17 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
             json = inner;
         if (json.ValueKind == JsonValueKind.String)
             return FromBase64(json.GetString() ?? "", parameter.Position);
-        if (json.ValueKind != JsonValueKind.Array || json.EnumerateArray().Any(number => number.ValueKind != JsonValueKind.Number))
-            throw RqlErrors.At(query.Text, parameter.Position, $"The parameter ${parameter.Name} is no vector: expected an array of numbers, {{\"@vector\": […]}}, base64 of 32-bit floats, or an array of these.");
+        if (json.ValueKind != JsonValueKind.Array
+            || json.EnumerateArray().Any(number => number.ValueKind != JsonValueKind.Number))
+            throw RqlErrors.At(
+                query.Text, parameter.Position,
+                $"The parameter ${parameter.Name} is no vector: expected an array of numbers, {{\"@vector\": […]}}, base64 of "
+                    + $"32-bit floats, or an array of these.");
         return [.. json.EnumerateArray().Select(number => (float)number.GetDouble())];
     }
 
     private float[] FromBase64(string text, int position) =>
-        VectorText.TryDecode(text, out float[] vector) ? vector : throw RqlErrors.At(query.Text, position, "This is no vector: base64 of 32-bit floats, little-endian, is expected.");
+        VectorText.TryDecode(text, out float[] vector)
+            ? vector
+            : throw RqlErrors.At(query.Text, position, "This is no vector: base64 of 32-bit floats, little-endian, is expected.");
 }

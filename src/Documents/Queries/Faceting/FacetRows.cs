@@ -14,7 +14,9 @@ internal static class FacetRows
         for (int i = 0; i < rows.Length; i++)
         {
             var output = new ArrayBufferWriter<byte>();
-            using (var json = new Utf8JsonWriter(output, new JsonWriterOptions { Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping }))
+            using (var json = new Utf8JsonWriter(
+                output,
+                new JsonWriterOptions { Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping }))
                 Write(json, facets[i], results.Facets[i]);
             rows[i] = output.WrittenSpan.ToArray();
         }
@@ -27,7 +29,8 @@ internal static class FacetRows
         0,
         [
             .. facets.Select(facet => new FacetResult(
-                [.. facet.Query.Ranges.Select(range => new FacetValue(range.Name, 0, new FacetFigures[facet.Sums.Count]))], [], 0, 0)),
+                [.. facet.Query.Ranges.Select(range => new FacetValue(range.Name, 0, new FacetFigures[facet.Sums.Count]))], [], 0,
+                0)),
         ],
         default,
         null);

@@ -11,8 +11,10 @@ namespace Treepie.Queries.Faceting;
 internal static class SuggestionRows
 {
     /// <summary>Finds what the query asks to be suggested; where there is no index, as there is no document, nothing.</summary>
-    public static IReadOnlyList<SuggestionResult> Find(IReadOnlyList<BoundSuggestion> wanted, IndexSearcher? searcher, IndexTail? tail, CancellationToken cancellationToken) =>
-        [.. wanted.Select(each => new SuggestionResult(each.Name, searcher is null ? [] : Find(each, searcher, tail, cancellationToken)))];
+    public static IReadOnlyList<SuggestionResult> Find(
+        IReadOnlyList<BoundSuggestion> wanted, IndexSearcher? searcher, IndexTail? tail, CancellationToken cancellationToken) =>
+        [.. wanted.Select(
+            each => new SuggestionResult(each.Name, searcher is null ? [] : Find(each, searcher, tail, cancellationToken)))];
 
     /// <summary>Writes <c>{"Name":"…","Suggestions":["…",…]}</c> for each.</summary>
     public static IReadOnlyList<byte[]> Of(IReadOnlyList<SuggestionResult> results)
@@ -21,7 +23,8 @@ internal static class SuggestionRows
         for (int i = 0; i < rows.Length; i++)
         {
             var output = new ArrayBufferWriter<byte>();
-            using (var json = new Utf8JsonWriter(output, new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping }))
+            using (var json = new Utf8JsonWriter(
+                output, new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping }))
             {
                 json.WriteStartObject();
                 json.WriteString("Name", results[i].Name);
@@ -39,14 +42,18 @@ internal static class SuggestionRows
     }
 
     /// <summary>Of several texts, those of the first come first; what was asked for is suggested for none of them.</summary>
-    private static List<Suggestion> Find(BoundSuggestion wanted, IndexSearcher searcher, IndexTail? tail, CancellationToken cancellationToken)
+    private static List<Suggestion> Find(
+        BoundSuggestion wanted, IndexSearcher searcher, IndexTail? tail, CancellationToken cancellationToken)
     {
         var seen = new HashSet<string>(wanted.Texts, StringComparer.OrdinalIgnoreCase);
         var found = new List<Suggestion>();
         foreach (string text in wanted.Texts)
         {
             SuggestionRequest request = wanted.Request with { Text = text };
-            found.AddRange((tail is null ? searcher.Suggest(request, cancellationToken) : searcher.Suggest(request, tail, cancellationToken)).Where(suggestion => seen.Add(suggestion.Term)));
+            found.AddRange(
+                (tail is null
+                    ? searcher.Suggest(request, cancellationToken)
+                    : searcher.Suggest(request, tail, cancellationToken)).Where(suggestion => seen.Add(suggestion.Term)));
         }
 
         return found;

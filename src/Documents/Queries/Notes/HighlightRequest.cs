@@ -9,4 +9,5 @@ namespace Treepie.Queries.Notes;
 /// <param name="Path">Where its texts stand in a document.</param>
 /// <param name="KeyPath">Where the key stands under which a document's fragments go; null: its id.</param>
 /// <param name="Options">Length, number, tags.</param>
-internal sealed record HighlightRequest(string Name, string SchemaName, FieldPath Path, FieldPath? KeyPath, HighlightOptions Options);
+internal sealed record HighlightRequest(
+    string Name, string SchemaName, FieldPath Path, FieldPath? KeyPath, HighlightOptions Options);

@@ -10,12 +10,13 @@ using Treepie.Store;
 namespace Treepie.Queries.Notes;
 
 /// <summary>
-/// What an answer says about its results beside them: found words in their context, and why they have their score. Collected as the results are
-/// read, for those of the page alone. Must be disposed before the index's view.
+/// What an answer says about its results beside them: found words in their context, and why they have their score. Collected as
+/// the results are read, for those of the page alone. Must be disposed before the index's view.
 /// </summary>
 internal sealed class ResultNotes : IDisposable
 {
-    private readonly List<(HighlightRequest Request, FieldHighlighter Highlighter, Dictionary<string, List<string>> Found)> _highlights = [];
+    private readonly List<(
+        HighlightRequest Request, FieldHighlighter Highlighter, Dictionary<string, List<string>> Found)> _highlights = [];
     private readonly ScoreExplainer? _explainer;
     private readonly List<(string Id, string Text)> _explanations = [];
 
@@ -24,9 +25,14 @@ internal sealed class ResultNotes : IDisposable
         try
         {
             foreach (HighlightRequest request in query.Highlights)
-                _highlights.Add((request, searcher.OpenHighlighter(query.Condition, request.SchemaName, cancellationToken), new Dictionary<string, List<string>>(StringComparer.Ordinal)));
+                _highlights.Add(
+                    (request, searcher.OpenHighlighter(
+                        query.Condition, request.SchemaName,
+                        cancellationToken), new Dictionary<string, List<string>>(StringComparer.Ordinal)));
             if (query.WantsExplanations)
-                _explainer = tail is null ? searcher.OpenExplainer(query.Condition, cancellationToken) : searcher.OpenExplainer(query.Condition, tail, cancellationToken);
+                _explainer = tail is null
+                    ? searcher.OpenExplainer(query.Condition, cancellationToken)
+                    : searcher.OpenExplainer(query.Condition, tail, cancellationToken);
         }
         catch
         {
@@ -40,7 +46,8 @@ internal sealed class ResultNotes : IDisposable
     /// <param name="tail">The changes it has not seen, where these answer too.</param>
     /// <param name="query">What is asked.</param>
     /// <param name="cancellationToken">Ends it.</param>
-    public static ResultNotes? Open(IndexSearcher searcher, IndexTail? tail, BoundQuery query, CancellationToken cancellationToken) =>
+    public static ResultNotes? Open(
+        IndexSearcher searcher, IndexTail? tail, BoundQuery query, CancellationToken cancellationToken) =>
         query.Highlights.Count > 0 || query.WantsExplanations ? new ResultNotes(searcher, tail, query, cancellationToken) : null;
 
     /// <summary>Takes notes of a result.</summary>
@@ -116,5 +123,6 @@ internal sealed class ResultNotes : IDisposable
         output.Write("]"u8);
     }
 
-    private static void WriteText(IBufferWriter<byte> output, string text) => JsonStrings.Write(output, Encoding.UTF8.GetBytes(text));
+    private static void WriteText(IBufferWriter<byte> output, string text) =>
+        JsonStrings.Write(output, Encoding.UTF8.GetBytes(text));
 }

@@ -4,7 +4,10 @@ using Treepie.Indexing.Plans;
 
 namespace Treepie.Queries.Plans;
 
-/// <summary>Plans and timings as JSON, as clients of RavenDB read them (<c>DurationInMs</c>, <c>Timings</c>, <c>QueryPlan</c>), with what they leave alone beside it.</summary>
+/// <summary>
+/// Plans and timings as JSON, as clients of RavenDB read them (<c>DurationInMs</c>, <c>Timings</c>, <c>QueryPlan</c>), with what
+/// they leave alone beside it.
+/// </summary>
 internal static class PlanJson
 {
     /// <summary>Writes the timings of an answer.</summary>
@@ -13,7 +16,8 @@ internal static class PlanJson
     /// <param name="phases">Its parts.</param>
     /// <param name="plan">How hits were found; null where no index was asked.</param>
     /// <param name="counters">What that took.</param>
-    public static void WriteTimings(Utf8JsonWriter json, TimeSpan duration, QueryPhases phases, PlanNode? plan, QueryCounters counters)
+    public static void WriteTimings(
+        Utf8JsonWriter json, TimeSpan duration, QueryPhases phases, PlanNode? plan, QueryCounters counters)
     {
         json.WriteStartObject();
         WriteDuration(json, duration);

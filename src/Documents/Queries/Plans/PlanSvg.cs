@@ -8,8 +8,8 @@ using Treepie.Indexing.Plans;
 namespace Treepie.Queries.Plans;
 
 /// <summary>
-/// A plan as a picture: a row for each step, the tree at the left, its numbers in columns beside it, a bar for its share of the time, and below it what was
-/// decided there and what was not. One file, no scripts, no references.
+/// A plan as a picture: a row for each step, the tree at the left, its numbers in columns beside it, a bar for its share of the
+/// time, and below it what was decided there and what was not. One file, no scripts, no references.
 /// </summary>
 internal static class PlanSvg
 {
@@ -28,7 +28,8 @@ internal static class PlanSvg
 
     private static readonly (string Title, int Right)[] _columns =
     [
-        ("expected", 628), ("in", 704), ("out", 780), ("windows", 850), ("pages", 912), ("blocks", 976), ("bytes", 1_058), ("entries", 1_140), ("scored", 1_206), ("time", 1_312),
+        ("expected", 628), ("in", 704), ("out", 780), ("windows", 850), ("pages", 912), ("blocks", 976), ("bytes", 1_058),
+        ("entries", 1_140), ("scored", 1_206), ("time", 1_312),
     ];
 
     public static void Write(PlanNode plan, string query, QueryCounters counters, TimeSpan duration, IBufferWriter<byte> output)
@@ -46,7 +47,8 @@ internal static class PlanSvg
         var svg = new StringBuilder();
         Begin(svg, y + Margin, lines, counters, plan.ColdPages, duration);
 
-        // From the ground up, so that no row hides the lines of the tree; a step that was made before the one above it began took time that is not in that one's.
+        // From the ground up, so that no row hides the lines of the tree; a step that was made before the one above it began took
+        // time that is not in that one's.
         double whole = Math.Max(1e-9, rows.Sum(row => row.Node.Elapsed?.TotalMicroseconds ?? 0));
         for (int i = 1; i < rows.Count; i += 2)
             DrawGround(svg, rows[i]);
@@ -76,38 +78,58 @@ internal static class PlanSvg
         }
     }
 
-    private static void Begin(StringBuilder svg, int height, List<string> lines, QueryCounters counters, long? coldPages, TimeSpan duration)
+    private static void Begin(
+        StringBuilder svg, int height, List<string> lines, QueryCounters counters, long? coldPages, TimeSpan duration)
     {
-        svg.Append(CultureInfo.InvariantCulture, $"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{Width}\" height=\"{height}\" viewBox=\"0 0 {Width} {height}\" role=\"img\">\n");
-        svg.Append("<title>Query plan</title>\n<style>text{font-family:ui-sans-serif,system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;font-size:13px;fill:#1f2933}")
-            .Append(".q{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:13px}.s{font-size:12px;fill:#616e7c}.h{font-size:11px;fill:#7b8794;letter-spacing:.04em}")
-            .Append(".n{font-variant-numeric:tabular-nums;text-anchor:end}.z{fill:#b8c0c8}.o{font-weight:600}.f{fill:#0b69a3}.no{fill:#9aa5b1}.r{text-anchor:end}</style>\n");
+        svg.Append(
+            CultureInfo.InvariantCulture,
+            $"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{Width}\" height=\"{height}\" viewBox=\"0 0 {Width} {height}\" "
+                + $"role=\"img\">\n");
+        svg.Append(
+            "<title>Query plan</title>\n<style>text{font-family:ui-sans-serif,system-ui,'Segoe UI',Roboto,'DejaVu "
+                + "Sans',sans-serif;font-size:13px;fill:#1f2933}")
+            .Append(
+                ".q{font-family:ui-monospace,'DejaVu Sans "
+                    + "Mono',monospace;font-size:13px}.s{font-size:12px;fill:#616e7c}.h{font-size:11px;fill:#7b8794;letter-spacing:.04em}")
+            .Append(
+                ".n{font-variant-numeric:tabular-nums;text-anchor:end}.z{fill:#b8c0c8}.o{font-weight:600}.f{fill:#0b69a3}.no{fill:#9aa5b1}.r{text-anchor:end}</style>\n");
         svg.Append(CultureInfo.InvariantCulture, $"<rect width=\"{Width}\" height=\"{height}\" fill=\"#ffffff\"/>\n");
         for (int i = 0; i < lines.Count; i++)
             Text(svg, Margin, 38 + (i * QueryLineHeight), "q", lines[i]);
         int down = (lines.Count - 1) * QueryLineHeight;
         string figures = string.Create(
             CultureInfo.InvariantCulture,
-            $"{Time(duration.TotalMicroseconds)} in all · {counters.PagesRead:N0} pages{(coldPages is { } cold ? $" ({cold:N0} from the disk)" : "")} · {counters.BlocksDecoded:N0} blocks of {counters.BytesDecoded:N0} bytes · {counters.TermsScanned:N0} terms · {counters.EntriesScanned:N0} entries · {counters.CandidatesScored:N0} scored");
+            $"{Time(duration.TotalMicroseconds)} in all · {counters.PagesRead:N0} "
+                + $"pages{(coldPages is { } cold ? $" ({cold:N0} from the disk)" : "")} · {counters.BlocksDecoded:N0} blocks of "
+                + $"{counters.BytesDecoded:N0} bytes · {counters.TermsScanned:N0} terms · {counters.EntriesScanned:N0} entries · "
+                + $"{counters.CandidatesScored:N0} scored");
         Text(svg, Margin, 62 + down, "s", figures);
         Text(svg, Margin, 98 + down, "h", "STEP");
         foreach ((string title, int right) in _columns)
             Text(svg, right, 98 + down, "h r", title.ToUpperInvariant());
-        svg.Append(CultureInfo.InvariantCulture, $"<line x1=\"{Margin}\" y1=\"{106 + down}\" x2=\"{Width - Margin}\" y2=\"{106 + down}\" stroke=\"#cbd2d9\"/>\n");
+        svg.Append(
+            CultureInfo.InvariantCulture,
+            $"<line x1=\"{Margin}\" y1=\"{106 + down}\" x2=\"{Width - Margin}\" y2=\"{106 + down}\" stroke=\"#cbd2d9\"/>\n");
     }
 
     /// <summary>Every other row stands on a ground of its own.</summary>
     private static void DrawGround(StringBuilder svg, Row row)
     {
         int height = RowHeight + (row.Notes.Count * NoteHeight) + (row.Notes.Count > 0 ? 6 : 0);
-        svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{Margin - 8}\" y=\"{row.Top}\" width=\"{Width - (2 * Margin) + 16}\" height=\"{height}\" fill=\"#f7f9fb\"/>\n");
+        svg.Append(
+            CultureInfo.InvariantCulture,
+            $"<rect x=\"{Margin - 8}\" y=\"{row.Top}\" width=\"{Width - (2 * Margin) + 16}\" height=\"{height}\" "
+                + $"fill=\"#f7f9fb\"/>\n");
     }
 
     private static void DrawBranches(StringBuilder svg, List<Row> rows, Row row)
     {
         int x = Margin + (row.Depth * Indent) + 5;
         foreach (int child in row.Children)
-            svg.Append(CultureInfo.InvariantCulture, $"<path d=\"M{x} {row.Top + 22}V{rows[child].Top + 15}H{x + Indent - 7}\" fill=\"none\" stroke=\"#9fb3c8\" stroke-width=\"1.4\"/>\n");
+            svg.Append(
+                CultureInfo.InvariantCulture,
+                $"<path d=\"M{x} {row.Top + 22}V{rows[child].Top + 15}H{x + Indent - 7}\" fill=\"none\" stroke=\"#9fb3c8\" "
+                    + $"stroke-width=\"1.4\"/>\n");
     }
 
     private static void Draw(StringBuilder svg, Row row, double whole)
@@ -115,11 +137,16 @@ internal static class PlanSvg
         PlanNode node = row.Node;
         int left = Margin + (row.Depth * Indent);
         int baseline = row.Top + 20;
-        svg.Append(CultureInfo.InvariantCulture, $"<circle cx=\"{left + 5}\" cy=\"{row.Top + 15}\" r=\"4.2\" fill=\"{(row.Children.Count > 0 ? "#2680c2" : "#0e7c86")}\"/>\n");
+        svg.Append(
+            CultureInfo.InvariantCulture,
+            $"<circle cx=\"{left + 5}\" cy=\"{row.Top + 15}\" r=\"4.2\" "
+                + $"fill=\"{(row.Children.Count > 0 ? "#2680c2" : "#0e7c86")}\"/>\n");
         int room = Math.Max(16, MaxNameLength - (row.Depth * 3));
         string field = node.Field is null ? "" : Shorten(node.Field, room / 2);
         string label = node.Label is null ? "" : Shorten(node.Label, Math.Max(8, room - node.Operation.Length - field.Length));
-        svg.Append(CultureInfo.InvariantCulture, $"<text x=\"{left + 18}\" y=\"{baseline}\"><tspan class=\"o\">{Escape(node.Operation)}</tspan>");
+        svg.Append(
+            CultureInfo.InvariantCulture,
+            $"<text x=\"{left + 18}\" y=\"{baseline}\"><tspan class=\"o\">{Escape(node.Operation)}</tspan>");
         if (field.Length > 0)
             svg.Append("<tspan class=\"f\" dx=\"7\">").Append(Escape(field)).Append("</tspan>");
         if (label.Length > 0)
@@ -127,7 +154,9 @@ internal static class PlanSvg
         svg.Append("</text>\n");
         DrawNumbers(svg, node, baseline, whole);
         for (int i = 0; i < row.Notes.Count; i++)
-            Text(svg, left + 18, row.Top + RowHeight + 9 + (i * NoteHeight), row.Notes[i].StartsWith("not ", StringComparison.Ordinal) ? "s no" : "s", Shorten(row.Notes[i], MaxNoteLength));
+            Text(
+                svg, left + 18, row.Top + RowHeight + 9 + (i * NoteHeight),
+                row.Notes[i].StartsWith("not ", StringComparison.Ordinal) ? "s no" : "s", Shorten(row.Notes[i], MaxNoteLength));
     }
 
     private static void DrawNumbers(StringBuilder svg, PlanNode node, int baseline, double whole)
@@ -135,13 +164,18 @@ internal static class PlanSvg
         string expected = node.Estimate is { } estimate ? (node.IsExact ? "" : "≤ ") + Number(estimate) : "";
         string[] cells =
         [
-            expected, Number(node.RowsIn), Number(node.RowsOut), Number(node.Windows), Number(node.Counters.PagesRead), Number(node.Counters.BlocksDecoded), Number(node.Counters.BytesDecoded),
-            Number(node.Counters.EntriesScanned), Number(node.Counters.CandidatesScored), node.Elapsed is { } elapsed ? Time(elapsed.TotalMicroseconds) : "",
+            expected, Number(node.RowsIn), Number(node.RowsOut), Number(node.Windows), Number(node.Counters.PagesRead),
+            Number(node.Counters.BlocksDecoded), Number(node.Counters.BytesDecoded),
+            Number(node.Counters.EntriesScanned), Number(node.Counters.CandidatesScored),
+            node.Elapsed is { } elapsed ? Time(elapsed.TotalMicroseconds) : "",
         ];
         if (node.Elapsed is { } time)
         {
             double share = Math.Clamp(time.TotalMicroseconds / whole, 0, 1);
-            svg.Append(CultureInfo.InvariantCulture, $"<rect x=\"{_columns[^1].Right - BarWidth}\" y=\"{baseline + 4}\" width=\"{BarWidth * share:0.#}\" height=\"3\" rx=\"1.5\" fill=\"#f0a860\"/>\n");
+            svg.Append(
+                CultureInfo.InvariantCulture,
+                $"<rect x=\"{_columns[^1].Right - BarWidth}\" y=\"{baseline + 4}\" width=\"{BarWidth * share:0.#}\" height=\"3\" "
+                    + $"rx=\"1.5\" fill=\"#f0a860\"/>\n");
         }
 
         for (int i = 0; i < cells.Length; i++)
@@ -156,7 +190,8 @@ internal static class PlanSvg
 
     private static string Number(long value) => value.ToString("N0", CultureInfo.InvariantCulture);
 
-    private static string Cost(double? nanoseconds) => nanoseconds is { } cost ? $" (about {Time(Math.Round(cost / 1_000, 1))})" : "";
+    private static string Cost(double? nanoseconds) =>
+        nanoseconds is { } cost ? $" (about {Time(Math.Round(cost / 1_000, 1))})" : "";
 
     private static string Time(double microseconds) => microseconds switch
     {

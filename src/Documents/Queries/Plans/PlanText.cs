@@ -4,7 +4,10 @@ using Treepie.Indexing.Plans;
 
 namespace Treepie.Queries.Plans;
 
-/// <summary>A plan on one line, for logs: <c>sort title [10] (and [91] (term Country [1204], range Freight [512]))</c>; in brackets the entries each step handed on.</summary>
+/// <summary>
+/// A plan on one line, for logs: <c>sort title [10] (and [91] (term Country [1204], range Freight [512]))</c>; in brackets the
+/// entries each step handed on.
+/// </summary>
 internal static class PlanText
 {
     /// <summary>Most characters; a plan of a thousand conditions tells nothing more.</summary>

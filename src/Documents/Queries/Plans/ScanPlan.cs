@@ -6,7 +6,9 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Plans;
 
-/// <summary>The plan of a query that the documents themselves answer: one step, whose numbers grow as the results are read.</summary>
+/// <summary>
+/// The plan of a query that the documents themselves answer: one step, whose numbers grow as the results are read.
+/// </summary>
 internal sealed class ScanPlan
 {
     private readonly PlanNode _node;
@@ -27,7 +29,11 @@ internal sealed class ScanPlan
             SourceKind.IdPrefix => ("documents by the start of their id", $"'{query.IdPrefix}', in the order of ids"),
             _ => ("scan of documents", "in the order of their last change"),
         };
-        _node = new PlanNode(operation, label: query.Collection is null ? label : $"{query.Collection}: {label}") { Estimate = source.TotalCount, IsExact = source.IsTotalExact };
+        _node = new PlanNode(operation, label: query.Collection is null ? label : $"{query.Collection}: {label}")
+        {
+            Estimate = source.TotalCount,
+            IsExact = source.IsTotalExact
+        };
     }
 
     /// <summary>The step, with what it has done until now.</summary>

@@ -5,7 +5,8 @@ namespace Treepie.Queries.Projecting;
 /// <summary>
 /// Remembers what was seen, up to a limit, as 128 bits of SHA-256, so that memory does not grow with the size of results;
 /// that two different ones
-/// meet is beyond what a disk would ever get wrong. The first short ones are remembered as they are, as most rows repeat one of few.
+/// meet is beyond what a disk would ever get wrong. The first short ones are remembered as they are, as most rows repeat one of
+/// few.
 /// </summary>
 internal sealed class DistinctFilter(int most)
 {
@@ -32,7 +33,8 @@ internal sealed class DistinctFilter(int most)
         return _seen.Count <= most
             ? true
             : throw new InvalidQueryException(
-                $"'select distinct' found more than {most:N0} different rows (MaxDistinctResults). Narrow the condition, or count the values with facet().");
+                $"'select distinct' found more than {most:N0} different rows (MaxDistinctResults). Narrow the condition, or "
+                    + $"count the values with facet().");
     }
 
     private sealed class ByBytes : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>

@@ -7,15 +7,16 @@ using Treepie.Indexing;
 namespace Treepie.Queries.Projecting;
 
 /// <summary>
-/// What an index has of a hit, as members of a JSON object: the id as the index knows it, and of each field its terms, places (WKT) or vectors; one alone stands for itself, several are an
-/// array, null is null.
+/// What an index has of a hit, as members of a JSON object: the id as the index knows it, and of each field its terms, places
+/// (WKT) or vectors; one alone stands for itself, several are an array, null is null.
 /// </summary>
 internal static class EntryRow
 {
     public static void WriteFields(ReadOnlySpan<byte> key, IReadOnlyList<IndexEntryField> fields, IBufferWriter<byte> output)
     {
         var inner = new ArrayBufferWriter<byte>();
-        using (var json = new Utf8JsonWriter(inner, new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping }))
+        using (var json = new Utf8JsonWriter(
+            inner, new JsonWriterOptions { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping }))
         {
             json.WriteStartObject();
             if (!fields.Any(field => field.Field == AutoIndexField.Id))

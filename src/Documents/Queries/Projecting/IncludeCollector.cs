@@ -30,7 +30,10 @@ internal sealed class IncludeCollector
         _paths.Visit(document.Body, ref sink);
     }
 
-    /// <summary>Writes <c>{"id":document,…}</c>; ids without a document are left out. Ends the life of what was read from the snapshot before.</summary>
+    /// <summary>
+    /// Writes <c>{"id":document,…}</c>; ids without a document are left out. Ends the life of what was read from the snapshot
+    /// before.
+    /// </summary>
     public void Write(DatabaseSnapshot snapshot, IBufferWriter<byte> output)
     {
         output.Write("{"u8);

@@ -8,17 +8,26 @@ using Treepie.Queries.Sources;
 namespace Treepie.Queries.Projecting;
 
 /// <summary>
-/// What SELECT makes of a document: an object of named values. A value that is not there is null. Where the index keeps all of them the document is not read. Immutable.
+/// What SELECT makes of a document: an object of named values. A value that is not there is null. Where the index keeps all of
+/// them the document is not read. Immutable.
 /// </summary>
 internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
 {
-    /// <summary>The name under which clients select, behind all else and without being asked, what types members of a document had: of all members, not of those that are selected.</summary>
+    /// <summary>
+    /// The name under which clients select, behind all else and without being asked, what types members of a document had: of all
+    /// members, not of those that are selected.
+    /// </summary>
     private const string TypesOfMembers = "__PROJECTED_NESTED_OBJECT_TYPES__";
 
-    /// <summary>Whether values come from the document rather than from what the index keeps, so that all are of one state; what is computed only the index has.</summary>
+    /// <summary>
+    /// Whether values come from the document rather than from what the index keeps, so that all are of one state; what is
+    /// computed only the index has.
+    /// </summary>
     private readonly bool _needsDocument = fields.Any(field => field.NeedsDocument) && !fields.Any(field => field.IsComputed);
 
-    /// <summary>Writes the fields, apart by commas, without brackets; returns how many bytes of it make two results equal.</summary>
+    /// <summary>
+    /// Writes the fields, apart by commas, without brackets; returns how many bytes of it make two results equal.
+    /// </summary>
     public int WriteFields(ResultSource source, ArrayBufferWriter<byte> output)
     {
         int telling = output.WrittenCount;
@@ -37,7 +46,8 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
     }
 
     /// <summary>Writes the fields of an object that were written before, with their metadata; a group has no id.</summary>
-    public static void WriteObject(ReadOnlySpan<byte> id, ReadOnlySpan<byte> writtenFields, ReadOnlySpan<byte> extraMetadata, IBufferWriter<byte> output)
+    public static void WriteObject(
+        ReadOnlySpan<byte> id, ReadOnlySpan<byte> writtenFields, ReadOnlySpan<byte> extraMetadata, IBufferWriter<byte> output)
     {
         output.Write("{"u8);
         output.Write(writtenFields);
@@ -79,7 +89,9 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
         else if (field.Path is null || !DocumentValues.TryWrite(source.Current, field.Path, output))
         {
             if (field.IsRequired)
-                throw new InvalidQueryException($"The document '{System.Text.Encoding.UTF8.GetString(source.Id)}' has no '{field.Name}', which the projection has to take from documents (FromDocumentOrThrow).");
+                throw new InvalidQueryException(
+                    $"The document '{System.Text.Encoding.UTF8.GetString(source.Id)}' has no '{field.Name}', which the "
+                        + $"projection has to take from documents (FromDocumentOrThrow).");
             output.Write("null"u8);
         }
     }
@@ -122,7 +134,8 @@ internal sealed class ProjectedField
     /// <summary>Whether it cannot be had from an index that keeps values.</summary>
     public bool NeedsDocument => Literal is null && Slot < 0 && Path is not null;
 
-    public static ProjectedField OfPath(string name, FieldPath path, bool isRequired = false) => new(name) { Path = path, IsRequired = isRequired };
+    public static ProjectedField OfPath(string name, FieldPath path, bool isRequired = false) =>
+        new(name) { Path = path, IsRequired = isRequired };
 
     public static ProjectedField OfStored(string name, int slot, FieldPath? path) => new(name) { Slot = slot, Path = path };
 

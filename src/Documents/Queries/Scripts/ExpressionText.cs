@@ -5,8 +5,9 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Scripts;
 
 /// <summary>
-/// Conditions and values of a query as expressions of a script, where they are not for an index: of <c>filter</c>, and of <c>select</c> beside loaded documents. They mean what they mean
-/// in <c>where</c>: texts compare without case, and of an array any value may be meant.
+/// Conditions and values of a query as expressions of a script, where they are not for an index: of <c>filter</c>, and of
+/// <c>select</c> beside loaded documents. They mean what they mean in <c>where</c>: texts compare without case, and of an array
+/// any value may be meant.
 /// </summary>
 internal sealed class ExpressionText(RqlQuery query)
 {
@@ -16,15 +17,22 @@ internal sealed class ExpressionText(RqlQuery query)
     /// <summary>What the expressions call.</summary>
     public static IReadOnlyList<Computations.ScriptFunction> Helpers { get; } =
     [
-        new("$any", ["a", "test"], "return Array.isArray(a) ? a.some(x => $any(x, test)) : test(typeof a === 'string' ? a.toLowerCase() : a ?? null);"),
+        new(
+            "$any", ["a", "test"],
+            "return Array.isArray(a) ? a.some(x => $any(x, test)) : test(typeof a === 'string' ? a.toLowerCase() : a ?? null);"),
         new("$low", ["b"], "return typeof b === 'string' ? b.toLowerCase() : b ?? null;"),
         new("$equal", ["a", "b"], "const c = $low(b); return $any(a, x => x === c);"),
         new("$less", ["a", "b"], "const c = $low(b); return $any(a, x => x !== null && typeof x === typeof c && x < c);"),
         new("$atMost", ["a", "b"], "const c = $low(b); return $any(a, x => x !== null && typeof x === typeof c && x <= c);"),
-        new("$between", ["a", "b", "c"], "const low = $low(b), high = $low(c); return $any(a, x => x !== null && typeof x === typeof low && x >= low && x <= high);"),
+        new(
+            "$between", ["a", "b", "c"],
+            "const low = $low(b), high = $low(c); return $any(a, x => x !== null && typeof x === typeof low && x >= low && x <= "
+                + "high);"),
         new("$starts", ["a", "b"], "const c = $low(b); return $any(a, x => typeof x === 'string' && x.startsWith(c));"),
         new("$ends", ["a", "b"], "const c = $low(b); return $any(a, x => typeof x === 'string' && x.endsWith(c));"),
-        new("$each", ["a", "get"], "return Array.isArray(a) ? a.flatMap(x => $each(x, get)) : a === null || a === undefined ? [] : [get(a)];"),
+        new(
+            "$each", ["a", "get"],
+            "return Array.isArray(a) ? a.flatMap(x => $each(x, get)) : a === null || a === undefined ? [] : [get(a)];"),
     ];
 
     /// <summary>A condition.</summary>
@@ -38,15 +46,23 @@ internal sealed class ExpressionText(RqlQuery query)
         LiteralExpression { Kind: LiteralKind.False } => "false",
         CompareExpression compare => Compare(compare),
         BetweenExpression between => $"$between({Value(between.Operand)}, {Value(between.Low)}, {Value(between.High)})",
-        InExpression { All: true } list => $"({string.Join(" && ", list.Values.Select(value => $"$equal({Value(list.Operand)}, {Value(value)})").DefaultIfEmpty("true"))})",
-        InExpression list => $"({string.Join(" || ", list.Values.Select(value => In(list.Operand, value)).DefaultIfEmpty("false"))})",
+        InExpression
+        {
+            All: true
+        } list =>
+                $"({string.Join(" && ", list.Values.Select(value => $"$equal({Value(list.Operand)}, {Value(value)})").DefaultIfEmpty("true"))})",
+        InExpression list =>
+            $"({string.Join(" || ", list.Values.Select(value => In(list.Operand, value)).DefaultIfEmpty("false"))})",
         MethodExpression method when _functions.Contains(method.Name) => $"!!({Call(method)})",
         MethodExpression method when method.Is("startsWith") && method.Arguments.Count == 2 => $"$starts({Arguments(method)})",
         MethodExpression method when method.Is("endsWith") && method.Arguments.Count == 2 => $"$ends({Arguments(method)})",
-        MethodExpression method when method.Is("exists") && method.Arguments.Count == 1 => $"({Value(method.Arguments[0].Value)} !== undefined)",
+        MethodExpression method when method.Is("exists") && method.Arguments.Count == 1 =>
+            $"({Value(method.Arguments[0].Value)} !== undefined)",
         MethodExpression method when method.Is("regex") && method.Arguments.Count == 2 => $"regex({Arguments(method)})",
         MethodExpression method => throw RqlErrors.At(
-            query.Text, method.Position, $"'{method.Name}()' is asked of an index, and 'filter' looks at documents: write it after 'where', or declare a function of that name."),
+            query.Text, method.Position,
+            $"'{method.Name}()' is asked of an index, and 'filter' looks at documents: write it after 'where', or declare a "
+                + $"function of that name."),
         _ => throw RqlErrors.At(query.Text, expression.Position, "Expected is a condition, such as Freight > 30."),
     };
 
@@ -61,8 +77,10 @@ internal sealed class ExpressionText(RqlQuery query)
         PathExpression path => Path(path.Segments),
         MethodExpression method when method.Is("id") => "id(this)",
         MethodExpression method when _functions.Contains(method.Name) => Call(method),
-        MethodExpression method when method.Is("cmpxchg") || method.Is("counter") => $"{method.Name.ToLowerInvariant()}({Arguments(method)})",
-        _ => throw RqlErrors.At(query.Text, expression.Position, "Expected is a field, a value, a parameter, or a call of a declared function."),
+        MethodExpression method when method.Is("cmpxchg") || method.Is("counter") =>
+            $"{method.Name.ToLowerInvariant()}({Arguments(method)})",
+        _ => throw RqlErrors.At(
+            query.Text, expression.Position, "Expected is a field, a value, a parameter, or a call of a declared function."),
     };
 
     /// <summary>A call of a declared function.</summary>
@@ -71,7 +89,8 @@ internal sealed class ExpressionText(RqlQuery query)
     /// <summary>Whether a call is of a declared function.</summary>
     public bool IsDeclared(MethodExpression method) => _functions.Contains(method.Name);
 
-    private string Arguments(MethodExpression method) => string.Join(", ", method.Arguments.Select(argument => Value(argument.Value)));
+    private string Arguments(MethodExpression method) =>
+        string.Join(", ", method.Arguments.Select(argument => Value(argument.Value)));
 
     private string Compare(CompareExpression compare)
     {

@@ -6,7 +6,9 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.Scripts;
 
-/// <summary>What a query computes of each document by JavaScript: whether it is wanted, and what is selected of it. Immutable.</summary>
+/// <summary>
+/// What a query computes of each document by JavaScript: whether it is wanted, and what is selected of it. Immutable.
+/// </summary>
 internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
 {
     public const string FilterFunction = "$filter";
@@ -22,10 +24,12 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
             return null;
         if (engine is null)
         {
-            int position = query.Filter?.Position ?? query.Select?.Script?.Position ?? (query.Declarations is [var first, ..] ? first.Position : query.Load[0].Source.Position);
+            int position = query.Filter?.Position ?? query.Select?.Script?.Position
+                ?? (query.Declarations is [var first, ..] ? first.Position : query.Load[0].Source.Position);
             throw RqlErrors.At(
                 query.Text, position,
-                "JavaScript, 'filter' and 'load' need an engine that compiles them: add the package Treepie.Computing, and set DatabaseOptions.Computing = new TextComputingEngine().");
+                "JavaScript, 'filter' and 'load' need an engine that compiles them: add the package Treepie.Computing, and set "
+                    + "DatabaseOptions.Computing = new TextComputingEngine().");
         }
 
         var expressions = new ExpressionText(query);
@@ -41,7 +45,8 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
     /// <summary>Whether what is selected is more than fields of the document.</summary>
     private static bool SelectsByScript(RqlQuery query) => query.Select is { } select
         && (select.Script is not null
-            || select.Items.Any(item => item.Value is MethodExpression method && query.Declarations.Any(one => one.Name == method.Name))
+            || select.Items.Any(
+                item => item.Value is MethodExpression method && query.Declarations.Any(one => one.Name == method.Name))
             || (query.Load.Count > 0 && select.Items.Count > 0));
 
     private static ScriptFunction Select(RqlQuery query, ExpressionText expressions, string prologue)
@@ -61,8 +66,13 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
         var members = new StringBuilder();
         foreach (AliasedExpression item in select.Items)
         {
-            string name = item.Alias ?? (item.Value is PathExpression path ? path.Segments[^1].Name : query.Text[item.Value.Position..].Split([',', ' ', '(', '\n'], 2)[0]);
-            members.Append(CultureInfo.InvariantCulture, $"\"{System.Text.Json.JsonEncodedText.Encode(name)}\": {expressions.Value(item.Value)} ?? null,");
+            string name = item.Alias
+                ?? (item.Value is PathExpression path
+                    ? path.Segments[^1].Name
+                    : query.Text[item.Value.Position..].Split([',', ' ', '(', '\n'], 2)[0]);
+            members.Append(
+                CultureInfo.InvariantCulture,
+                $"\"{System.Text.Json.JsonEncodedText.Encode(name)}\": {expressions.Value(item.Value)} ?? null,");
         }
 
         return new ScriptFunction(SelectFunction, ["$args"], $"{prologue}return {{{members}}};");
@@ -82,7 +92,10 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
         foreach (LoadItem load in query.Load)
         {
             string ids = expressions.Value(load.Source);
-            text.Append(CultureInfo.InvariantCulture, $"const {Name(query, load.Alias, load.Source.Position)} = load({(load.Many ? $"[].concat({ids} ?? [])" : ids)});");
+            text.Append(
+                CultureInfo.InvariantCulture,
+                $"const {Name(query, load.Alias, load.Source.Position)} = "
+                    + $"load({(load.Many ? $"[].concat({ids} ?? [])" : ids)});");
         }
 
         return text.ToString();

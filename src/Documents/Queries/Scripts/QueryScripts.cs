@@ -18,7 +18,8 @@ internal static class QueryScripts
                 throw RqlErrors.At(query.Text, declaration.Position, "'declare timeseries' is not there yet.");
             int body = query.Text.IndexOf(declaration.Body, declaration.Position, StringComparison.Ordinal) + 1;
             (int line, int column) = RqlErrors.PlaceOf(query.Text, body);
-            string[] parameters = declaration.Parameters[1..^1].Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
+            string[] parameters = declaration.Parameters[1..^1].Split(
+                ',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
             functions.Add(new ScriptFunction(declaration.Name, parameters, declaration.Body[1..^1], line, column));
         }
 

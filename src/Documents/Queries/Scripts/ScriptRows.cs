@@ -8,7 +8,9 @@ using Treepie.Store;
 namespace Treepie.Queries.Scripts;
 
 /// <summary>Runs the script of a query over its documents, one after the other. Not thread-safe.</summary>
-internal sealed class ScriptRows(QueryScript script, JsonElement parameters, DatabaseSnapshot snapshot, TimeProvider timeProvider, TimeSpan longest, CancellationToken cancellationToken)
+internal sealed class ScriptRows(
+    QueryScript script, JsonElement parameters, DatabaseSnapshot snapshot, TimeProvider timeProvider, TimeSpan longest,
+    CancellationToken cancellationToken)
 {
     private static readonly JsonElement _none = JsonDocument.Parse("{}").RootElement;
 
@@ -75,13 +77,17 @@ internal sealed class ScriptRows(QueryScript script, JsonElement parameters, Dat
     }
 
     /// <summary>A result has metadata of its own.</summary>
-    private static byte[] WithoutMetadata(JsonElement row) => System.Text.Encoding.UTF8.GetBytes(string.Join(',', row.EnumerateObject()
-        .Where(static member => member.Name != "@metadata").Select(static member => $"\"{JsonEncodedText.Encode(member.Name)}\":{member.Value.GetRawText()}")));
+    private static byte[] WithoutMetadata(JsonElement row) =>
+        System.Text.Encoding.UTF8.GetBytes(string.Join(',', row.EnumerateObject()
+            .Where(static member => member.Name != "@metadata")
+            .Select(static member => $"\"{JsonEncodedText.Encode(member.Name)}\":{member.Value.GetRawText()}")));
 
     private void Call(string function, ResultSource source)
     {
         if (Elapsed > longest)
-            throw new TimeoutException($"The scripts of the query did not finish within {longest.TotalSeconds:0.#} seconds (MaxQueryTime). Narrow its condition, or give it a 'filter_limit'.");
+            throw new TimeoutException(
+                $"The scripts of the query did not finish within {longest.TotalSeconds:0.#} seconds (MaxQueryTime). Narrow its "
+                    + $"condition, or give it a 'filter_limit'.");
         long began = timeProvider.GetTimestamp();
         _document.ResetWrittenCount();
         _result.ResetWrittenCount();
@@ -91,11 +97,15 @@ internal sealed class ScriptRows(QueryScript script, JsonElement parameters, Dat
             _document.Write(source.Current.Body);
         try
         {
-            script.Script.Call(function, new ScriptCall(_document.WrittenMemory, _arguments, ReturnsThis: false), _host, _result, cancellationToken);
+            script.Script.Call(
+                function, new ScriptCall(_document.WrittenMemory, _arguments, ReturnsThis: false), _host, _result,
+                cancellationToken);
         }
         catch (ScriptException error) when (source.HasDocuments)
         {
-            throw new ScriptException($"The query failed for document '{source.Current.IdText()}'. {error.Message}", error.Line, error.Column, error.IsSyntax, error);
+            throw new ScriptException(
+                $"The query failed for document '{source.Current.IdText()}'. {error.Message}", error.Line, error.Column,
+                error.IsSyntax, error);
         }
         finally
         {

@@ -42,5 +42,6 @@ internal sealed class SnapshotScriptHost(DatabaseSnapshot snapshot) : IScriptHos
         // A query has nobody who would read it.
     }
 
-    private static ScriptException OnlyLooks(string function) => new($"'{function}' changes documents, and a query does not: patch them, or update what the query finds.");
+    private static ScriptException OnlyLooks(string function) =>
+        new($"'{function}' changes documents, and a query does not: patch them, or update what the query finds.");
 }

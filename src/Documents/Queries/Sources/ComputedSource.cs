@@ -9,7 +9,8 @@ internal sealed class ComputedSource(DocumentIndex index, IndexSearcher searcher
 {
     public override long TotalCount => 0;
 
-    public override Document Current => throw new InvalidOperationException("The results of this query are computed, as facets are: they are no documents.");
+    public override Document Current =>
+        throw new InvalidOperationException("The results of this query are computed, as facets are: they are no documents.");
 
     public override bool MoveNext() => false;
 

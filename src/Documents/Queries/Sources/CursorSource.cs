@@ -51,18 +51,27 @@ internal sealed class CursorSource : ResultSource
     /// <param name="budget">The budget.</param>
     /// <param name="cancellationToken">Ends it.</param>
     public static CursorSource OfPrefix(
-        DatabaseSnapshot snapshot, string? collection, string prefix, bool counts, ScanBudget? budget, CancellationToken cancellationToken)
+        DatabaseSnapshot snapshot, string? collection, string prefix, bool counts, ScanBudget? budget,
+        CancellationToken cancellationToken)
     {
         var wanted = new DocumentPrefix { StartsWith = prefix };
-        long? count = !counts ? null : budget is null ? snapshot.CountByPrefix(prefix, collection, cancellationToken) : Count(snapshot, collection, wanted, budget, cancellationToken);
+        long? count = !counts
+            ? null
+            : budget is null
+            ? snapshot.CountByPrefix(prefix, collection, cancellationToken)
+            : Count(snapshot, collection, wanted, budget, cancellationToken);
 
         // Where no other collection has a document, none has to be asked for its collection.
-        string? asked = collection is not null && snapshot.Collection(collection)?.DocumentCount == snapshot.DocumentCount ? null : collection;
+        string? asked = collection is not null && snapshot.Collection(collection)?.DocumentCount == snapshot.DocumentCount
+            ? null
+            : collection;
         return new CursorSource(snapshot, snapshot.ByPrefix(wanted), asked, count, budget);
     }
 
     /// <summary>A budget counts the documents that are looked at, so each is.</summary>
-    private static long Count(DatabaseSnapshot snapshot, string? collection, DocumentPrefix wanted, ScanBudget budget, CancellationToken cancellationToken)
+    private static long Count(
+        DatabaseSnapshot snapshot, string? collection, DocumentPrefix wanted, ScanBudget budget,
+        CancellationToken cancellationToken)
     {
         budget.Resume();
         long count = 0;

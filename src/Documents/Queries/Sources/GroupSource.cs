@@ -6,8 +6,12 @@ using Treepie.Store;
 
 namespace Treepie.Queries.Sources;
 
-/// <summary>Groups that an index with a reduce has: the objects that it keeps with its entries. Holds the index until it is disposed.</summary>
-internal sealed class GroupSource(DocumentIndex index, IndexSearcher searcher, SearchResults hits, DatabaseSnapshot snapshot, bool isScored, IndexTail? tail) : ResultSource
+/// <summary>
+/// Groups that an index with a reduce has: the objects that it keeps with its entries. Holds the index until it is disposed.
+/// </summary>
+internal sealed class GroupSource(
+    DocumentIndex index, IndexSearcher searcher, SearchResults hits, DatabaseSnapshot snapshot, bool isScored,
+    IndexTail? tail) : ResultSource
 {
     private readonly ObjectAsDocument _document = new();
 
@@ -23,7 +27,8 @@ internal sealed class GroupSource(DocumentIndex index, IndexSearcher searcher, S
 
     public override ReadOnlySpan<byte> Id => default;
 
-    public override IReadOnlyList<IndexEntryField> Entry() => (tail is null ? searcher.Entry(hits.Key) : searcher.Entry(hits.Key, tail)) ?? [];
+    public override IReadOnlyList<IndexEntryField> Entry() =>
+        (tail is null ? searcher.Entry(hits.Key) : searcher.Entry(hits.Key, tail)) ?? [];
 
     public override Document Current => hits.Stored.TryGet(Reducer.ObjectSlot, out ReadOnlySpan<byte> json)
         ? _document.Of(json, snapshot)

@@ -30,7 +30,9 @@ internal sealed class IdSource : ResultSource
     public override long LookedAt { get; }
 
     public override Document Current =>
-        _snapshot.TryGet(_found[_position], out Document document) ? document : throw new InvalidOperationException("No result is current.");
+        _snapshot.TryGet(_found[_position], out Document document)
+            ? document
+            : throw new InvalidOperationException("No result is current.");
 
     public override bool MoveNext() => ++_position < _found.Count;
 

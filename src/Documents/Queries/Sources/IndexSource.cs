@@ -8,8 +8,8 @@ using Treepie.Store;
 namespace Treepie.Queries.Sources;
 
 /// <summary>
-/// Documents that an index names. The index may know less than the snapshot of the documents: what it finds and is there no more, or
-/// is in another collection now, is left out. Holds the index until it is disposed.
+/// Documents that an index names. The index may know less than the snapshot of the documents: what it finds and is there no more,
+/// or is in another collection now, is left out. Holds the index until it is disposed.
 /// </summary>
 internal sealed class IndexSource : ResultSource
 {
@@ -21,7 +21,9 @@ internal sealed class IndexSource : ResultSource
     private readonly bool _isStale;
     private readonly IndexTail? _tail;
 
-    public IndexSource(DocumentIndex index, IndexSearcher searcher, SearchResults hits, DatabaseSnapshot snapshot, bool isScored, bool isStale, IndexTail? tail = null)
+    public IndexSource(
+        DocumentIndex index, IndexSearcher searcher, SearchResults hits, DatabaseSnapshot snapshot, bool isScored, bool isStale,
+        IndexTail? tail = null)
     {
         _index = index;
         _searcher = searcher;
@@ -42,21 +44,27 @@ internal sealed class IndexSource : ResultSource
 
     public override long EntryId => _hits.EntryId;
 
-    public override ReadOnlySpan<byte> Id => _hits.Stored.TryGet(StoredExtractor.IdSlot, out ReadOnlySpan<byte> id) ? id : Current.Id;
+    public override ReadOnlySpan<byte> Id =>
+        _hits.Stored.TryGet(StoredExtractor.IdSlot, out ReadOnlySpan<byte> id) ? id : Current.Id;
 
-    public override IReadOnlyList<IndexEntryField> Entry() => (_tail is null ? _searcher.Entry(_hits.Key) : _searcher.Entry(_hits.Key, _tail)) ?? [];
+    public override IReadOnlyList<IndexEntryField> Entry() =>
+        (_tail is null ? _searcher.Entry(_hits.Key) : _searcher.Entry(_hits.Key, _tail)) ?? [];
 
     public override StoredRecord Stored => _hits.Stored;
 
     public override Document Current => _snapshot.TryGetByFoldedId(OutputKey.DocumentOf(_hits.Key), out Document document)
         ? document
-        : throw new InvalidOperationException($"Index '{_index.Name}' names the document '{System.Text.Encoding.UTF8.GetString(_hits.Key)}', which does not exist. Reset the index.");
+        : throw new InvalidOperationException(
+            $"Index '{_index.Name}' names the document '{System.Text.Encoding.UTF8.GetString(_hits.Key)}', which does not exist. "
+                + $"Reset the index.");
 
     public override bool MoveNext()
     {
         while (_hits.MoveNext())
         {
-            if (!_isStale || (_snapshot.TryGetByFoldedId(OutputKey.DocumentOf(_hits.Key), out Document document) && _index.Covers(document)))
+            if (!_isStale
+                || (_snapshot.TryGetByFoldedId(OutputKey.DocumentOf(_hits.Key), out Document document)
+                    && _index.Covers(document)))
                 return true;
             _snapshot.ReleasePages();
             _searcher.ReleasePages();

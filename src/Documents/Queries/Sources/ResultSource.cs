@@ -16,7 +16,9 @@ internal abstract class ResultSource : IDisposable
     /// <summary>Documents looked at so far; 0 where an index says which they are.</summary>
     public virtual long LookedAt => 0;
 
-    /// <summary>Whether results are documents, not groups of them: what is computed has no id and no metadata of its own.</summary>
+    /// <summary>
+    /// Whether results are documents, not groups of them: what is computed has no id and no metadata of its own.
+    /// </summary>
     public virtual bool HasDocuments => true;
 
     /// <summary>The document it stands on; where it has none, an object with nothing but a body.</summary>
@@ -53,7 +55,10 @@ internal abstract class ResultSource : IDisposable
         }
     }
 
-    /// <summary>Nothing read before is looked at any more: what decrypted pages the source holds, beside those of the documents' snapshot, may go.</summary>
+    /// <summary>
+    /// Nothing read before is looked at any more: what decrypted pages the source holds, beside those of the documents' snapshot,
+    /// may go.
+    /// </summary>
     public virtual void ReleasePages()
     {
         // Most sources read the documents' snapshot alone.

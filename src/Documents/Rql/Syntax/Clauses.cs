@@ -34,7 +34,8 @@ internal sealed record LoadItem(Expression Source, string Alias, bool Many);
 /// <param name="Everything"><c>*</c></param>
 /// <param name="Script">A JavaScript object, as written.</param>
 /// <param name="Items">Items, where there is neither.</param>
-internal sealed record SelectClause(int Position, bool Distinct, bool Everything, ScriptBlock? Script, IReadOnlyList<AliasedExpression> Items);
+internal sealed record SelectClause(
+    int Position, bool Distinct, bool Everything, ScriptBlock? Script, IReadOnlyList<AliasedExpression> Items);
 
 /// <summary>JavaScript as written, with its brackets.</summary>
 internal sealed record ScriptBlock(int Position, string Text);

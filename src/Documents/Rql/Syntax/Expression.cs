@@ -36,7 +36,8 @@ internal sealed record MethodExpression(int Position, string Name, IReadOnlyList
 internal sealed record MethodArgument(Expression Value, string? Alias);
 
 /// <summary>A comparison.</summary>
-internal sealed record CompareExpression(int Position, CompareOperator Operator, Expression Left, Expression Right) : Expression(Position);
+internal sealed record CompareExpression(int Position, CompareOperator Operator, Expression Left, Expression Right)
+    : Expression(Position);
 
 /// <summary>Operators of <see cref="CompareExpression"/>.</summary>
 internal enum CompareOperator
@@ -50,10 +51,12 @@ internal enum CompareOperator
 }
 
 /// <summary><c>Operand between Low and High</c>, both included.</summary>
-internal sealed record BetweenExpression(int Position, Expression Operand, Expression Low, Expression High) : Expression(Position);
+internal sealed record BetweenExpression(int Position, Expression Operand, Expression Low, Expression High)
+    : Expression(Position);
 
 /// <summary><c>Operand [all] in (values)</c>.</summary>
-internal sealed record InExpression(int Position, Expression Operand, IReadOnlyList<Expression> Values, bool All) : Expression(Position);
+internal sealed record InExpression(int Position, Expression Operand, IReadOnlyList<Expression> Values, bool All)
+    : Expression(Position);
 
 /// <summary>All clauses hold. A chain of ANDs is one node, so that its length is no depth.</summary>
 internal sealed record AndExpression(int Position, IReadOnlyList<Expression> Clauses) : Expression(Position);

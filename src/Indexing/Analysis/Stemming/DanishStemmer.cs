@@ -8,7 +8,8 @@ internal sealed class DanishStemmer : Stemmer
 
     private static readonly string[] Main =
     [
-        "hed", "ethed", "ered", "e", "erede", "ende", "erende", "ene", "erne", "ere", "en", "heden", "eren", "er", "heder", "erer", "heds", "es",
+        "hed", "ethed", "ered", "e", "erede", "ende", "erende", "ene", "erne", "ere", "en", "heden", "eren", "er", "heder",
+        "erer", "heds", "es",
         "endes", "erendes", "enes", "ernes", "eres", "ens", "hedens", "erens", "ers", "ets", "erets", "et", "eret", "s",
     ];
 

@@ -124,7 +124,11 @@ internal sealed class DutchStemmer : Stemmer
             return;
         char last = word.FromEnd(0);
         char vowel = word.FromEnd(1);
-        if (!Vowels.Contains(last) && last != 'I' && vowel is 'a' or 'e' or 'o' or 'u' && word.FromEnd(2) == vowel && !Vowels.Contains(word.FromEnd(3)))
+        if (!Vowels.Contains(last)
+            && last != 'I'
+            && vowel is 'a' or 'e' or 'o' or 'u'
+            && word.FromEnd(2) == vowel
+            && !Vowels.Contains(word.FromEnd(3)))
             word.RemoveAt(word.Length - 2);
     }
 }

@@ -30,12 +30,14 @@ internal sealed class EnglishStemmer : Stemmer
     }.ToFrozenDictionary(StringComparer.Ordinal);
 
     private static readonly string[] Doubles = ["bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"];
-    private static readonly string[] Final = ["inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"];
+    private static readonly string[] Final =
+        ["inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"];
     private static readonly string[] Steps1B = ["eed", "eedly", "ed", "edly", "ing", "ingly"];
 
     private static readonly string[] Steps2 =
     [
-        "tional", "enci", "anci", "abli", "entli", "izer", "ization", "ational", "ation", "ator", "alism", "aliti", "alli", "fulness", "ousli",
+        "tional", "enci", "anci", "abli", "entli", "izer", "ization", "ational", "ation", "ator", "alism", "aliti", "alli",
+        "fulness", "ousli",
         "ousness", "iveness", "iviti", "biliti", "bli", "ogi", "fulli", "lessli", "li",
     ];
 
@@ -43,7 +45,8 @@ internal sealed class EnglishStemmer : Stemmer
 
     private static readonly string[] Steps4 =
     [
-        "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ism", "ate", "iti", "ous", "ive", "ize", "ion",
+        "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
+        "ion",
     ];
 
     public override void Stem(StemWord word)
@@ -233,7 +236,10 @@ internal sealed class EnglishStemmer : Stemmer
         }
     }
 
-    /// <summary>Whether the word ends in a short syllable: consonant, vowel, consonant other than w, x and Y; or it is a vowel and a consonant.</summary>
+    /// <summary>
+    /// Whether the word ends in a short syllable: consonant, vowel, consonant other than w, x and Y; or it is a vowel and a
+    /// consonant.
+    /// </summary>
     private static bool EndsShort(StemWord word)
     {
         if (word.Length < 2 || !Vowels.Contains(word.FromEnd(1)))

@@ -9,7 +9,8 @@ internal sealed class FinnishStemmer : Stemmer
 
     private static readonly string[] Cases =
     [
-        "han", "hen", "hin", "hon", "hän", "hön", "siin", "den", "tten", "seen", "a", "ä", "tta", "ttä", "ta", "tä", "ssa", "ssä", "sta", "stä",
+        "han", "hen", "hin", "hon", "hän", "hön", "siin", "den", "tten", "seen", "a", "ä", "tta", "ttä", "ta", "tä", "ssa", "ssä",
+        "sta", "stä",
         "lla", "llä", "lta", "ltä", "lle", "na", "nä", "ksi", "ine", "n",
     ];
 
@@ -24,7 +25,8 @@ internal sealed class FinnishStemmer : Stemmer
         Particle(word);
         Possessive(word);
         bool endingRemoved = Case(word);
-        if (word.LongestIn(Comparatives, word.R2) is { } comparative && (comparative.Length > 3 || comparative[0] == 'e' || !EndsBefore(word, comparative, "po")))
+        if (word.LongestIn(Comparatives, word.R2) is { } comparative
+            && (comparative.Length > 3 || comparative[0] == 'e' || !EndsBefore(word, comparative, "po")))
             word.Cut(comparative);
         if (!endingRemoved)
             Plural(word);
@@ -91,7 +93,8 @@ internal sealed class FinnishStemmer : Stemmer
         int length = word.Length;
         word.Cut(suffix);
         char last = word.FromEnd(0);
-        if ((suffix is "siin" or "den" or "tten" && !(last == 'i' && BeforeI.Contains(word.FromEnd(1)))) || (suffix == "seen" && !EndsLong(word)))
+        if ((suffix is "siin" or "den" or "tten" && !(last == 'i' && BeforeI.Contains(word.FromEnd(1))))
+            || (suffix == "seen" && !EndsLong(word)))
         {
             // Not that ending, but all of these end in n, which is one.
             word.Restore(length);

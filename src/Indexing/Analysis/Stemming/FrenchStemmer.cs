@@ -5,31 +5,38 @@ internal sealed class FrenchStemmer : Stemmer
 {
     private const string Vowels = "aeiouyâàëéêèïîôûù";
 
-    private static readonly string[] Elisions = ["l", "d", "j", "m", "t", "s", "n", "c", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu"];
+    private static readonly string[] Elisions =
+        ["l", "d", "j", "m", "t", "s", "n", "c", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu"];
 
     private static readonly string[] Standard =
     [
-        "ance", "iqUe", "isme", "able", "iste", "eux", "ances", "iqUes", "ismes", "ables", "istes", "atrice", "ateur", "ation", "atrices",
-        "ateurs", "ations", "logie", "logies", "usion", "ution", "usions", "utions", "ence", "ences", "ement", "ements", "ité", "ités", "if",
+        "ance", "iqUe", "isme", "able", "iste", "eux", "ances", "iqUes", "ismes", "ables", "istes", "atrice", "ateur", "ation",
+        "atrices",
+        "ateurs", "ations", "logie", "logies", "usion", "ution", "usions", "utions", "ence", "ences", "ement", "ements", "ité",
+        "ités", "if",
         "ive", "ifs", "ives", "eaux", "aux", "euse", "euses", "issement", "issements", "amment", "emment", "ment", "ments",
     ];
 
     private static readonly string[] IVerbs =
     [
-        "îmes", "ît", "îtes", "i", "ie", "ies", "ir", "ira", "irai", "iraIent", "irais", "irait", "iras", "irent", "irez", "iriez", "irions",
-        "irons", "iront", "is", "issaIent", "issais", "issait", "issant", "issante", "issantes", "issants", "isse", "issent", "isses", "issez",
+        "îmes", "ît", "îtes", "i", "ie", "ies", "ir", "ira", "irai", "iraIent", "irais", "irait", "iras", "irent", "irez",
+        "iriez", "irions",
+        "irons", "iront", "is", "issaIent", "issais", "issait", "issant", "issante", "issantes", "issants", "isse", "issent",
+        "isses", "issez",
         "issiez", "issions", "issons", "it",
     ];
 
     private static readonly string[] EVerbs =
     [
-        "é", "ée", "ées", "és", "èrent", "er", "era", "erai", "eraIent", "erais", "erait", "eras", "erez", "eriez", "erions", "erons", "eront",
+        "é", "ée", "ées", "és", "èrent", "er", "era", "erai", "eraIent", "erais", "erait", "eras", "erez", "eriez", "erions",
+        "erons", "eront",
         "ez", "iez",
     ];
 
     private static readonly string[] AVerbs =
     [
-        "âmes", "ât", "âtes", "a", "ai", "aIent", "ais", "ait", "ant", "ante", "antes", "ants", "as", "asse", "assent", "asses", "assiez", "assions",
+        "âmes", "ât", "âtes", "a", "ai", "aIent", "ais", "ait", "ant", "ante", "antes", "ants", "as", "asse", "assent", "asses",
+        "assiez", "assions",
     ];
 
     private static readonly string[] Verbs = ["ions", .. EVerbs, .. AVerbs];
@@ -57,7 +64,9 @@ internal sealed class FrenchStemmer : Stemmer
         End(word);
     }
 
-    /// <summary>Marks vowels that count as consonants, by capitals: one place after the other, until no rule finds anything there.</summary>
+    /// <summary>
+    /// Marks vowels that count as consonants, by capitals: one place after the other, until no rule finds anything there.
+    /// </summary>
     private static void Begin(StemWord word)
     {
         for (int i = 0; i < word.Length;)

@@ -9,15 +9,18 @@ internal sealed class HungarianStemmer : Stemmer
 
     private static readonly string[] Doubles =
     [
-        "bb", "cc", "ccs", "dd", "ff", "gg", "ggy", "jj", "kk", "ll", "lly", "mm", "nn", "nny", "pp", "rr", "ss", "ssz", "tt", "tty", "vv", "zz", "zzs",
+        "bb", "cc", "ccs", "dd", "ff", "gg", "ggy", "jj", "kk", "ll", "lly", "mm", "nn", "nny", "pp", "rr", "ss", "ssz", "tt",
+        "tty", "vv", "zz", "zzs",
     ];
 
     private static readonly string[] Instrumentals = ["al", "el"];
 
     private static readonly string[] Cases =
     [
-        "ban", "ben", "ba", "be", "ra", "re", "nak", "nek", "val", "vel", "tól", "től", "ról", "ről", "ból", "ből", "hoz", "hez", "höz", "nál", "nél", "ig", "at", "et", "ot", "öt",
-        "ért", "képp", "képpen", "kor", "ul", "ül", "vá", "vé", "onként", "enként", "anként", "ként", "en", "on", "an", "ön", "n", "t",
+        "ban", "ben", "ba", "be", "ra", "re", "nak", "nek", "val", "vel", "tól", "től", "ról", "ről", "ból", "ből", "hoz", "hez",
+        "höz", "nál", "nél", "ig", "at", "et", "ot", "öt",
+        "ért", "képp", "képpen", "kor", "ul", "ül", "vá", "vé", "onként", "enként", "anként", "ként", "en", "on", "an", "ön", "n",
+        "t",
     ];
 
     private static readonly string[] SpecialCases = ["én", "án", "ánként"];
@@ -30,12 +33,14 @@ internal sealed class HungarianStemmer : Stemmer
 
     private static readonly string[] SingularOwners =
     [
-        "ünk", "unk", "ánk", "énk", "nk", "ájuk", "éjük", "juk", "jük", "uk", "ük", "em", "om", "am", "ám", "ém", "m", "od", "ed", "ad", "öd", "ád", "éd", "d", "ja", "je", "a", "e", "o", "á", "é",
+        "ünk", "unk", "ánk", "énk", "nk", "ájuk", "éjük", "juk", "jük", "uk", "ük", "em", "om", "am", "ám", "ém", "m", "od", "ed",
+        "ad", "öd", "ád", "éd", "d", "ja", "je", "a", "e", "o", "á", "é",
     ];
 
     private static readonly string[] PluralOwners =
     [
-        "jaim", "jeim", "áim", "éim", "aim", "eim", "im", "jaid", "jeid", "áid", "éid", "aid", "eid", "id", "jai", "jei", "ái", "éi", "ai", "ei", "i", "jaink", "jeink", "eink", "aink", "áink", "éink",
+        "jaim", "jeim", "áim", "éim", "aim", "eim", "im", "jaid", "jeid", "áid", "éid", "aid", "eid", "id", "jai", "jei", "ái",
+        "éi", "ai", "ei", "i", "jaink", "jeink", "eink", "aink", "áink", "éink",
         "ink", "jaitok", "jeitek", "aitok", "eitek", "áitok", "éitek", "itek", "jeik", "jaik", "aik", "eik", "áik", "éik", "ik",
     ];
 
@@ -60,7 +65,10 @@ internal sealed class HungarianStemmer : Stemmer
         Take(word, Plurals);
     }
 
-    /// <summary>R1 begins behind the first consonant of a word that begins with a vowel, of others behind the first vowel. Two letters can be one consonant.</summary>
+    /// <summary>
+    /// R1 begins behind the first consonant of a word that begins with a vowel, of others behind the first vowel. Two letters can
+    /// be one consonant.
+    /// </summary>
     private static void SetRegion(StemWord word)
     {
         int place = 0;
@@ -88,8 +96,8 @@ internal sealed class HungarianStemmer : Stemmer
     }
 
     /// <summary>
-    /// Takes off the longest of the endings, if it lies in R1. The <c>á</c> or <c>é</c> that one begins with is the word's own vowel, made long by it, and stays, short; but not in
-    /// <c>-é</c> and <c>-éi</c>, which say whose something is.
+    /// Takes off the longest of the endings, if it lies in R1. The <c>á</c> or <c>é</c> that one begins with is the word's own
+    /// vowel, made long by it, and stays, short; but not in <c>-é</c> and <c>-éi</c>, which say whose something is.
     /// </summary>
     private static void Take(StemWord word, string[] endings, bool areOwned = false)
     {

@@ -7,30 +7,41 @@ internal sealed class ItalianStemmer : Stemmer
 
     private static readonly string[] Elisions =
     [
-        "c", "l", "all", "dall", "dell", "nell", "sull", "coll", "pell", "gl", "agl", "dagl", "degl", "negl", "sugl", "un", "m", "t", "s", "v", "d",
+        "c", "l", "all", "dall", "dell", "nell", "sull", "coll", "pell", "gl", "agl", "dagl", "degl", "negl", "sugl", "un", "m",
+        "t", "s", "v", "d",
     ];
 
     private static readonly string[] Pronouns =
     [
-        "ci", "gli", "la", "le", "li", "lo", "mi", "ne", "si", "ti", "vi", "sene", "gliela", "gliele", "glieli", "glielo", "gliene", "mela", "mele",
-        "meli", "melo", "mene", "tela", "tele", "teli", "telo", "tene", "cela", "cele", "celi", "celo", "cene", "vela", "vele", "veli", "velo", "vene",
+        "ci", "gli", "la", "le", "li", "lo", "mi", "ne", "si", "ti", "vi", "sene", "gliela", "gliele", "glieli", "glielo",
+        "gliene", "mela", "mele",
+        "meli", "melo", "mene", "tela", "tele", "teli", "telo", "tene", "cela", "cele", "celi", "celo", "cene", "vela", "vele",
+        "veli", "velo", "vene",
     ];
 
     private static readonly string[] Standard =
     [
-        "anza", "anze", "ico", "ici", "ica", "ice", "iche", "ichi", "ismo", "ismi", "abile", "abili", "ibile", "ibili", "ista", "iste", "isti",
-        "istà", "istè", "istì", "oso", "osi", "osa", "ose", "mente", "atrice", "atrici", "ante", "anti", "azione", "azioni", "atore", "atori",
-        "logia", "logie", "uzione", "uzioni", "usione", "usioni", "enza", "enze", "amento", "amenti", "imento", "imenti", "amente", "ità", "ivo",
+        "anza", "anze", "ico", "ici", "ica", "ice", "iche", "ichi", "ismo", "ismi", "abile", "abili", "ibile", "ibili", "ista",
+        "iste", "isti",
+        "istà", "istè", "istì", "oso", "osi", "osa", "ose", "mente", "atrice", "atrici", "ante", "anti", "azione", "azioni",
+        "atore", "atori",
+        "logia", "logie", "uzione", "uzioni", "usione", "usioni", "enza", "enze", "amento", "amenti", "imento", "imenti",
+        "amente", "ità", "ivo",
         "ivi", "iva", "ive",
     ];
 
     private static readonly string[] Verbs =
     [
-        "ammo", "ando", "ano", "are", "arono", "asse", "assero", "assi", "assimo", "ata", "ate", "ati", "ato", "ava", "avamo", "avano", "avate",
-        "avi", "avo", "emmo", "enda", "ende", "endi", "endo", "erà", "erai", "eranno", "ere", "erebbe", "erebbero", "erei", "eremmo", "eremo",
-        "ereste", "eresti", "erete", "erò", "erono", "essero", "ete", "eva", "evamo", "evano", "evate", "evi", "evo", "Yamo", "iamo", "immo", "irà",
-        "irai", "iranno", "ire", "irebbe", "irebbero", "irei", "iremmo", "iremo", "ireste", "iresti", "irete", "irò", "irono", "isca", "iscano",
-        "isce", "isci", "isco", "iscono", "issero", "ita", "ite", "iti", "ito", "iva", "ivamo", "ivano", "ivate", "ivi", "ivo", "ono", "uta", "ute",
+        "ammo", "ando", "ano", "are", "arono", "asse", "assero", "assi", "assimo", "ata", "ate", "ati", "ato", "ava", "avamo",
+        "avano", "avate",
+        "avi", "avo", "emmo", "enda", "ende", "endi", "endo", "erà", "erai", "eranno", "ere", "erebbe", "erebbero", "erei",
+        "eremmo", "eremo",
+        "ereste", "eresti", "erete", "erò", "erono", "essero", "ete", "eva", "evamo", "evano", "evate", "evi", "evo", "Yamo",
+        "iamo", "immo", "irà",
+        "irai", "iranno", "ire", "irebbe", "irebbero", "irei", "iremmo", "iremo", "ireste", "iresti", "irete", "irò", "irono",
+        "isca", "iscano",
+        "isce", "isci", "isco", "iscono", "issero", "ita", "ite", "iti", "ito", "iva", "ivamo", "ivano", "ivate", "ivi", "ivo",
+        "ono", "uta", "ute",
         "uti", "uto", "ar", "ir",
     ];
 

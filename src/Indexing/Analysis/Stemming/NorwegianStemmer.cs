@@ -8,7 +8,8 @@ internal sealed class NorwegianStemmer : Stemmer
 
     private static readonly string[] Main =
     [
-        "a", "e", "ede", "ande", "ende", "ane", "ene", "hetene", "en", "heten", "ar", "er", "heter", "as", "es", "edes", "endes", "enes", "hetenes",
+        "a", "e", "ede", "ande", "ende", "ane", "ene", "hetene", "en", "heten", "ar", "er", "heter", "as", "es", "edes", "endes",
+        "enes", "hetenes",
         "ens", "hetens", "ers", "ets", "et", "het", "ast", "s", "erte", "ert",
     ];
 

@@ -12,7 +12,9 @@ internal static class RomanceSuffixes
         return true;
     }
 
-    /// <summary>What stands before an adverb's <c>-amente</c>: <c>iv</c> (with <c>at</c> before it) or one of the endings.</summary>
+    /// <summary>
+    /// What stands before an adverb's <c>-amente</c>: <c>iv</c> (with <c>at</c> before it) or one of the endings.
+    /// </summary>
     public static void CutBeforeAmente(StemWord word, params ReadOnlySpan<string> endings)
     {
         if (word.EndsWith("iv"))

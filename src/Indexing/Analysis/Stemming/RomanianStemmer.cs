@@ -16,7 +16,11 @@ internal sealed class RomanianStemmer : Stemmer
         ("abil", ["abilitate", "abilitati", "abilităi", "abilităţi"]),
         ("ibil", ["ibilitate"]),
         ("iv", ["ivitate", "ivitati", "ivităi", "ivităţi"]),
-        ("ic", ["icitate", "icitati", "icităi", "icităţi", "icator", "icatori", "iciv", "iciva", "icive", "icivi", "icivă", "ical", "icala", "icale", "icali", "icală"]),
+        ("ic",
+        [
+            "icitate", "icitati", "icităi", "icităţi", "icator", "icatori", "iciv", "iciva", "icive", "icivi", "icivă", "ical",
+            "icala", "icale", "icali", "icală"
+        ]),
         ("at", ["ativ", "ativa", "ative", "ativi", "ativă", "aţiune", "atoare", "ator", "atori", "ătoare", "ător", "ători"]),
         ("it", ["itiv", "itiva", "itive", "itivi", "itivă", "iţiune", "itoare", "itor", "itori"]),
     ];
@@ -25,22 +29,28 @@ internal sealed class RomanianStemmer : Stemmer
 
     private static readonly string[] Standard =
     [
-        "at", "ata", "ată", "ati", "ate", "ut", "uta", "ută", "uti", "ute", "it", "ita", "ită", "iti", "ite", "ic", "ica", "ice", "ici", "ică", "abil", "abila", "abile", "abili", "abilă", "ibil", "ibila",
-        "ibile", "ibili", "ibilă", "oasa", "oasă", "oase", "os", "osi", "oşi", "ant", "anta", "ante", "anti", "antă", "ator", "atori", "itate", "itati", "ităi", "ităţi", "iv", "iva", "ive", "ivi", "ivă",
+        "at", "ata", "ată", "ati", "ate", "ut", "uta", "ută", "uti", "ute", "it", "ita", "ită", "iti", "ite", "ic", "ica", "ice",
+        "ici", "ică", "abil", "abila", "abile", "abili", "abilă", "ibil", "ibila",
+        "ibile", "ibili", "ibilă", "oasa", "oasă", "oase", "os", "osi", "oşi", "ant", "anta", "ante", "anti", "antă", "ator",
+        "atori", "itate", "itati", "ităi", "ităţi", "iv", "iva", "ive", "ivi", "ivă",
         "iune", "iuni", "ism", "isme", "ist", "ista", "iste", "isti", "istă", "işti",
     ];
 
     /// <summary>Endings of verbs that stand behind a consonant or <c>u</c>.</summary>
     private static readonly string[] Verbs =
     [
-        "are", "ere", "ire", "âre", "ind", "ând", "indu", "ându", "eze", "ească", "ez", "ezi", "ează", "esc", "eşti", "eşte", "ăsc", "ăşti", "ăşte", "am", "ai", "au", "eam", "eai", "ea", "eaţi", "eau",
-        "iam", "iai", "ia", "iaţi", "iau", "ui", "aşi", "arăm", "arăţi", "ară", "uşi", "urăm", "urăţi", "ură", "işi", "irăm", "irăţi", "iră", "âi", "âşi", "ârăm", "ârăţi", "âră", "asem", "aseşi", "ase",
-        "aserăm", "aserăţi", "aseră", "isem", "iseşi", "ise", "iserăm", "iserăţi", "iseră", "âsem", "âseşi", "âse", "âserăm", "âserăţi", "âseră", "usem", "useşi", "use", "userăm", "userăţi", "useră",
+        "are", "ere", "ire", "âre", "ind", "ând", "indu", "ându", "eze", "ească", "ez", "ezi", "ează", "esc", "eşti", "eşte",
+        "ăsc", "ăşti", "ăşte", "am", "ai", "au", "eam", "eai", "ea", "eaţi", "eau",
+        "iam", "iai", "ia", "iaţi", "iau", "ui", "aşi", "arăm", "arăţi", "ară", "uşi", "urăm", "urăţi", "ură", "işi", "irăm",
+        "irăţi", "iră", "âi", "âşi", "ârăm", "ârăţi", "âră", "asem", "aseşi", "ase",
+        "aserăm", "aserăţi", "aseră", "isem", "iseşi", "ise", "iserăm", "iserăţi", "iseră", "âsem", "âseşi", "âse", "âserăm",
+        "âserăţi", "âseră", "usem", "useşi", "use", "userăm", "userăţi", "useră",
     ];
 
     private static readonly string[] PlainVerbs =
     [
-        "ăm", "aţi", "em", "eţi", "im", "iţi", "âm", "âţi", "seşi", "serăm", "serăţi", "seră", "sei", "se", "sesem", "seseşi", "sese", "seserăm", "seserăţi", "seseră",
+        "ăm", "aţi", "em", "eţi", "im", "iţi", "âm", "âţi", "seşi", "serăm", "serăţi", "seră", "sei", "se", "sesem", "seseşi",
+        "sese", "seserăm", "seserăţi", "seseră",
     ];
 
     private static readonly string[] AllVerbs = [.. Verbs, .. PlainVerbs];

@@ -5,25 +5,36 @@ internal sealed class SpanishStemmer : Stemmer
 {
     private const string Vowels = "aeiouáéíóúü";
 
-    private static readonly string[] Pronouns = ["me", "se", "sela", "selo", "selas", "selos", "la", "le", "lo", "las", "les", "los", "nos"];
-    private static readonly string[] BeforePronouns = ["iéndo", "ándo", "ár", "ér", "ír", "ando", "iendo", "ar", "er", "ir", "yendo"];
+    private static readonly string[] Pronouns =
+        ["me", "se", "sela", "selo", "selas", "selos", "la", "le", "lo", "las", "les", "los", "nos"];
+    private static readonly string[] BeforePronouns =
+        ["iéndo", "ándo", "ár", "ér", "ír", "ando", "iendo", "ar", "er", "ir", "yendo"];
 
     private static readonly string[] Standard =
     [
-        "anza", "anzas", "ico", "ica", "icos", "icas", "ismo", "ismos", "able", "ables", "ible", "ibles", "ista", "istas", "oso", "osa", "osos",
-        "osas", "amiento", "amientos", "imiento", "imientos", "adora", "ador", "ación", "adoras", "adores", "aciones", "ante", "antes", "ancia",
-        "ancias", "acion", "logía", "logías", "ución", "uciones", "encia", "encias", "amente", "mente", "idad", "idades", "iva", "ivo", "ivas", "ivos",
+        "anza", "anzas", "ico", "ica", "icos", "icas", "ismo", "ismos", "able", "ables", "ible", "ibles", "ista", "istas", "oso",
+        "osa", "osos",
+        "osas", "amiento", "amientos", "imiento", "imientos", "adora", "ador", "ación", "adoras", "adores", "aciones", "ante",
+        "antes", "ancia",
+        "ancias", "acion", "logía", "logías", "ución", "uciones", "encia", "encias", "amente", "mente", "idad", "idades", "iva",
+        "ivo", "ivas", "ivos",
     ];
 
-    private static readonly string[] YVerbs = ["ya", "ye", "yan", "yen", "yeron", "yendo", "yo", "yó", "yas", "yes", "yais", "yamos"];
+    private static readonly string[] YVerbs =
+        ["ya", "ye", "yan", "yen", "yeron", "yendo", "yo", "yó", "yas", "yes", "yais", "yamos"];
 
     private static readonly string[] Verbs =
     [
-        "en", "es", "éis", "emos", "arían", "arías", "arán", "arás", "aríais", "aría", "aréis", "aríamos", "aremos", "ará", "aré", "erían", "erías",
-        "erán", "erás", "eríais", "ería", "eréis", "eríamos", "eremos", "erá", "eré", "irían", "irías", "irán", "irás", "iríais", "iría", "iréis",
-        "iríamos", "iremos", "irá", "iré", "aba", "ada", "ida", "ía", "ara", "iera", "ad", "ed", "id", "ase", "iese", "aste", "iste", "an", "aban",
-        "ían", "aran", "ieran", "asen", "iesen", "aron", "ieron", "ado", "ido", "ando", "iendo", "ió", "ar", "er", "ir", "as", "abas", "adas",
-        "idas", "ías", "aras", "ieras", "ases", "ieses", "ís", "áis", "abais", "íais", "arais", "ierais", "aseis", "ieseis", "asteis", "isteis",
+        "en", "es", "éis", "emos", "arían", "arías", "arán", "arás", "aríais", "aría", "aréis", "aríamos", "aremos", "ará", "aré",
+        "erían", "erías",
+        "erán", "erás", "eríais", "ería", "eréis", "eríamos", "eremos", "erá", "eré", "irían", "irías", "irán", "irás", "iríais",
+        "iría", "iréis",
+        "iríamos", "iremos", "irá", "iré", "aba", "ada", "ida", "ía", "ara", "iera", "ad", "ed", "id", "ase", "iese", "aste",
+        "iste", "an", "aban",
+        "ían", "aran", "ieran", "asen", "iesen", "aron", "ieron", "ado", "ido", "ando", "iendo", "ió", "ar", "er", "ir", "as",
+        "abas", "adas",
+        "idas", "ías", "aras", "ieras", "ases", "ieses", "ís", "áis", "abais", "íais", "arais", "ierais", "aseis", "ieseis",
+        "asteis", "isteis",
         "ados", "idos", "amos", "ábamos", "íamos", "imos", "áramos", "iéramos", "iésemos", "ásemos",
     ];
 
@@ -68,7 +79,8 @@ internal sealed class SpanishStemmer : Stemmer
         word.Cut(suffix);
         switch (suffix)
         {
-            case "adora" or "ador" or "ación" or "adoras" or "adores" or "aciones" or "ante" or "antes" or "ancia" or "ancias" or "acion":
+            case "adora" or "ador" or "ación" or "adoras" or "adores" or "aciones" or "ante" or "antes" or "ancia" or "ancias"
+                or "acion":
                 RomanceSuffixes.CutInR2(word, "ic");
                 break;
             case "logía" or "logías":

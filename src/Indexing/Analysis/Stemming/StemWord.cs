@@ -2,7 +2,9 @@ using System.Text;
 
 namespace Treepie.Indexing.Analysis.Stemming;
 
-/// <summary>A word while it is being stemmed: its characters, and the regions (places up to the end) that rules speak of. Scratch, reused.</summary>
+/// <summary>
+/// A word while it is being stemmed: its characters, and the regions (places up to the end) that rules speak of. Scratch, reused.
+/// </summary>
 internal sealed class StemWord
 {
     /// <summary>Longest word that is stemmed; what is longer is no word of these languages and stays as it is.</summary>

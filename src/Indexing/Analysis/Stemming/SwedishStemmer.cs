@@ -7,8 +7,10 @@ internal sealed class SwedishStemmer : Stemmer
 
     private static readonly string[] Main =
     [
-        "a", "arna", "erna", "heterna", "orna", "ad", "e", "ade", "ande", "arne", "are", "aste", "en", "anden", "aren", "heten", "ern", "ar", "er",
-        "heter", "or", "as", "arnas", "ernas", "ornas", "es", "ades", "andes", "ens", "arens", "hetens", "erns", "at", "andet", "het", "ast", "s",
+        "a", "arna", "erna", "heterna", "orna", "ad", "e", "ade", "ande", "arne", "are", "aste", "en", "anden", "aren", "heten",
+        "ern", "ar", "er",
+        "heter", "or", "as", "arnas", "ernas", "ornas", "es", "ades", "andes", "ens", "arens", "hetens", "erns", "at", "andet",
+        "het", "ast", "s",
     ];
 
     public override void Stem(StemWord word)

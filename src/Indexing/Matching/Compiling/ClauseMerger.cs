@@ -5,12 +5,14 @@ using Treepie.Indexing.Schema;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// Rewrites a query so that conditions over one field that stand side by side are looked up together: the ranges of an AND become one range, those of an OR one list of ranges, and
-/// patterns of an OR that read the whole dictionary read it once. The rewritten query has the same matches and the same scores.
+/// Rewrites a query so that conditions over one field that stand side by side are looked up together: the ranges of an AND become
+/// one range, those of an OR one list of ranges, and patterns of an OR that read the whole dictionary read it once. The rewritten
+/// query has the same matches and the same scores.
 /// </summary>
 /// <remarks>
-/// A lower and an upper bound may be met by two values of one entry, so they become one range only where no entry ever had several values. Two lower bounds, or two upper ones, are always the
-/// tighter of them. Where scores are wanted every condition adds to them: one that was merged into another stays as one that every entry matches, and an OR is left as it is.
+/// A lower and an upper bound may be met by two values of one entry, so they become one range only where no entry ever had
+/// several values. Two lower bounds, or two upper ones, are always the tighter of them. Where scores are wanted every condition
+/// adds to them: one that was merged into another stays as one that every entry matches, and an OR is left as it is.
 /// </remarks>
 /// <param name="context">The running query.</param>
 /// <param name="isScored">Whether scores are wanted.</param>
@@ -31,7 +33,9 @@ internal sealed class ClauseMerger(QueryContext context, bool isScored)
         return CanMerge(query, 0, ref found) ? new ClauseMerger(context, isScored).Merge(query) : query;
     }
 
-    /// <summary>Whether at least two conditions are of the kinds that can be merged; false for what is nested too deeply.</summary>
+    /// <summary>
+    /// Whether at least two conditions are of the kinds that can be merged; false for what is nested too deeply.
+    /// </summary>
     private static bool CanMerge(IndexQuery query, int depth, ref int found)
     {
         if (depth > MaxDepth)
@@ -132,14 +136,17 @@ internal sealed class ClauseMerger(QueryContext context, bool isScored)
         return clauses is [{ } only] ? only : new AndQuery(clauses);
     }
 
-    /// <summary>A value that is asked for says of a range over its field that it is met, or that nothing meets both. False in that case.</summary>
+    /// <summary>
+    /// A value that is asked for says of a range over its field that it is met, or that nothing meets both. False in that case.
+    /// </summary>
     private bool TakeTerms(List<IndexQuery> clauses, List<MergedRange> groups)
     {
         foreach (IndexQuery clause in clauses)
         {
             if (clause is not TermQuery { Value.Kind: FieldValueKind.Text or FieldValueKind.Long or FieldValueKind.Double } term
                 || IsFullText(term.Field)
-                || !new RangeCompiler(context).TryOpen(new RangeQuery(term.Field, term.Value, true, term.Value, true), out KeyRange value))
+                || !new RangeCompiler(context).TryOpen(
+                    new RangeQuery(term.Field, term.Value, true, term.Value, true), out KeyRange value))
             {
                 continue;
             }
@@ -168,7 +175,9 @@ internal sealed class ClauseMerger(QueryContext context, bool isScored)
         var merged = new List<IndexQuery>(clauses.Count);
         foreach (IndexQuery clause in clauses)
         {
-            if (clause is RangeQuery range && !IsFullText(range.Field) && new RangeCompiler(context).TryOpen(range, out KeyRange keys))
+            if (clause is RangeQuery range
+                && !IsFullText(range.Field)
+                && new RangeCompiler(context).TryOpen(range, out KeyRange keys))
                 Of(ranges, keys.Dictionary).Add((range, keys));
             else if (PatternCompiler.FieldOfPattern(clause) is { } field)
                 Of(patterns, field).Add(clause);
@@ -197,7 +206,9 @@ internal sealed class ClauseMerger(QueryContext context, bool isScored)
         return group;
     }
 
-    /// <summary>Whether no entry ever had several values of a field: then what meets two conditions meets them with one value.</summary>
+    /// <summary>
+    /// Whether no entry ever had several values of a field: then what meets two conditions meets them with one value.
+    /// </summary>
     private bool IsSingle(string name) => !IsFullText(name) && !view.Statistics(view.Field(name)).EverHadSeveralValues;
 
     private bool IsFullText(string name) => view.Schema.Fields[view.Field(name)].Analysis == FieldAnalysis.FullText;

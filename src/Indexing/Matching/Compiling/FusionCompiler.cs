@@ -6,7 +6,10 @@ using Treepie.Indexing.Vectors;
 
 namespace Treepie.Indexing.Matching.Compiling;
 
-/// <summary>Runs the searches of a <see cref="FusionQuery"/> while the query is compiled, each for its best entries, and makes one list of them.</summary>
+/// <summary>
+/// Runs the searches of a <see cref="FusionQuery"/> while the query is compiled, each for its best entries, and makes one list of
+/// them.
+/// </summary>
 /// <param name="context">The query.</param>
 /// <param name="beside">Conditions beside it.</param>
 internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQuery> beside)
@@ -62,12 +65,16 @@ internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQu
     private static void Check(FusionQuery query)
     {
         if (query.Clauses.Count is < 1 or > FusionQuery.MaxClauses)
-            throw new IndexQueryException($"A fusion has 1 to {FusionQuery.MaxClauses} searches; {query.Clauses.Count} are given.");
+            throw new IndexQueryException(
+                $"A fusion has 1 to {FusionQuery.MaxClauses} searches; {query.Clauses.Count} are given.");
         if (query.Window is < 1 or > FusionQuery.MaxWindow)
-            throw new IndexQueryException($"Each search of a fusion gives 1 to {FusionQuery.MaxWindow:N0} entries; {query.Window} is not such a number.");
+            throw new IndexQueryException(
+                $"Each search of a fusion gives 1 to {FusionQuery.MaxWindow:N0} entries; {query.Window} is not such a number.");
         foreach (FusionClause clause in query.Clauses)
             if (clause.Weight == 0 || !BoostLimits.IsOfQuery(clause.Weight))
-                throw new IndexQueryException($"The weight of a search in a fusion is a number from {BoostLimits.LeastOfQuery} to {BoostLimits.MostOfQuery}; {clause.Weight} is not.");
+                throw new IndexQueryException(
+                    $"The weight of a search in a fusion is a number from {BoostLimits.LeastOfQuery} to "
+                        + $"{BoostLimits.MostOfQuery}; {clause.Weight} is not.");
     }
 
     private Operator Search(IndexQuery query, Operator? filter)

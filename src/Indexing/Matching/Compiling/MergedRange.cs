@@ -42,9 +42,11 @@ internal sealed class MergedRange
     /// <summary>Takes another range in.</summary>
     public void Narrow(RangeQuery other, KeyRange keys)
     {
-        if (other.Low is not null && (low is null || IsTighter(keys.Low.AsSpan().SequenceCompareTo(low), range.LowInclusive, other.LowInclusive)))
+        if (other.Low is not null
+            && (low is null || IsTighter(keys.Low.AsSpan().SequenceCompareTo(low), range.LowInclusive, other.LowInclusive)))
             (low, range) = (keys.Low, range with { Low = other.Low, LowInclusive = other.LowInclusive });
-        if (other.High is not null && (high is null || IsTighter(high.AsSpan().SequenceCompareTo(keys.High), range.HighInclusive, other.HighInclusive)))
+        if (other.High is not null
+            && (high is null || IsTighter(high.AsSpan().SequenceCompareTo(keys.High), range.HighInclusive, other.HighInclusive)))
             (high, range) = (keys.High, range with { High = other.High, HighInclusive = other.HighInclusive });
     }
 
@@ -81,11 +83,16 @@ internal sealed class MergedRange
 
         // Without a bound it would not be said of which kind the values are.
         if (apart is [{ Low: null, High: null } open])
-            apart[0] = open with { Low = IsOfNumbers(ranges[0].Range) ? FieldValue.Of(double.NegativeInfinity) : FieldValue.Of(""), LowInclusive = true };
+            apart[0] = open with
+            {
+                Low = IsOfNumbers(ranges[0].Range) ? FieldValue.Of(double.NegativeInfinity) : FieldValue.Of(""),
+                LowInclusive = true
+            };
         return apart;
     }
 
-    private static bool IsOfNumbers(RangeQuery range) => (range.Low ?? range.High) is { Kind: FieldValueKind.Long or FieldValueKind.Double };
+    private static bool IsOfNumbers(RangeQuery range) =>
+        (range.Low ?? range.High) is { Kind: FieldValueKind.Long or FieldValueKind.Double };
 
     private static int CompareLow((RangeQuery Range, KeyRange Keys) x, (RangeQuery Range, KeyRange Keys) y)
     {
@@ -104,5 +111,6 @@ internal sealed class MergedRange
         return order < 0 || (order == 0 && (range.HighInclusive || later.LowInclusive));
     }
 
-    private static bool IsTighter(int order, bool isInclusive, bool otherIsInclusive) => order > 0 || (order == 0 && isInclusive && !otherIsInclusive);
+    private static bool IsTighter(int order, bool isInclusive, bool otherIsInclusive) =>
+        order > 0 || (order == 0 && isInclusive && !otherIsInclusive);
 }

@@ -10,8 +10,8 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// Finds the most telling terms of an entry, from its own record, or of texts, and makes a disjunction of them. Costs a look into the dictionary for
-/// each different term of the entry, <see cref="MoreLikeThisOptions.MaxTokensParsed"/> at the most.
+/// Finds the most telling terms of an entry, from its own record, or of texts, and makes a disjunction of them. Costs a look into
+/// the dictionary for each different term of the entry, <see cref="MoreLikeThisOptions.MaxTokensParsed"/> at the most.
 /// </summary>
 internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext context, bool isScored)
 {
@@ -24,40 +24,56 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
     {
         MoreLikeThisOptions options = query.Options;
         if (options.MaxQueryTerms is < 1 or > MaxTerms)
-            throw new IndexQueryException($"'MaximumQueryTerms' of 'moreLikeThis()' is a number from 1 to {MaxTerms:N0}; {options.MaxQueryTerms} is not.");
+            throw new IndexQueryException(
+                $"'MaximumQueryTerms' of 'moreLikeThis()' is a number from 1 to {MaxTerms:N0}; {options.MaxQueryTerms} is not.");
         if (!float.IsFinite(options.BoostFactor) || options.BoostFactor < 0)
-            throw new IndexQueryException($"'BoostFactor' of 'moreLikeThis()' is a number from 0 on; {options.BoostFactor} is not.");
+            throw new IndexQueryException(
+                $"'BoostFactor' of 'moreLikeThis()' is a number from 0 on; {options.BoostFactor} is not.");
         _ = compiler.Boosted(options.BoostFactor);
 
         int[] fields = options.Fields.Count > 0
             ? [.. options.Fields.Select(context.View.Field)]
             : [.. Enumerable.Range(0, context.View.Schema.Fields.Count).Where(compiler.IsFullText)];
         if (fields.Length == 0)
-            throw new IndexQueryException("'moreLikeThis()' compares words, but the index has no full-text field. Name one in the option 'Fields', as search(F).");
+            throw new IndexQueryException(
+                "'moreLikeThis()' compares words, but the index has no full-text field. Name one in the option 'Fields', as "
+                    + "search(F).");
 
-        (IndexView of, long self) = query.Key is not null ? Find(query.Key) : query.First is not null ? Find(query.First) : (context.View, -1);
+        (IndexView of, long self) = query.Key is not null
+            ? Find(query.Key)
+            : query.First is not null ? Find(query.First) : (context.View, -1);
         if (query.Texts is null && self < 0)
             return compiler.None();
 
         var candidates = new List<Candidate>();
         foreach (int field in fields)
         {
-            IEnumerable<(byte[] Form, int Frequency)> terms = self >= 0 ? TermsOf(of, self, field) : TermsOf(query.Texts?.Invoke(context.View.Schema.Fields[field].Name) ?? [], field);
+            IEnumerable<(byte[] Form, int Frequency)> terms = self >= 0
+                ? TermsOf(of, self, field)
+                : TermsOf(query.Texts?.Invoke(context.View.Schema.Fields[field].Name) ?? [], field);
             candidates.AddRange(Weigh(field, terms.Take(options.MaxTokensParsed), options));
         }
 
-        candidates.Sort(static (x, y) => x.Weight != y.Weight ? y.Weight.CompareTo(x.Weight) : x.Field != y.Field ? x.Field.CompareTo(y.Field) : x.Form.AsSpan().SequenceCompareTo(y.Form));
-        Operator any = compiler.Or([.. candidates.Take(options.MaxQueryTerms).Select(candidate => Term(candidate, candidates[0].Weight, options))]);
+        candidates.Sort(
+            static (x, y) => x.Weight != y.Weight
+                ? y.Weight.CompareTo(x.Weight)
+                : x.Field != y.Field ? x.Field.CompareTo(y.Field) : x.Form.AsSpan().SequenceCompareTo(y.Form));
+        Operator any = compiler.Or(
+            [.. candidates.Take(options.MaxQueryTerms).Select(candidate => Term(candidate, candidates[0].Weight, options))]);
         return self < 0 || of != context.View ? any : compiler.And([any, compiler.Except(new EntryOperator(context, self))]);
     }
 
     private IEnumerable<Candidate> Weigh(int field, IEnumerable<(byte[] Form, int Frequency)> terms, MoreLikeThisOptions options)
     {
-        var stopWords = options.StopWords.SelectMany(word => compiler.Words(field, Encoding.UTF8.GetBytes(word))).Select(word => Convert.ToHexString(word.Form)).ToHashSet();
+        var stopWords = options.StopWords.SelectMany(word => compiler.Words(field, Encoding.UTF8.GetBytes(word)))
+            .Select(word => Convert.ToHexString(word.Form))
+            .ToHashSet();
         long entries = context.EntryCount;
         foreach ((byte[] form, int frequency) in terms)
         {
-            if (frequency < options.MinTermFrequency || form.Length < options.MinWordLength || (options.MaxWordLength > 0 && form.Length > options.MaxWordLength)
+            if (frequency < options.MinTermFrequency
+                || form.Length < options.MinWordLength
+                || (options.MaxWordLength > 0 && form.Length > options.MaxWordLength)
                 || stopWords.Contains(Convert.ToHexString(form)))
             {
                 continue;
@@ -65,7 +81,10 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
 
             long own = context.View.TryGetText(field, form, out TermPayload payload) ? payload.EntryCount : 0;
             long having = context.EntriesWith(field, form, own);
-            if (having > 0 && having >= options.MinDocumentFrequency && having <= options.MaxDocumentFrequency && having * 100 <= entries * (double)options.MaxDocumentFrequencyPercentage)
+            if (having > 0
+                && having >= options.MinDocumentFrequency
+                && having <= options.MaxDocumentFrequency
+                && having * 100 <= entries * (double)options.MaxDocumentFrequencyPercentage)
                 yield return new Candidate(field, form, frequency * Bm25.Idf(entries, having));
         }
     }
@@ -73,10 +92,14 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
     private Operator Term(Candidate candidate, double best, MoreLikeThisOptions options)
     {
         Operator term = (Operator?)compiler.Word(candidate.Field, candidate.Form, withPositions: false) ?? compiler.None();
-        return isScored && options.Boost && best > 0 ? new BoostOperator(context, term, (float)(options.BoostFactor * candidate.Weight / best)) : term;
+        return isScored && options.Boost && best > 0
+            ? new BoostOperator(context, term, (float)(options.BoostFactor * candidate.Weight / best))
+            : term;
     }
 
-    /// <summary>The entry of a key, and the view that has it: of an index and its changes, this query may be about the other one.</summary>
+    /// <summary>
+    /// The entry of a key, and the view that has it: of an index and its changes, this query may be about the other one.
+    /// </summary>
     private (IndexView View, long Id) Find(string key)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(key);
@@ -126,7 +149,10 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
             while (record.MoveNextItem(out ReadOnlySpan<byte> item))
             {
                 if (record.Field == field && record.Group == EntryGroup.Terms && !TermForm.IsNoText(item))
-                    terms.Add((item.ToArray(), compiler.IsFullText(field) ? TermFrequency.Of(view, TreeNames.Terms(field), item, id) : 1));
+                    terms.Add(
+                        (item.ToArray(), compiler.IsFullText(field)
+                            ? TermFrequency.Of(view, TreeNames.Terms(field), item, id)
+                            : 1));
             }
         }
 

@@ -6,7 +6,10 @@ using Treepie.Indexing.Queries;
 
 namespace Treepie.Indexing.Matching.Compiling;
 
-/// <summary>Turns patterns of terms into operators: pieces of terms, wildcards, regular expressions, what is nearly a text. A match counts once, whatever it is made of.</summary>
+/// <summary>
+/// Turns patterns of terms into operators: pieces of terms, wildcards, regular expressions, what is nearly a text. A match counts
+/// once, whatever it is made of.
+/// </summary>
 /// <param name="compiler">Looks up terms and puts clauses together.</param>
 /// <param name="context">The running query.</param>
 /// <param name="isScored">Whether scores are wanted.</param>
@@ -24,7 +27,9 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
     public Operator Wildcard(int field, string pattern)
     {
         if (pattern.Length > TextPatterns.MaxWildcardLength)
-            throw new IndexQueryException($"A pattern with wildcards has at most {TextPatterns.MaxWildcardLength:N0} characters; this one has {pattern.Length:N0}.");
+            throw new IndexQueryException(
+                $"A pattern with wildcards has at most {TextPatterns.MaxWildcardLength:N0} characters; this one has "
+                    + $"{pattern.Length:N0}.");
 
         List<WildcardPiece> pieces = TextPatterns.Cut(pattern);
         string what = $"wildcard '{Shorten(pattern)}'";
@@ -57,7 +62,9 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
         return compiler.And([.. FuzzyForms(field, query).Select(form => Fuzzy(field, query, form))], whenEmpty: compiler.None());
     }
 
-    /// <summary>The field of a pattern that reads the whole dictionary, so that several are looked for together; null of other queries.</summary>
+    /// <summary>
+    /// The field of a pattern that reads the whole dictionary, so that several are looked for together; null of other queries.
+    /// </summary>
     public static string? FieldOfPattern(IndexQuery query) => query switch
     {
         SuffixQuery suffix => suffix.Field,
@@ -77,9 +84,13 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
         return compiler.Or(found);
     }
 
-    /// <summary>Of a text that the index cut, the end of a pattern that is no longer than what it keeps says the same in all ways of looking.</summary>
+    /// <summary>
+    /// Of a text that the index cut, the end of a pattern that is no longer than what it keeps says the same in all ways of
+    /// looking.
+    /// </summary>
     private bool CanJoin(int field, IndexQuery pattern) => pattern is not SuffixQuery suffix
-        || (Form(field, suffix.Suffix) is { Length: <= TermForm.TailBytes } && !suffix.Suffix.Contains('\uFFFD', StringComparison.Ordinal));
+        || (Form(field, suffix.Suffix) is { Length: <= TermForm.TailBytes }
+            && !suffix.Suffix.Contains('\uFFFD', StringComparison.Ordinal));
 
     /// <summary>Patterns that would take too many states together are parted until they do not.</summary>
     private void AddTogether(int field, List<IndexQuery> patterns, List<Operator> found)
@@ -126,7 +137,8 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
 
     /// <summary>The automaton of a pattern over terms of a field.</summary>
     internal TermAutomaton Automaton(int field, IEnumerable<WildcardPiece> pieces) =>
-        TextPatterns.Wildcard([.. pieces.Select(piece => piece with { Text = Encoding.UTF8.GetString(Form(field, piece.Text)) })]);
+        TextPatterns.Wildcard(
+            [.. pieces.Select(piece => piece with { Text = Encoding.UTF8.GetString(Form(field, piece.Text)) })]);
 
     /// <summary>The automaton of an expression over terms of a field.</summary>
     internal TermAutomaton Automaton(int field, RegexQuery query) =>
@@ -136,12 +148,15 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
     internal IEnumerable<string> FuzzyForms(int field, FuzzyQuery query)
     {
         if (query.Prefix < 0)
-            throw new IndexQueryException($"The prefix of a fuzzy query is a number of characters from 0 on; {query.Prefix} is not.");
+            throw new IndexQueryException(
+                $"The prefix of a fuzzy query is a number of characters from 0 on; {query.Prefix} is not.");
         foreach (TokenList.Token word in compiler.Words(field, Encoding.UTF8.GetBytes(query.Text)))
         {
             string form = Encoding.UTF8.GetString(word.Form);
             if (TermForm.IsCut(word.Form) || form.Length > TextPatterns.MaxFuzzyLength)
-                throw new IndexQueryException($"A fuzzy query takes words of at most {TextPatterns.MaxFuzzyLength} characters; this one has {query.Text.Length:N0}.");
+                throw new IndexQueryException(
+                    $"A fuzzy query takes words of at most {TextPatterns.MaxFuzzyLength} characters; this one has "
+                        + $"{query.Text.Length:N0}.");
             yield return form;
         }
     }
@@ -153,7 +168,8 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
         if (similarity is 1 or 2)
             return (int)similarity;
         if (!(similarity is >= 0 and < 1))
-            throw new IndexQueryException($"The similarity of a fuzzy query is a number from 0 to below 1, or 1 or 2 edits; {similarity} is not.");
+            throw new IndexQueryException(
+                $"The similarity of a fuzzy query is a number from 0 to below 1, or 1 or 2 edits; {similarity} is not.");
 
         // In doubles: 0.8 of five characters leaves one edit, not 0.99999.
         int characters = form.EnumerateRunes().Count();
@@ -162,7 +178,8 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
 
     private Operator Exactly(int field, string text) => Constant(compiler.Word(field, Form(field, text), withPositions: false));
 
-    private Operator Constant(TermOperator? term) => term is null ? compiler.None() : isScored ? new ConstantOperator(context, term) : term;
+    private Operator Constant(TermOperator? term) =>
+        term is null ? compiler.None() : isScored ? new ConstantOperator(context, term) : term;
 
     private byte[] Form(int field, string text) => compiler.Folded(field, text);
 

@@ -10,8 +10,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// Has the system read what a question begins with, all of it at once: the state of the index, the ways to its words, and the roots it goes on from. Where nothing is in memory, a first question waits for
-/// pages one after the other otherwise. It is a guess from the question alone: what it misses is read when it is asked for, and nothing depends on it.
+/// Has the system read what a question begins with, all of it at once: the state of the index, the ways to its words, and the
+/// roots it goes on from. Where nothing is in memory, a first question waits for pages one after the other otherwise. It is a
+/// guess from the question alone: what it misses is read when it is asked for, and nothing depends on it.
 /// </summary>
 /// <param name="view">The index.</param>
 /// <param name="schema">Its fields, or those it is thought to have.</param>
@@ -106,7 +107,8 @@ internal sealed class QueryAhead(IndexView view, IndexSchema schema)
         key[0] = TermTree.BlockMark;
         foreach (FieldValue? bound in (ReadOnlySpan<FieldValue?>)[range.Low, range.High])
         {
-            if (bound is { Kind: FieldValueKind.Long or FieldValueKind.Double } number && QueryValue.TryWriteNumber(number, key[1..]))
+            if (bound is { Kind: FieldValueKind.Long or FieldValueKind.Double } number
+                && QueryValue.TryWriteNumber(number, key[1..]))
                 paths.Add(view.Tree(TreeNames.Numbers(field)), key);
         }
     }

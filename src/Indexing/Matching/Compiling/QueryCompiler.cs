@@ -31,7 +31,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     /// <summary>A whole query: as its clauses, and with the boosts that documents have of their own.</summary>
     /// <param name="query">The query.</param>
-    /// <param name="countsOnly">Whether nothing but the number of hits is wanted, which is known of a range without its entries.</param>
+    /// <param name="countsOnly">Whether nothing but the number of hits is wanted, which is known of a range without its
+    /// entries.</param>
     public Operator CompileWhole(IndexQuery query, bool countsOnly = false)
     {
         if (countsOnly && query is RangeQuery range)
@@ -52,7 +53,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         return compiled;
     }
 
-    /// <summary>The operator as it stands in the plan: with one before it that notes what it does, where a plan is wanted.</summary>
+    /// <summary>
+    /// The operator as it stands in the plan: with one before it that notes what it does, where a plan is wanted.
+    /// </summary>
     internal Operator Traced(Operator compiled) => context.Tracer is not { } tracer || compiled is NoneOperator or TracedOperator
         ? compiled
         : new TracedOperator(context, compiled, tracer);
@@ -60,7 +63,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     private Operator CompileNode(IndexQuery query, int depth)
     {
         if (depth > MaxDepth)
-            throw new IndexQueryException($"The query is nested more than {MaxDepth} levels deep. Use lists ('in') or flatten its groups.");
+            throw new IndexQueryException(
+                $"The query is nested more than {MaxDepth} levels deep. Use lists ('in') or flatten its groups.");
 
         switch (query)
         {
@@ -107,7 +111,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 return Weighted(phrase.Field, new TextCompiler(this, context, isScored).Phrase(phrase));
             case TextQuery text:
                 return IsFullText(view.Field(text.Field))
-                    ? Weighted(text.Field, new TextCompiler(this, context, isScored).Phrase(new PhraseQuery(text.Field, text.Text, text.Slop)))
+                    ? Weighted(
+                        text.Field,
+                        new TextCompiler(this, context, isScored).Phrase(new PhraseQuery(text.Field, text.Text, text.Slop)))
                     : Equal(view.Field(text.Field), FieldValue.Of(text.Text));
             case SpatialQuery spatial:
                 return new SpatialCompiler(context, isScored).Compile(spatial);
@@ -129,8 +135,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     }
 
     /// <summary>
-    /// Ranges of an AND last: how they are found depends on how many entries the other clauses leave. The operators keep the order of the clauses. Searches by vector come after
-    /// all others, among whose matches they look; a boost around one is its own.
+    /// Ranges of an AND last: how they are found depends on how many entries the other clauses leave. The operators keep the
+    /// order of the clauses. Searches by vector come after all others, among whose matches they look; a boost around one is its
+    /// own.
     /// </summary>
     private List<Operator> CompileClauses(List<IndexQuery> queries, int depth)
     {
@@ -180,7 +187,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             context.Tracer?.Leave(nearest.Describe());
             if (queries[i] is BoostQuery boost)
                 _ = Boosted(boost.Factor);
-            operators[i] = isScored && queries[i] is BoostQuery around ? new BoostOperator(context, nearest, around.Factor) : nearest;
+            operators[i] = isScored && queries[i] is BoostQuery around
+                ? new BoostOperator(context, nearest, around.Factor)
+                : nearest;
         }
     }
 
@@ -210,7 +219,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         return isScored && boost != 1 ? new BoostOperator(context, words, boost) : words;
     }
 
-    /// <summary>The clauses of a chain of one kind, in order, without recursion: a parser may build <c>((a and b) and c) and …</c>.</summary>
+    /// <summary>
+    /// The clauses of a chain of one kind, in order, without recursion: a parser may build <c>((a and b) and c) and …</c>.
+    /// </summary>
     internal static List<IndexQuery> Flatten(IndexQuery root)
     {
         bool isAnd = root is AndQuery;
@@ -240,14 +251,20 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     internal NoneOperator None() => new(context);
 
     private Operator All() => view.TryGetAll(out long listId)
-        ? new LongListOperator(context, view.Postings(TreeNames.Lists)!, listId, view.State.EntryCount, scorer: null) { Term = EveryEntry } // long lists lie there
+        // long lists lie there
+        ? new LongListOperator(context, view.Postings(TreeNames.Lists)!, listId, view.State.EntryCount, scorer: null)
+        {
+            Term = EveryEntry
+        }
         : List(-1, ListKind.All);
 
     private Operator List(int field, ListKind kind)
     {
         Span<byte> key = stackalloc byte[ListKey.Bytes];
         string name = kind switch { ListKind.All => EveryEntry, ListKind.Exists => "exists", _ => "null" };
-        return Open(TreeNames.Lists, ListKey.Write(key, field, kind), -1, withPositions: false, (field < 0 ? null : view.Schema.Fields[field].Name, name)) is { } list
+        return Open(
+            TreeNames.Lists, ListKey.Write(key, field, kind), -1, withPositions: false,
+            (field < 0 ? null : view.Schema.Fields[field].Name, name)) is { } list
             ? list
             : None();
     }
@@ -272,7 +289,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     /// <param name="field">The field it is scored by, or -1.</param>
     /// <param name="withPositions">Whether its places will be asked for.</param>
     /// <param name="name">Field and term for the plan, where they are not what the dictionary says.</param>
-    private TermOperator? Open(string dictionary, ReadOnlySpan<byte> term, int field, bool withPositions, (string? Field, string? Term)? name = null)
+    private TermOperator? Open(
+        string dictionary, ReadOnlySpan<byte> term, int field, bool withPositions, (string? Field, string? Term)? name = null)
     {
         if (!view.TryGetTerm(dictionary, term, out TermPayload payload))
             return null;
@@ -286,13 +304,18 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
         PositionPlaces? positions = withPositions ? view.Positions(dictionary) : null;
         Tree? impacts = scorer is not null && payload.EntryCount >= WindowImpacts.MinEntries ? view.Impacts(dictionary) : null;
-        return new LongListOperator(context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions, impacts) { Field = fieldName, Term = text }; // long lists lie there
+        // long lists lie there
+        return new LongListOperator(
+            context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions,
+            impacts)
+        { Field = fieldName, Term = text };
     }
 
     /// <summary>Field and term of an entry of a dictionary.</summary>
     private (string? Field, string? Term) Named(string dictionary, ReadOnlySpan<byte> term)
     {
-        int field = int.Parse(dictionary.AsSpan(dictionary.LastIndexOf('.') + 1), System.Globalization.CultureInfo.InvariantCulture);
+        int field = int.Parse(
+            dictionary.AsSpan(dictionary.LastIndexOf('.') + 1), System.Globalization.CultureInfo.InvariantCulture);
         return (view.Schema.Fields[field].Name, TermText.Of(term, isNumber: dictionary == TreeNames.Numbers(field)));
     }
 
@@ -337,12 +360,14 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             }
             else if (value.Kind is FieldValueKind.Long or FieldValueKind.Double)
             {
-                if (QueryValue.TryWriteNumber(value, scratch) && view.TryGetTerm(TreeNames.Numbers(field), scratch[..NumberKey.Bytes], out TermPayload payload))
+                if (QueryValue.TryWriteNumber(value, scratch)
+                    && view.TryGetTerm(TreeNames.Numbers(field), scratch[..NumberKey.Bytes], out TermPayload payload))
                     union.Add(payload, view.Postings(TreeNames.Numbers(field)));
             }
             else
             {
-                if (view.TryGetText(field, WholeValue.Of(analysis, QueryValue.ToText(value), tokens, scratch), out TermPayload payload))
+                if (view.TryGetText(
+                    field, WholeValue.Of(analysis, QueryValue.ToText(value), tokens, scratch), out TermPayload payload))
                     union.Add(payload, view.Postings(view.TextDictionary(field)));
             }
         }
@@ -366,7 +391,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     internal bool IsFullText(int field) => view.Schema.Fields[field].Analysis == FieldAnalysis.FullText;
 
-    /// <summary>The words of a query's text with their places, good until the query ends; in a field of whole values the text is one.</summary>
+    /// <summary>
+    /// The words of a query's text with their places, good until the query ends; in a field of whole values the text is one.
+    /// </summary>
     internal IReadOnlyList<TokenList.Token> Words(int field, ReadOnlySpan<byte> text)
     {
         if (IsFullText(field))
@@ -377,7 +404,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         }
 
 
-        ReadOnlySpan<byte> form = WholeValue.Of(view.Schema.Fields[field].Analysis, text, new TokenBuffer(), new byte[TermForm.CutBytes]);
+        ReadOnlySpan<byte> form = WholeValue.Of(
+            view.Schema.Fields[field].Analysis, text, new TokenBuffer(), new byte[TermForm.CutBytes]);
         return [new TokenList.Token(form.ToArray(), 0, 0, text.Length)];
     }
 
@@ -396,8 +424,11 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         if (!float.IsFinite(factor) || factor < 0)
             throw new IndexQueryException($"A boost is a number from 0 on; {factor} is not.");
         float product = boosted * factor;
-        return BoostLimits.IsOfQuery(product) && (product > 0 || factor == 0 || boosted == 0) ? product : throw new IndexQueryException(
-            $"Boosts around one another come to {BoostLimits.LeastOfQuery} to {BoostLimits.MostOfQuery}; these come to {product}. Only how they compare with one another counts.");
+        return BoostLimits.IsOfQuery(product) && (product > 0 || factor == 0 || boosted == 0)
+            ? product
+            : throw new IndexQueryException(
+                $"Boosts around one another come to {BoostLimits.LeastOfQuery} to {BoostLimits.MostOfQuery}; these come to "
+                    + $"{product}. Only how they compare with one another counts.");
     }
 
     /// <summary>Every entry that the clause does not match.</summary>

@@ -57,7 +57,10 @@ internal sealed class RangeCompiler(QueryContext context)
         int field = view.Field(ranges.Field);
         bool canCompare = !view.Statistics(field).EverHadSeveralValues;
         long mostTerms = canCompare ? MostTerms(field, long.MaxValue) : long.MaxValue;
-        var union = new UnionOperator(context) { Name = ("ranges", ranges.Field, string.Create(CultureInfo.InvariantCulture, $"{ranges.Ranges.Count:N0} ranges")) };
+        var union = new UnionOperator(context)
+        {
+            Name = ("ranges", ranges.Field, string.Create(CultureInfo.InvariantCulture, $"{ranges.Ranges.Count:N0} ranges"))
+        };
         var operators = new List<Operator> { union };
         foreach (RangeQuery range in ranges.Ranges)
         {
@@ -107,14 +110,15 @@ internal sealed class RangeCompiler(QueryContext context)
 
         // An open end of texts is where they end.
         keys = inNumbers || high is not null
-            ? new KeyRange(inNumbers ? TreeNames.Numbers(field) : TreeNames.Terms(field), low, range.LowInclusive, high, range.HighInclusive)
+            ? new KeyRange(
+                inNumbers ? TreeNames.Numbers(field) : TreeNames.Terms(field), low, range.LowInclusive, high, range.HighInclusive)
             : new KeyRange(TreeNames.Terms(field), low, range.LowInclusive, TermForm.NoText.ToArray(), HighInclusive: false);
         return true;
     }
 
     /// <summary>
-    /// Beyond how many numbers it is cheaper to compare. Comparing is done for the windows that are asked for: all of them, or those in which other
-    /// clauses leave something, and then for their survivors alone.
+    /// Beyond how many numbers it is cheaper to compare. Comparing is done for the windows that are asked for: all of them, or
+    /// those in which other clauses leave something, and then for their survivors alone.
     /// </summary>
     private long MostTerms(int field, long survivors)
     {
@@ -130,9 +134,12 @@ internal sealed class RangeCompiler(QueryContext context)
     /// <summary>Every chunk is looked at that has one of the survivors, once, and every window of numbers.</summary>
     private double CompareCost(int field, long survivors)
     {
-        double asked = Math.Min(survivors, view.State.EntryCount), chunks = view.Tree(TreeNames.Sort(field))?.Count ?? 0, windows = view.Tree(TreeNames.SortNumbers(field))?.Count ?? 0;
+        double asked = Math.Min(survivors, view.State.EntryCount),
+            chunks = view.Tree(TreeNames.Sort(field))?.Count ?? 0,
+            windows = view.Tree(TreeNames.SortNumbers(field))?.Count ?? 0;
         double compared = asked * Math.Min(1, chunks * SortChunk.Entries / Math.Max(1, view.State.EntryCount));
-        return (Math.Min(asked, windows) * CostModel.NumberWindow) + (Math.Min(asked, chunks) * CostModel.ColumnChunk) + (compared * CostModel.ColumnCompare);
+        return (Math.Min(asked, windows) * CostModel.NumberWindow) + (Math.Min(asked, chunks) * CostModel.ColumnChunk)
+            + (compared * CostModel.ColumnCompare);
     }
 
     private PlanDecision Gathered(int field, long mostTerms, long survivors) => new(
@@ -140,13 +147,17 @@ internal sealed class RangeCompiler(QueryContext context)
         "gather its terms",
         null,
         string.Create(CultureInfo.InvariantCulture, $"it has no more than {mostTerms:N0} different numbers"),
-        [new PlanAlternative("compare sort values", CompareCost(field, survivors), "each entry that other clauses leave is compared")]);
+        [new PlanAlternative(
+            "compare sort values", CompareCost(field, survivors), "each entry that other clauses leave is compared")]);
 
     private PlanDecision Compared(int field, long mostTerms, long survivors) => new(
         "how to find the range",
         "compare sort values",
         CompareCost(field, survivors),
-        string.Create(CultureInfo.InvariantCulture, $"it has more than {mostTerms:N0} different numbers, and other clauses leave {(survivors == long.MaxValue ? "all" : survivors.ToString("N0", CultureInfo.InvariantCulture))} entries"),
+        string.Create(
+            CultureInfo.InvariantCulture,
+            $"it has more than {mostTerms:N0} different numbers, and other clauses leave "
+                + $"{(survivors == long.MaxValue ? "all" : survivors.ToString("N0", CultureInfo.InvariantCulture))} entries"),
         [new PlanAlternative("gather its terms", mostTerms * CostModel.GatheredTerm, "the cost is of those that were counted")]);
 
     private static string Label(RangeQuery range) =>
@@ -257,7 +268,8 @@ internal sealed class RangeCompiler(QueryContext context)
     private void GatherTexts(UnionOperator union, int field, KeyRange keys)
     {
         using FieldTexts? texts = FieldTexts.Open(view, field);
-        for (bool found = texts is not null && texts.Seek(keys.Low); found && keys.IsUpTo(texts!.Key); found = texts.MoveNext()) // found, so it is there
+        // found, so it is there
+        for (bool found = texts is not null && texts.Seek(keys.Low); found && keys.IsUpTo(texts!.Key); found = texts.MoveNext())
         {
             context.Meter.Count.TermsScanned++;
             if (keys.IsFrom(texts.Key))

@@ -5,8 +5,9 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// What is between two bounds of a dictionary, without reading any list: blocks of terms say how many entries they have, and only the first and the last block of a
-/// range are read term by term. Of the others, some 250 numbers each, eight bytes are read, for those of a leaf together, and once for all who read the same state: see <see cref="LeafSums"/>.
+/// What is between two bounds of a dictionary, without reading any list: blocks of terms say how many entries they have, and only
+/// the first and the last block of a range are read term by term. Of the others, some 250 numbers each, eight bytes are read, for
+/// those of a leaf together, and once for all who read the same state: see <see cref="LeafSums"/>.
 /// </summary>
 /// <param name="Terms">Terms in the range.</param>
 /// <param name="Entries">Entries that have them.</param>
@@ -15,7 +16,8 @@ internal readonly record struct RangeCount(long Terms, long Entries)
     /// <summary>Counts; null where an entry may have several terms, and would count more than once.</summary>
     public static RangeCount? Of(QueryContext context, KeyRange keys, int field)
     {
-        if (context.View.Schema.Fields[field].Analysis == FieldAnalysis.FullText || context.View.Statistics(field).EverHadSeveralValues)
+        if (context.View.Schema.Fields[field].Analysis == FieldAnalysis.FullText
+            || context.View.Statistics(field).EverHadSeveralValues)
             return null;
         if (context.View.Dictionary(keys.Dictionary) is not { } dictionary)
             return default(RangeCount);

@@ -9,8 +9,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// Finds entries by the place of their values. The shape is covered by at most 16 ranges of the curve; entries in ranges wholly inside it are taken unread, those on its border
-/// are verified. Where too many places lie in the ranges the columns of the windows that are asked about are compared instead.
+/// Finds entries by the place of their values. The shape is covered by at most 16 ranges of the curve; entries in ranges wholly
+/// inside it are taken unread, those on its border are verified. Where too many places lie in the ranges the columns of the
+/// windows that are asked about are compared instead.
 /// </summary>
 internal sealed class SpatialCompiler(QueryContext context, bool isScored)
 {
@@ -108,7 +109,9 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
         using Cursor cursor = covers.OpenCursor();
         foreach (CellRange range in ranges)
         {
-            for (bool found = cursor.Seek(SpatialKey.WriteCover(key, new CellSquare(range.First, 0), 0)); found; found = cursor.MoveNext())
+            for (bool found = cursor.Seek(SpatialKey.WriteCover(key, new CellSquare(range.First, 0), 0));
+                 found;
+                 found = cursor.MoveNext())
             {
                 if (SpatialKey.Square(cursor.Key).First > range.Last)
                     break;
@@ -125,7 +128,9 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
                     break;
                 if (!around.Add(square))
                     continue;
-                for (bool found = cursor.Seek(SpatialKey.WriteCover(key, square, 0)); found && SpatialKey.Square(cursor.Key) == square; found = cursor.MoveNext())
+                for (bool found = cursor.Seek(SpatialKey.WriteCover(key, square, 0));
+                     found && SpatialKey.Square(cursor.Key) == square;
+                     found = cursor.MoveNext())
                 {
                     seen.Add(SpatialKey.EntryOfCover(cursor.Key));
                     if (--left < 0)

@@ -11,8 +11,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// Gathers the entries of all terms of a field that fit a pattern: a union, in which an entry counts once. The dictionary is walked in order; what begins
-/// in a way that cannot fit is passed over by seeking. Terms read are counted, and there is a limit to them.
+/// Gathers the entries of all terms of a field that fit a pattern: a union, in which an entry counts once. The dictionary is
+/// walked in order; what begins in a way that cannot fit is passed over by seeking. Terms read are counted, and there is a limit
+/// to them.
 /// </summary>
 /// <param name="context">The running query.</param>
 /// <param name="field">The field.</param>
@@ -32,13 +33,19 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     public UnionOperator Prefix(byte[] prefix)
     {
         byte[] start = prefix[..Math.Min(prefix.Length, TermForm.HeadBytes)];
-        return Walk(start, start.Length == prefix.Length ? null : form => TermForm.IsCut(form) ? IsTold(form, "begins", TermForm.HeadBytes) : form.StartsWith(prefix));
+        return Walk(
+            start,
+            start.Length == prefix.Length
+                ? null
+                : form => TermForm.IsCut(form) ? IsTold(form, "begins", TermForm.HeadBytes) : form.StartsWith(prefix));
     }
 
     /// <summary>Terms that end with the bytes.</summary>
     public UnionOperator Suffix(byte[] suffix) => Walk([], suffix.Length <= TermForm.TailBytes
         ? form => TermForm.EndsWith(form, suffix)
-        : form => TermForm.IsCut(form) && suffix.AsSpan().EndsWith(form[^TermForm.TailBytes..]) ? IsTold(form, "ends", TermForm.TailBytes) : form.EndsWith(suffix));
+        : form => TermForm.IsCut(form) && suffix.AsSpan().EndsWith(form[^TermForm.TailBytes..])
+            ? IsTold(form, "ends", TermForm.TailBytes)
+            : form.EndsWith(suffix));
 
     /// <summary>Terms that have the bytes in them.</summary>
     public UnionOperator Infix(byte[] infix) => Walk([], form => TermForm.Contains(form, infix));
@@ -87,7 +94,10 @@ internal sealed class TermScan(QueryContext context, int field, string what)
         }
     }
 
-    /// <summary>Entries of all terms that begin with <paramref name="start"/> and pass the test, where there is one. Blocks are gone through where they lie.</summary>
+    /// <summary>
+    /// Entries of all terms that begin with <paramref name="start"/> and pass the test, where there is one. Blocks are gone
+    /// through where they lie.
+    /// </summary>
     private UnionOperator Walk(byte[] start, TermTest? test)
     {
         var union = new UnionOperator(context) { Name = ("terms", context.View.Schema.Fields[field].Name, what) };
@@ -122,7 +132,10 @@ internal sealed class TermScan(QueryContext context, int field, string what)
         long read = 0, all = context.View.TextCount(field);
         if (start.Length == 0)
             Count(all, all);
-        for (bool isThere = texts is not null && texts.Seek(start); isThere && texts!.Key.StartsWith(start); isThere = texts.MoveNext()) // is there
+        // is there
+        for (bool isThere = texts is not null && texts.Seek(start);
+             isThere && texts!.Key.StartsWith(start);
+             isThere = texts.MoveNext())
         {
             context.Meter.Count.TermsScanned++;
             Count(++read, all);
@@ -132,7 +145,8 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     }
 
     /// <summary>Adds what fits of a block, from a term on; false where one does not begin so any more.</summary>
-    private bool AddBlock(UnionOperator union, TermBlock block, int index, Tree? postings, byte[] start, TermTest? test, ref long read, long all)
+    private bool AddBlock(
+        UnionOperator union, TermBlock block, int index, Tree? postings, byte[] start, TermTest? test, ref long read, long all)
     {
         // What all begin with mostly says it of all.
         bool allFit = test is null && start.Length > 0 && block.Prefix.StartsWith(start);
@@ -159,13 +173,15 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     }
 
     /// <summary>
-    /// A text so long that the index keeps its ends only, and these fit: whether it does as a whole cannot be told, and saying that it does not would be wrong. But of an index and the changes it
-    /// has not seen it may be a text that nobody has any more: that does not fit.
+    /// A text so long that the index keeps its ends only, and these fit: whether it does as a whole cannot be told, and saying
+    /// that it does not would be wrong. But of an index and the changes it has not seen it may be a text that nobody has any
+    /// more: that does not fit.
     /// </summary>
     private bool IsTold(ReadOnlySpan<byte> form, string how, int bytes) => context.EntriesWith(field, form, own: 1) == 0
         ? false
         : throw new IndexQueryException(
-            $"A text of more than {TermForm.MaxWholeBytes} bytes {how} with {bytes} bytes of what is asked for, and the index keeps no more of it there. Ask for at most {bytes} bytes.");
+            $"A text of more than {TermForm.MaxWholeBytes} bytes {how} with {bytes} bytes of what is asked for, and the index "
+                + $"keeps no more of it there. Ask for at most {bytes} bytes.");
 
     private void Count(long read, long all)
     {
@@ -176,8 +192,10 @@ internal sealed class TermScan(QueryContext context, int field, string what)
 
         string number = read == all ? $"{all:N0}" : $"more than {context.MaxTermsRead:N0} of {all:N0}";
         throw new IndexQueryException(
-            $"The {what} on field '{context.View.Schema.Fields[field].Name}' would read {number} terms; {context.MaxTermsRead:N0} is the most. " +
-            "Add a prefix: only terms that begin with what stands before the first wildcard are read, so one of two or three characters is mostly enough.");
+            $"The {what} on field '{context.View.Schema.Fields[field].Name}' would read {number} terms; "
+                + $"{context.MaxTermsRead:N0} is the most. " +
+            "Add a prefix: only terms that begin with what stands before the first wildcard are read, so one of two or three "
+                + "characters is mostly enough.");
     }
 
     private delegate bool TermTest(ReadOnlySpan<byte> form);
@@ -197,7 +215,9 @@ internal sealed class TermScan(QueryContext context, int field, string what)
         /// <summary>Whether the term matches; after <see cref="Run"/> came to its end.</summary>
         public bool Accepts => states[depth].Accepts;
 
-        /// <summary>Whether what could not go on is a character of the term, so that all terms with the same start can be passed over.</summary>
+        /// <summary>
+        /// Whether what could not go on is a character of the term, so that all terms with the same start can be passed over.
+        /// </summary>
         public bool CanSeek { get; private set; }
 
         /// <summary>Goes along a term; false if it cannot match any more.</summary>
@@ -210,7 +230,8 @@ internal sealed class TermScan(QueryContext context, int field, string what)
             states[0] = automaton.Start;
             while (place < text.Length && !states[depth].AcceptsRest)
             {
-                bool isValid = Rune.DecodeFromUtf8(text[place..], out Rune rune, out int length) == System.Buffers.OperationStatus.Done;
+                bool isValid = Rune.DecodeFromUtf8(text[place..], out Rune rune, out int length)
+                    == System.Buffers.OperationStatus.Done;
                 TermAutomaton.State next = automaton.Step(states[depth], rune.Value);
                 characters[depth] = rune.Value;
                 places[depth] = place;

@@ -30,7 +30,9 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
         for (int place = 0; TryNextPart(query.Text, ref place, out string part, out bool isQuoted);)
         {
             if (++count > MaxParts)
-                throw new IndexQueryException($"What is searched in '{query.Field}' has more than {MaxParts:N0} words. Leave out those that tell least, or search in several queries.");
+                throw new IndexQueryException(
+                    $"What is searched in '{query.Field}' has more than {MaxParts:N0} words. Leave out those that tell least, or "
+                        + $"search in several queries.");
             if ((count & 1_023) == 0)
                 context.Check();
             if ((isQuoted ? Phrase(field, part, slop: 0, ordered: false) : Part(field, part)) is not { } operand)
@@ -49,11 +51,16 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
             throw new IndexQueryException($"The slop of a phrase is a number from 0 to {MaxSlop:N0}; {query.Slop} is not.");
         int field = context.View.Field(query.Field);
         if (!compiler.IsFullText(field))
-            throw new IndexQueryException($"The field '{query.Field}' has whole values: words near one another can be looked for in full-text fields only.");
+            throw new IndexQueryException(
+                $"The field '{query.Field}' has whole values: words near one another can be looked for in full-text fields "
+                    + $"only.");
         return Phrase(field, query.Text, query.Slop, query.Ordered) ?? compiler.None();
     }
 
-    /// <summary>What stands between white space, and what stands between quotes. A quote within a word, or without another one, is part of the word.</summary>
+    /// <summary>
+    /// What stands between white space, and what stands between quotes. A quote within a word, or without another one, is part of
+    /// the word.
+    /// </summary>
     internal static IEnumerable<(string Part, bool IsQuoted)> Parts(string text)
     {
         for (int place = 0; TryNextPart(text, ref place, out string part, out bool isQuoted);)
@@ -137,11 +144,14 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
 
     /// <summary>Whether what stands between stars is a word each, so that the stars stand within a word.</summary>
     private bool IsOneWord(int field, string text) =>
-        Array.TrueForAll(text.Split('*', StringSplitOptions.RemoveEmptyEntries), piece => compiler.Words(field, Encoding.UTF8.GetBytes(piece)) is [var word]
-            && word.Start == 0 && word.End == Encoding.UTF8.GetByteCount(piece));
+        Array.TrueForAll(
+            text.Split('*', StringSplitOptions.RemoveEmptyEntries),
+            piece => compiler.Words(field, Encoding.UTF8.GetBytes(piece)) is [var word]
+                && word.Start == 0 && word.End == Encoding.UTF8.GetByteCount(piece));
 
     /// <summary>Only the star stands for something else here.</summary>
-    private static string Escape(string part) => part.Replace("\\", "\\\\", StringComparison.Ordinal).Replace("?", "\\?", StringComparison.Ordinal);
+    private static string Escape(string part) =>
+        part.Replace("\\", "\\\\", StringComparison.Ordinal).Replace("?", "\\?", StringComparison.Ordinal);
 
     /// <summary>The words of a text together; null if there is none.</summary>
     private Operator? Phrase(int field, string text, int slop, bool ordered)
@@ -177,9 +187,12 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
 
             termOf[i] = place;
             offsets[i] = words[i].Position - words[0].Position;
-            idf += factors is null ? 0 : Bm25.Idf(factors.Statistics.EntriesWithTerms, context.EntriesWith(field, words[i].Form, terms[place].Estimate));
+            idf += factors is null
+                ? 0
+                : Bm25.Idf(factors.Statistics.EntriesWithTerms, context.EntriesWith(field, words[i].Form, terms[place].Estimate));
         }
 
-        return new PhraseOperator(context, [.. terms], new PhraseMatcher(context, termOf, offsets, slop, ordered), factors, idf, isExact: slop == 0);
+        return new PhraseOperator(
+            context, [.. terms], new PhraseMatcher(context, termOf, offsets, slop, ordered), factors, idf, isExact: slop == 0);
     }
 }

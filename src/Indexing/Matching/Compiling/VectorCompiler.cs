@@ -9,24 +9,31 @@ using Treepie.Indexing.Vectors;
 namespace Treepie.Indexing.Matching.Compiling;
 
 /// <summary>
-/// Finds the entries nearest to a vector, among those that the other conditions of its conjunction leave: the filter is asked during the search, so as many are found as are
-/// wanted. Where the filter leaves few, all of them are compared instead of looking for them in the graph.
+/// Finds the entries nearest to a vector, among those that the other conditions of its conjunction leave: the filter is asked
+/// during the search, so as many are found as are wanted. Where the filter leaves few, all of them are compared instead of
+/// looking for them in the graph.
 /// </summary>
 internal sealed class VectorCompiler(QueryContext context)
 {
     /// <summary>The graph is not asked for so few: comparing them all is no slower, and exact.</summary>
     private const long FewEntries = 1_000;
 
-    /// <summary>A filter that leaves less than one entry in this many is gathered and compared: a walk would look at as many others for each one that counts.</summary>
+    /// <summary>
+    /// A filter that leaves less than one entry in this many is gathered and compared: a walk would look at as many others for
+    /// each one that counts.
+    /// </summary>
     private const int ScanBelow = 50;
 
     /// <summary>
-    /// A walk looks at about 1,500 vectors, and at 1 / s times as many beside a filter that leaves a share s; one costs an eighth of comparing an entry that the filter leaves, with its
-    /// full numbers. So of n entries comparing is cheaper up to √(1,500 / 8 · n) of them.
+    /// A walk looks at about 1,500 vectors, and at 1 / s times as many beside a filter that leaves a share s; one costs an eighth
+    /// of comparing an entry that the filter leaves, with its full numbers. So of n entries comparing is cheaper up to √(1,500 /
+    /// 8 · n) of them.
     /// </summary>
     private const double WalkAgainstScan = 1_500 / 8.0;
 
-    /// <summary>Candidates of a walk at the least: what a recall of 0.95 among the nearest ten takes, see <c>VectorIndexTests</c>.</summary>
+    /// <summary>
+    /// Candidates of a walk at the least: what a recall of 0.95 among the nearest ten takes, see <c>VectorIndexTests</c>.
+    /// </summary>
     private const int LeastCandidates = 96;
 
     private readonly IndexView view = context.View;
@@ -40,7 +47,8 @@ internal sealed class VectorCompiler(QueryContext context)
 
     /// <summary>An operator of what is found.</summary>
     /// <inheritdoc cref="Find(VectorQuery, Operator?)"/>
-    public NearestOperator Compile(VectorQuery query, Operator? filter) => new(context, Find(query, filter), query.Field, way) { Decision = decision };
+    public NearestOperator Compile(VectorQuery query, Operator? filter) =>
+        new(context, Find(query, filter), query.Field, way) { Decision = decision };
 
     /// <summary>Finds the nearest entries, nearest first.</summary>
     /// <param name="query">What is wanted.</param>
@@ -52,13 +60,17 @@ internal sealed class VectorCompiler(QueryContext context)
         if (view.Schema.Fields[field] is not { Analysis: FieldAnalysis.Vector } known)
             throw new IndexQueryException($"The field '{query.Field}' has no vectors.");
         if (query.Candidates is < 1 or > VectorQuery.MaxCandidates)
-            throw new IndexQueryException($"The number of candidates is from 1 to {VectorQuery.MaxCandidates:N0}; {query.Candidates} is not.");
+            throw new IndexQueryException(
+                $"The number of candidates is from 1 to {VectorQuery.MaxCandidates:N0}; {query.Candidates} is not.");
 
         var options = known.Vector ?? new VectorFieldOptions();
         var reader = new VectorReader(view.Tree, field, options, context.Meter);
-        List<float[]> wanted = query.OfEntry is { } key ? VectorsOf(key, field, options) : [[.. query.Vector], .. query.Others.Select(static other => other.ToArray())];
+        List<float[]> wanted = query.OfEntry is { } key
+            ? VectorsOf(key, field, options)
+            : [[.. query.Vector], .. query.Others.Select(static other => other.ToArray())];
         if (wanted.Count > VectorQuery.MaxVectors)
-            throw new IndexQueryException($"A search looks for {VectorQuery.MaxVectors} vectors at once, {wanted.Count} are given.");
+            throw new IndexQueryException(
+                $"A search looks for {VectorQuery.MaxVectors} vectors at once, {wanted.Count} are given.");
         foreach (float[] vector in wanted)
         {
             try
@@ -99,36 +111,53 @@ internal sealed class VectorCompiler(QueryContext context)
         byte[] utf8 = Encoding.UTF8.GetBytes(key);
         if (context.Combined is not { } combined)
             return view.Find(utf8) is >= 0 and var own ? new VectorReader(view.Tree, field, options).Of(own) : [];
-        return combined.TryFind(utf8, out QueryContext where, out long id) ? new VectorReader(where.View.Tree, field, options).Of(id) : [];
+        return combined.TryFind(utf8, out QueryContext where, out long id)
+            ? new VectorReader(where.View.Tree, field, options).Of(id)
+            : [];
     }
 
     private List<NearEntry> Find(VectorReader reader, VectorQuery query, float[] wanted, Operator? filter)
     {
         int count = query.Candidates;
-        string? few = query.IsExact ? "it is asked to be exact" : reader.Count <= FewEntries ? Said($"the field has no more than {FewEntries:N0} vectors") : null;
+        string? few = query.IsExact
+            ? "it is asked to be exact"
+            : reader.Count <= FewEntries ? Said($"the field has no more than {FewEntries:N0} vectors") : null;
         if (filter is null)
         {
             if (few is not null)
             {
-                Choose(Compared, few, Graph, query.IsExact ? "finds nearly all of the nearest, not all" : "no shorter, and not exact");
+                Choose(
+                    Compared, few, Graph,
+                    query.IsExact ? "finds nearly all of the nearest, not all" : "no shorter, and not exact");
                 return reader.ScanAll(wanted, count, context.Check);
             }
 
-            Choose(Graph, "it looks at a small part of the vectors", Compared, Said($"each of {reader.Count:N0} vectors would be read"));
+            Choose(
+                Graph, "it looks at a small part of the vectors", Compared,
+                Said($"each of {reader.Count:N0} vectors would be read"));
             return Walk(reader, wanted, count, null, long.MaxValue) ?? [];
         }
 
         var left = new FilteredEntries(context, filter);
-        if (few is null && (left.Count <= FewEntries || left.Count < view.State.EntryCount / ScanBelow || left.Count < Math.Sqrt(WalkAgainstScan * view.State.EntryCount)))
+        if (few is null
+            && (left.Count <= FewEntries
+                || left.Count < view.State.EntryCount / ScanBelow
+                || left.Count < Math.Sqrt(WalkAgainstScan * view.State.EntryCount)))
             few = Said($"the other conditions leave {left.Count:N0} of {view.State.EntryCount:N0} entries");
         if (few is null && Walk(reader, wanted, count, left.Contains, MostVisits(left)) is { } found)
         {
-            Choose(FilteredGraph, "it asks the other conditions as it goes", LeftCompared, Said($"each of {left.Count:N0} entries would be read"));
+            Choose(
+                FilteredGraph, "it asks the other conditions as it goes", LeftCompared,
+                Said($"each of {left.Count:N0} entries would be read"));
             return found;
         }
 
         // A filter that leaves what is far from the vector makes the walk long; then comparing is shorter.
-        Choose(LeftCompared, few ?? "what they leave is far from the vector", FilteredGraph, few is null ? Said($"it was begun, and had looked at {MostVisits(left):N0} vectors") : query.IsExact ? "finds nearly all of the nearest, not all" : "no shorter, and not exact");
+        Choose(
+            LeftCompared, few ?? "what they leave is far from the vector", FilteredGraph,
+            few is null
+                ? Said($"it was begun, and had looked at {MostVisits(left):N0} vectors")
+                : query.IsExact ? "finds nearly all of the nearest, not all" : "no shorter, and not exact");
         return reader.Scan(wanted, count, left, context.Check);
     }
 

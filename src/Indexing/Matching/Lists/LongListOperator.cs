@@ -5,7 +5,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching.Lists;
 
 /// <summary>A term with a long list: its windows are combined where they lie in the pages.</summary>
-internal sealed class LongListOperator(QueryContext context, Tree postings, long listId, long count, TermScorer? scorer, PositionPlaces? positions = null, Tree? largest = null)
+internal sealed class LongListOperator(
+    QueryContext context, Tree postings, long listId, long count, TermScorer? scorer, PositionPlaces? positions = null,
+    Tree? largest = null)
     : TermOperator(context)
 {
     /// <summary>From so many entries a window on hardly any windows lie in one segment.</summary>
@@ -100,7 +102,8 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override void Expect(long window, ReadOnlySpan<ushort> entries) => Ahead.Expect(List, window, entries);
 
-    public override void ExpectEach(ReadOnlySpan<long> windows) => Ahead.Expect(List, windows, isDense: count >= DenseEntries * Context.View.WindowCount);
+    public override void ExpectEach(ReadOnlySpan<long> windows) =>
+        Ahead.Expect(List, windows, isDense: count >= DenseEntries * Context.View.WindowCount);
 
     public override void Hold(in HeldWindow window) => Ahead.Add(in window);
 
@@ -237,14 +240,18 @@ internal sealed class LongListOperator(QueryContext context, Tree postings, long
 
     public override void AnnounceLengths() => scorer?.Factors.Announce(count);
 
-    private bool TryGet(long window, out PostingWindow found) => (ahead is not null && ahead.TryGet(window, out found)) || List.TryGet(window, out found);
+    private bool TryGet(long window, out PostingWindow found) =>
+        (ahead is not null && ahead.TryGet(window, out found)) || List.TryGet(window, out found);
 
-    private bool TryHold(long window, out HeldWindow held) => (ahead is not null && ahead.TryHold(window, out held)) || List.TryHold(window, out held);
+    private bool TryHold(long window, out HeldWindow held) =>
+        (ahead is not null && ahead.TryHold(window, out held)) || List.TryHold(window, out held);
 
     private WindowsAhead OpenAhead()
     {
         WindowsAhead room = Context.Rent<WindowsAhead>();
-        room.Open(listId, positions ?? throw new InvalidOperationException("The term was opened without positions."), Context.Rent<PositionBatch>());
+        room.Open(
+            listId, positions ?? throw new InvalidOperationException("The term was opened without positions."),
+            Context.Rent<PositionBatch>());
         Context.Own(room);
         return room;
     }

@@ -6,12 +6,15 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching.Lists;
 
 /// <summary>
-/// Long lists that are written into one bitmap of all windows, one after the other when all are known: segments are asked for some before the one that is read, of the same list or of those that follow.
+/// Long lists that are written into one bitmap of all windows, one after the other when all are known: segments are asked for
+/// some before the one that is read, of the same list or of those that follow.
 /// </summary>
 /// <param name="context">The query.</param>
 internal sealed class LongListUnion(QueryContext context)
 {
-    /// <summary>Segments that are asked for at a time: of a list with some entries in each window, one has two to four KiB.</summary>
+    /// <summary>
+    /// Segments that are asked for at a time: of a list with some entries in each window, one has two to four KiB.
+    /// </summary>
     private const int Ahead = 4;
 
     private readonly List<(Tree Postings, long ListId)> lists = [];
@@ -33,7 +36,8 @@ internal sealed class LongListUnion(QueryContext context)
             if (postings != tree)
                 cursor = (tree = postings).OpenCursor();
             BinaryPrimitives.WriteInt64BigEndian(key, listId);
-            for (bool more = cursor!.Seek(key) && cursor.IsAt(key, out _); more; more = cursor.MoveNext(key, out _)) // opened with its tree
+            // opened with its tree
+            for (bool more = cursor!.Seek(key) && cursor.IsAt(key, out _); more; more = cursor.MoveNext(key, out _))
             {
                 context.Check();
                 LeafEntries segments = cursor.TakeEntries(key);

@@ -203,7 +203,10 @@ internal sealed class ShortListOperator : TermOperator
         }
     }
 
-    /// <summary>By posting, the part of BM25 that depends on the entry. Few entries are looked at once for what else many windows would be looked at for.</summary>
+    /// <summary>
+    /// By posting, the part of BM25 that depends on the entry. Few entries are looked at once for what else many windows would be
+    /// looked at for.
+    /// </summary>
     private float[] Exact()
     {
         if (parts is not null)
@@ -297,9 +300,16 @@ internal sealed class ShortListOperator : TermOperator
 
     /// <summary>The frequency of the entry at a place, which has as many positions in so many bytes or more.</summary>
     private int CheckedFrequency(int place, int bytes) =>
-        room[place].Frequency <= bytes ? room[place].Frequency : throw new CorruptionException($"A short list in the index has more positions than the {encodedBytes} bytes they take. Reset the index to build it again.");
+        room[place].Frequency <= bytes
+            ? room[place].Frequency
+            : throw new CorruptionException(
+                $"A short list in the index has more positions than the {encodedBytes} bytes they take. Reset the index to build "
+                    + $"it again.");
 
-    /// <summary>The positions of the entry at a place. All are decoded when the first are asked for: of most phrases with a rare word none are.</summary>
+    /// <summary>
+    /// The positions of the entry at a place. All are decoded when the first are asked for: of most phrases with a rare word none
+    /// are.
+    /// </summary>
     private ReadOnlySpan<int> PositionsAt(int place)
     {
         if (positionStarts.Length == 0)

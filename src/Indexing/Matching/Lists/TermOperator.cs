@@ -30,20 +30,30 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     /// </summary>
     public abstract ReadOnlySpan<int> Positions(long id);
 
-    /// <summary>As <see cref="Positions"/>, of several entries of a window at once, which ascend; an entry that has not the term has none.</summary>
+    /// <summary>
+    /// As <see cref="Positions"/>, of several entries of a window at once, which ascend; an entry that has not the term has none.
+    /// </summary>
     public abstract void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table);
 
-    /// <summary>Its windows, ascending, that <see cref="Expect"/> or <see cref="ExpectAll"/> has found; empty for a short list.</summary>
+    /// <summary>
+    /// Its windows, ascending, that <see cref="Expect"/> or <see cref="ExpectAll"/> has found; empty for a short list.
+    /// </summary>
     public virtual ReadOnlySpan<HeldWindow> Windows => default;
 
-    /// <summary>Says that it is going to be asked about entries of a window, and others after it, which ascend: it looks for them now and asks for what lies there. Others may be asked about as well.</summary>
+    /// <summary>
+    /// Says that it is going to be asked about entries of a window, and others after it, which ascend: it looks for them now and
+    /// asks for what lies there. Others may be asked about as well.
+    /// </summary>
     /// <param name="window">The window.</param>
     /// <param name="entries">The entries.</param>
     public virtual void Expect(long window, ReadOnlySpan<ushort> entries)
     {
     }
 
-    /// <summary>Says that it is going to be asked about several windows, which ascend: it finds them together, before <see cref="Expect"/> is called for each.</summary>
+    /// <summary>
+    /// Says that it is going to be asked about several windows, which ascend: it finds them together, before <see cref="Expect"/>
+    /// is called for each.
+    /// </summary>
     public virtual void ExpectEach(ReadOnlySpan<long> windows)
     {
     }
@@ -53,7 +63,10 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     {
     }
 
-    /// <summary>Says that it is going to be asked for positions in a window, all of whose entries that are asked about have the term: see <see cref="LocatePositions"/>.</summary>
+    /// <summary>
+    /// Says that it is going to be asked for positions in a window, all of whose entries that are asked about have the term: see
+    /// <see cref="LocatePositions"/>.
+    /// </summary>
     public virtual void ExpectPositions(long window)
     {
     }
@@ -68,10 +81,16 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     {
     }
 
-    /// <summary>Looks for the positions of some entries of a window, which ascend and all have the term, and asks for them: <see cref="ReadMasks"/> reads those of all calls before it.</summary>
+    /// <summary>
+    /// Looks for the positions of some entries of a window, which ascend and all have the term, and asks for them:
+    /// <see cref="ReadMasks"/> reads those of all calls before it.
+    /// </summary>
     public abstract void LocatePositions(long window, ReadOnlySpan<ushort> entries);
 
-    /// <summary>Reads positions as masks, see <see cref="Kernels.PositionKernels"/>: those of all entries that were asked for by <see cref="LocatePositions"/>, in that order.</summary>
+    /// <summary>
+    /// Reads positions as masks, see <see cref="Kernels.PositionKernels"/>: those of all entries that were asked for by
+    /// <see cref="LocatePositions"/>, in that order.
+    /// </summary>
     public abstract void ReadMasks(Span<ulong> masks, Span<byte> isLong);
 
     /// <summary>How many entries of a window have the term, where its positions can be copied as a whole; 0 otherwise.</summary>
@@ -81,10 +100,13 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     public virtual bool TryCopyPlaces(long window, WindowPlaces places) => false;
 
     /// <summary>
-    /// By block of a window, the most that the part of BM25 which depends on the entry can be, 0 to 1 or a little above; 1 where nothing is known.
+    /// By block of a window, the most that the part of BM25 which depends on the entry can be, 0 to 1 or a little above; 1 where
+    /// nothing is known.
     /// </summary>
     public abstract void Parts(long window, Span<float> parts);
 
-    /// <summary>By window of the index, the most that this part can be; <see cref="Operator.NoMatch"/> where no entry has the term.</summary>
+    /// <summary>
+    /// By window of the index, the most that this part can be; <see cref="Operator.NoMatch"/> where no entry has the term.
+    /// </summary>
     public abstract void PartBounds(Span<float> windows);
 }

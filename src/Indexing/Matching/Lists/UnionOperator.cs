@@ -7,13 +7,16 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching.Lists;
 
 /// <summary>
-/// Matches entries of any of many terms (a range, a prefix, a long <c>in</c>), gathered once when the query is prepared: from many entries on, in one bitmap of all windows, into which
-/// lists are written one after the other; few, or those of an index with very many windows, in a set for each window that has any. Memory: an eighth of a byte per entry of the index,
-/// or 512 bytes per window that has any.
+/// Matches entries of any of many terms (a range, a prefix, a long <c>in</c>), gathered once when the query is prepared: from
+/// many entries on, in one bitmap of all windows, into which lists are written one after the other; few, or those of an index
+/// with very many windows, in a set for each window that has any. Memory: an eighth of a byte per entry of the index, or 512
+/// bytes per window that has any.
 /// </summary>
 internal sealed class UnionOperator : Operator
 {
-    /// <summary>From so many entries on, or from one for each window on, they are gathered in one bitmap of all windows,</summary>
+    /// <summary>
+    /// From so many entries on, or from one for each window on, they are gathered in one bitmap of all windows,
+    /// </summary>
     private const int ManyEntries = 1_024;
 
     /// <summary>if these are no more: 2 MiB, 16 million entries.</summary>
@@ -109,7 +112,11 @@ internal sealed class UnionOperator : Operator
     public override OperatorCost Cost => new(CostModel.UnionWindow, CostModel.UnionProbe);
 
     public override PlanNode Describe() => new(
-        Name.Operation, Name.Field, string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{(Name.Label is null ? "" : Name.Label + ", ")}{(terms == 0 ? "" : $"{terms:N0} {(terms == 1 ? "term" : "terms")} ")}gathered"))
+        Name.Operation, Name.Field,
+        string.Create(
+            System.Globalization.CultureInfo.InvariantCulture,
+            $"{(Name.Label is null ? "" : Name.Label + ", ")}"
+                + $"{(terms == 0 ? "" : $"{terms:N0} {(terms == 1 ? "term" : "terms")} ")}gathered"))
     {
         Estimate = count,
         IsExact = true,
@@ -183,8 +190,11 @@ internal sealed class UnionOperator : Operator
     }
 
     public override bool Contains(long id) => flat is not null
-        ? (Words(id >> PostingWindow.SizeBits)[(int)(id & (PostingWindow.Size - 1)) >> PostingWindow.BlockBits] >> (int)(id & (PostingWindow.Blocks - 1)) & 1) != 0
-        : sets.TryGetValue(id >> PostingWindow.SizeBits, out WindowSet? mine) && mine.Contains((int)(id & (PostingWindow.Size - 1)));
+        ? (Words(
+            id >> PostingWindow.SizeBits)[(int)(id & (PostingWindow.Size - 1)) >> PostingWindow.BlockBits] >> (int)(id
+                & (PostingWindow.Blocks - 1)) & 1) != 0
+        : sets.TryGetValue(id >> PostingWindow.SizeBits, out WindowSet? mine)
+            && mine.Contains((int)(id & (PostingWindow.Size - 1)));
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
@@ -210,7 +220,8 @@ internal sealed class UnionOperator : Operator
     }
 
     /// <summary>The bitmap of a window, where there is one of all; those behind the last have none.</summary>
-    private ReadOnlySpan<ulong> Words(long window) => window < Context.View.WindowCount ? flat.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words) : Nothing;
+    private ReadOnlySpan<ulong> Words(long window) =>
+        window < Context.View.WindowCount ? flat.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words) : Nothing;
 
     private void AddLong(Tree postings, long listId)
     {
@@ -224,7 +235,10 @@ internal sealed class UnionOperator : Operator
         }
     }
 
-    /// <summary>Says that so many entries follow; from many on they are gathered in one bitmap of all windows, where nothing has to be searched or moved.</summary>
+    /// <summary>
+    /// Says that so many entries follow; from many on they are gathered in one bitmap of all windows, where nothing has to be
+    /// searched or moved.
+    /// </summary>
     private void Reserve(long entries)
     {
         if (flat is null)
@@ -233,7 +247,8 @@ internal sealed class UnionOperator : Operator
 
     private void ReserveApart(long entries)
     {
-        if ((addedApart += entries) < Math.Min(ManyEntries, Context.View.WindowCount) || Context.View.WindowCount > MostFlatWindows)
+        if ((addedApart += entries) < Math.Min(ManyEntries, Context.View.WindowCount)
+            || Context.View.WindowCount > MostFlatWindows)
             return;
 
         flat = Context.RentWords((int)Context.View.WindowCount * BitmapKernels.Words);

@@ -5,8 +5,9 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing.Matching.Phrases;
 
 /// <summary>
-/// Finds where a phrase stands in the window that is asked for and in some that will be asked for next, all together: nearly all of the time goes into waiting for memory that lies somewhere else
-/// for each window, and so these waits overlap. What was found is kept until others are looked at. Words stand at fixed places to each other here.
+/// Finds where a phrase stands in the window that is asked for and in some that will be asked for next, all together: nearly all
+/// of the time goes into waiting for memory that lies somewhere else for each window, and so these waits overlap. What was found
+/// is kept until others are looked at. Words stand at fixed places to each other here.
 /// </summary>
 /// <param name="context">The query.</param>
 /// <param name="masks">Tests entries by masks.</param>
@@ -50,7 +51,10 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
         masks.Clear();
     }
 
-    /// <summary>Adds a window, later than those before, so many entries of which, which stand in the room of <see cref="Masks"/>, have the words that are looked for first. Where all entries are looked at, windows that are not added have none.</summary>
+    /// <summary>
+    /// Adds a window, later than those before, so many entries of which, which stand in the room of <see cref="Masks"/>, have the
+    /// words that are looked for first. Where all entries are looked at, windows that are not added have none.
+    /// </summary>
     public void Add(long window, int entries)
     {
         if (isWhole && entries == 0)
@@ -86,7 +90,9 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
             for (int entry = 0; entry < left.Length; entry++)
             {
                 found[kept] = left[entry];
-                frequencies[kept] = areLong[entry] != 0 ? finder.FrequencyOf((windows[i] << PostingWindow.SizeBits) + left[entry]) : BitOperations.PopCount(begins[entry]);
+                frequencies[kept] = areLong[entry] != 0
+                    ? finder.FrequencyOf((windows[i] << PostingWindow.SizeBits) + left[entry])
+                    : BitOperations.PopCount(begins[entry]);
                 kept += frequencies[kept] > 0 ? 1 : 0;
             }
 
@@ -99,7 +105,9 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
     /// <summary>Whether a window is among those that were looked at, or before one of them.</summary>
     public bool Covers(long window, bool wantsAll) => (isWhole || !wantsAll) && window >= from && window < end;
 
-    /// <summary>Goes to a window, if it is known what it has; where not all entries were looked at, only if that is enough.</summary>
+    /// <summary>
+    /// Goes to a window, if it is known what it has; where not all entries were looked at, only if that is enough.
+    /// </summary>
     public bool TryFind(long window, bool wantsAll)
     {
         if (!Covers(window, wantsAll))

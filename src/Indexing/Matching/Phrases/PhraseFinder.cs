@@ -8,9 +8,11 @@ namespace Treepie.Indexing.Matching.Phrases;
 /// <summary>
 /// Finds which entries of a window that have all words of a phrase have it, and how often:
 /// <list type="number">
-/// <item>where a window has many such entries, and the words stand at fixed places to each other, the places of the two rarest words are laid out as a whole and compared at once (<see cref="PairKernels"/>);</item>
+/// <item>where a window has many such entries, and the words stand at fixed places to each other, the places of the two rarest
+/// words are laid out as a whole and compared at once (<see cref="PairKernels"/>);</item>
 /// <item>what is left, or is few, is tested by masks of places (<see cref="PositionKernels"/>), the rarest word first;</item>
-/// <item>only of entries that the masks leave, and of which they do not say all, are all places compared: long ones, and those of words that may be apart.</item>
+/// <item>only of entries that the masks leave, and of which they do not say all, are all places compared: long ones, and those of
+/// words that may be apart.</item>
 /// </list>
 /// What was found in a window is kept while it is the current one, so that scoring does not look again.
 /// </summary>
@@ -25,7 +27,9 @@ internal sealed class PhraseFinder
     /// <summary>From so many entries on it is asked whether laying out a window pays.</summary>
     private const int ManyEntries = 16;
 
-    /// <summary>Greatest slop up to which masks leave out enough of words that may be apart: what they leave is read once more.</summary>
+    /// <summary>
+    /// Greatest slop up to which masks leave out enough of words that may be apart: what they leave is read once more.
+    /// </summary>
     private const int MostSlop = 3;
 
     /// <summary>From so many entries of a window on they are asked about such words.</summary>
@@ -168,7 +172,10 @@ internal sealed class PhraseFinder
 
     private void FindMany(long window, Span<ulong> asked, int count)
     {
-        if (matcher.Slop > 0 || !TryFindPairs(window, asked, count) || terms.Length > 2 || places[0].Length + places[1].Length > 2)
+        if (matcher.Slop > 0
+            || !TryFindPairs(window, asked, count)
+            || terms.Length > 2
+            || places[0].Length + places[1].Length > 2)
         {
             Find(window, entries.AsSpan(0, BitmapKernels.Decode(asked, entries)));
             return;
@@ -187,7 +194,10 @@ internal sealed class PhraseFinder
             FindByPositions(window, asked);
     }
 
-    /// <summary>Leaves those entries in which the two rarest words stand as they have to; false, and all are left, where it does not pay or their positions are not for that.</summary>
+    /// <summary>
+    /// Leaves those entries in which the two rarest words stand as they have to; false, and all are left, where it does not pay
+    /// or their positions are not for that.
+    /// </summary>
     private bool TryFindPairs(long window, Span<ulong> asked, int count)
     {
         if (terms.Length < 2)
@@ -204,7 +214,10 @@ internal sealed class PhraseFinder
         return true;
     }
 
-    private WindowPlaces Rent() => new(context.RentWords(BitmapKernels.Words), context.RentBytes(WindowPlaces.StartBytes), context.RentBytes(WindowPlaces.RoomBytes));
+    private WindowPlaces Rent() =>
+        new(
+            context.RentWords(BitmapKernels.Words), context.RentBytes(WindowPlaces.StartBytes),
+            context.RentBytes(WindowPlaces.RoomBytes));
 
     /// <summary>Tests entries by Masks. Those of which masks do not say all stand first then; returns how many.</summary>
     private int FindByMasks(long window, Span<ushort> asked)

@@ -5,8 +5,9 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Matching.Phrases;
 
 /// <summary>
-/// Finds by masks of places (<see cref="PositionKernels"/>) which entries of some windows may have a phrase, and from where on: term by term, each is read of the entries that are left. What
-/// has to be read for one term is asked for in all windows before the first of it is looked at.
+/// Finds by masks of places (<see cref="PositionKernels"/>) which entries of some windows may have a phrase, and from where on:
+/// term by term, each is read of the entries that are left. What has to be read for one term is asked for in all windows before
+/// the first of it is looked at.
 /// </summary>
 internal sealed class PhraseMasks
 {
@@ -125,7 +126,9 @@ internal sealed class PhraseMasks
     /// <summary>By entry that is left, the places from where on it may have the phrase.</summary>
     public ReadOnlySpan<ulong> Begins(int window) => begins.AsSpan(ends[window]..ends[window + 1]);
 
-    /// <summary>By entry that is left, 1 where that is not sure: it has one of the words behind the places that masks tell apart.</summary>
+    /// <summary>
+    /// By entry that is left, 1 where that is not sure: it has one of the words behind the places that masks tell apart.
+    /// </summary>
     public ReadOnlySpan<byte> AreLong(int window) => areLong.AsSpan(ends[window]..ends[window + 1]);
 
     private void Locate(TermOperator term)

@@ -1,18 +1,22 @@
 namespace Treepie.Indexing.Matching.Phrases;
 
 /// <summary>
-/// Whether, and how well, the words of a phrase stand together in one entry. Word i of the phrase stands at query position q[i]; an entry matches
-/// from a start m if every word i has a position p with m + q[i] ≤ p ≤ m + q[i] + slop, no position serving two words of the same term,
-/// and, where order counts, positions ascending. A start counts 1 / (1 + d), d being the smallest slop that would do; the phrase's frequency is the
-/// sum over all starts. Without slop that is the number of times the phrase stands there.
+/// Whether, and how well, the words of a phrase stand together in one entry. Word i of the phrase stands at query position q[i];
+/// an entry matches from a start m if every word i has a position p with m + q[i] ≤ p ≤ m + q[i] + slop, no position serving two
+/// words of the same term, and, where order counts, positions ascending. A start counts 1 / (1 + d), d being the smallest slop
+/// that would do; the phrase's frequency is the sum over all starts. Without slop that is the number of times the phrase stands
+/// there.
 /// </summary>
 /// <remarks>
-/// For each start the words take, in order of q, the smallest position left to them. That is exact: the ranges of the words begin and end in the
-/// order of q, so a smaller position never takes anything from a later word that a greater one would leave.
+/// For each start the words take, in order of q, the smallest position left to them. That is exact: the ranges of the words begin
+/// and end in the order of q, so a smaller position never takes anything from a later word that a greater one would leave.
 /// </remarks>
 internal sealed class PhraseMatcher
 {
-    /// <summary>Words looked at between two looks at whether the query is still wanted: one entry may take a minute, of hundreds of words that each stand there a hundred thousand times.</summary>
+    /// <summary>
+    /// Words looked at between two looks at whether the query is still wanted: one entry may take a minute, of hundreds of words
+    /// that each stand there a hundred thousand times.
+    /// </summary>
     private const int WordsBetweenChecks = 1 << 16;
 
     private readonly QueryContext context;
@@ -44,13 +48,21 @@ internal sealed class PhraseMatcher
     public int Slop => slop;
 
     /// <summary>How far apart its words may be, for the plan; null: not at all.</summary>
-    public string? Distance => slop == 0 ? null : string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{(ordered ? "in order, " : "")}up to {slop:N0} apart");
+    public string? Distance =>
+        slop == 0
+            ? null
+            : string.Create(
+                System.Globalization.CultureInfo.InvariantCulture, $"{(ordered ? "in order, " : "")}up to {slop:N0} apart");
 
-    /// <summary>The frequency of the phrase in an entry; 0 if it does not match. Positions are given by different term, ascending.</summary>
+    /// <summary>
+    /// The frequency of the phrase in an entry; 0 if it does not match. Positions are given by different term, ascending.
+    /// </summary>
     public float Match(ReadOnlySpan<PositionList> positions)
     {
         if (slop == 0)
-            return terms.Length == 2 && terms[0] != terms[1] ? CountPairs(positions[terms[0]].Span, positions[terms[1]].Span) : CountExact(positions);
+            return terms.Length == 2 && terms[0] != terms[1]
+                ? CountPairs(positions[terms[0]].Span, positions[terms[1]].Span)
+                : CountExact(positions);
 
         Array.Clear(cursors);
         float frequency = 0;
@@ -135,7 +147,9 @@ internal sealed class PhraseMatcher
         return found;
     }
 
-    /// <summary>The next place at which some word would stand at its own place; the cursors go to what is left from there on.</summary>
+    /// <summary>
+    /// The next place at which some word would stand at its own place; the cursors go to what is left from there on.
+    /// </summary>
     private bool TryGetNextStart(ReadOnlySpan<PositionList> positions, ref int start)
     {
         int next = int.MaxValue;
@@ -162,7 +176,9 @@ internal sealed class PhraseMatcher
         context.Check();
     }
 
-    /// <summary>How far the farthest word is from its place, from a start; -1 if the slop does not suffice. Starts come ascending.</summary>
+    /// <summary>
+    /// How far the farthest word is from its place, from a start; -1 if the slop does not suffice. Starts come ascending.
+    /// </summary>
     private int DistanceAt(ReadOnlySpan<PositionList> positions, int start)
     {
         int farthest = 0;

@@ -7,7 +7,8 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing.Matching.Phrases;
 
 /// <summary>
-/// Matches entries in which the words of a phrase stand together. Ids first: positions are read of entries that have all words, and of no others, see <see cref="PhraseFinder"/>.
+/// Matches entries in which the words of a phrase stand together. Ids first: positions are read of entries that have all words,
+/// and of no others, see <see cref="PhraseFinder"/>.
 /// </summary>
 internal sealed class PhraseOperator : Operator
 {
@@ -34,7 +35,8 @@ internal sealed class PhraseOperator : Operator
     /// <param name="factors">Lengths of the field where scores are wanted.</param>
     /// <param name="idf">Sum over all words of the phrase.</param>
     /// <param name="isExact">Whether its frequency is at most that of each word.</param>
-    public PhraseOperator(QueryContext context, TermOperator[] terms, PhraseMatcher matcher, LengthFactors? factors, double idf, bool isExact)
+    public PhraseOperator(
+        QueryContext context, TermOperator[] terms, PhraseMatcher matcher, LengthFactors? factors, double idf, bool isExact)
         : base(context)
     {
         this.terms = terms;
@@ -51,7 +53,10 @@ internal sealed class PhraseOperator : Operator
 
     public override long Estimate => byCost[0].Estimate;
 
-    /// <summary>An eighth of what would have all words if these had nothing to do with each other: finding a match costs more than its score, so bounds pay late.</summary>
+    /// <summary>
+    /// An eighth of what would have all words if these had nothing to do with each other: finding a match costs more than its
+    /// score, so bounds pay late.
+    /// </summary>
     public override double Likely
     {
         get
@@ -94,7 +99,8 @@ internal sealed class PhraseOperator : Operator
         Verify(window, set);
     }
 
-    public override int Count(long window) => IsKnown(window, threshold: 0, margin: 1) ? ahead!.Found.Length : base.Count(window); // it is known by it
+    // it is known by it
+    public override int Count(long window) => IsKnown(window, threshold: 0, margin: 1) ? ahead!.Found.Length : base.Count(window);
 
     public override void And(long window, WindowSet set)
     {
@@ -278,7 +284,10 @@ internal sealed class PhraseOperator : Operator
     /// <summary>The first window from one on in which all words are.</summary>
     private long NextOfWords(long from) => NextOfAll<TermOperator>(byCost, from);
 
-    /// <summary>As <see cref="NextOfWords"/>; where bounds of windows are known, of those that may have a hit of at least so much and were not asked for.</summary>
+    /// <summary>
+    /// As <see cref="NextOfWords"/>; where bounds of windows are known, of those that may have a hit of at least so much and were
+    /// not asked for.
+    /// </summary>
     private long NextToAsk(long from, float threshold, float margin)
     {
         if (known is null)
@@ -293,15 +302,22 @@ internal sealed class PhraseOperator : Operator
     }
 
     /// <summary>Whether a window may have a hit of at least so much and was not asked for, as far as that is known.</summary>
-    private bool IsToAsk(long window, float threshold, float margin) => known is null || (known[(int)window] >= 0 && known[(int)window] * margin >= threshold);
+    private bool IsToAsk(long window, float threshold, float margin) =>
+        known is null || (known[(int)window] >= 0 && known[(int)window] * margin >= threshold);
 
-    /// <summary>Whether it is known which entries of a window have the phrase, of those that may score so much: if windows are asked for one after the other it is found out, of some windows at once.</summary>
+    /// <summary>
+    /// Whether it is known which entries of a window have the phrase, of those that may score so much: if windows are asked for
+    /// one after the other it is found out, of some windows at once.
+    /// </summary>
     private bool IsKnown(long window, float threshold, float margin)
     {
         if (words is null)
             return false;
         bool isKnown = ahead is not null && ahead.TryFind(window, wantsAll: threshold <= 0);
-        if (!isKnown && window > last && ahead?.Covers(window, wantsAll: threshold <= 0) != true && (window == expected || NextToAsk(last + 1, threshold, margin) == window))
+        if (!isKnown
+            && window > last
+            && ahead?.Covers(window, wantsAll: threshold <= 0) != true
+            && (window == expected || NextToAsk(last + 1, threshold, margin) == window))
         {
             ahead ??= new PhraseAhead(Context, Finder.Masks, Finder, factors);
             LookAhead(window, threshold, margin);

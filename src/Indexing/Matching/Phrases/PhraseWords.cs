@@ -8,19 +8,26 @@ using Treepie.Storage.Kernels;
 namespace Treepie.Indexing.Matching.Phrases;
 
 /// <summary>
-/// Finds the entries of whole windows that have the rarest words of a phrase. All windows of such a word are found once, one after the other, and met where they lie: of words with few entries a
-/// window, most of what is done window by window would be the way there and back. Other words are asked about the entries that are left. Where the rarest word has a short list, its entries are
-/// sought one by one in the lists of all others; where the rarest have few entries a window, their lists are merged: of these it is known which entries have them before the first window is asked for.
+/// Finds the entries of whole windows that have the rarest words of a phrase. All windows of such a word are found once, one
+/// after the other, and met where they lie: of words with few entries a window, most of what is done window by window would be
+/// the way there and back. Other words are asked about the entries that are left. Where the rarest word has a short list, its
+/// entries are sought one by one in the lists of all others; where the rarest have few entries a window, their lists are merged:
+/// of these it is known which entries have them before the first window is asked for.
 /// </summary>
 internal sealed class PhraseWords
 {
     /// <summary>In the place of a number: entries are <see cref="Bits"/>.</summary>
     public const int Many = -1;
 
-    /// <summary>From this part of the windows of a list on, that are asked about, it is cheaper to go along it than to seek each.</summary>
+    /// <summary>
+    /// From this part of the windows of a list on, that are asked about, it is cheaper to go along it than to seek each.
+    /// </summary>
     private const int WholeRatio = 2;
 
-    /// <summary>How many times the entries up to which lists are merged for other queries they may have here, where windows of each would be found one by one otherwise.</summary>
+    /// <summary>
+    /// How many times the entries up to which lists are merged for other queries they may have here, where windows of each would
+    /// be found one by one otherwise.
+    /// </summary>
     private const int MergedRatio = 2;
 
     /// <summary>So many windows before they are looked at, what they are looked up in is asked for.</summary>
@@ -47,10 +54,13 @@ internal sealed class PhraseWords
         merged = CountMerged();
         areWhole = new bool[words.Length];
         bits = context.RentWords(Math.Max(BitmapKernels.Words, FlatPostings.MaxEntries));
-        double windows = Math.Max(1, context.View.WindowCount), entries = Math.Max(1, context.View.State.EntryCount), asked = windows;
+        double windows = Math.Max(1, context.View.WindowCount),
+            entries = Math.Max(1, context.View.State.EntryCount),
+            asked = windows;
         for (int i = 0; i < words.Length; i++)
         {
-            areWhole[i] = words[i] is LongListOperator && (i == 0 || WholeRatio * Math.Min(windows, asked) >= Math.Min(windows, words[i].Estimate));
+            areWhole[i] = words[i] is LongListOperator
+                && (i == 0 || WholeRatio * Math.Min(windows, asked) >= Math.Min(windows, words[i].Estimate));
             asked = i == 0 ? words[0].Estimate : asked * words[i].Estimate / entries;
         }
 
@@ -69,7 +79,9 @@ internal sealed class PhraseWords
     /// <summary>Whether the rarest word has so few entries that they are sought one by one in the lists of all others.</summary>
     private bool IsShort => words[0] is ShortListOperator;
 
-    /// <summary>Whether all entries that have the words that are met here are found before the first window is asked for.</summary>
+    /// <summary>
+    /// Whether all entries that have the words that are met here are found before the first window is asked for.
+    /// </summary>
     private bool AreKnown => IsShort || merged > 0;
 
     private ReadOnlySpan<ulong> Few => bits.AsSpan(0, fewCount);
@@ -94,7 +106,10 @@ internal sealed class PhraseWords
         announced = announcedOther = 0;
     }
 
-    /// <summary>The first window from one on, which is behind those asked about since <see cref="Begin"/>, in which all words are that are met here; <see cref="Operator.End"/> if there is none.</summary>
+    /// <summary>
+    /// The first window from one on, which is behind those asked about since <see cref="Begin"/>, in which all words are that are
+    /// met here; <see cref="Operator.End"/> if there is none.
+    /// </summary>
     public long Next(long from)
     {
         if (AreKnown)
@@ -122,7 +137,9 @@ internal sealed class PhraseWords
             words[i].ExpectPositions(window);
     }
 
-    /// <summary>Writes the entries of the window found last that have all these words; returns how many, or <see cref="Many"/>.</summary>
+    /// <summary>
+    /// Writes the entries of the window found last that have all these words; returns how many, or <see cref="Many"/>.
+    /// </summary>
     /// <param name="window">The window.</param>
     /// <param name="room">Room for all entries of a window.</param>
     public int Meet(long window, Span<ushort> room)
@@ -139,7 +156,9 @@ internal sealed class PhraseWords
         int rarest = 0;
         for (int i = 1; i < FirstCount; i++)
             rarest = words[i].Windows[places[i]].Count < words[rarest].Windows[places[rarest]].Count ? i : rarest;
-        return words[rarest].Windows[places[rarest]].Count < PostingWindow.MinBitsCount ? MeetLists(rarest, room) : MeetBits(rarest, room);
+        return words[rarest].Windows[places[rarest]].Count < PostingWindow.MinBitsCount
+            ? MeetLists(rarest, room)
+            : MeetBits(rarest, room);
     }
 
     private static long WindowOf(ulong id) => (long)(id >> PostingWindow.SizeBits);
@@ -188,7 +207,10 @@ internal sealed class PhraseWords
         before.AsSpan(0, fewCount).CopyTo(bits);
     }
 
-    /// <summary>Keeps those that a word with a long list has; returns how many. Where each is looked for is asked for before the first is looked at.</summary>
+    /// <summary>
+    /// Keeps those that a word with a long list has; returns how many. Where each is looked for is asked for before the first is
+    /// looked at.
+    /// </summary>
     private int KeepFew(int word)
     {
         TermOperator term = words[word];
@@ -338,7 +360,9 @@ internal sealed class PhraseWords
             return 0;
         long windows = context.View.WindowCount, together = 0;
         int count = 0;
-        while (count < words.Length && words[count].Estimate is var entries && ListIntersection.Takes(entries, words[0].Estimate, windows, MergedRatio * ListIntersection.MostPerWindow)
+        while (count < words.Length
+            && words[count].Estimate is var entries
+            && ListIntersection.Takes(entries, words[0].Estimate, windows, MergedRatio * ListIntersection.MostPerWindow)
             && together + entries <= ListIntersection.MostEntries)
         {
             together += entries;

@@ -2,7 +2,10 @@ using Treepie.Indexing.Postings;
 
 namespace Treepie.Indexing.Matching.Phrases;
 
-/// <summary>The positions of one term in one entry, those of several terms being looked at together: a part of a <see cref="PositionTable"/>, or a copy. Scratch.</summary>
+/// <summary>
+/// The positions of one term in one entry, those of several terms being looked at together: a part of a
+/// <see cref="PositionTable"/>, or a copy. Scratch.
+/// </summary>
 internal sealed class PositionList
 {
     private int[] copy = [];

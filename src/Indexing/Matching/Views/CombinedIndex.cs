@@ -5,12 +5,13 @@ using Treepie.Indexing.Vectors;
 namespace Treepie.Indexing.Matching.Views;
 
 /// <summary>
-/// An index and the changes it has not seen, asked as one. Most operators answer for themselves, as their entries are apart; what depends on both is here: the figures that scores are
-/// reckoned from, and the searches that give the best of all entries, which are made over both and of which each side then takes its own part.
+/// An index and the changes it has not seen, asked as one. Most operators answer for themselves, as their entries are apart; what
+/// depends on both is here: the figures that scores are reckoned from, and the searches that give the best of all entries, which
+/// are made over both and of which each side then takes its own part.
 /// </summary>
 /// <remarks>
-/// Promises: what is found is what one index that has seen the changes would find, but for vectors by the graph, of which the changes are compared one by one. Costs: such a search
-/// is made once, for both sides.
+/// Promises: what is found is what one index that has seen the changes would find, but for vectors by the graph, of which the
+/// changes are compared one by one. Costs: such a search is made once, for both sides.
 /// </remarks>
 internal sealed class CombinedIndex : IDisposable
 {
@@ -23,7 +24,8 @@ internal sealed class CombinedIndex : IDisposable
     /// <param name="gone">Entries of the index that the changes put anew or removed, ascending.</param>
     /// <param name="cancellationToken">Ends the query.</param>
     /// <param name="options">Plan, budget and hints; null: none.</param>
-    public CombinedIndex(IndexView main, IndexView tail, long[] gone, CancellationToken cancellationToken, QueryOptions? options = null)
+    public CombinedIndex(
+        IndexView main, IndexView tail, long[] gone, CancellationToken cancellationToken, QueryOptions? options = null)
     {
         firstTailId = main.State.NextEntryId;
         present = gone.Length == 0 ? null : new NotQuery(new EntriesQuery(gone));
@@ -56,7 +58,8 @@ internal sealed class CombinedIndex : IDisposable
         List<NearEntry> found = Found(search, [.. beside.Where(clause => clause is not NotQuery { Clause: EntriesQuery })]);
         List<NearEntry> own = found.FindAll(entry => entry.Id < firstTailId == (context == Main));
         string? field = (search as VectorQuery)?.Field;
-        return new NearestOperator(context, own, field, "of the index and its changes together", field is null ? "fusion" : "nearest vectors");
+        return new NearestOperator(
+            context, own, field, "of the index and its changes together", field is null ? "fusion" : "nearest vectors");
     }
 
     /// <summary>Where an entry is that has a key now.</summary>
@@ -102,7 +105,12 @@ internal sealed class CombinedIndex : IDisposable
 
         var fusion = (FusionQuery)search; // there are no others
         FusionCompiler main = new(Main, beside), tail = new(Tail, beside);
-        return FusionCompiler.Fuse(fusion, [.. fusion.Clauses.Select(clause => Best([.. main.Best(clause.Query, inMain, fusion.Window), .. tail.Best(clause.Query, inTail, fusion.Window)], fusion.Window))]);
+        return FusionCompiler.Fuse(
+            fusion,
+            [.. fusion.Clauses.Select(
+                clause => Best(
+                    [.. main.Best(clause.Query, inMain, fusion.Window), .. tail.Best(clause.Query, inTail, fusion.Window)],
+                    fusion.Window))]);
     }
 
     private static Operator? Filter(QueryContext context, List<IndexQuery> beside) =>

@@ -6,8 +6,9 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Matching.Views;
 
 /// <summary>
-/// What scores are reckoned from when an index and a tail of changes answer as one: counts of both, without the entries of the index that the tail has put anew or removed.
-/// They are those that one index of the newer state would have, so scores are the same to the last bit.
+/// What scores are reckoned from when an index and a tail of changes answer as one: counts of both, without the entries of the
+/// index that the tail has put anew or removed. They are those that one index of the newer state would have, so scores are the
+/// same to the last bit.
 /// </summary>
 /// <param name="main">The index.</param>
 /// <param name="tail">The changes.</param>

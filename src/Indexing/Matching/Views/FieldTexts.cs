@@ -5,7 +5,10 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Matching.Views;
 
-/// <summary>The texts of a field in their order: those of its dictionary, or, where it has numbers alone, those that its numbers have. See <see cref="IndexView.HasNumbersAlone"/>.</summary>
+/// <summary>
+/// The texts of a field in their order: those of its dictionary, or, where it has numbers alone, those that its numbers have. See
+/// <see cref="IndexView.HasNumbersAlone"/>.
+/// </summary>
 internal sealed class FieldTexts : IDisposable
 {
     private readonly TermCursor? terms;

@@ -12,8 +12,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Matching.Views;
 
 /// <summary>
-/// An index in one state: its figures, and its trees, each looked up when first asked for. One thread at a time. Nothing of it depends on what was asked before, but the time that takes:
-/// so it is kept, see <see cref="KeptViews"/>, for the next who reads the same state.
+/// An index in one state: its figures, and its trees, each looked up when first asked for. One thread at a time. Nothing of it
+/// depends on what was asked before, but the time that takes: so it is kept, see <see cref="KeptViews"/>, for the next who reads
+/// the same state.
 /// </summary>
 internal sealed class IndexView
 {
@@ -67,20 +68,23 @@ internal sealed class IndexView
     }
 
     /// <summary>
-    /// The fields it has, or is thought to have as long as they were not read, for who asks for pages ahead: see <see cref="QueryAhead"/>. Null where there is no use in that: nothing is known, or so many
-    /// queries were run that those who find nothing in memory are over.
+    /// The fields it has, or is thought to have as long as they were not read, for who asks for pages ahead: see
+    /// <see cref="QueryAhead"/>. Null where there is no use in that: nothing is known, or so many queries were run that those who
+    /// find nothing in memory are over.
     /// </summary>
     public IndexSchema? TakeExpected() => queriesAhead > 0 && queriesAhead-- > 0 ? schema ?? known : null;
 
     /// <summary>The analyzers of fields it is thought to have.</summary>
     /// <exception cref="IndexSchemaException">A field names one that this searcher was not given.</exception>
-    public FieldAnalyzers AnalyzersOf(IndexSchema expected) => ReferenceEquals(expected, schema) ? Analyzers : new FieldAnalyzers(expected, AnalyzerSet);
+    public FieldAnalyzers AnalyzersOf(IndexSchema expected) =>
+        ReferenceEquals(expected, schema) ? Analyzers : new FieldAnalyzers(expected, AnalyzerSet);
 
     /// <summary>The records of its entries.</summary>
     public EntryReader Entries => entries ??= new EntryReader(Tree);
 
     /// <summary>
-    /// Pages entered so far, see <see cref="ReadTransaction.PageVisits"/>; those of what is read once and kept left out, so that every query on a view has the same count.
+    /// Pages entered so far, see <see cref="ReadTransaction.PageVisits"/>; those of what is read once and kept left out, so that
+    /// every query on a view has the same count.
     /// </summary>
     public long PageVisits => visits.Count - visitsOnce;
 
@@ -101,7 +105,10 @@ internal sealed class IndexView
     /// <exception cref="IndexSchemaException">A field names one that this searcher was not given.</exception>
     public FieldAnalyzers Analyzers => analyzers ??= new FieldAnalyzers(Schema, AnalyzerSet);
 
-    /// <summary>The state that a transaction reads: as somebody left it, or anew. To be given back with <see cref="Close"/> by whom the transaction belongs to.</summary>
+    /// <summary>
+    /// The state that a transaction reads: as somebody left it, or anew. To be given back with <see cref="Close"/> by whom the
+    /// transaction belongs to.
+    /// </summary>
     public static IndexView Open(ReadTransaction transaction, AnalyzerSet analyzerSet, IndexSchema? known)
     {
         if (transaction.Derived<KeptViews>().Take(analyzerSet) is not { } kept)
@@ -112,14 +119,20 @@ internal sealed class IndexView
         return kept;
     }
 
-    /// <summary>Leaves it to the next reader of the same state; unless somebody has forgotten to end a query on it, which may still be asked.</summary>
+    /// <summary>
+    /// Leaves it to the next reader of the same state; unless somebody has forgotten to end a query on it, which may still be
+    /// asked.
+    /// </summary>
     public void Close()
     {
         if (running.Count == 0)
             transaction.Derived<KeptViews>().Give(this);
     }
 
-    /// <summary>What a query works with; given back with <see cref="Return"/>. There is one, which is the next query's again, and others for those that run meanwhile.</summary>
+    /// <summary>
+    /// What a query works with; given back with <see cref="Return"/>. There is one, which is the next query's again, and others
+    /// for those that run meanwhile.
+    /// </summary>
     public QueryScratch RentScratch()
     {
         QueryScratch rented = scratch ?? new QueryScratch();
@@ -143,8 +156,9 @@ internal sealed class IndexView
     }
 
     /// <summary>
-    /// Announces the pages of a long list, see <see cref="Operator.Announce"/>, if it has several, and was not asked for before: pages that nobody looked at, as few of the list were needed, would be
-    /// announced each time, which takes longer than such a query. (Of lists that share a bit all but the first are read page by page.)
+    /// Announces the pages of a long list, see <see cref="Operator.Announce"/>, if it has several, and was not asked for before:
+    /// pages that nobody looked at, as few of the list were needed, would be announced each time, which takes longer than such a
+    /// query. (Of lists that share a bit all but the first are read page by page.)
     /// </summary>
     public void Announce(Tree postings, long listId, long entries)
     {
@@ -218,8 +232,9 @@ internal sealed class IndexView
     }
 
     /// <summary>
-    /// Whether the texts of a field are those of its numbers and are not kept: a field of whole values without text, whose numbers all have plain text, has no dictionary of texts. Who looks for texts asks
-    /// the numbers then: <see cref="TryGetText"/>, <see cref="FieldTexts"/>.
+    /// Whether the texts of a field are those of its numbers and are not kept: a field of whole values without text, whose
+    /// numbers all have plain text, has no dictionary of texts. Who looks for texts asks the numbers then:
+    /// <see cref="TryGetText"/>, <see cref="FieldTexts"/>.
     /// </summary>
     public bool HasNumbersAlone(int field) => TermCount(TreeNames.Terms(field)) == 0 && TermCount(TreeNames.Numbers(field)) > 0;
 
@@ -254,7 +269,8 @@ internal sealed class IndexView
         {
             long before = visits.Count;
             Span<byte> key = stackalloc byte[ListKey.Bytes];
-            known = TryGetTerm(TreeNames.Lists, ListKey.Write(key, -1, ListKind.All), out TermPayload payload) && payload.Kind == PostingKind.Long ? payload.ListId : -1;
+            known = TryGetTerm(TreeNames.Lists, ListKey.Write(key, -1, ListKind.All), out TermPayload payload)
+                && payload.Kind == PostingKind.Long ? payload.ListId : -1;
             allEntries = known;
             visitsOnce += visits.Count - before;
         }
@@ -273,13 +289,16 @@ internal sealed class IndexView
 
         long before = visits.Count;
         Span<byte> key = stackalloc byte[ListKey.Bytes];
-        bool found = TryGetTerm(TreeNames.Lists, ListKey.Write(key, field, ListKind.Exists), out TermPayload payload) && payload.EntryCount > 0;
+        bool found = TryGetTerm(TreeNames.Lists, ListKey.Write(key, field, ListKind.Exists), out TermPayload payload)
+            && payload.EntryCount > 0;
         hasEntries[field] = found;
         visitsOnce += visits.Count - before;
         return found;
     }
 
-    /// <summary>The number of the compound key of two fields; -1: there is none that has all entries. Read when first asked for.</summary>
+    /// <summary>
+    /// The number of the compound key of two fields; -1: there is none that has all entries. Read when first asked for.
+    /// </summary>
     public int Compound(int equal, int order, CompoundOrder kind)
     {
         if (compounds is null)
@@ -290,7 +309,10 @@ internal sealed class IndexView
         }
 
         for (int i = 0; i < compounds.Count; i++)
-            if (compounds[i].IsComplete && compounds[i].Equal == equal && compounds[i].Order == order && compounds[i].Kind == kind)
+            if (compounds[i].IsComplete
+                && compounds[i].Equal == equal
+                && compounds[i].Order == order
+                && compounds[i].Kind == kind)
                 return i;
 
         return -1;
@@ -332,12 +354,15 @@ internal sealed class IndexView
         return field >= 0
             ? field
             : throw new UnknownFieldException(
-                $"The index has no field '{name}'. Its fields are: {string.Join(", ", Schema.Fields.Select(known => known.Name))}.");
+                $"The index has no field '{name}'. Its fields are: "
+                    + $"{string.Join(", ", Schema.Fields.Select(known => known.Name))}.");
     }
 
     /// <summary>The entry of a key; -1 if there is none.</summary>
     public long Find(ReadOnlySpan<byte> key) =>
-        key.Length is > 0 and <= IndexBatch.MaxKeyBytes && Dictionary(TreeNames.Keys) is { } keys && keys.TryGet(key, out ReadOnlySpan<byte> id) ? EntryKey.Read(id) : -1;
+        key.Length is > 0 and <= IndexBatch.MaxKeyBytes
+            && Dictionary(TreeNames.Keys) is { } keys
+            && keys.TryGet(key, out ReadOnlySpan<byte> id) ? EntryKey.Read(id) : -1;
 
     /// <summary>Entries that have the term.</summary>
     public bool TryGetTerm(string dictionary, scoped ReadOnlySpan<byte> term, out TermPayload payload)
@@ -363,7 +388,9 @@ internal sealed class IndexView
         return NumberKey.TryParse(form, key) && TryGetTerm(TreeNames.Numbers(field), key, out payload);
     }
 
-    /// <summary>The trees of a dictionary, looked up when first asked for. A tree that is not there is asked for again, which few do.</summary>
+    /// <summary>
+    /// The trees of a dictionary, looked up when first asked for. A tree that is not there is asked for again, which few do.
+    /// </summary>
     private sealed class DictionaryTrees(TermTree? terms)
     {
         public TermTree? Terms => terms;

@@ -18,7 +18,9 @@ internal sealed class NumberReader
         column = context.OpenSortColumn(field);
     }
 
-    /// <summary>The number of an entry; false where it has none. Entries are mostly asked for in ascending order, which is cheap.</summary>
+    /// <summary>
+    /// The number of an entry; false where it has none. Entries are mostly asked for in ascending order, which is cheap.
+    /// </summary>
     public bool TryRead(long id, out double number)
     {
         SortChunk chunk = column.Read(id >> SortChunk.EntryBits);

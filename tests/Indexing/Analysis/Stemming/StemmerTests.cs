@@ -5,8 +5,9 @@ using Treepie.Tests.Support;
 namespace Treepie.Indexing.Tests.Analysis.Stemming;
 
 /// <summary>
-/// Stems of words of every language, as the reference implementation of the Snowball project (2.2) gives them. The lists beside this file are samples;
-/// <c>TREEPIE_STEMS</c> may name a folder with whole dictionaries in the same form (<c>English.txt</c>: word, tab, stem).
+/// Stems of words of every language, as the reference implementation of the Snowball project (2.2) gives them. The lists beside
+/// this file are samples; <c>TREEPIE_STEMS</c> may name a folder with whole dictionaries in the same form (<c>English.txt</c>:
+/// word, tab, stem).
 /// </summary>
 public sealed class StemmerTests
 {
@@ -42,7 +43,11 @@ public sealed class StemmerTests
     {
         var random = new Random(Seed.Next());
         const string Letters = "aeiouyäöåøæéèàêîûçñãõßbcdfghjklmnpqrstvwxzаеиоуыэюявнтсйшщь'~HIUY";
-        string[] endings = ["ement", "ation", "ities", "ando", "iendo", "heden", "issement", "ившись", "lich", "keit", "nsa", "tten", "ss", "'s'", "qu"];
+        string[] endings =
+        [
+            "ement", "ation", "ities", "ando", "iendo", "heden", "issement", "ившись", "lich", "keit", "nsa", "tten", "ss", "'s'",
+            "qu"
+        ];
         var word = new StemWord();
         for (int round = 0; round < 20_000; round++)
         {
