@@ -9,7 +9,8 @@ namespace Treepie.Storage.Transactions;
 /// <remarks>
 /// The order that makes it safe to be killed anywhere. The user's key: the newly wrapped block goes into both meta pages by two
 /// checkpoints; the newest of them opens. The data key: 1. the block with both data keys is durable in both meta pages before
-/// anything is sealed with the new one; 2. the new one becomes the current one; 3. every page that was sealed with the old one is
+/// anything is sealed with the new one, also where a run before this one failed to make it so; 2. the new one becomes the
+/// current one; 3. every page that was sealed with the old one is
 /// written again, by ordinary commits; 4. once checkpoints are durable behind that, and no reader or named snapshot sees older
 /// pages, and a walk finds none, the block without the old one is made durable in both meta pages.
 /// </remarks>
@@ -56,9 +57,14 @@ internal sealed class KeyRotation(
                     "The key that was given is not the one that this environment is opened with. Nothing was changed.");
 
             if (!cipher.Keys.HasBoth)
-                Install(cipher.Keys.WithNext(cipher.Random), key);
+                Use(cipher.Keys.WithNext(cipher.Random), key);
             if (!cipher.Keys.IsSwitched)
-                Install(cipher.Keys.Switched(), key);
+            {
+                Persist(); // that memory has both keys does not say that the disk has
+                Use(cipher.Keys.Switched(), key);
+                Persist();
+            }
+
             return Finish(key, progress, cancellationToken);
         }
         finally
@@ -89,16 +95,16 @@ internal sealed class KeyRotation(
         if (holders.Count > 0)
             return new KeyRotationReport(written, false, holders);
 
-        Install(cipher.Keys.WithoutPrevious(), key);
+        Use(cipher.Keys.WithoutPrevious(), key);
+        Persist();
         return new KeyRotationReport(written, true, []);
     }
 
-    /// <summary>Takes keys in use and makes the block that has them durable.</summary>
-    private void Install(DataKeys keys, EncryptionKey key)
+    /// <summary>Takes keys in use, in memory alone.</summary>
+    private void Use(DataKeys keys, EncryptionKey key)
     {
         KeyBlock block = keys.Wrap(key, cipher.Random, cipher.Observer);
         lane.RunExclusive(() => cipher.Use(keys, block));
-        Persist();
     }
 
     /// <summary>Both meta pages, and no frame that a recovery reads from before.</summary>
