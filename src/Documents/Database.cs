@@ -91,6 +91,11 @@ public sealed class Database : IDocumentStore
     /// <summary>Etag of the last durable change, without a snapshot.</summary>
     public long LastEtag => _changes.LastEtag;
 
+    /// <summary>Whether it does something by itself, now or when the time has come.</summary>
+    internal bool HasWork =>
+        Lifecycle.IsScheduled
+        || Indexes.List().Any(static index => index is { IsStale: true, State: IndexState.Normal, IsPaused: false });
+
     /// <summary>Its backup tasks.</summary>
     internal BackupTaskStore TaskStore { get; }
 

@@ -128,6 +128,28 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     /// <summary>All databases, sorted by name; none is opened for it.</summary>
     public IReadOnlyList<DatabaseDescription> Describe() => [.. Created().Select(entry => entry.Describe())];
 
+    /// <summary>One database; null if there is none. It is not opened for it.</summary>
+    public DatabaseDescription? Describe(string name) => FindEntry(name) is { IsCreated: true } entry ? entry.Describe() : null;
+
+    /// <summary>
+    /// Closes a database that nobody uses, which whoever calls makes sure of; it opens again when it is next asked for. False if
+    /// it is not open, or has work of its own to do: an index is behind, or it looks for documents whose time has come.
+    /// </summary>
+    public bool Close(string name)
+    {
+        if (FindEntry(name) is not { } entry)
+            return false;
+
+        lock (entry.Gate)
+        {
+            if (entry.Database is not { HasWork: false } database)
+                return false;
+            entry.Database = null; // whatever closing says, it is closed
+            database.Dispose();
+            return true;
+        }
+    }
+
     /// <summary>Closes and forgets a database, and deletes its files if asked; false if there is none.</summary>
     /// <remarks>
     /// Files that are kept keep their name: the catalog finds the database again when it is opened the next time. With the files

@@ -24,7 +24,7 @@ internal sealed class ServerContext
         this.clock = clock;
         logger = loggers.CreateLogger("Treepie.Server");
         this.telemetry = telemetry;
-        Databases = new DatabaseGate(source);
+        Databases = new DatabaseGate(source, clock, logger);
         Operations = new ServerOperations(Limits.MaxRememberedOperations);
         Requests = new WorkShare("requests", Limits.MaxConcurrentRequests, Limits.MaxRequestsPerClient);
         BulkInserts = new WorkShare("bulk inserts and imports", Limits.MaxBulkInserts, Limits.MaxBulkInsertsPerClient);

@@ -113,6 +113,12 @@ public sealed record ServerLimits
     public TimeSpan ConnectionIdleTimeout { get; init; } = TimeSpan.FromMinutes(2);
 
     /// <summary>
+    /// How long nobody has used a database when it is closed; it opens again for the next request. One that expires, refreshes
+    /// or archives documents, or whose indexes are behind, stays open. Default 15 minutes. Only in the server's own program.
+    /// </summary>
+    public TimeSpan DatabaseIdleTimeout { get; init; } = TimeSpan.FromMinutes(15);
+
+    /// <summary>
     /// Longest the headers of a request may take; beyond: 408. Default 15 seconds. Only in the server's own program.
     /// </summary>
     public TimeSpan RequestHeadersTimeout { get; init; } = TimeSpan.FromSeconds(15);
@@ -147,6 +153,7 @@ public sealed record ServerLimits
         Positive(MinReadBytesPerSecond, nameof(MinReadBytesPerSecond));
         ArgumentOutOfRangeException.ThrowIfNegative(MaxConnections);
         Positive(ConnectionIdleTimeout, nameof(ConnectionIdleTimeout));
+        Positive(DatabaseIdleTimeout, nameof(DatabaseIdleTimeout));
         Positive(RequestHeadersTimeout, nameof(RequestHeadersTimeout));
         Positive(MaxRememberedOperations, nameof(MaxRememberedOperations));
     }

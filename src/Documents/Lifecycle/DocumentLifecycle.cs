@@ -33,6 +33,16 @@ public sealed class DocumentLifecycle : IDisposable
     /// <summary>Why the last run in the background ended early; null where it did not.</summary>
     public Exception? LastError { get; private set; }
 
+    /// <summary>Whether a task is enabled.</summary>
+    internal bool IsScheduled
+    {
+        get
+        {
+            lock (_lock)
+                return _timer is not null;
+        }
+    }
+
     /// <summary>The settings of a task; null where it was never set, which disables it.</summary>
     public LifecycleSettings? Get(LifecycleTask task)
     {

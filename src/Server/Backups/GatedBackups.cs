@@ -15,7 +15,7 @@ internal sealed class GatedBackups(DatabaseGate gate) : IBackupSource
 
     public IBackupLease Enter(string name)
     {
-        DatabaseLease lease = gate.Enter(name);
+        DatabaseLease lease = gate.EnterByItself(name);
         try
         {
             return new Lease(lease, gate.Backups.Enter(name));

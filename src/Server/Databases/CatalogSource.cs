@@ -15,7 +15,7 @@ internal sealed class CatalogSource(DatabaseCatalog catalog) : IDatabaseSource
 
     public IReadOnlyList<DatabaseDescription> Describe(string? name = null) => name is null
         ? catalog.Describe()
-        : [.. catalog.Describe().Where(database => string.Equals(database.Name, name, StringComparison.OrdinalIgnoreCase))];
+        : catalog.Describe(name) is { } database ? [database] : [];
 
     public Database Create(string name, bool encrypted) => catalog.Create(name, encrypted);
 
@@ -47,6 +47,8 @@ internal sealed class CatalogSource(DatabaseCatalog catalog) : IDatabaseSource
         string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress,
         CancellationToken cancellationToken) =>
         catalog.RestoreAsync(name, parts, encrypted, options, progress, cancellationToken);
+
+    public bool Close(string name) => catalog.Close(name);
 
     public bool Delete(string name, bool deleteFiles) => catalog.Delete(name, deleteFiles);
 }

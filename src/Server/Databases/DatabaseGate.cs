@@ -8,9 +8,11 @@ namespace Treepie.Server.Databases;
 
 /// <summary>
 /// Lets requests into databases, and keeps a database open as long as one is inside: a delete first closes the door, cancels
-/// those inside and waits for the last to leave. Thread-safe.
+/// those inside and waits for the last to leave. A database that nobody has used for a while is closed, if that is wanted, and
+/// opens again for the next one who enters; and where there is no room to open one more, the one that was not used for longest
+/// is closed for it. Thread-safe.
 /// </summary>
-internal sealed class DatabaseGate(IDatabaseSource source)
+internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, ILogger logger)
 {
     private readonly ConcurrentDictionary<string, Door> doors = new(StringComparer.OrdinalIgnoreCase);
 
@@ -19,19 +21,34 @@ internal sealed class DatabaseGate(IDatabaseSource source)
     /// <summary>The databases for who backs them up, without the gate.</summary>
     public IBackupSource Backups => source.Backups;
 
-    /// <summary>Whether there is a database of that name.</summary>
-    public bool Exists(string name)
-    {
-        using DatabaseLease? lease = TryEnter(name);
-        return lease is not null;
-    }
+    /// <summary>
+    /// Whether there is no room for one more open database. Null where none is closed for another, because the program around
+    /// the API may use databases without entering.
+    /// </summary>
+    public Func<bool>? LacksRoom { get; set; }
+
+    /// <summary>Whether there is a database of that name; it is not opened for it.</summary>
+    public bool Exists(string name) => source.Describe(name).Count > 0;
 
     /// <summary>Enters, or says that there is no such database.</summary>
     /// <exception cref="WireException">There is none, or it is just being deleted.</exception>
     public DatabaseLease Enter(string name) => TryEnter(name) ?? throw WireException.DatabaseDoesNotExist(name);
 
     /// <summary>Enters; null if there is no such database, or it is just being deleted.</summary>
-    public DatabaseLease? TryEnter(string name)
+    public DatabaseLease? TryEnter(string name) => TryEnter(name, isUse: true);
+
+    /// <summary>
+    /// Enters a database that is open, to look at it, which does not count as use of it; null if it is not open.
+    /// </summary>
+    public DatabaseLease? TryLook(string name) =>
+        source.Describe(name) is [{ IsOpen: true }] ? TryEnter(name, isUse: false) : null;
+
+    /// <summary>Enters for work that the server does by itself: the database stays open until it is done, and no longer.</summary>
+    /// <exception cref="WireException">There is none, or it is just being deleted.</exception>
+    public DatabaseLease EnterByItself(string name) =>
+        TryEnter(name, isUse: false) ?? throw WireException.DatabaseDoesNotExist(name);
+
+    private DatabaseLease? TryEnter(string name, bool isUse)
     {
         Door door;
         do
@@ -48,14 +65,17 @@ internal sealed class DatabaseGate(IDatabaseSource source)
         Database? database = null;
         try
         {
+            if (!door.WasOpened)
+                MakeRoom();
             database = source.Find(name);
-            return database is null ? null : new DatabaseLease(door, database);
+            door.WasOpened = database is not null;
+            return database is null ? null : new DatabaseLease(door, database, isUse ? clock : null);
         }
         finally
         {
             if (database is null)
             {
-                door.Leave();
+                door.Leave(null);
                 Forget(name, door);
             }
         }
@@ -65,7 +85,19 @@ internal sealed class DatabaseGate(IDatabaseSource source)
     public IReadOnlyList<DatabaseDescription> Describe(string? name = null) => source.Describe(name);
 
     /// <summary>Creates a database.</summary>
-    public void Create(string name, bool encrypted) => source.Create(name, encrypted);
+    public void Create(string name, bool encrypted)
+    {
+        MakeRoom();
+        source.Create(name, encrypted);
+        using DatabaseLease? _ = TryEnter(name); // from now on it is idle
+    }
+
+    /// <summary>Closes the databases that nobody has been inside for as long, and that have no work of their own.</summary>
+    public void CloseIdle(TimeSpan idle)
+    {
+        foreach ((string name, Door door) in doors)
+            door.CloseIdle(clock, idle, () => Close(name));
+    }
 
     /// <summary>Takes the key of a database.</summary>
     public void GiveKey(string name, ReadOnlySpan<byte> key, bool keep, bool overwrite) =>
@@ -130,6 +162,28 @@ internal sealed class DatabaseGate(IDatabaseSource source)
         CancellationToken cancellationToken) =>
         source.RestoreAsync(name, parts, encrypted, options, progress, cancellationToken);
 
+    private void MakeRoom()
+    {
+        if (LacksRoom is not { } lacksRoom || !lacksRoom())
+            return;
+        foreach ((string name, Door door) in doors.OrderBy(static entry => entry.Value.LastUse))
+            if (door.CloseIdle(clock, TimeSpan.Zero, () => Close(name)) && !lacksRoom())
+                return;
+    }
+
+    private bool Close(string name)
+    {
+        try
+        {
+            return source.Close(name);
+        }
+        catch (Exception exception) when (exception is TreepieException or IOException)
+        {
+            logger.LogWarning(exception, "Database {Database} was idle, and its last checkpoint failed", name);
+            return true; // it is closed, and its journal has what the checkpoint would have written
+        }
+    }
+
     // Names of databases that never were must not fill the memory.
     private void Forget(string name, Door door)
     {
@@ -146,6 +200,8 @@ internal sealed class DatabaseGate(IDatabaseSource source)
         private readonly CancellationTokenSource closing = new();
         private readonly TaskCompletionSource empty = new(TaskCreationOptions.RunContinuationsAsynchronously);
         private int inside;
+        private long lastUse;
+        private bool wasOpened;
         private State state;
 
         /// <summary>Open; then either closed for a deletion, or dropped from the table because nobody was inside.</summary>
@@ -165,11 +221,21 @@ internal sealed class DatabaseGate(IDatabaseSource source)
             }
         }
 
+        /// <summary>Whether the database was opened by who entered here, and not closed since.</summary>
+        public bool WasOpened
+        {
+            get => Volatile.Read(ref wasOpened);
+            set => Volatile.Write(ref wasOpened, value);
+        }
+
         /// <summary>Cancelled when the door closes.</summary>
         public CancellationToken Closing => closing.Token;
 
         /// <summary>Completes when the door is closed and the last has left.</summary>
         public Task Empty => empty.Task;
+
+        /// <summary>When somebody left who had used it, as a timestamp of the clock.</summary>
+        public long LastUse => Volatile.Read(ref lastUse);
 
         public bool TryEnter()
         {
@@ -183,11 +249,14 @@ internal sealed class DatabaseGate(IDatabaseSource source)
             }
         }
 
-        public void Leave()
+        /// <summary>Leaves; <paramref name="usedAt"/> is null for who has not used the database.</summary>
+        public void Leave(long? usedAt)
         {
             lock (sync)
             {
                 inside--;
+                if (usedAt is { } now)
+                    Volatile.Write(ref lastUse, now);
                 if (state == State.Deleting && inside == 0)
                     empty.TrySetResult();
             }
@@ -208,6 +277,20 @@ internal sealed class DatabaseGate(IDatabaseSource source)
 
             closing.Cancel();
             return true;
+        }
+
+        /// <summary>
+        /// Closes the database behind the door if nobody has used it for as long; who comes meanwhile waits at the door.
+        /// </summary>
+        public bool CloseIdle(TimeProvider clock, TimeSpan idle, Func<bool> close)
+        {
+            lock (sync)
+            {
+                if (state != State.Open || inside > 0 || clock.GetElapsedTime(lastUse) < idle || !close())
+                    return false;
+                WasOpened = false;
+                return true;
+            }
         }
 
         public bool CloseIfEmpty()

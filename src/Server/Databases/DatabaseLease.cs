@@ -1,7 +1,11 @@
 namespace Treepie.Server.Databases;
 
-/// <summary>The right to use a database until it is disposed: deleting waits for it.</summary>
-internal sealed class DatabaseLease(DatabaseGate.Door door, Database database) : IDisposable
+/// <summary>The right to use a database until it is disposed: closing and deleting wait for it.</summary>
+/// <param name="door">Where its holder leaves.</param>
+/// <param name="database">The database.</param>
+/// <param name="clock">Tells the time when it is disposed; null: it is for looking at the database, which is no use of
+/// it.</param>
+internal sealed class DatabaseLease(DatabaseGate.Door door, Database database, TimeProvider? clock) : IDisposable
 {
     private int disposed;
 
@@ -13,6 +17,6 @@ internal sealed class DatabaseLease(DatabaseGate.Door door, Database database) :
     public void Dispose()
     {
         if (Interlocked.Exchange(ref disposed, 1) == 0)
-            door.Leave();
+            door.Leave(clock?.GetTimestamp());
     }
 }

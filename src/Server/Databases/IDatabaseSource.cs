@@ -54,6 +54,9 @@ internal interface IDatabaseSource
         string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress,
         CancellationToken cancellationToken);
 
+    /// <summary>See <see cref="DatabaseCatalog.Close"/>.</summary>
+    bool Close(string name);
+
     /// <summary>Closes a database that nobody uses, with its files if asked; false if there is none.</summary>
     bool Delete(string name, bool deleteFiles);
 }

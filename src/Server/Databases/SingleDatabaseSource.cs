@@ -51,6 +51,8 @@ internal sealed class SingleDatabaseSource(Database database) : IDatabaseSource
         CancellationToken cancellationToken) =>
         throw CannotRestore(name);
 
+    public bool Close(string name) => false;
+
     public bool Delete(string name, bool deleteFiles) => Find(name) is null
         ? false
         : throw WireException.BadRequest(

@@ -21,7 +21,7 @@ internal sealed class HealthCheck(ServerContext server)
         var problems = new List<HealthProblem>();
         AddDisk(problems);
         foreach (DatabaseDescription described in server.Databases.Describe())
-            using (DatabaseLease? lease = described.IsOpen ? server.Databases.TryEnter(described.Name) : null)
+            using (DatabaseLease? lease = server.Databases.TryLook(described.Name))
                 if (lease?.Database.WritingFault is { } fault)
                     problems.Add(new HealthProblem(true, described.Name, $"Nothing can be written: {ServerPaths.Hide(fault)}"));
 
@@ -36,7 +36,7 @@ internal sealed class HealthCheck(ServerContext server)
         {
             if (described.Problem is { } closed)
                 problems.Add(new HealthProblem(false, described.Name, $"It could not be opened: {ServerPaths.Hide(closed)}"));
-            using DatabaseLease? lease = described.IsOpen ? server.Databases.TryEnter(described.Name) : null;
+            using DatabaseLease? lease = server.Databases.TryLook(described.Name);
             if (lease is null)
                 continue;
 

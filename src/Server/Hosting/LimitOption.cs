@@ -89,6 +89,9 @@ internal sealed record LimitOption(
             "max-connection-idle-seconds", "Connection without a request",
             static l => l.ConnectionIdleTimeout, static (l, time) => l with { ConnectionIdleTimeout = time }),
         Seconds(
+            "max-database-idle-seconds", "Database that nobody uses",
+            static l => l.DatabaseIdleTimeout, static (l, time) => l with { DatabaseIdleTimeout = time }),
+        Seconds(
             "max-headers-seconds", "Headers of a request",
             static l => l.RequestHeadersTimeout, static (l, time) => l with { RequestHeadersTimeout = time }),
         Server(

@@ -9,6 +9,7 @@ internal static class OpenFiles
     public const long Unknown = 4_096;
 
     private const string LimitsOfThisProcess = "/proc/self/limits";
+    private const string FilesOfThisProcess = "/proc/self/fd";
 
     /// <summary>The limit of this process.</summary>
     public static long Limit()
@@ -20,6 +21,19 @@ internal static class OpenFiles
         catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
         {
             return Unknown;
+        }
+    }
+
+    /// <summary>How many this process has open; 0 where the system does not tell.</summary>
+    public static int Count()
+    {
+        try
+        {
+            return Directory.Exists(FilesOfThisProcess) ? Directory.EnumerateFileSystemEntries(FilesOfThisProcess).Count() : 0;
+        }
+        catch (Exception exception) when (exception is IOException or UnauthorizedAccessException)
+        {
+            return 0;
         }
     }
 

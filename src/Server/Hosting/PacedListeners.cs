@@ -18,6 +18,9 @@ internal sealed class PacedListeners(IConnectionListenerFactory inner, int most)
 {
     private readonly SemaphoreSlim _places = new(most);
 
+    /// <summary>How many more connections may come.</summary>
+    public int PlacesLeft => _places.CurrentCount;
+
     public bool CanBind(EndPoint endpoint) =>
         inner is not IConnectionListenerFactorySelector selector || selector.CanBind(endpoint);
 

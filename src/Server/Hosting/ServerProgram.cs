@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Treepie.Server.Databases;
 using Treepie.Server.Demo;
 using Treepie.Server.Security;
 
@@ -119,8 +120,12 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
     {
         try
         {
-            await DemoData.LoadAsync(app.Services.GetRequiredService<DatabaseCatalog>(), output, url, stopping)
-                .ConfigureAwait(false);
+            DatabaseCatalog catalog = app.Services.GetRequiredService<DatabaseCatalog>();
+            DatabaseGate gate = app.Services.GetRequiredService<TreepieServices>().Contexts[0].Databases;
+            if (!gate.Exists(DemoData.DatabaseName))
+                gate.Create(DemoData.DatabaseName, encrypted: false);
+            using DatabaseLease lease = gate.Enter(DemoData.DatabaseName); // it is not idle while it is filled
+            await DemoData.LoadAsync(catalog, output, url, stopping).ConfigureAwait(false);
         }
         catch (OperationCanceledException) when (stopping.IsCancellationRequested)
         {

@@ -16,6 +16,9 @@ internal static class WebServer
     /// <summary>Connections over the limit that may be open until they are closed.</summary>
     private const int MostAboutToClose = 16;
 
+    /// <summary>What a database takes with some indexes, and others meanwhile.</summary>
+    private const int FilesOfOneMore = 64;
+
     public static WebApplication Build(
         ProgramOptions options, string directory, IReadOnlyList<BindAddress> addresses, ILoggerProvider? log = null)
     {
@@ -78,7 +81,13 @@ internal static class WebServer
         app.UseMiddleware<AccessGuard>(security.Control);
         Observability.Map(app, options);
         TreepieServices services = app.Services.GetRequiredService<TreepieServices>();
-        AllEndpoints.Map(app, services.CreateContext(new CatalogSource(services.Catalog), security.Control), alone: true);
+        ServerContext context = services.CreateContext(new CatalogSource(services.Catalog), security.Control);
+        var listeners = (PacedListeners)app.Services.GetRequiredService<IConnectionListenerFactory>();
+        long mostFiles = OpenFiles.Limit();
+        var idle = new IdleDatabases(
+            context, () => OpenFiles.Count() + listeners.PlacesLeft + FilesOfOneMore > mostFiles);
+        app.Lifetime.ApplicationStopping.Register(idle.Dispose);
+        AllEndpoints.Map(app, context, alone: true);
     }
 
     /// <summary>
