@@ -27,6 +27,10 @@ public sealed class RoomOrderTests
             ["Encryption", "Compression", "Json", "Store", "Kinds", "Computations", "Writes", "Lifecycle", "Revisions", "Indexes", "Rql", "Queries", "Linq", "Sessions", "Backups", "Schedules", "Destinations", "BackupTasks", "Catalogs"]
         },
         {
+            "Treepie.Computing",
+            ["Values", "CSharp", "JavaScript"]
+        },
+        {
             "Treepie.Server",
             ["Telemetry", "Limits", "Databases", "Http", "Operations", "Security", "BulkInsert", "Smuggler", "Backups", "Health", "Endpoints", "Demo", "Hosting"]
         },

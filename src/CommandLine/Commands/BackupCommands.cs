@@ -463,8 +463,7 @@ internal static class BackupCommands
 
         string skipped = report.Skipped.Count == 0
             ? ""
-            : $" Left out: "
-                + $"{string.Join(", ", report.Skipped.Select(kind => string.Create(CultureInfo.InvariantCulture, $"{kind.Key} ({kind.Value:N0})")))}.";
+            : $" Left out: {string.Join(", ", report.Skipped.Select(Counted))}.";
         string sections = SectionLines.Of(report.Sections);
         return string.Create(
             CultureInfo.InvariantCulture,
@@ -472,4 +471,7 @@ internal static class BackupCommands
                 + $"{counts.Identities:N0} identities; {report.JsonBytes / 1e6:N1} MB of JSON in {report.StoredBytes / 1e6:N1} "
                 + $"MB ({report.Compression}{(report.IsEncrypted ? ", sealed" : "")}).{origin}{skipped}{sections}");
     }
+
+    private static string Counted(KeyValuePair<string, long> kind) =>
+        string.Create(CultureInfo.InvariantCulture, $"{kind.Key} ({kind.Value:N0})");
 }

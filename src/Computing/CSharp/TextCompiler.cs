@@ -180,7 +180,11 @@ internal sealed class TextCompiler(TextSource source)
     };
 
     private static readonly FrozenSet<string> s_types = FrozenSet.Create(
-        ["string", "int", "long", "double", "decimal", "float", "bool", "char", "Math", "DateTime", "DateTimeOffset", "TimeSpan", "Convert", "Enumerable", "Regex", "StringComparison", "StringSplitOptions", "FieldIndexing", "FieldStorage", "NoTracking", "Guid", "Char", "Environment"]);
+    [
+        "string", "int", "long", "double", "decimal", "float", "bool", "char", "Math", "DateTime", "DateTimeOffset", "TimeSpan",
+        "Convert", "Enumerable", "Regex", "StringComparison", "StringSplitOptions", "FieldIndexing", "FieldStorage",
+        "NoTracking", "Guid", "Char", "Environment",
+    ]);
 
     private static Value? StaticMember(string type, string name) => $"{type}.{name}" switch
     {

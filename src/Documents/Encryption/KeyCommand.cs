@@ -113,8 +113,9 @@ internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments
         {
             return Process.Start(start) ?? throw new InvalidOperationException("no process");
         }
-        catch (Exception error) when (error is ExternalException or InvalidOperationException or IOException) // the first is what a system call says
+        catch (Exception error) when (error is ExternalException or InvalidOperationException or IOException)
         {
+            // the first is what a system call says
             throw new KeySourceException($"{Description} cannot be started: {error.Message}", error);
         }
     }

@@ -6,7 +6,10 @@ namespace Treepie.Linq;
 internal sealed record DocumentPath(string Text, Type Type)
 {
     private static readonly string[] s_words =
-        ["as", "select", "where", "load", "group", "order", "include", "update", "offset", "limit", "filter", "filter_limit", "scale", "true", "false", "null", "and", "or", "not", "in", "all", "between"];
+    [
+        "as", "select", "where", "load", "group", "order", "include", "update", "offset", "limit", "filter", "filter_limit",
+        "scale", "true", "false", "null", "and", "or", "not", "in", "all", "between",
+    ];
 
     /// <summary>Whether it is the document's id.</summary>
     public bool IsId { get; init; }

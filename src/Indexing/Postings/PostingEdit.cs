@@ -278,10 +278,11 @@ internal sealed class PostingEdit
     }
 
     /// <summary>
-    /// Weighs a posting that stays: as it was, or, where all had one weight and blocks are going to have their own, anew.
+    /// Weighs a posting that stays and has just been placed: as it was, or, where all had one weight and blocks are going to have
+    /// their own, anew.
     /// </summary>
     private void WeighOld(in PostingWindow old, long window, ushort offset, int frequency) =>
-        Weigh(offset, isWeighedAnew ? impacts!.Of((window << PostingWindow.SizeBits) + offset, frequency) : old.ImpactAt(offset)); // it is placed
+        Weigh(offset, isWeighedAnew ? impacts!.Of((window << PostingWindow.SizeBits) + offset, frequency) : old.ImpactAt(offset));
 
     private void Weigh(ushort offset, byte impact)
     {

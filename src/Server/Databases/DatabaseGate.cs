@@ -43,7 +43,9 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
     public DatabaseLease? TryLook(string name) =>
         source.Describe(name) is [{ IsOpen: true }] ? TryEnter(name, isUse: false) : null;
 
-    /// <summary>Enters for work that the server does by itself: the database stays open until it is done, and no longer.</summary>
+    /// <summary>
+    /// Enters for work that the server does by itself: the database stays open until it is done, and no longer.
+    /// </summary>
     /// <exception cref="WireException">There is none, or it is just being deleted.</exception>
     public DatabaseLease EnterByItself(string name) =>
         TryEnter(name, isUse: false) ?? throw WireException.DatabaseDoesNotExist(name);

@@ -16,7 +16,7 @@ internal readonly record struct IndexSettingsChange(IndexLockMode? LockMode, Ind
     /// <summary>One word of a list.</summary>
     public static T Parse<T>(string name, string? text)
         where T : struct, Enum =>
-        Enum.TryParse(text, ignoreCase: true, out T value) && !char.IsAsciiDigit(text![0]) && text[0] != '-' // parsed, so not null
+        text is not null && Enum.TryParse(text, ignoreCase: true, out T value) && !char.IsAsciiDigit(text[0]) && text[0] != '-'
             ? value
             : throw WireException.BadRequest($"'{name}' is one of {string.Join(", ", Enum.GetNames<T>())}; '{text}' is given.");
 

@@ -86,7 +86,8 @@ public sealed class ReadTransaction : IDisposable
     /// <summary>The hash map of that name, or null. The map may be used until this transaction is disposed.</summary>
     /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with
     /// which.</exception>
-    public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>? FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
+    public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>?
+        FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
         where TKey : notnull
         where TKeySerializer : struct, IMapSerializer<TKey>
         where TValueSerializer : struct, IMapSerializer<TValue>

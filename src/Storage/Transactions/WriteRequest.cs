@@ -65,9 +65,9 @@ internal abstract class WriteRequest
         Volatile.Write(ref _state, Waiting);
     }
 
-    /// <summary>Lets a token cancel it until the registration is given back.</summary>
+    /// <summary>Lets a token cancel it until the registration is given back. The state is what is given beside it.</summary>
     public CancellationTokenRegistration Register(CancellationToken token) =>
-        token.UnsafeRegister(static (state, cancelled) => ((WriteRequest)state!).TryCancel(cancelled), this); // the state given beside it
+        token.UnsafeRegister(static (state, cancelled) => ((WriteRequest)state!).TryCancel(cancelled), this);
 
     /// <summary>
     /// Gives an asynchronous request a lease, and lets a token cancel it; its end, which a cancelled token brings at once, gives

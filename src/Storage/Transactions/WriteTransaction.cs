@@ -115,7 +115,8 @@ public sealed class WriteTransaction
     /// <summary>The hash map of that name, or null. The map may be used until the command returns.</summary>
     /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with
     /// which.</exception>
-    public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>? FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
+    public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>?
+        FindMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
         where TKey : notnull
         where TKeySerializer : struct, IMapSerializer<TKey>
         where TValueSerializer : struct, IMapSerializer<TValue>
@@ -137,7 +138,8 @@ public sealed class WriteTransaction
     /// <summary>The hash map of that name, created empty if absent.</summary>
     /// <exception cref="ArgumentException">It was made with other types or serializers, or is a tree; the message says with
     /// which.</exception>
-    public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer> GetOrCreateMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
+    public TransactionMap<TKey, TValue, TKeySerializer, TValueSerializer>
+        GetOrCreateMap<TKey, TValue, TKeySerializer, TValueSerializer>(string name)
         where TKey : notnull
         where TKeySerializer : struct, IMapSerializer<TKey>
         where TValueSerializer : struct, IMapSerializer<TValue>

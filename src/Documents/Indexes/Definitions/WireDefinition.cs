@@ -10,7 +10,10 @@ namespace Treepie.Indexes.Definitions;
 internal static class WireDefinition
 {
     private static readonly string[] s_mapReduce =
-        ["OutputReduceToCollection", "PatternForOutputReduceToCollectionReferences", "PatternReferencesCollectionName", "ReduceOutputIndex"];
+    [
+        "OutputReduceToCollection", "PatternForOutputReduceToCollectionReferences", "PatternReferencesCollectionName",
+        "ReduceOutputIndex",
+    ];
 
     private static readonly string[] s_code = ["AdditionalAssemblies", "CompoundFields"];
 

@@ -86,13 +86,13 @@ internal static class PlanSvg
             $"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{Width}\" height=\"{height}\" viewBox=\"0 0 {Width} {height}\" "
                 + $"role=\"img\">\n");
         svg.Append(
-            "<title>Query plan</title>\n<style>text{font-family:ui-sans-serif,system-ui,'Segoe UI',Roboto,'DejaVu "
-                + "Sans',sans-serif;font-size:13px;fill:#1f2933}")
-            .Append(
-                ".q{font-family:ui-monospace,'DejaVu Sans "
-                    + "Mono',monospace;font-size:13px}.s{font-size:12px;fill:#616e7c}.h{font-size:11px;fill:#7b8794;letter-spacing:.04em}")
-            .Append(
-                ".n{font-variant-numeric:tabular-nums;text-anchor:end}.z{fill:#b8c0c8}.o{font-weight:600}.f{fill:#0b69a3}.no{fill:#9aa5b1}.r{text-anchor:end}</style>\n");
+            "<title>Query plan</title>\n<style>"
+                + "text{font-family:ui-sans-serif,system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif;"
+                + "font-size:13px;fill:#1f2933}"
+                + ".q{font-family:ui-monospace,'DejaVu Sans Mono',monospace;font-size:13px}"
+                + ".s{font-size:12px;fill:#616e7c}.h{font-size:11px;fill:#7b8794;letter-spacing:.04em}"
+                + ".n{font-variant-numeric:tabular-nums;text-anchor:end}.z{fill:#b8c0c8}.o{font-weight:600}.f{fill:#0b69a3}"
+                + ".no{fill:#9aa5b1}.r{text-anchor:end}</style>\n");
         svg.Append(CultureInfo.InvariantCulture, $"<rect width=\"{Width}\" height=\"{height}\" fill=\"#ffffff\"/>\n");
         for (int i = 0; i < lines.Count; i++)
             Text(svg, Margin, 38 + (i * QueryLineHeight), "q", lines[i]);

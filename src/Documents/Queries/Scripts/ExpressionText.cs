@@ -46,11 +46,8 @@ internal sealed class ExpressionText(RqlQuery query)
         LiteralExpression { Kind: LiteralKind.False } => "false",
         CompareExpression compare => Compare(compare),
         BetweenExpression between => $"$between({Value(between.Operand)}, {Value(between.Low)}, {Value(between.High)})",
-        InExpression
-        {
-            All: true
-        } list =>
-                $"({string.Join(" && ", list.Values.Select(value => $"$equal({Value(list.Operand)}, {Value(value)})").DefaultIfEmpty("true"))})",
+        InExpression { All: true } list =>
+            $"({string.Join(" && ", list.Values.Select(value => Equal(list.Operand, value)).DefaultIfEmpty("true"))})",
         InExpression list =>
             $"({string.Join(" || ", list.Values.Select(value => In(list.Operand, value)).DefaultIfEmpty("false"))})",
         MethodExpression method when _functions.Contains(method.Name) => $"!!({Call(method)})",
@@ -106,10 +103,12 @@ internal sealed class ExpressionText(RqlQuery query)
         };
     }
 
+    private string Equal(Expression operand, Expression value) => $"$equal({Value(operand)}, {Value(value)})";
+
     /// <summary>A value of a list may be a parameter that holds several.</summary>
     private string In(Expression operand, Expression value) => value is ParameterExpression
         ? $"(Array.isArray({Value(value)}) ? {Value(value)} : [{Value(value)}]).some(v => $equal({Value(operand)}, v))"
-        : $"$equal({Value(operand)}, {Value(value)})";
+        : Equal(operand, value);
 
     private string Path(IReadOnlyList<PathSegment> segments)
     {
