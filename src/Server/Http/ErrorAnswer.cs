@@ -19,6 +19,9 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
     /// <summary>After how long to try again what lacked files or room on the disk.</summary>
     private const int TransientRetrySeconds = 10;
 
+    /// <summary>Errors of Unix for too many open files: of the machine, of the process.</summary>
+    private const int MachineFileLimit = 23, ProcessFileLimit = 24;
+
     /// <summary>What is wrong. Of a long one the beginning and the end, where places are told.</summary>
     public string Message { get; } = Message.Length <= MostCharacters
         ? Message
@@ -82,6 +85,10 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
         TreepieException { IsTransient: true } => new(
             StatusCodes.Status503ServiceUnavailable, WireTypes.Raven,
             ServerPaths.Hide(exception.Message))
+        { RetryAfterSeconds = TransientRetrySeconds, IsUnexpected = true },
+        IOException { HResult: MachineFileLimit or ProcessFileLimit } when !OperatingSystem.IsWindows() => new(
+            StatusCodes.Status503ServiceUnavailable, WireTypes.Raven,
+            "The server has as many files open as the system lets it. Try again later, or raise its limit (ulimit -n).")
         { RetryAfterSeconds = TransientRetrySeconds, IsUnexpected = true },
         _ when IsOurs(exception) => new(
             StatusCodes.Status500InternalServerError, WireTypes.Raven,

@@ -15,6 +15,10 @@ public sealed class ErrorAnswerTests
         Assert.Equal(StatusCodes.Status503ServiceUnavailable, answer.StatusCode);
         Assert.DoesNotContain("/srv/data", answer.Message, StringComparison.Ordinal);
         Assert.True(answer.IsUnexpected); // the operator's log has it
+        if (!OperatingSystem.IsWindows())
+            Assert.Equal(
+                StatusCodes.Status503ServiceUnavailable,
+                ErrorAnswer.ForOperation(new IOException("Too many open files : '/srv/data'", 24)).StatusCode);
         Assert.Equal(
             StatusCodes.Status500InternalServerError,
             ErrorAnswer.ForOperation(new CorruptionException("Page 7 is damaged.")).StatusCode);
