@@ -1,5 +1,6 @@
 using System.Net;
 using System.Net.Http.Json;
+using System.Text;
 using System.Text.Json;
 using Treepie.Lifecycle;
 using Treepie.Server.Databases;
@@ -110,21 +111,39 @@ public sealed class IdleDatabasesTests
             using (HttpResponseMessage created = await server.Http.PutAsJsonAsync(
                 $"/admin/databases?name=db{i}", new { DatabaseName = $"db{i}" }, TestServer.Cancelled))
                 Assert.Equal(HttpStatusCode.Created, created.StatusCode);
-            using HttpResponseMessage put = await server.Http.PutAsJsonAsync(
-                $"/databases/db{i}/docs?id=a/1", new { number = i }, TestServer.Cancelled);
+            using var thing = new StringContent(
+                $$$"""{"Number":{{{i}}},"@metadata":{"@collection":"Things"}}""", Encoding.UTF8, "application/json");
+            using HttpResponseMessage put = await server.Http.PutAsync(
+                new Uri($"/databases/db{i}/docs?id=a/1", UriKind.Relative), thing, TestServer.Cancelled);
             Assert.Equal(HttpStatusCode.Created, put.StatusCode);
+            await AssertFoundByIndexAsync(server, i);
         }
 
         for (int i = 0; i < databases; i += Math.Max(1, databases / 200))
         {
             JsonElement found = await server.Http.GetFromJsonAsync<JsonElement>(
                 $"/databases/db{i}/docs?id=a/1", TestServer.Cancelled);
-            Assert.Equal(i, found.GetProperty("Results")[0].GetProperty("number").GetInt32());
+            Assert.Equal(i, found.GetProperty("Results")[0].GetProperty("Number").GetInt32());
+            await AssertFoundByIndexAsync(server, i);
         }
 
         JsonElement all = await server.Http.GetFromJsonAsync<JsonElement>("/databases?namesOnly=true", TestServer.Cancelled);
         Assert.Equal(databases, all.GetProperty("Databases").GetArrayLength());
         Assert.Equal(0, await server.StopAsync());
+    }
+
+    private static async Task AssertFoundByIndexAsync(ServerProcess server, int number)
+    {
+        using var query = new StringContent(
+            $$"""
+              {"Query":"from Things where Number = {{number}}","WaitForNonStaleResults":true,"WaitForNonStaleResultsTimeout":"00:01:00"}
+              """,
+            Encoding.UTF8, "application/json");
+        using HttpResponseMessage response = await server.Http.PostAsync(
+            new Uri($"/databases/db{number}/queries", UriKind.Relative), query, TestServer.Cancelled);
+        JsonElement answer = await TestServer.JsonOf(response, HttpStatusCode.OK);
+        Assert.StartsWith("Auto/", answer.GetProperty("IndexName").GetString(), StringComparison.Ordinal);
+        Assert.Equal(1, answer.GetProperty("TotalResults").GetInt32());
     }
 
     private static bool IsOpen(TestServer server) => server.Catalog.Describe("db")!.IsOpen;
