@@ -52,6 +52,9 @@ switch (args)
     case [ReadProfile.Verb, string seconds]:
         await ReadProfile.RunAsync(double.Parse(seconds, CultureInfo.InvariantCulture));
         return 0;
+    case [MetricsCost.Verb, string seconds]:
+        await MetricsCost.RunAsync(double.Parse(seconds, CultureInfo.InvariantCulture));
+        return 0;
     case [BackupProfile.Verb, string set, string kind, string compression, string megabytes, string times, .. string[] file]:
         await BackupProfile.RunAsync(
             set, Enum.Parse<BackupKind>(kind), Enum.Parse<BackupCompression>(compression),

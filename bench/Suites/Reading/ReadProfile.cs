@@ -20,17 +20,8 @@ internal static class ReadProfile
     {
         using var folder = new Scratch();
         var movies = new Movies(quick: false);
-        await using Database database = Database.Open(folder.Path);
-        foreach (Movie[] films in movies.Batches(1_000))
-        {
-            var batch = new WriteBatch();
-            foreach (Movie movie in films)
-                batch.Put(movie.Id, movie.Json);
-            await database.WriteAsync(batch);
-        }
-
+        await using Database database = await OpenFilmsAsync(folder.Path, movies);
         var output = new ArrayBufferWriter<byte>(64 * 1024);
-        await AskAsync(database, movies.Years[0], wait: true, output);
         var random = new Random(1);
         for (int half = 0; half < 2; half++)
         {
@@ -51,7 +42,24 @@ internal static class ReadProfile
         }
     }
 
-    private static async Task AskAsync(Database database, long year, bool wait, ArrayBufferWriter<byte> output)
+    /// <summary>A new database with all films, and the index that the question needs.</summary>
+    public static async Task<Database> OpenFilmsAsync(string path, Movies movies)
+    {
+        Database database = Database.Open(path);
+        foreach (Movie[] films in movies.Batches(1_000))
+        {
+            var batch = new WriteBatch();
+            foreach (Movie movie in films)
+                batch.Put(movie.Id, movie.Json);
+            await database.WriteAsync(batch);
+        }
+
+        await AskAsync(database, movies.Years[0], wait: true, new ArrayBufferWriter<byte>());
+        return database;
+    }
+
+    /// <summary>Asks for the first ten films of a year by title.</summary>
+    public static async Task AskAsync(Database database, long year, bool wait, ArrayBufferWriter<byte> output)
     {
         output.ResetWrittenCount();
         string text = $"from Movies where year = {year} order by title limit 10";
