@@ -147,6 +147,9 @@ internal static class AttachmentsEndpoints
             snapshot.ReleasePages(); // the connection holds a copy
             await request.Output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
         }
+
+        // Kestrel flushes nothing at the end of an answer whose length was announced.
+        await request.Output.FlushAsync(request.Aborted).ConfigureAwait(false);
     }
 
     private static int Write(ResponseBody output, DatabaseSnapshot snapshot, AttachmentValue attachment, long from, int most)
