@@ -215,7 +215,10 @@ internal sealed class BackupRun(
             ReadOnlySpan<byte> key = log.Value;
             if (KindKey.KindOf(key) != kind || !IsWanted(key, out ReadOnlySpan<byte> id))
                 continue;
-            dump.Beside(key, snapshot.Kinds.RecordOf(key), id, snapshot.ChangeVectors);
+            if (kind == Kind.Revision)
+                dump.Revision(key, snapshot);
+            else
+                dump.Beside(key, snapshot.Kinds.RecordOf(key), id, snapshot.ChangeVectors);
             if (dump.IsPieceFull)
                 return true;
         }

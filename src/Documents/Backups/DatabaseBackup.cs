@@ -166,7 +166,7 @@ internal static class DatabaseBackup
                         + "brought into one that is there. Restore it, or import a logical backup.");
 
             await database.Imports.EnterAsync(cancellationToken).ConfigureAwait(false);
-            Writes.BulkInsert insert = database.BulkInsert();
+            Writes.BulkInsert insert = database.BulkInsert(new Writes.BulkInsertOptions { SkipUnchanged = true });
             var scan = new DumpScan(
                 backup, new ImportSink(database, insert, options), database.Options, options.SkipInvalidDocuments, total,
                 progress);

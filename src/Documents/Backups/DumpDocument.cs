@@ -72,6 +72,15 @@ internal sealed class DumpDocument
     /// <summary>Of an attachment's content: its hash.</summary>
     public string Hash { get; private set; } = "";
 
+    /// <summary>Whether it has revisions, which the dump may hold.</summary>
+    public bool HasRevisions => Flags.Contains("HasRevisions", StringComparison.Ordinal);
+
+    /// <summary>What its metadata says in <c>@flags</c>; empty for nothing.</summary>
+    public string Flags { get; private set; } = "";
+
+    /// <summary>Of a revision in a dump of this program: what others have no use for.</summary>
+    public string? RevisionMark { get; private set; }
+
     /// <summary>Attachments that its metadata lists.</summary>
     public List<DumpedAttachment> Attachments { get; } = [];
 
@@ -81,17 +90,18 @@ internal sealed class DumpDocument
     /// <summary>Reads one.</summary>
     /// <param name="json">The element.</param>
     /// <param name="isForeign">Whether it is of another program's dump, whose flags may speak of what is left out.</param>
+    /// <param name="isRevision">Whether it is a revision, whose flags say no more than that.</param>
     /// <exception cref="InvalidDocumentException">It is no document, or over a limit.</exception>
-    public void Read(ReadOnlyMemory<byte> json, bool isForeign)
+    public void Read(ReadOnlyMemory<byte> json, bool isForeign, bool isRevision = false)
     {
         _isForeign = isForeign;
-        json = isForeign ? _flags.Without(json) : json;
-        Json = json;
         (Id, ChangeVector, LastModified, ExportType, RawBytes) = ("", null, null, null, 0);
-        _parser.DropsFlags = false;
-        Hash = "";
+        (Flags, RevisionMark, Hash) = ("", null, "");
+        _parser.DropsFlags = isRevision;
         Attachments.Clear();
         ReadMetadata(json.Span);
+        json = isForeign && !isRevision ? _flags.Without(json) : json;
+        Json = json;
         if (ExportType is not null)
             return;
 
@@ -166,7 +176,8 @@ internal sealed class DumpDocument
             // the flags beside it were given by the database
             _parser.DropsFlags |= !_isForeign && MetadataKeys.IsBeside(reader.ValueSpan);
             bool isTime = reader.ValueTextEquals("@last-modified"u8), isType = reader.ValueTextEquals("@export-type"u8);
-            bool isAttachments = reader.ValueTextEquals("@attachments"u8), isFlags = reader.ValueTextEquals(MetadataKeys.Flags);
+            bool isAttachments = reader.ValueTextEquals("@attachments"u8), isFlags = reader.ValueTextEquals(MetadataKeys.Flags),
+                isMark = reader.ValueTextEquals(DumpRevisions.Mark);
             reader.Read();
             // nothing stands beside this one
             _parser.DropsFlags |= !_isForeign
@@ -183,6 +194,10 @@ internal sealed class DumpDocument
                 ChangeVector = reader.GetString();
             else if (isType)
                 ExportType = reader.GetString();
+            else if (isFlags)
+                Flags = reader.GetString() ?? "";
+            else if (isMark)
+                RevisionMark = reader.GetString();
             else if (isTime
                 && DateTime.TryParse(
                     reader.GetString(), CultureInfo.InvariantCulture,

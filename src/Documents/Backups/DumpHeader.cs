@@ -17,7 +17,10 @@ internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long Las
     /// <summary>
     /// An increment has a format of its own, so that who does not know of increments does not take one for the whole.
     /// </summary>
-    private const int Format = 7, IncrementFormat = 8;
+    private const int Format = 9, IncrementFormat = 10;
+
+    /// <summary>Formats up to this one have revisions in a form of their own: they are read, and not written any more.</summary>
+    private const int RawRevisionsIncrementFormat = 8;
 
     /// <summary>
     /// Formats up to this one have no hash of what is set of indexes, and indexes in another form: they are read, and not
@@ -71,7 +74,8 @@ internal sealed record DumpHeader(string DatabaseName, Guid DatabaseId, long Las
             DumpJson.Time(json, "TakenAt"),
             json.GetProperty("IsWhole"u8).GetBoolean())
         {
-            Since = format is IncrementFormat or BareIncrementFormat or UnhashedSettingsIncrementFormat or Sha256IncrementFormat
+            Since = format is IncrementFormat or RawRevisionsIncrementFormat or BareIncrementFormat
+                or UnhashedSettingsIncrementFormat or Sha256IncrementFormat
                 ? DumpSince.Read(json)
                 : null,
             Hash = format <= Sha256IncrementFormat ? BackupHashKind.Sha256 : BackupHashKind.Blake3,

@@ -18,13 +18,17 @@ internal static class DumpKinds
         (Kind.Counter, "CounterGroups", BackupContent.Counters),
         (Kind.Attachment, "TreepieAttachments", BackupContent.Attachments | BackupContent.Documents),
         (Kind.TimeSeries, "TreepieTimeSeries", BackupContent.TimeSeries),
-        (Kind.Revision, "TreepieRevisions", BackupContent.RevisionDocuments),
+        (Kind.Revision, DumpRevisions.Section, BackupContent.RevisionDocuments),
         (Kind.Setting, "TreepieSettings", BackupContent.Settings),
     ];
 
     /// <summary>The kind of a section; null where it holds another.</summary>
-    public static Kind? OfSection(string section) => section == "Counters" ? Kind.Counter
-        : All.Where(known => known.Section == section).Select(static known => (Kind?)known.Kind).FirstOrDefault();
+    public static Kind? OfSection(string section) => section switch
+    {
+        "Counters" => Kind.Counter,
+        DumpRevisions.RawSection => Kind.Revision,
+        _ => All.Where(known => known.Section == section).Select(static known => (Kind?)known.Kind).FirstOrDefault(),
+    };
 
     /// <summary>The section of deletions.</summary>
     public const string Deletions = "TreepieDeletions";

@@ -183,6 +183,7 @@ internal sealed class DumpScan
             DumpJson.Identities => ReadIdentitiesAsync(hash, cancellationToken),
             DumpJson.Collections => ReadCollectionsAsync(hash, cancellationToken),
             DumpKinds.Deletions => ReadDeletionsAsync(hash, cancellationToken),
+            DumpRevisions.Section => ReadRevisionsAsync(hash, cancellationToken),
             _ when DumpKinds.OfSection(section) is { } kind => ReadBesideAsync(section, kind, hash, cancellationToken),
             _ => SkipAsync(section, cancellationToken),
         }).ConfigureAwait(false);
@@ -257,6 +258,33 @@ internal sealed class DumpScan
 
             if (hash.Counts.Documents % DocumentsPerReport == 0)
                 Report(hash.Counts.Documents);
+        }
+    }
+
+    private async Task ReadRevisionsAsync(ContentHash hash, CancellationToken cancellationToken)
+    {
+        long last = 0;
+        while (await _reader.NextElementAsync(cancellationToken).ConfigureAwait(false))
+        {
+            try
+            {
+                _document.Read(_reader.Element, isForeign: _header is null, isRevision: true);
+                if (_document.ExportType is not null)
+                {
+                    _sections.LeaveOut(SectionCounts.Attachments, "attachments of revisions");
+                    await _reader.SkipRawAsync(_document.RawBytes, cancellationToken).ConfigureAwait(false);
+                    continue;
+                }
+
+                long etag = _header is null ? ++_lastEtag : EtagOf(_document.Id, _document.ChangeVector);
+                last = await TakeBesideAsync(
+                    DumpRevisions.Section, DumpRevisions.Read(_document, etag, _nowTicks), last, hash, cancellationToken)
+                    .ConfigureAwait(false);
+            }
+            catch (InvalidDocumentException error)
+            {
+                Refuse(error);
+            }
         }
     }
 

@@ -102,6 +102,15 @@ internal sealed class DumpWriter : IDisposable
         _hash.Beside(record.Etag, record.Ticks, isDeleted: false, key, record.Name, record.Value);
     }
 
+    /// <summary>A revision.</summary>
+    public void Revision(ReadOnlySpan<byte> key, DatabaseSnapshot snapshot)
+    {
+        Separate();
+        DumpRevisions.Write(_buffer, key, snapshot);
+        KindRecord record = snapshot.Kinds.RecordOf(key);
+        _hash.Beside(record.Etag, record.Ticks, isDeleted: false, key, record.Name, record.Value);
+    }
+
     /// <summary>The element before the content of an attachment, as many bytes as it says, which are no JSON.</summary>
     public void BeginContent(ReadOnlySpan<byte> hash, long sizeBytes)
     {

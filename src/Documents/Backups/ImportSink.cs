@@ -33,7 +33,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
             throw new InvalidDocumentException(
                 $"The document id '{document.Id}' of the backup ends in '{document.Id[^1]}', which asks for a number. Rename "
                     + $"it.");
-        await insert.StoreAsync(document.Id, document.Json, cancellationToken).ConfigureAwait(false);
+        bool isRevised = document.HasRevisions && options.Content.HasFlag(BackupContent.RevisionDocuments);
+        await insert.StoreAsync(document.Id, document.Json, isRevised, cancellationToken).ConfigureAwait(false);
         return true;
     }
 

@@ -1,3 +1,4 @@
+using System.Text;
 using Treepie.Store;
 
 namespace Treepie.Kinds;
@@ -16,18 +17,53 @@ internal sealed class RestoreKindCommand(RestoredKind item) : KindCommand
         byte[] owner = KindKey.OwnerOf(key).ToArray();
         if (owner.Length > 0 && !host.TryGet(owner, out DocumentRecord _))
             return new RestoredResult(false);
+        if (KindKey.KindOf(key) == Kind.TimeSeries)
+            return RestoreSegment(host, owner);
         if (host.Kinds.Put(key, item.Name.Span, item.Value.Span, host.NextEtag(), host.NowTicks) && owner.Length > 0)
             host.Touch(owner);
         return new RestoredResult(true);
     }
 
-    /// <summary>A revision gets an etag of this database, behind those that are here.</summary>
+    /// <summary>
+    /// A revision gets an etag of this database, behind those that are here, and is left out where the same state of the same
+    /// time is here, so that a dump can be imported again.
+    /// </summary>
     private RestoredResult RestoreRevision(IKindHost host, byte[] document)
     {
+        var revision = new RevisionRecord(item.Value.Span);
+        ReadOnlySpan<byte> body = revision.IsShared ? item.SharedBody.Span : revision.Body;
+        if (IsHere(host.Kinds.Items, document, revision, body))
+            return new RestoredResult(false);
+        byte[] value = RevisionRecord.Encode(
+            Encoding.UTF8.GetString(revision.Collection), revision.Ticks, revision.IsDeletion,
+            RevisionWriter.SharedBy(host.Kinds.Items, document, revision.IsDeletion, body), revision.Metadata, body);
         long etag = host.NextEtag();
-        host.Kinds.Put(KindKey.OfRevision(document, etag), item.Name.Span, item.Value.Span, etag, host.NowTicks);
+        host.Kinds.Put(KindKey.OfRevision(document, etag), item.Name.Span, value, etag, host.NowTicks);
         if (host.TryGet(document, out DocumentRecord record) && !record.Flags.HasFlag(DocumentFlags.HasRevisions))
             host.Touch(document);
+        return new RestoredResult(true);
+    }
+
+    private static bool IsHere(KindItems items, byte[] document, RevisionRecord revision, ReadOnlySpan<byte> body)
+    {
+        foreach (byte[] key in items.Revisions(document))
+            if (items.TryGet(key, out KindRecord record)
+                && new RevisionRecord(record.Value) is var here
+                && here.Ticks == revision.Ticks
+                && here.IsDeletion == revision.IsDeletion
+                && here.Metadata.SequenceEqual(revision.Metadata)
+                && items.RevisionBody(key).SequenceEqual(body))
+                return true;
+        return false;
+    }
+
+    /// <summary>
+    /// Entries go over those of the same times: segments that are here begin at other times than those of another database.
+    /// </summary>
+    private RestoredResult RestoreSegment(IKindHost host, byte[] owner)
+    {
+        new TimeSeriesCommand(
+            "", owner, item.Name.ToArray(), new TimeSeriesSegment(item.Value.Span).Unpack(), isIncrement: false, []).Apply(host);
         return new RestoredResult(true);
     }
 }

@@ -8,4 +8,8 @@ namespace Treepie.Kinds;
 /// <param name="Ticks">When it was written, UTC.</param>
 /// <param name="IsDeleted">Whether it is gone.</param>
 internal readonly record struct RestoredKind(
-    ReadOnlyMemory<byte> Key, ReadOnlyMemory<byte> Name, ReadOnlyMemory<byte> Value, long Etag, long Ticks, bool IsDeleted);
+    ReadOnlyMemory<byte> Key, ReadOnlyMemory<byte> Name, ReadOnlyMemory<byte> Value, long Etag, long Ticks, bool IsDeleted)
+{
+    /// <summary>Of a revision that shares its body with the one before: its body, for databases that do not have that one.</summary>
+    public ReadOnlyMemory<byte> SharedBody { get; init; }
+}

@@ -26,6 +26,12 @@ public sealed record Revision(
     public void WriteTo(IBufferWriter<byte> output, bool metadataOnly = false)
     {
         ArgumentNullException.ThrowIfNull(output);
+        WriteTo(output, metadataOnly, default);
+    }
+
+    /// <summary>As above, with more members of the metadata, each with a comma before it.</summary>
+    internal void WriteTo(IBufferWriter<byte> output, bool metadataOnly, ReadOnlySpan<byte> more)
+    {
         bool isAlone = metadataOnly || Body.Length <= 2;
         if (!isAlone)
             output.Write(Body.Span[..^1]);
@@ -47,7 +53,9 @@ public sealed record Revision(
         output.Write(Encoding.UTF8.GetBytes(ChangeVector));
         output.Write("\",\"@last-modified\":\""u8);
         output.Write(Encoding.UTF8.GetBytes(LastModified.ToString("O", CultureInfo.InvariantCulture)));
-        output.Write("\"}}"u8);
+        output.Write("\""u8);
+        output.Write(more);
+        output.Write("}}"u8);
     }
 
     internal static Revision Read(

@@ -34,20 +34,24 @@ internal sealed class RevisionWriter
         ReadOnlySpan<byte> folded, ReadOnlySpan<byte> id, long etag, string collection, long ticks, bool isDeletion,
         ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
     {
-        KindItems items = _host.Kinds.Items;
         byte[] key = KindKey.OfRevision(folded, etag);
-        int shared = 0;
-        if (items.LastRevision(folded) is { } last
-            && items.TryGet(last, out KindRecord before)
-            && new RevisionRecord(before.Value) is { IsDeletion: false, Shared: < RevisionRecord.MaxShared } revision
-            && !isDeletion && items.RevisionBody(last).SequenceEqual(body))
-            shared = revision.Shared + 1;
+        int shared = SharedBy(_host.Kinds.Items, folded, isDeletion, body);
         _host.Kinds.Put(
             key, id, RevisionRecord.Encode(collection, ticks, isDeletion, shared, metadata, body), etag, _host.NowTicks);
         HasAny = true;
         if (RuleOf(collection) is { HasLimit: true } rule)
             Enforce(folded, rule, rule.MaxDeletesPerUpdate ?? RevisionsRule.DefaultDeletesPerUpdate);
     }
+
+    /// <summary>How many revisions before a new one have its body, which it then shares; 0 where the last has another.</summary>
+    public static int SharedBy(KindItems items, ReadOnlySpan<byte> folded, bool isDeletion, ReadOnlySpan<byte> body) =>
+        !isDeletion
+            && items.LastRevision(folded) is { } last
+            && items.TryGet(last, out KindRecord before)
+            && new RevisionRecord(before.Value) is { IsDeletion: false, Shared: < RevisionRecord.MaxShared } revision
+            && items.RevisionBody(last).SequenceEqual(body)
+                ? revision.Shared + 1
+                : 0;
 
     /// <summary>Deletes revisions that a rule does not keep, the oldest first, at most so many; gives how many.</summary>
     public int Enforce(ReadOnlySpan<byte> folded, RevisionsRule rule, long most)

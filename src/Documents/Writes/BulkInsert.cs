@@ -37,7 +37,14 @@ public sealed class BulkInsert : IAsyncDisposable
     /// <exception cref="TreepieException">An earlier batch could not be committed; the insert is over.</exception>
     public ValueTask StoreAsync(string? id, ReadOnlyMemory<byte> json, CancellationToken cancellationToken = default)
     {
+        return StoreAsync(id, json, isRevised: false, cancellationToken);
+    }
+
+    /// <summary>As above; revised: its revision comes from elsewhere, so that none is made.</summary>
+    internal ValueTask StoreAsync(string? id, ReadOnlyMemory<byte> json, bool isRevised, CancellationToken cancellationToken)
+    {
         ObjectDisposedException.ThrowIf(_completed, this);
+        _batch.IsRevised = isRevised;
         _batch.Put(id, json);
         _lastId = id;
         return CommitIfFullAsync(cancellationToken);

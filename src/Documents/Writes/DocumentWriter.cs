@@ -180,7 +180,7 @@ internal sealed class DocumentWriter : IKindHost
         }
 
         _lastEtag = etag;
-        if (!Revisions.IsIdle)
+        if (!command.IsRevised && !Revisions.IsIdle)
             flags = AddRevision(
                 folded, idUtf8, etag, collection.Name, MetadataMember.Without(command.Metadata.Span, MetadataKeys.Flags),
                 command.Body.Span, flags, isForced: false);

@@ -42,6 +42,9 @@ public sealed class WriteBatch : IDisposable
     /// </summary>
     public bool SkipUnchanged { get; init; }
 
+    /// <summary>Whether revisions of the documents put next come from elsewhere, so that none are made of them.</summary>
+    internal bool IsRevised { get; set; }
+
     /// <summary>Whether it is only tried: results are as if it were written, and nothing of it is.</summary>
     public bool IsTrial { get; init; }
 
@@ -120,7 +123,7 @@ public sealed class WriteBatch : IDisposable
         DocumentCount++;
         _commands.Add(new WriteCommand(
             WriteKind.Put, id, idKind, idUtf8, foldedId, metadata, body, collection, expectedChangeVector,
-            ExpectedGuard: AtomicGuard.IndexIn(originalChangeVector), ForcesRevision: forceRevision));
+            ExpectedGuard: AtomicGuard.IndexIn(originalChangeVector), ForcesRevision: forceRevision, IsRevised: IsRevised));
         return this;
     }
 

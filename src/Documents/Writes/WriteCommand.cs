@@ -28,6 +28,7 @@ internal enum WriteKind : byte
 /// <param name="ExpectedGuard">In cluster-wide batches the index expected of the document's guard.</param>
 /// <param name="Patch">How a document is patched; null for others.</param>
 /// <param name="ForcesRevision">Whether a revision is made of what was there before.</param>
+/// <param name="IsRevised">Whether a revision of the new state comes from elsewhere, so that none is made.</param>
 internal readonly record struct WriteCommand(
     WriteKind Kind,
     string Id,
@@ -41,7 +42,8 @@ internal readonly record struct WriteCommand(
     KindCommand? Beside = null,
     long ExpectedGuard = 0,
     PatchCommand? Patch = null,
-    bool ForcesRevision = false)
+    bool ForcesRevision = false,
+    bool IsRevised = false)
 {
     /// <summary>Stands for a guard of any index: who deletes a document without having read it wants it gone as it is.</summary>
     public const long AnyGuard = -1;

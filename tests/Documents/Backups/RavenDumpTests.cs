@@ -33,14 +33,13 @@ public sealed class RavenDumpTests : IDisposable
     public async Task A_dump_of_all_sections_comes_in_and_what_is_not_built_is_named_with_its_number()
     {
         BackupReport report = await Database.RestoreAsync(new MemoryStream(Whole()), Target, null, null, Cancel);
-        Assert.Equal(new BackupCounts(2, 0, 2, 1, 0) { Beside = 4 }, report.Counts);
+        Assert.Equal(new BackupCounts(2, 0, 2, 1, 0) { Beside = 5 }, report.Counts);
         var expected = new SortedDictionary<string, long>(StringComparer.Ordinal)
         {
-            ["Attachment"] = 1,
+            ["attachments of revisions"] = 1,
             ["CompareExchangeTombstones"] = 1,
             ["Counters"] = 1,
             ["Indexes that this program cannot build"] = 1,
-            ["RevisionDocuments"] = 1,
             ["Subscriptions"] = 1,
             ["TimeSeries"] = 3,
             ["TimeSeriesDeletedRanges"] = 1,
@@ -58,6 +57,8 @@ public sealed class RavenDumpTests : IDisposable
         Assert.Equal(("a", s_raw.Length), (attachment.Name, (int)attachment.SizeBytes));
         Assert.Equal(s_raw, snapshot.Content(attachment, 0).ToArray());
         Assert.NotNull(snapshot.CompareExchange("a"));
+        Revision revision = Assert.Single(snapshot.Revisions("users/1-A"));
+        Assert.Equal("""{"Name":"Old"}""", Encoding.UTF8.GetString(revision.Body.Span));
         Assert.Equal(
             new IndexSettings { LockMode = IndexLockMode.LockedIgnore }, database.Indexes.Control.Settings("Users/ByAge"));
     }
