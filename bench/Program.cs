@@ -93,7 +93,7 @@ ISuite[] suites =
 [
     new IngestSuite(), new ReadSuite(), new StartSuite(), new FdbSuite(), new FilterSuite(), new LocatorSuite(), new OpenSuite(),
     new FasterSuite(), new DiskMapSuite(), new EncryptedSuite(), new EncryptedSearchSuite(),
-    new BackupSuite(), SearchSuite.OfVerses, SearchSuite.OfMadeTexts, new IndexingSuite(), new NearSuite(), new ComputingSuite(),
+    new BackupSuite(), SearchSuite.OfVerses, SearchSuite.OfMadeTexts, new SearchMixedSuite(), new IndexingSuite(), new NearSuite(), new ComputingSuite(),
 ];
 
 string? wanted = args.FirstOrDefault(arg => !arg.StartsWith("--", StringComparison.Ordinal));

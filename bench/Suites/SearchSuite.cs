@@ -14,7 +14,8 @@ internal sealed class SearchSuite : ISuite
     private const string CountVariable = "TREEPIE_SEARCH_DOCUMENTS";
 
     private const int QuickDocuments = 5_000;
-    private const int QuestionsOfAKind = 40;
+    /// <summary>Questions of each kind.</summary>
+    public const int QuestionsOfAKind = 40;
 
     private readonly Func<int, SearchCorpus> corpus;
 

@@ -36,9 +36,11 @@ import org.apache.lucene.index.Terms;
 import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.BooleanClause;
 import org.apache.lucene.search.BooleanQuery;
+import org.apache.lucene.search.BoostQuery;
 import org.apache.lucene.search.CollectionStatistics;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.search.MatchAllDocsQuery;
+import org.apache.lucene.search.MultiCollector;
 import org.apache.lucene.search.PhraseQuery;
 import org.apache.lucene.search.PrefixQuery;
 import org.apache.lucene.search.Query;
@@ -50,6 +52,7 @@ import org.apache.lucene.search.SortField;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.search.TermStatistics;
 import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.TopScoreDocCollector;
 import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.search.similarities.Similarity;
 import org.apache.lucene.store.MMapDirectory;
@@ -250,6 +253,13 @@ public final class LuceneServer {
     }
 
     private static Answer run(IndexSearcher searcher, String[] words) throws IOException {
+        int plain = words.length;
+        while (plain > 1 && isMark(words[plain - 1])) {
+            plain--;
+        }
+        if (plain < words.length) {
+            return mixed(searcher, Arrays.copyOf(words, plain), Arrays.copyOfRange(words, plain, words.length));
+        }
         switch (words[0]) {
             case "any":
                 return Answer.of(searcher.search(both(words, 1, BooleanClause.Occur.SHOULD), TOP));
@@ -281,6 +291,67 @@ public final class LuceneServer {
             default:
                 throw new IllegalArgumentException(words[0]);
         }
+    }
+
+    /** Whether a word of a question is none of its text, but something beside it: +num:1:2 +tr:x +day:1:2 ^:2.5 -:word =plan =facets =num */
+    private static boolean isMark(String word) {
+        return "+^-=".indexOf(word.charAt(0)) >= 0;
+    }
+
+    private static Answer mixed(IndexSearcher searcher, String[] words, String[] marks) throws IOException {
+        float boost = 1;
+        boolean facets = false;
+        boolean byNumber = false;
+        var query = new BooleanQuery.Builder();
+        int clauses = 1;
+        for (String mark : marks) {
+            String[] parts = mark.split(":");
+            switch (parts[0]) {
+                case "+num", "+day" ->
+                    query.add(LongPoint.newRangeQuery(parts[0].substring(1), Long.parseLong(parts[1]), Long.parseLong(parts[2])), BooleanClause.Occur.FILTER);
+                case "+tr" -> query.add(new TermQuery(new Term("tr", parts[1])), BooleanClause.Occur.FILTER);
+                case "-" -> query.add(term(parts[1]), BooleanClause.Occur.MUST_NOT);
+                case "^" -> boost = Float.parseFloat(parts[1]);
+                case "=facets" -> facets = true;
+                case "=num" -> byNumber = true;
+                default -> {
+                }
+            }
+            clauses += "+-".indexOf(mark.charAt(0)) >= 0 ? 1 : 0;
+        }
+        Query text = text(words, boost);
+        Query whole = clauses == 1 ? text : query.add(text, byNumber ? BooleanClause.Occur.FILTER : BooleanClause.Occur.MUST).build();
+        if (byNumber) {
+            return Answer.of(searcher.search(whole, TOP, by("num")));
+        }
+        if (!facets) {
+            return Answer.of(searcher.search(whole, TOP));
+        }
+        var groups = new FacetCollector();
+        var best = TopScoreDocCollector.create(TOP, Integer.MAX_VALUE); // all hits are met
+        searcher.search(whole, MultiCollector.wrap(best, groups));
+        groups.finishSegment();
+        return Answer.of(best.topDocs());
+    }
+
+    private static Query text(String[] words, float boost) {
+        if (words[0].equals("phrase")) {
+            Query phrase = new PhraseQuery("text", Arrays.copyOfRange(words, 1, words.length));
+            return boost == 1 ? phrase : new BoostQuery(phrase, boost);
+        }
+        var occur = words[0].equals("any") ? BooleanClause.Occur.SHOULD : BooleanClause.Occur.MUST;
+        if (boost == 1) {
+            return both(words, 1, occur);
+        }
+        Query first = new BoostQuery(term(words[1]), boost);
+        if (words.length == 2) {
+            return first;
+        }
+        var query = new BooleanQuery.Builder().add(first, occur);
+        for (int i = 2; i < words.length; i++) {
+            query.add(term(words[i]), occur);
+        }
+        return query.build();
     }
 
     private static Query term(String word) {

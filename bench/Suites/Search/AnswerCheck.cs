@@ -17,11 +17,13 @@ internal static class AnswerCheck
         if (ours.Ids.Length != theirs.Ids.Length)
             throw new InvalidOperationException(
                 $"'{question.Line}': {ours.Ids.Length} hits on the page, {name} gives {theirs.Ids.Length}.");
+        int filters = question.Mix?.Filters ?? 0; // each counts 1 with us, and nothing elsewhere
         for (int i = 0; i < ours.Ids.Length; i++)
         {
-            if (question.IsScored && Math.Abs(ours.Scores[i] - theirs.Scores[i]) > ScoreTolerance * theirs.Scores[i])
+            double expected = question.IsScored ? theirs.Scores[i] + filters : 0;
+            if (question.IsScored && Math.Abs(ours.Scores[i] - expected) > ScoreTolerance * expected)
                 throw new InvalidOperationException(
-                    $"'{question.Line}': hit {i + 1} scores {ours.Scores[i]}, {name} says {theirs.Scores[i]}.");
+                    $"'{question.Line}': hit {i + 1} scores {ours.Scores[i]}, {name} says {expected}.");
             if (ours.Ids[i] != theirs.Ids[i] && !(question.IsScored && HasNearScore(ours, i)))
                 throw new InvalidOperationException(
                     $"'{question.Line}': hit {i + 1} is {ours.Ids[i]}, {name} has {theirs.Ids[i]}.");

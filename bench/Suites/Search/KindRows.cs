@@ -88,7 +88,7 @@ internal static class KindRows
     /// By engine, the median over rounds of each question in microseconds: of the medians of the turns, and of the first times of
     /// the turns.
     /// </summary>
-    private static (double[][] Times, double[][] Firsts) Ask(List<ISearchEngine> engines, SearchQuestion[] questions, bool quick)
+    public static (double[][] Times, double[][] Firsts) Ask(List<ISearchEngine> engines, SearchQuestion[] questions, bool quick)
     {
         int rounds = quick ? 1 : 7;
         List<SearchAnswer?>[][] answers = [.. engines.Select(_ => questions.Select(_ => new List<SearchAnswer?>()).ToArray())];

@@ -66,7 +66,8 @@ internal sealed record SearchProcess(double Documents, double Seconds, double Cp
     public static string Format(SearchQuestion question) =>
         string.Create(
             CultureInfo.InvariantCulture,
-            $"{question.Kind}\t{question.Form}\t{string.Join(' ', question.Words)}\t{question.Low}\t{question.High}");
+            $"{question.Kind}\t{question.Form}\t{string.Join(' ', question.Words)}\t{question.Low}\t{question.High}"
+                + $"\t{question.Mix?.Suffix}");
 
     /// <summary>Reads them.</summary>
     public static IReadOnlyList<SearchQuestion> Read(string file) => [.. File.ReadLines(file).Select(Parse)];
@@ -77,7 +78,10 @@ internal sealed record SearchProcess(double Documents, double Seconds, double Cp
         string[] parts = line.Split('\t');
         return new SearchQuestion(
             parts[0], Enum.Parse<SearchForm>(parts[1]), parts[2].Split(' ', StringSplitOptions.RemoveEmptyEntries),
-            long.Parse(parts[3], CultureInfo.InvariantCulture), long.Parse(parts[4], CultureInfo.InvariantCulture));
+            long.Parse(parts[3], CultureInfo.InvariantCulture), long.Parse(parts[4], CultureInfo.InvariantCulture))
+        {
+            Mix = SearchMix.Parse(parts[5]),
+        };
     }
 
     private static void Measure(Func<int> work)

@@ -42,7 +42,9 @@ internal static class SearchProfile
         string lines = Path.Combine(folder, "documents.tsv");
         Directory.CreateDirectory(folder);
         corpus.Write(lines);
-        SearchProcess.Write(Path.Combine(folder, "questions.tsv"), SearchQuestions.Make(corpus, OfEach));
+        IReadOnlyList<SearchQuestion> questions = SearchQuestions.Make(corpus, OfEach);
+        SearchProcess.Write(Path.Combine(folder, "questions.tsv"), questions);
+        SearchProcess.Write(Path.Combine(folder, "mixed.tsv"), MixedQuestions.Make(corpus, questions));
         using var ours = new TreepieVerses(Path.Combine(folder, "index"));
         ours.Load(lines, BatchSize, CancellationToken.None);
     }

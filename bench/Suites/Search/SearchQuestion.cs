@@ -20,16 +20,21 @@ internal sealed record SearchQuestion(string Kind, SearchForm Form, string[] Wor
     /// <summary>Whether hits are counted where the best ten are wanted.</summary>
     public bool Counts { get; init; } = true;
 
+    /// <summary>What is asked beside the text; null: nothing.</summary>
+    public SearchMix? Mix { get; init; }
+
     /// <summary>Whether hits are counted where a range is ordered by its own numbers.</summary>
     public bool CountsRange { get; init; }
 
     private static readonly SortKey[] Best = [new SortKey("", SortKind.Score, Descending: true)];
 
     /// <summary>Whether the best are wanted by score.</summary>
-    public bool IsScored => Form is SearchForm.Any or SearchForm.All or SearchForm.Phrase;
+    public bool IsScored => Mix is not { ByNumber: true } && Form is SearchForm.Any or SearchForm.All or SearchForm.Phrase;
 
     /// <summary>Ours; of <see cref="SearchForm.Facet"/> the part that finds.</summary>
-    public SearchRequest Request => Form switch
+    public SearchRequest Request => Mix is null ? Plain : Mix.Over(Plain, Field);
+
+    private SearchRequest Plain => Form switch
     {
         SearchForm.Any or SearchForm.All =>
             new SearchRequest { Query = Text(Form == SearchForm.All), Sort = Best, Take = Top, CountsHits = Counts },
@@ -64,9 +69,9 @@ internal sealed record SearchQuestion(string Kind, SearchForm Form, string[] Wor
             string range = string.Create(CultureInfo.InvariantCulture, $"{Low} {High}");
             return Form switch
             {
-                SearchForm.Any => $"any {words}",
-                SearchForm.All => $"all {words}",
-                SearchForm.Phrase => $"phrase {words}",
+                SearchForm.Any => $"any {words}{Mix?.Suffix}",
+                SearchForm.All => $"all {words}{Mix?.Suffix}",
+                SearchForm.Phrase => $"phrase {words}{Mix?.Suffix}",
                 SearchForm.CountAny => $"count-any {words}",
                 SearchForm.CountAll => $"count-all {words}",
                 SearchForm.Prefix => $"prefix {words}",

@@ -119,18 +119,22 @@ internal sealed class TreepieVerses : ISearchEngine
         bool isExact = true;
         long began = Stopwatch.GetTimestamp(); // the query is made of its words within the time, as Lucene's is
         SearchRequest request = question.Request;
-        FacetRequest? facet = question.Form == SearchForm.Facet
+        bool isFacet = question.Form == SearchForm.Facet;
+        FacetRequest? facet = isFacet || question.Mix is { WithFacets: true }
             ? new FacetRequest(request.Query, [new FacetQuery { Field = "tr" }])
             : null;
+        QueryOptions? options = question.Mix is { WithPlan: true } ? new QueryOptions { Plan = PlanDetail.Times } : null;
         using var searcher = new IndexSearcher(environment, known: Schema);
-        if (facet is not null)
+        if (isFacet && facet is not null)
         {
             total = searcher.Facets(facet).TotalCount;
             ids = [];
         }
         else
         {
-            using SearchResults results = searcher.Search(request);
+            using SearchResults results = searcher.Search(request, options);
+            if (facet is not null && searcher.Facets(facet).TotalCount != results.TotalCount)
+                throw new InvalidOperationException($"'{question.Line}': the groups have other hits than the search.");
             (total, isExact) = (results.TotalCount, results.IsTotalExact);
             ids = new long[results.Count];
             scores = new double[question.IsScored ? ids.Length : 0];
