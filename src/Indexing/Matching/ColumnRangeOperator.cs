@@ -71,6 +71,14 @@ internal sealed class ColumnRangeOperator(
         Narrow(window, set.ToBits());
     }
 
+    public override int Keep(long window, Span<ushort> offsets, bool wanted)
+    {
+        if (!wanted || offsets.Length > MostSingle || !column.TryReadNumbers(window, out NumberBlock numbers))
+            return base.Keep(window, offsets, wanted);
+        Context.Meter.Count.EntriesScanned += offsets.Length;
+        return numbers.Keep(lowWhole, highWhole, offsets);
+    }
+
     /// <summary>The compared range that a clause is; null if it is something else.</summary>
     public static ColumnRangeOperator? Of(Operator clause) =>
         (clause is TracedOperator traced ? traced.Inner : clause) as ColumnRangeOperator;

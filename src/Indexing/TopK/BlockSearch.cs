@@ -1,4 +1,5 @@
 using System.Numerics;
+using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Postings;
@@ -263,9 +264,13 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         }
 
         int count = BitmapKernels.Count(words);
+        bool isFiltered = count >= ManyHits && hits.FiltersFirst;
+        if (isFiltered)
+            count = Filter(window, words);
         if (count >= ManyHits && hits.Threshold > 0)
             Narrow(window, words);
-        Span<ushort> mine = hits.Filter(window, entries.AsSpan(0, BitmapKernels.Decode(words, entries)));
+        Span<ushort> mine = entries.AsSpan(0, BitmapKernels.Decode(words, entries));
+        mine = isFiltered ? mine : hits.Filter(window, mine);
         if (mine.IsEmpty)
             return;
         Scored().Factors.Prefetch(window, mine);
@@ -366,6 +371,15 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         held.Postings.CopyWords(mine);
         for (int block = 0; block < Blocks; block++)
             words[block] &= ~mine[block];
+    }
+
+    /// <summary>Leaves the words what the filters let through; returns how many entries these are.</summary>
+    private int Filter(long window, Span<ulong> words)
+    {
+        set.SetBits(MemoryMarshal.AsBytes(words));
+        hits.Filter(window, set);
+        set.CopyWords(words);
+        return set.Count;
     }
 
     /// <summary>Takes candidates out whose own upper bound is below the threshold.</summary>

@@ -10,6 +10,9 @@ namespace Treepie.Indexing.TopK;
 /// </summary>
 internal sealed class TopKHits(QueryContext context, TopKPlan plan, HitSorter sorter)
 {
+    /// <summary>See <see cref="FiltersFirst"/>: bounds take most entries out, too, and cost about as much as a range.</summary>
+    private const double MostPassing = 0.5;
+
     /// <summary>The query.</summary>
     public QueryContext Context => context;
 
@@ -39,6 +42,11 @@ internal sealed class TopKHits(QueryContext context, TopKPlan plan, HitSorter so
 
     /// <summary>Offers a hit by its score.</summary>
     public void Offer(long id, float score) => sorter.AddIfBetter(id, score);
+
+    /// <summary>
+    /// Whether the filters leave so few entries that to ask them costs less than to look at the bounds of what they take out.
+    /// </summary>
+    public bool FiltersFirst => plan.Filters.Count > 0 && plan.PassingShare <= MostPassing;
 
     /// <summary>Of ascending entries of a window, keeps those that the filters let through, in place.</summary>
     public Span<ushort> Filter(long window, Span<ushort> entries)

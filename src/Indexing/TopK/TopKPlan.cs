@@ -68,6 +68,9 @@ internal sealed class TopKPlan : TokenSink, IReusable
     /// <summary>What has to match, or must not, beside the lists.</summary>
     public List<TopKFilter> Filters => filters;
 
+    /// <summary>The part of all entries that the filters probably let through together.</summary>
+    public double PassingShare { get; private set; }
+
     /// <summary>What all filters together add to the score of a hit.</summary>
     public float Constant { get; private set; }
 
@@ -100,6 +103,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
         steps.Clear();
         filters.Clear();
         (context, TermCount, IsAll, IsEmpty, Constant, isRefused, isMissing) = (null, 0, false, false, 0, false, false);
+        PassingShare = 1;
     }
 
     /// <summary>
@@ -381,6 +385,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
         filters.RemoveAll(static filter => filter is { IsWanted: false, Operator: NoneOperator });
         if (IsAll)
             TakeLists();
+        OrderFilters();
         foreach (ScoreStep step in steps)
             Constant += step.Constant;
         return TermCount > 0 || IsEmpty;
@@ -400,6 +405,30 @@ internal sealed class TopKPlan : TokenSink, IReusable
             steps[filter.Step] = new ScoreStep(TermCount++, 1, 0, IsApart: false);
             term.Node = context!.Tracer is null ? null : filter.Operator!.Describe();
             filters.RemoveAt(i--);
+        }
+    }
+
+    /// <summary>
+    /// Has those asked first that leave few entries, and last those that look at each entry they are asked about.
+    /// </summary>
+    private void OrderFilters()
+    {
+        double entries = Math.Max(1, context!.View.State.EntryCount), passing = 1; // TryFrom has set it
+        foreach (TopKFilter filter in filters)
+        {
+            double share = Math.Min(1, filter.Operator!.Likely / entries); // Complete has set it
+            filter.Share = filter.IsWanted ? share : 1 - share;
+            passing *= filter.Share;
+        }
+
+        PassingShare = passing;
+        for (int i = 1; i < filters.Count; i++)
+        {
+            TopKFilter moving = filters[i];
+            int place = i;
+            for (; place > 0 && moving.IsBefore(filters[place - 1]); place--)
+                filters[place] = filters[place - 1];
+            filters[place] = moving;
         }
     }
 
@@ -434,4 +463,14 @@ internal sealed class TopKFilter(IndexQuery query, bool isWanted, int step)
 
     /// <summary>What matches it, once the plan is complete.</summary>
     public Operator? Operator { get; set; }
+
+    /// <summary>The part of all entries that it probably lets through.</summary>
+    public double Share { get; set; }
+
+    /// <summary>Whether it had better be asked before another.</summary>
+    public bool IsBefore(TopKFilter other)
+    {
+        bool looks = Operator is { LooksAtSurvivors: true }, otherLooks = other.Operator is { LooksAtSurvivors: true };
+        return looks == otherLooks ? Share < other.Share : otherLooks;
+    }
 }
