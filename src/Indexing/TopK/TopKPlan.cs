@@ -257,8 +257,11 @@ internal sealed class TopKPlan : TokenSink, IReusable
         foreach (IndexQuery clause in clauses)
         {
             int first = TermCount;
-            if (!TryAddText(clause, boost, out bool isAny, out _) || (!isAny && TermCount - first > 1))
-                return false; // words that all have to match, or none
+            if (!TryAddText(clause, boost, out bool isAny, out bool isNone))
+                return false;
+            int added = TermCount - first;
+            if ((!isAny && added > 1) || (isNone && added > 0))
+                return false; // words that all have to match, or of which one matches nothing
         }
 
         IsEmpty = TermCount == 0;

@@ -94,6 +94,27 @@ public sealed class BlockMaxSearchTests
             Check(searcher, new SearchRequest { Query = query, Sort = Best, Take = 10 });
     }
 
+    [Fact]
+    public void Words_of_which_one_is_nowhere_add_nothing_to_another_text()
+    {
+        var random = new Random(Seed.Next());
+        using var directory = new TemporaryDirectory();
+        using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        var writer = new IndexWriter(environment, Schema);
+        IndexBatch batch = writer.BeginBatch();
+        Change(batch, random, 3_000, 9);
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        using var searcher = new IndexSearcher(environment);
+        var missing = new FullTextQuery("title", "w2 nowhere", All: true);
+        foreach (IndexQuery other in new IndexQuery[] { missing, new BoostQuery(missing, 3) })
+            Check(
+                searcher,
+                new SearchRequest
+                {
+                    Query = new OrQuery([new FullTextQuery("text", "w0 w1", All: false), other]), Sort = Best, Take = 10
+                });
+    }
+
     private static PlanNode Compare(IndexSearcher searcher, IndexQuery query, Random random)
     {
         var request = new SearchRequest
