@@ -10,6 +10,8 @@ namespace Treepie.Kinds;
 internal readonly record struct RestoredKind(
     ReadOnlyMemory<byte> Key, ReadOnlyMemory<byte> Name, ReadOnlyMemory<byte> Value, long Etag, long Ticks, bool IsDeleted)
 {
-    /// <summary>Of a revision that shares its body with the one before: its body, for databases that do not have that one.</summary>
+    /// <summary>
+    /// Of a revision that shares its body with the one before: its body, for databases that do not have that one.
+    /// </summary>
     public ReadOnlyMemory<byte> SharedBody { get; init; }
 }

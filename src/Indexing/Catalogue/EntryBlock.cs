@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Terms;
@@ -8,9 +9,13 @@ namespace Treepie.Indexing.Catalogue;
 /// <summary>
 /// Records of entries, several in one value of the tree: a key and a cell for each would take as much room as a record, and
 /// neighbours have much in common. The key of the tree is the id of the first entry the block was made for (8 bytes, big-endian);
-/// a block holds entries up to the key of the next. Read in place:
+/// a block holds entries up to the key of the next. Read in place, from a restart where one is nearer than the beginning:
 /// <code>
-/// for each entry, ids ascending:
+/// where there are more than <see cref="RestartEvery"/> entries:
+///   1 byte: 128 + number of restarts
+///   for each restart, which stands before every so many entries:
+///     2 offset of the entry, 2 offset of the heads it has (their length), 0 for none, 4 id of the entry before it less the key of the block; little-endian
+/// for each entry, ids ascending; one at a restart has no byte of its key in common with the one before:
 ///   1 byte: 1 if the id is not the next after that before (of the first: not the key of the block), 2 if heads follow, 4 · bytes of the key of its own up to 6, 7 for more,
 ///           32 if the key is not as long as the one before
 ///   where they are so: id less that before (varint), bytes of the key of its own (varint), bytes of the key that are those of the one before (varint)
@@ -24,11 +29,17 @@ namespace Treepie.Indexing.Catalogue;
 /// <param name="keyRoom">Room for the longest key.</param>
 internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte> keyRoom)
 {
-    /// <summary>
-    /// Longest block of more than one entry: eight of them fill a leaf, and the last of it is found in as many steps as it has
-    /// entries, some forty.
-    /// </summary>
+    /// <summary>Longest block of more than one entry: eight of them fill a leaf.</summary>
     public const int MaxBytes = 990;
+
+    /// <summary>
+    /// Entries from one restart to the next: an entry is found in as many steps at most. A block has some forty, and one restart
+    /// takes about twenty bytes.
+    /// </summary>
+    public const int RestartEvery = 8;
+
+    public const int RestartsFlag = 128;
+    public const int RestartBytes = 8;
 
     public const int StepFlag = 1;
     public const int HeadsFlag = 2;
@@ -41,8 +52,26 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
 
     private readonly ReadOnlySpan<byte> bytes = bytes;
     private readonly Span<byte> keyRoom = keyRoom;
+    private readonly int restarts = CountRestarts(bytes);
     private int keyLength;
-    private int at;
+    private int at = HeaderBytes(CountRestarts(bytes));
+
+    /// <summary>Bytes before the first entry of a block with so many restarts.</summary>
+    public static int HeaderBytes(int restarts) => restarts == 0 ? 0 : 1 + (restarts * RestartBytes);
+
+    /// <summary>Writes a restart.</summary>
+    /// <param name="block">The block.</param>
+    /// <param name="index">Which of them.</param>
+    /// <param name="offset">Where its entry begins in the block.</param>
+    /// <param name="headsOffset">Where the heads of its entry are in the block; 0: it has none.</param>
+    /// <param name="idsBefore">Id of the entry before, less the key of the block.</param>
+    public static void WriteRestart(Span<byte> block, int index, int offset, int headsOffset, uint idsBefore)
+    {
+        Span<byte> restart = block.Slice(1 + (index * RestartBytes), RestartBytes);
+        BinaryPrimitives.WriteUInt16LittleEndian(restart, (ushort)offset);
+        BinaryPrimitives.WriteUInt16LittleEndian(restart[sizeof(ushort)..], (ushort)headsOffset);
+        BinaryPrimitives.WriteUInt32LittleEndian(restart[(2 * sizeof(ushort))..], idsBefore);
+    }
 
     /// <summary>Id of the entry moved to.</summary>
     public long Id { get; private set; } = firstId - 1;
@@ -73,7 +102,9 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     /// <exception cref="CorruptionException">The block does not hold what it says.</exception>
     public bool MoveTo(long id)
     {
-        // Whoever asks for one entry passes twenty: what is not needed of them is not kept.
+        GoToRestart(id);
+
+        // Items of entries that are passed are not kept.
         ReadOnlySpan<byte> items = default;
         do
         {
@@ -83,6 +114,28 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
 
         Items = items;
         return Id == id;
+    }
+
+    /// <summary>Goes to the last restart before an entry, if it is behind this place.</summary>
+    private void GoToRestart(long id)
+    {
+        for (int i = restarts - 1; i >= 0; i--)
+        {
+            ReadOnlySpan<byte> restart = bytes.Slice(1 + (i * RestartBytes), RestartBytes);
+            long before = firstId + BinaryPrimitives.ReadUInt32LittleEndian(restart[(2 * sizeof(ushort))..]);
+            if (before >= id)
+                continue;
+
+            int offset = BinaryPrimitives.ReadUInt16LittleEndian(restart);
+            if (offset <= at)
+                return;
+            int headsAt = BinaryPrimitives.ReadUInt16LittleEndian(restart[sizeof(ushort)..]);
+            if (offset >= bytes.Length || headsAt >= offset || before <= Id)
+                throw Damaged();
+            (at, Id, keyLength) = (offset, before, 0);
+            Heads = headsAt == 0 ? default : Take(ref headsAt);
+            return;
+        }
     }
 
     /// <summary>
@@ -138,6 +191,12 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
         items = Take(ref next);
         at = next;
         return true;
+    }
+
+    private static int CountRestarts(ReadOnlySpan<byte> bytes)
+    {
+        int count = bytes.Length > 0 && bytes[0] >= RestartsFlag ? bytes[0] - RestartsFlag : 0;
+        return HeaderBytes(count) <= bytes.Length ? count : throw Damaged();
     }
 
     private readonly ReadOnlySpan<byte> Take(scoped ref int next)

@@ -17,7 +17,11 @@ namespace Treepie.Indexing.Catalogue;
 /// </summary>
 internal sealed class IndexState
 {
-    private const int FormatVersion = 13;
+    private const int FormatVersion = 14;
+
+    /// <summary>Format of indexes whose blocks of entries have no restarts.</summary>
+    private const int WithoutRestarts = 13;
+
     private const int Bytes = 44;
 
     public long Etag { get; set; }
@@ -39,7 +43,7 @@ internal sealed class IndexState
             return new IndexState();
 
         int version = BinaryPrimitives.ReadInt32LittleEndian(value);
-        if (version != FormatVersion)
+        if (version is not (FormatVersion or WithoutRestarts))
         {
             throw new IndexSchemaException(
                 $"The index has format {version}; this version reads format {FormatVersion}. Reset the index to build it again.");

@@ -38,13 +38,15 @@ internal sealed class EntryBlockWriter(Tree entries)
         Record record = Add(id, entryKey, heads, items);
         int needed = firstId < 0
             ? 0
-            : records.Count > 0 ? BytesOf(record, records[^1], id - records[^1].Id) : BytesOf(record, default, id - firstId + 1);
-        if (firstId < 0 || blockBytes + needed > EntryBlock.MaxBytes)
+            : records.Count > 0
+                ? BytesOf(record, records[^1], id - records[^1].Id, records.Count)
+                : BytesOf(record, default, id - firstId + 1, 0);
+        if (firstId < 0 || blockBytes + needed > EntryBlock.MaxBytes || id - firstId > uint.MaxValue)
         {
             Flush();
             (firstId, lastId) = (id, long.MaxValue);
             record = Add(id, entryKey, heads, items);
-            needed = BytesOf(record, default, 1);
+            needed = BytesOf(record, default, 1, 0);
         }
 
         records.Add(record);
@@ -81,31 +83,47 @@ internal sealed class EntryBlockWriter(Tree entries)
         if (isChanged && records.Count == 0)
             Delete(firstId);
         for (int next = 0; isChanged && next < records.Count;)
-        {
-            long first = next == 0 ? firstId : records[next].Id;
-            Record before = default;
-            long lastOne = first - 1;
-            int length = 0;
-            for (int from = next; next < records.Count; next++)
-            {
-                Record record = records[next];
-                int needed = BytesOf(record, before, record.Id - lastOne);
-                if (next > from && length + needed > EntryBlock.MaxBytes)
-                    break;
-                if (output.Length < length + needed)
-                    Array.Resize(ref output, Math.Max(length + needed, output.Length * 2));
-                length += Write(record, before, record.Id - lastOne, output.AsSpan(length));
-                lastOne = record.Id;
-                before = record;
-            }
-
-            EntryKey.Write(key, first);
-            entries.Put(key, output.AsSpan(0, length));
-        }
-
+            next = WriteBlock(next, next == 0 ? firstId : records[next].Id);
         firstId = lastId = -1;
         Forget();
     }
+
+    /// <summary>Writes as many records as a block holds; returns the place of the first that it does not.</summary>
+    private int WriteBlock(int from, long first)
+    {
+        int to = from, length = 0;
+        for (; to < records.Count; to++)
+        {
+            length += to == from
+                ? BytesOf(records[to], default, records[to].Id - first + 1, 0)
+                : BytesOf(records[to], records[to - 1], records[to].Id - records[to - 1].Id, to - from);
+            if (to > from && (length > EntryBlock.MaxBytes || records[to].Id - first > uint.MaxValue))
+                break;
+        }
+
+        if (output.Length < length)
+            Array.Resize(ref output, Math.Max(length, output.Length * 2));
+        int restarts = (to - from - 1) / EntryBlock.RestartEvery, headsAt = 0;
+        length = EntryBlock.HeaderBytes(restarts);
+        if (restarts > 0)
+            output[0] = (byte)(EntryBlock.RestartsFlag + restarts);
+        for (int i = from; i < to; i++)
+        {
+            Record before = i == from ? default : records[i - 1];
+            bool isRestart = IsRestart(i - from);
+            if (isRestart)
+                EntryBlock.WriteRestart(
+                    output, ((i - from) / EntryBlock.RestartEvery) - 1, length, headsAt, (uint)(before.Id - first));
+            length += Write(
+                records[i], before, records[i].Id - (i == from ? first - 1 : before.Id), isRestart, output, length, ref headsAt);
+        }
+
+        EntryKey.Write(key, first);
+        entries.Put(key, output.AsSpan(0, length));
+        return to;
+    }
+
+    private static bool IsRestart(int index) => index > 0 && index % EntryBlock.RestartEvery == 0;
 
     private ReadOnlySpan<byte> Slice(int start, int length) => bytes.Slice(start, length);
 
@@ -117,12 +135,18 @@ internal sealed class EntryBlockWriter(Tree entries)
         return new Record(id, start, entryKey.Length, heads.Length, items.Length);
     }
 
-    /// <summary>Bytes that an entry takes behind another, at most.</summary>
-    private int BytesOf(Record record, Record before, long step)
+    /// <summary>Bytes that an entry takes in a block, at most.</summary>
+    /// <param name="record">The entry.</param>
+    /// <param name="before">The one before it.</param>
+    /// <param name="step">Its id, less that of the one before.</param>
+    /// <param name="index">Its place in the block.</param>
+    private int BytesOf(Record record, Record before, long step, int index)
     {
-        int own = record.KeyBytes - Shared(record, before);
-        int fixedBytes = 1 + (own >= EntryBlock.MostOwn ? 2 : 0) + (record.KeyBytes != before.KeyBytes ? 2 : 0)
-            + (step != 1 ? Varint.BytesOf(step) : 0);
+        bool isRestart = IsRestart(index);
+        int own = record.KeyBytes - (isRestart ? 0 : Shared(record, before));
+        int fixedBytes = 1 + (own >= EntryBlock.MostOwn ? 2 : 0) + (isRestart || record.KeyBytes != before.KeyBytes ? 2 : 0)
+            + (step != 1 ? Varint.BytesOf(step) : 0)
+            + (isRestart ? EntryBlock.HeaderBytes(1) : 0);
         return fixedBytes + own + (HasHeadsOf(record, before) ? 0 : Varint.BytesOf(record.HeadBytes) + record.HeadBytes)
             + Varint.BytesOf(record.ItemBytes) + record.ItemBytes;
     }
@@ -133,11 +157,14 @@ internal sealed class EntryBlockWriter(Tree entries)
     private bool HasHeadsOf(Record record, Record before) =>
         Slice(record.Heads, record.HeadBytes).SequenceEqual(Slice(before.Heads, before.HeadBytes));
 
-    /// <summary>Writes an entry behind another, as <see cref="EntryBlock"/> says.</summary>
-    private int Write(Record record, Record before, long step, Span<byte> room)
+    /// <summary>Writes an entry behind another, as <see cref="EntryBlock"/> says; returns how many bytes it has.</summary>
+    private int Write(
+        Record record, Record before, long step, bool isRestart, byte[] block, int at, ref int headsAt)
     {
-        int shared = Shared(record, before), own = record.KeyBytes - shared;
-        bool hasHeads = HasHeadsOf(record, before), isAsLong = record.KeyBytes == before.KeyBytes;
+        Span<byte> room = block.AsSpan(at);
+        int beforeBytes = isRestart ? 0 : before.KeyBytes, shared = isRestart ? 0 : Shared(record, before);
+        int own = record.KeyBytes - shared;
+        bool hasHeads = HasHeadsOf(record, before), isAsLong = record.KeyBytes == beforeBytes;
         room[0] = (byte)((step == 1 ? 0 : EntryBlock.StepFlag) | (hasHeads ? 0 : EntryBlock.HeadsFlag)
             | (Math.Min(own, EntryBlock.MostOwn) << EntryBlock.OwnShift)
             | (isAsLong ? 0 : EntryBlock.LengthFlag));
@@ -151,6 +178,7 @@ internal sealed class EntryBlockWriter(Tree entries)
         length += Copy(Slice(record.Start + shared, own), room[length..]);
         if (!hasHeads)
         {
+            headsAt = at + length;
             length += Varint.Write(room[length..], record.HeadBytes);
             length += Copy(Slice(record.Heads, record.HeadBytes), room[length..]);
         }
