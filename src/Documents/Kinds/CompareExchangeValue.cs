@@ -33,6 +33,16 @@ public sealed record CompareExchangeValue(
         output.Write("}"u8);
     }
 
+    /// <summary>What the member <c>Object</c> holds, as JSON; null where it is not there.</summary>
+    internal byte[]? Held()
+    {
+        using var json = System.Text.Json.JsonDocument.Parse(
+            Body, new System.Text.Json.JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 });
+        return json.RootElement.TryGetProperty("Object", out System.Text.Json.JsonElement held)
+            ? Encoding.UTF8.GetBytes(held.GetRawText())
+            : null;
+    }
+
     /// <summary>Whether it is the atomic guard of a document.</summary>
     public bool IsAtomicGuard => Key.StartsWith(AtomicGuardPrefix, StringComparison.OrdinalIgnoreCase);
 

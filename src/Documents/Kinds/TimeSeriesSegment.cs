@@ -124,40 +124,75 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
     /// <summary>All its entries.</summary>
     public List<TimeSeriesPoint> Unpack()
     {
-        int width = ValueCount, at = HeaderBytes + (width * AggregateBytes);
-        string[] tags = new string[_bytes[3]];
-        for (int i = 0; i < tags.Length; i++)
+        var points = new List<TimeSeriesPoint>(Count);
+        for (Reader reader = Read(); reader.MoveNext();)
+            points.Add(new TimeSeriesPoint(new DateTime(reader.Ticks, DateTimeKind.Utc), reader.Values.ToArray(), reader.Tag));
+        return points;
+    }
+
+    /// <summary>Reads its entries one after the other.</summary>
+    public Reader Read() => new(_bytes);
+
+    /// <summary>Reads entries of a segment in their order, and allocates nothing for them.</summary>
+    public ref struct Reader
+    {
+        private readonly string[] _tags;
+        private readonly Column[] _columns;
+        private readonly double[] _values;
+        private readonly long _unit;
+        private readonly int _count;
+        private BitReader _bits;
+        private int _read;
+        private int _width;
+        private long _delta;
+
+        internal Reader(ReadOnlySpan<byte> bytes)
         {
-            tags[i] = Encoding.UTF8.GetString(_bytes.Slice(at + 1, _bytes[at]));
-            at += 1 + _bytes[at];
+            int width = bytes[1], at = HeaderBytes + (width * AggregateBytes);
+            _tags = bytes[3] == 0 ? [] : new string[bytes[3]];
+            for (int i = 0; i < _tags.Length; i++)
+            {
+                _tags[i] = Encoding.UTF8.GetString(bytes.Slice(at + 1, bytes[at]));
+                at += 1 + bytes[at];
+            }
+
+            _columns = new Column[width];
+            _values = new double[width];
+            _unit = s_units[bytes[2]];
+            _count = BinaryPrimitives.ReadInt32LittleEndian(bytes[4..]);
+            _bits = new BitReader(bytes[at..]);
         }
 
-        var bits = new BitReader(_bytes[at..]);
-        var columns = new Column[width];
-        long unit = s_units[_bytes[2]], ticks = 0, delta = 0;
-        string? tag = null;
-        var points = new List<TimeSeriesPoint>(Count);
-        for (int i = 0; i < Count; i++)
+        /// <summary>When, UTC ticks.</summary>
+        public long Ticks { get; private set; }
+
+        public string? Tag { get; private set; }
+
+        /// <summary>Its values; until the next.</summary>
+        public readonly ReadOnlySpan<double> Values => _values.AsSpan(0, _width);
+
+        /// <summary>Goes to the next entry; false after the last.</summary>
+        public bool MoveNext()
         {
-            if (i == 0)
+            if (_read == _count)
+                return false;
+            if (_read++ == 0)
             {
-                ticks = (long)bits.Read(64);
+                Ticks = (long)_bits.Read(64);
             }
             else
             {
-                delta += ReadTime(ref bits);
-                ticks += delta * unit;
+                _delta += ReadTime(ref _bits);
+                Ticks += _delta * _unit;
             }
 
-            double[] values = new double[bits.ReadFlag() ? width : (int)bits.Read(6)];
-            for (int value = 0; value < values.Length; value++)
-                values[value] = columns[value].Read(ref bits);
-            if (bits.ReadFlag())
-                tag = (int)bits.Read(8) is > 0 and var number ? tags[number - 1] : null;
-            points.Add(new TimeSeriesPoint(new DateTime(ticks, DateTimeKind.Utc), values, tag));
+            _width = _bits.ReadFlag() ? _columns.Length : (int)_bits.Read(6);
+            for (int value = 0; value < _width; value++)
+                _values[value] = _columns[value].Read(ref _bits);
+            if (_bits.ReadFlag())
+                Tag = (int)_bits.Read(8) is > 0 and var number ? _tags[number - 1] : null;
+            return true;
         }
-
-        return points;
     }
 
     private static int TagNumber(List<string> tags, string? tag)

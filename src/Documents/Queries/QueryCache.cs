@@ -87,7 +87,7 @@ internal sealed class QueryCache
     private static bool IsSaidByText(BoundQuery query)
     {
         int conditions = 0;
-        return query.Source != SourceKind.NamedIndex && !query.IsComputed
+        return query.Source != SourceKind.NamedIndex && !query.IsComputed && !query.ReadsBeside
             && query.Sort.All(
                 static key => key.Kind is SortKind.Text or SortKind.Long or SortKind.Double or SortKind.AlphaNumeric
                     or SortKind.Score)

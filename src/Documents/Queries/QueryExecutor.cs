@@ -6,6 +6,7 @@ using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Grouping;
 using Treepie.Indexing;
 using Treepie.Indexing.Queries;
+using Treepie.Kinds;
 using Treepie.Queries.Binding;
 using Treepie.Queries.Faceting;
 using Treepie.Queries.Notes;
@@ -127,6 +128,7 @@ internal sealed class QueryExecutor(
         var names = new BindingContext
         {
             LoadDocument = Load,
+            CompareExchange = CompareExchange,
             Orders = options.CustomOrders,
             Computing = options.Computing,
             Projection = request.ProjectionBehavior,
@@ -172,6 +174,7 @@ internal sealed class QueryExecutor(
             Distinct = false,
             IncludePaths = [],
             IncludeIds = [],
+            BesideIncludes = [],
             Highlights = [],
             WantsExplanations = false
         };
@@ -216,6 +219,12 @@ internal sealed class QueryExecutor(
     {
         using DatabaseSnapshot snapshot = beginRead();
         return snapshot.TryGet(id, out Document document) ? document.Body.ToArray() : null;
+    }
+
+    private byte[]? CompareExchange(string key)
+    {
+        using DatabaseSnapshot snapshot = beginRead();
+        return snapshot.CompareExchange(key)?.Held();
     }
 
     /// <summary>The position that a client gives back.</summary>

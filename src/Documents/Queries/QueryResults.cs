@@ -24,6 +24,7 @@ public sealed class QueryResults : IDisposable
     private readonly ArrayBufferWriter<byte>? _projected;
     private readonly DistinctFilter? _distinct;
     private readonly IncludeCollector? _includes;
+    private readonly BesideCollector? _beside;
     private readonly ScriptRows? _script;
     private readonly long _begun;
     private long _toSkip;
@@ -59,6 +60,7 @@ public sealed class QueryResults : IDisposable
         _includes = query.IncludePaths.Count + query.IncludeIds.Count == 0
             ? null
             : new IncludeCollector(query.IncludePaths, query.IncludeIds);
+        _beside = query.BesideIncludes.Count == 0 ? null : new BesideCollector(query.BesideIncludes);
         IncludedPaths = [.. query.IncludePaths.Select(p => p.Text), .. query.IncludeIds];
     }
 
@@ -169,6 +171,7 @@ public sealed class QueryResults : IDisposable
     private void TakeDocument()
     {
         _includes?.Collect(_source.Current);
+        _beside?.Collect(_source.Current);
         _found.Notes?.Add(_source.EntryId, _source.Current);
         _remaining--;
     }
@@ -279,6 +282,17 @@ public sealed class QueryResults : IDisposable
     /// <summary>After the last result: hands over each document included by the results seen.</summary>
     internal void VisitIncludes(IncludedVisitor visitor) => _includes?.Visit(_found.Snapshot, visitor);
 
+    /// <summary>
+    /// After the last result: what lies beside documents that the results seen bring along; null where nothing is asked for.
+    /// </summary>
+    public BesideIncluded? IncludedBeside => _beside?.Included;
+
+    /// <summary>The snapshot that the answer is of; lives as long as this.</summary>
+    public DatabaseSnapshot Snapshot => _found.Snapshot;
+
+    /// <summary>Names of fields of the results that are time series.</summary>
+    public IReadOnlyList<string> TimeSeriesFields => _projection?.TimeSeriesFields ?? [];
+
     /// <summary>Whether the query asked for highlightings.</summary>
     public bool HasHighlightings => _found.Notes is not null && _context.Query.Highlights.Count > 0;
 
@@ -352,7 +366,7 @@ public sealed class QueryResults : IDisposable
         if (!_isCurrentProjected)
         {
             _projected.ResetWrittenCount();
-            _tellingBytes = _projection.WriteFields(_source, _projected);
+            _tellingBytes = _projection.WriteFields(_source, _found.Snapshot, _projected);
             _isCurrentProjected = true;
         }
 

@@ -102,12 +102,13 @@ internal sealed class OutputParser(RqlLexer lexer, ExpressionParser expressions)
         return isOwnGrammar;
     }
 
-    private RawExpression TakeTimeSeries()
+    private TimeSeriesExpression TakeTimeSeries()
     {
         int start = lexer.Next().Start;
-        int end = ScriptScanner.FindEnd(lexer.Text, lexer.Current.Start);
-        lexer.MoveTo(end);
-        return new RawExpression(start, lexer.Text[start..end]);
+        lexer.Next();
+        TimeSeriesExpression series = new TimeSeriesParser(lexer, expressions).Parse(start);
+        lexer.Expect(RqlTokenKind.CloseParenthesis, "')' at the end of 'timeseries('");
+        return series;
     }
 
     private string ParseAlias()

@@ -41,6 +41,9 @@ internal sealed class RqlLexer
 
     public bool IsWord(string keyword) => _current.Kind == RqlTokenKind.Identifier && RqlKeywords.Is(_current.Text, keyword);
 
+    /// <summary>Whether a number may be followed by a unit without a blank, as lengths of time are: <c>1h</c>.</summary>
+    public bool AllowsUnits { get; set; }
+
     public bool Take(RqlTokenKind kind)
     {
         if (_current.Kind != kind)
@@ -165,7 +168,7 @@ internal sealed class RqlLexer
                 end++;
         }
 
-        if (end < _text.Length && (IsIdentifierStart(_text[end]) || _text[end] == '.'))
+        if (end < _text.Length && ((IsIdentifierStart(_text[end]) && !AllowsUnits) || _text[end] == '.'))
             throw Error(
                 end,
                 "A number is digits with at most one point and an exponent (no unit), and a blank or a sign must follow it.");

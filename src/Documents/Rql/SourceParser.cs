@@ -29,6 +29,14 @@ internal sealed class SourceParser(RqlLexer lexer, ExpressionParser expressions)
         lexer.Next();
         RqlToken name = lexer.Expect(RqlTokenKind.Identifier, "the name of what is declared");
         string parameters = TakeRaw(RqlTokenKind.OpenParenthesis, "'(' and the parameters");
+        if (isTimeSeries)
+        {
+            int start = lexer.Expect(RqlTokenKind.OpenBrace, "'{' and the time series").Start;
+            TimeSeriesExpression series = new TimeSeriesParser(lexer, expressions).Parse(start);
+            int end = lexer.Expect(RqlTokenKind.CloseBrace, "'}' at the end of the time series").End;
+            return new Declaration(name.Start, isTimeSeries, name.Text ?? "", parameters, lexer.Text[start..end], series);
+        }
+
         string body = TakeRaw(RqlTokenKind.OpenBrace, "'{' and the body");
         return new Declaration(name.Start, isTimeSeries, name.Text ?? "", parameters, body);
     }

@@ -1,13 +1,15 @@
+using System.Globalization;
 using System.Text.Json;
 using Microsoft.Extensions.Primitives;
 using Treepie.Kinds;
+using Treepie.Queries;
 using Treepie.Server.Http;
 using Treepie.Store;
 
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// What a load of documents is to bring along that lies beside them: counters, revisions, compare-exchange values, and guards of
+/// What a load of documents is to bring along that lies beside them: counters, revisions, time series, compare-exchange values, and guards of
 /// documents that are not there.
 /// </summary>
 internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot snapshot, IReadOnlyList<string> ids)
@@ -16,6 +18,9 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
 
     private readonly StringValues _counters = request.Parameters("counter");
     private readonly StringValues _keys = request.Parameters("cmpxchg");
+    private readonly StringValues _series = request.Parameters("timeseries");
+    private readonly StringValues _seriesTime = request.Parameters("timeseriestime");
+    private readonly StringValues _seriesCount = request.Parameters("timeseriescount");
     private readonly StringValues _revisions = request.Parameters("revisions");
     private readonly StringValues _revisionsBefore = request.Parameters("revisionsBefore");
 
@@ -25,7 +30,10 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
 
     /// <summary>Whether nothing is to be brought along.</summary>
     public bool IsEmpty =>
-        _counters.Count == 0 && _keys.Count == 0 && _revisions.Count == 0 && _revisionsBefore.Count == 0 && !IsClusterWide;
+        _counters.Count == 0 && _keys.Count == 0 && _revisions.Count == 0 && _revisionsBefore.Count == 0
+        && !HasTimeSeries && !IsClusterWide;
+
+    private bool HasTimeSeries => _series.Count + _seriesTime.Count + _seriesCount.Count > 0;
 
     /// <summary>
     /// Whether a document that is not there has a guard, as one has that was deleted by a batch that was not cluster-wide.
@@ -33,75 +41,57 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
     public bool HasGuardOfMissing => IsClusterWide && MissingGuards().Any();
 
     /// <summary>Writes it as members behind the others.</summary>
-    public async Task WriteAsync()
-    {
-        if (_counters.Count > 0)
-            WriteCounters();
-        if (_revisions.Count > 0 || _revisionsBefore.Count > 0)
-            await WriteRevisionsAsync().ConfigureAwait(false);
-        List<(string Key, CompareExchangeValue? Value)> values =
-            [.. _keys.Select(key => (key ?? "", snapshot.CompareExchange(key ?? "")))];
-        if (IsClusterWide)
-            values.AddRange(MissingGuards().Select(static guard => (guard.Key, (CompareExchangeValue?)guard)));
-        if (values.Count == 0)
-            return;
+    public Task WriteAsync() => BesideWire.WriteAsync(request, snapshot, Read(), IsClusterWide ? MissingGuards() : []);
 
-        ResponseBody output = request.Output;
-        output.Write(",\"CompareExchangeValueIncludes\":{"u8);
-        for (int i = 0; i < values.Count; i++)
+    private BesideIncluded Read()
+    {
+        var included = new BesideIncluded
         {
-            if (i > 0)
-                output.Write(","u8);
-            output.WriteString(values[i].Key);
-            output.Write(":"u8);
-            KindWire.WriteCompareExchange(output, values[i].Key, values[i].Value);
-            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
+            HasCounters = _counters.Count > 0,
+            HasTimeSeries = HasTimeSeries,
+            HasRevisions = _revisions.Count > 0 || _revisionsBefore.Count > 0,
+        };
+        bool all = _counters.Contains(AllCounters);
+        foreach (string id in ids)
+        {
+            foreach (string? name in _counters)
+                included.AddCounter(id, all ? null : name ?? "");
+            AddTimeSeries(id, included);
+            foreach (string? path in _revisions)
+                foreach (string vector in VectorsAt(id, path ?? ""))
+                    included.AddRevision(vector);
+            foreach (string? text in _revisionsBefore)
+                included.AddRevision(id, RevisionsEndpoints.TimeOf(text ?? ""));
         }
 
-        output.Write("}"u8);
+        foreach (string? key in _keys)
+            included.AddCompareExchange(key ?? "");
+        return included;
     }
 
-    /// <summary>
-    /// Revisions by change vectors, which members of the documents hold or the request names, and those of times.
-    /// </summary>
-    private async Task WriteRevisionsAsync()
+    private void AddTimeSeries(string id, BesideIncluded included)
     {
-        ResponseBody output = request.Output;
-        output.Write(",\"RevisionIncludes\":["u8);
-        bool first = true;
-        foreach ((Revision? revision, DateTime? before) in Revisions())
-        {
-            if (revision is null)
-                continue;
-            output.Write(first ? "{\"Id\":"u8 : ",{\"Id\":"u8);
-            first = false;
-            output.WriteString(revision.Id);
-            output.Write(",\"ChangeVector\":"u8);
-            output.WriteString(revision.ChangeVector);
-            output.Write(",\"Before\":"u8);
-            if (before is { } time)
-                output.WriteString(WireTime.ToWire(time));
-            else
-                output.Write("null"u8);
-            output.Write(",\"Revision\":"u8);
-            revision.WriteTo(output);
-            output.Write("}"u8);
-            await output.FlushIfNeededAsync(request.Aborted).ConfigureAwait(false);
-        }
-
-        output.Write("]"u8);
+        StringValues from = request.Parameters("from"), to = request.Parameters("to");
+        for (int i = 0; i < _series.Count; i++)
+            included.Add(new TimeSeriesInclude(id, _series[i] ?? "", TimeAt(from, i), TimeAt(to, i)));
+        StringValues values = request.Parameters("timeValue"), units = request.Parameters("timeUnit");
+        for (int i = 0; i < _seriesTime.Count; i++)
+            included.Add(
+                new TimeSeriesInclude(
+                    id, _seriesTime[i] ?? "",
+                    LastTime: TimeSeriesTime.Read(values.ElementAtOrDefault(i), units.ElementAtOrDefault(i))));
+        StringValues counts = request.Parameters("countValue");
+        for (int i = 0; i < _seriesCount.Count; i++)
+            included.Add(
+                new TimeSeriesInclude(
+                    id, _seriesCount[i] ?? "",
+                    LastCount: int.TryParse(counts.ElementAtOrDefault(i), NumberStyles.None, CultureInfo.InvariantCulture, out int count)
+                        ? count
+                        : throw WireException.BadRequest("Each 'timeseriescount' needs a 'countValue', a whole number.")));
     }
 
-    private IEnumerable<(Revision? Revision, DateTime? Before)> Revisions()
-    {
-        foreach (string? path in _revisions)
-            foreach (string vector in ids.SelectMany(id => VectorsAt(id, path ?? "")).Distinct(StringComparer.Ordinal))
-                yield return (snapshot.RevisionOf(vector), null);
-        foreach (string? text in _revisionsBefore)
-            foreach (string id in ids.Distinct(StringComparer.OrdinalIgnoreCase))
-                yield return (
-                    snapshot.RevisionBefore(id, RevisionsEndpoints.TimeOf(text ?? "")), RevisionsEndpoints.TimeOf(text ?? ""));
-    }
+    private static DateTime? TimeAt(StringValues texts, int index) =>
+        texts.ElementAtOrDefault(index) is { Length: > 0 } text ? RevisionsEndpoints.TimeOf(text) : null;
 
     /// <summary>The change vectors, one or an array of them, that a member of a document holds.</summary>
     private List<string> VectorsAt(string id, string path)
@@ -129,41 +119,4 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
         .Where(id => !snapshot.TryGet(id, out Document _))
         .Select(id => snapshot.CompareExchange(CompareExchangeValue.AtomicGuardPrefix + id))
         .OfType<CompareExchangeValue>();
-
-    private void WriteCounters()
-    {
-        bool all = _counters.Contains(AllCounters);
-        ResponseBody output = request.Output;
-        output.Write(",\"CounterIncludes\":"u8);
-        using (var json = new Utf8JsonWriter(output))
-        {
-            json.WriteStartObject();
-            foreach (string id in ids.Distinct(StringComparer.OrdinalIgnoreCase))
-            {
-                json.WriteStartArray(id);
-                foreach (CounterValue? counter in all
-                    ? snapshot.Counters(id)
-                    : _counters.Select(name => snapshot.Counter(id, name ?? "")))
-                {
-                    if (counter is null)
-                        json.WriteNullValue();
-                    else
-                        KindWire.WriteCounter(json, counter, full: false);
-                }
-
-                json.WriteEndArray();
-            }
-
-            json.WriteEndObject();
-        }
-
-        output.Write(",\"IncludedCounterNames\":"u8);
-        using (var json = new Utf8JsonWriter(output))
-        {
-            json.WriteStartObject();
-            foreach (string id in ids.Distinct(StringComparer.OrdinalIgnoreCase))
-                json.WriteTexts(id, all ? [] : [.. _counters.Select(static name => name ?? "")]);
-            json.WriteEndObject();
-        }
-    }
 }

@@ -11,20 +11,12 @@ namespace Treepie.Server.Endpoints;
 /// </summary>
 internal static class DocumentLoader
 {
-    // What clients may ask to have included beside documents, none of it built.
-    private static readonly (string Parameter, string Feature)[] Unbuilt =
-    [
-        ("timeseries", "Including time series"), ("timeseriestime", "Including time series"),
-        ("timeseriescount", "Including time series"),
-    ];
-
     public static async Task LoadAsync(ServerRequest request, Database database, IReadOnlyList<string> ids)
     {
         if (ids.Count > request.Server.Limits.MaxCommandsPerRequest)
             throw WireException.TooLarge(
                 $"{ids.Count:N0} ids in one load; {request.Server.Limits.MaxCommandsPerRequest:N0} are allowed.");
 
-        RefuseUnbuilt(request);
         bool metadataOnly = request.Flag("metadataOnly");
         StringValues includePaths = request.Parameters("include");
         using DatabaseSnapshot snapshot = database.BeginRead();
@@ -77,13 +69,6 @@ internal static class DocumentLoader
             document.WriteGuardedTo(output, metadataOnly);
         else
             document.WriteTo(output, metadataOnly);
-    }
-
-    private static void RefuseUnbuilt(ServerRequest request)
-    {
-        foreach ((string parameter, string feature) in Unbuilt)
-            if (request.Parameters(parameter).Count > 0)
-                throw WireException.NotBuilt(feature);
     }
 
     // One document: its change vector. Several: a hash over which are there and when they changed, in order.

@@ -97,6 +97,19 @@ internal static class QueriesEndpoints
         await ResultList.WriteAsync(request, results, any).ConfigureAwait(false);
         output.Write(",\"Includes\":"u8);
         results.WriteIncludes(output);
+        if (results.IncludedBeside is { } included)
+            await BesideWire.WriteAsync(request, results.Snapshot, included, []).ConfigureAwait(false);
+        if (results.TimeSeriesFields.Count > 0)
+        {
+            for (int i = 0; i < results.TimeSeriesFields.Count; i++)
+            {
+                output.Write(i == 0 ? ",\"TimeSeriesFields\":["u8 : ","u8);
+                output.WriteString(results.TimeSeriesFields[i]);
+            }
+
+            output.Write("]"u8);
+        }
+
         if (results.HasHighlightings)
         {
             output.Write(",\"Highlightings\":"u8);

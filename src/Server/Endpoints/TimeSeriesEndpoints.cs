@@ -23,7 +23,7 @@ internal static class TimeSeriesEndpoints
     private static Task Get(HttpServerRequest request, Database database)
     {
         (string id, string name) = (request.RequiredParameter("docId"), request.RequiredParameter("name"));
-        Range range = RangeOf(
+        TimeSeriesRange range = RangeOf(
             request.Parameter("from"), request.Parameter("to"), name, request.Number("start", 0),
             request.Number("pageSize", int.MaxValue));
         using DatabaseSnapshot snapshot = database.BeginRead();
@@ -43,7 +43,7 @@ internal static class TimeSeriesEndpoints
         StringValues names = request.Parameters("name"), from = request.Parameters("from"), to = request.Parameters("to");
         if (names.Count != from.Count || names.Count != to.Count)
             throw WireException.BadRequest("Each 'name' needs a 'from' and a 'to', which may be empty.");
-        List<Range> ranges = [
+        List<TimeSeriesRange> ranges = [
             .. Enumerable.Range(0, names.Count)
                 .Select(
                     i => RangeOf(
@@ -54,11 +54,11 @@ internal static class TimeSeriesEndpoints
             json.WriteStartObject();
             json.WriteString("Id", state.id);
             json.WriteStartObject("Values");
-            foreach (IGrouping<string, Range> series in state.ranges.GroupBy(
+            foreach (IGrouping<string, TimeSeriesRange> series in state.ranges.GroupBy(
                 static range => range.Name, StringComparer.OrdinalIgnoreCase))
             {
                 json.WriteStartArray(series.Key);
-                foreach (Range range in series)
+                foreach (TimeSeriesRange range in series)
                     Write(json, state.snapshot, state.id, range);
                 json.WriteEndArray();
             }
@@ -109,9 +109,9 @@ internal static class TimeSeriesEndpoints
         await request.NoContentAsync().ConfigureAwait(false);
     }
 
-    private static Range RangeOf(string? from, string? to, string name, long start, long size)
+    private static TimeSeriesRange RangeOf(string? from, string? to, string name, long start, long size)
     {
-        var range = new Range(
+        var range = new TimeSeriesRange(
             name, string.IsNullOrEmpty(from) ? DateTime.MinValue : RevisionsEndpoints.TimeOf(from),
             string.IsNullOrEmpty(to) ? DateTime.MaxValue : RevisionsEndpoints.TimeOf(to),
             (int)Math.Clamp(start, 0, int.MaxValue), (int)Math.Clamp(size, 0, int.MaxValue));
@@ -120,7 +120,8 @@ internal static class TimeSeriesEndpoints
             : throw WireException.BadRequest($"The range of the time series '{name}' ends before it begins.");
     }
 
-    private static void Write(Utf8JsonWriter json, DatabaseSnapshot snapshot, string id, Range range)
+    /// <summary>Writes a range.</summary>
+    public static void Write(Utf8JsonWriter json, DatabaseSnapshot snapshot, string id, TimeSeriesRange range)
     {
         bool isWhole = range.From == DateTime.MinValue && range.To == DateTime.MaxValue;
         json.WriteStartObject();
@@ -151,7 +152,4 @@ internal static class TimeSeriesEndpoints
         json.WriteEndArray();
         json.WriteEndObject();
     }
-
-    /// <summary>What is asked of a series.</summary>
-    private readonly record struct Range(string Name, DateTime From, DateTime To, int Start, int Size);
 }

@@ -145,7 +145,7 @@ public sealed class RqlParserTests
         "select suggest(F, \"term\", $o) as S, key(), count() as c, sum(a.b)")]
     [InlineData(
         "select timeseries(from HeartRates between $a and $b group by '1 hour' select min()) as H, 1",
-        "select timeseries(from HeartRates between $a and $b group by '1 hour' select min()) as H, 1")]
+        "select timeseries(from HeartRates between $a and $b group by \"1 hour\" select min()) as H, 1")]
     [InlineData("select output(x, $p0)", "select output(x, $p0)")]
     [InlineData(
         "include Company, 'Lines[].Product', timings(), highlight(F, 128, 2)",

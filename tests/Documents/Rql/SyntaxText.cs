@@ -54,9 +54,25 @@ internal static class SyntaxText
         AndExpression and => $"[{string.Join(" and ", and.Clauses.Select(Of))}]",
         OrExpression or => $"[{string.Join(" or ", or.Clauses.Select(Of))}]",
         NotExpression not => $"not {Of(not.Clause)}",
-        RawExpression raw => raw.Text,
+        TimeSeriesExpression series => Of(series),
         _ => throw new InvalidOperationException($"No text for {expression.GetType().Name}."),
     };
+
+    private static string Of(TimeSeriesExpression series) => "timeseries(" + string.Join(
+        ' ',
+        [
+            $"from {Of(series.Source)}",
+            .. Optional(series.From).Select(from => $"between {from} and {Of(series.To!)}"), // it has both
+            .. Optional(series.First).Select(static first => $"first {first}"),
+            .. Optional(series.Last).Select(static last => $"last {last}"),
+            .. series.TagAlias is null ? [] : (string[])[$"load Tag as {series.TagAlias}"],
+            .. Optional(series.Where).Select(static where => $"where {where}"),
+            .. Optional(series.Period).Select(static period => $"group by {period}"),
+            .. Optional(series.Key).Select(static key => $", {key}"),
+            .. series.Items.Count == 0 ? [] : (string[])[$"select {string.Join(", ", series.Items.Select(Of))}"],
+            .. Optional(series.Scale).Select(static scale => $"scale {scale}"),
+            .. Optional(series.Offset).Select(static offset => $"offset {offset}"),
+        ]) + ")";
 
     private static string Of(AliasedExpression item) => Of(item.Value) + (item.Alias is null ? "" : " as " + item.Alias);
 

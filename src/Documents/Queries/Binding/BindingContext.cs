@@ -8,6 +8,9 @@ internal sealed record BindingContext
     /// <summary>Gives the body of a document, for facets that are set up in one; null where it is not there.</summary>
     public Func<string, byte[]?> LoadDocument { get; init; } = static _ => null;
 
+    /// <summary>Gives what a compare-exchange value holds, as JSON; null where there is none.</summary>
+    public Func<string, byte[]?> CompareExchange { get; init; } = static _ => null;
+
     /// <summary>Where SELECT takes values from.</summary>
     public ProjectionBehavior Projection { get; init; }
 

@@ -76,6 +76,12 @@ internal sealed record BoundQuery
 
     public IReadOnlyList<string> IncludeIds { get; init; } = [];
 
+    /// <summary>What is included that lies beside documents.</summary>
+    public IReadOnlyList<BesideInclude> BesideIncludes { get; init; } = [];
+
+    /// <summary>Whether the answer depends on what lies beside documents, which changes without them.</summary>
+    public bool ReadsBeside { get; init; }
+
     /// <summary>Fields in which found words are to be marked.</summary>
     public IReadOnlyList<HighlightRequest> Highlights { get; init; } = [];
 

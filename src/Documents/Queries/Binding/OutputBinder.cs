@@ -7,7 +7,7 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>SELECT and INCLUDE as paths.</summary>
-internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields, NoteBinder notes)
+internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields, NoteBinder notes, BesideBinder beside)
 {
     private readonly List<FieldPath> _includePaths = [];
     private readonly List<string> _includeIds = [];
@@ -55,6 +55,8 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
 
     private ProjectedField BindItem(AliasedExpression item)
     {
+        if (query.GroupBy.Count == 0 && beside.TrySelect(item) is { } found)
+            return found;
         switch (item.Value)
         {
             case PathExpression expression:
@@ -130,6 +132,8 @@ internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, F
                     _includeIds.Add(parameters.Text(parameter, "the id to include"));
                     break;
                 case MethodExpression method when notes.TryBind(method):
+                    break;
+                case MethodExpression method when query.GroupBy.Count == 0 && beside.TryInclude(method):
                     break;
                 case MethodExpression method when method.Is("neverStale") && method.Arguments.Count == 0:
                     NeverStale = true;

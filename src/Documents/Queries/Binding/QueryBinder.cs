@@ -26,7 +26,7 @@ internal sealed class QueryBinder
     {
         _context = context;
         _query = query;
-        _parameters = new QueryParameters(query.Text, parameters, context.Shapes);
+        _parameters = new QueryParameters(query.Text, parameters, context.Shapes, context.CompareExchange);
         _fields = new FieldBinder(query, index);
         _timeProvider = timeProvider;
     }
@@ -202,7 +202,8 @@ internal sealed class QueryBinder
     private BoundQuery BindOutput(BoundQuery bound)
     {
         var notes = new NoteBinder(_query, _parameters, _fields);
-        var outputs = new OutputBinder(_query, _parameters, _fields, notes) { Behavior = _context.Projection };
+        var beside = new BesideBinder(_query, _parameters, _fields);
+        var outputs = new OutputBinder(_query, _parameters, _fields, notes, beside) { Behavior = _context.Projection };
         QueryScript? script = bound.IsComputed ? null : QueryScript.Of(_query, _context.Computing);
         Projection? projection = script is { Selects: true } ? null : outputs.BindSelect();
         outputs.BindIncludes();
@@ -216,6 +217,8 @@ internal sealed class QueryBinder
             NeverStale = outputs.NeverStale,
             IncludePaths = outputs.IncludePaths,
             IncludeIds = outputs.IncludeIds,
+            BesideIncludes = beside.Includes,
+            ReadsBeside = beside.Includes.Count > 0 || projection is { ReadsBeside: true } || _parameters.ReadsCompareExchange,
             Highlights = notes.Highlights,
             WantsExplanations = notes.WantsExplanations,
         };

@@ -7,16 +7,22 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>Values of a query: those written in it and those given beside it.</summary>
-internal sealed class QueryParameters(string text, JsonElement given, ShapeReader? shapes = null)
+internal sealed class QueryParameters(
+    string text, JsonElement given, ShapeReader? shapes = null, Func<string, byte[]?>? compareExchange = null)
 {
     /// <summary>Reads the shapes that are given.</summary>
     public ShapeReader Shapes { get; } = shapes ?? new ShapeReader(int.MaxValue, CancellationToken.None);
+
+    /// <summary>Whether a value came from a compare-exchange value, which others may change.</summary>
+    public bool ReadsCompareExchange { get; private set; }
 
     /// <summary>One value to compare with.</summary>
     public FieldValue Value(Expression expression) => expression switch
     {
         LiteralExpression literal => OfLiteral(literal),
         ParameterExpression parameter => OfJson(Find(parameter), parameter),
+        MethodExpression { Arguments: [var key] } method when method.Is("cmpxchg") && compareExchange is not null =>
+            OfCompareExchange(Text(key.Value, "a key"), method),
         PathExpression path => throw RqlErrors.NotSupportedYet(
             text, path.Position, $"Comparing with the field '{path}'", "A text is written in quotes."),
         MethodExpression method => throw RqlErrors.NotSupportedYet(text, method.Position, $"Comparing with '{method.Name}()'"),
@@ -92,6 +98,15 @@ internal sealed class QueryParameters(string text, JsonElement given, ShapeReade
     /// <summary>A parameter as it was given.</summary>
     public JsonElement Element(ParameterExpression parameter) => Find(parameter);
 
+    private FieldValue OfCompareExchange(string key, MethodExpression method)
+    {
+        ReadsCompareExchange = true;
+        if (compareExchange!(key) is not { } held) // asked for above
+            return FieldValue.Null;
+        using var json = JsonDocument.Parse(held, new JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 });
+        return OfJson(json.RootElement, method);
+    }
+
     private JsonElement Find(ParameterExpression parameter) =>
         given.ValueKind == JsonValueKind.Object && given.TryGetProperty(parameter.Name, out JsonElement value)
             ? value
@@ -111,7 +126,7 @@ internal sealed class QueryParameters(string text, JsonElement given, ShapeReade
         _ => throw RqlErrors.At(text, literal.Position, "This number is too large."),
     };
 
-    private FieldValue OfJson(JsonElement json, ParameterExpression parameter)
+    private FieldValue OfJson(JsonElement json, Expression from)
     {
         switch (json.ValueKind)
         {
@@ -128,8 +143,9 @@ internal sealed class QueryParameters(string text, JsonElement given, ShapeReade
             default:
                 string kind = json.ValueKind == JsonValueKind.Array ? "an array" : "an object";
                 throw RqlErrors.At(
-                    text, parameter.Position,
-                    $"The parameter ${parameter.Name} is {kind}; a string, a number, a boolean or null can be compared with. "
+                    text, from.Position,
+                    $"{(from is ParameterExpression parameter ? $"The parameter ${parameter.Name}" : "The compare-exchange value")} "
+                        + $"is {kind}; a string, a number, a boolean or null can be compared with. "
                         + $"Arrays go with 'in' and 'all in'.");
         }
     }

@@ -4,6 +4,7 @@ using Treepie.Indexes.Fields;
 using Treepie.Indexing;
 using Treepie.Json;
 using Treepie.Queries.Sources;
+using Treepie.Store;
 
 namespace Treepie.Queries.Projecting;
 
@@ -28,7 +29,7 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
     /// <summary>
     /// Writes the fields, apart by commas, without brackets; returns how many bytes of it make two results equal.
     /// </summary>
-    public int WriteFields(ResultSource source, ArrayBufferWriter<byte> output)
+    public int WriteFields(ResultSource source, DatabaseSnapshot snapshot, ArrayBufferWriter<byte> output)
     {
         int telling = output.WrittenCount;
         StoredRecord stored = _needsDocument ? default : source.Stored;
@@ -37,13 +38,23 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields)
             if (i > 0)
                 output.Write(","u8);
             output.Write(fields[i].EncodedName);
-            WriteValue(fields[i], source, stored, output);
+            if (fields[i].Beside is { } beside)
+                beside.Write(source, snapshot, output);
+            else
+                WriteValue(fields[i], source, stored, output);
             if (i < fields.Count - 1 || fields[i].Name != TypesOfMembers)
                 telling = output.WrittenCount;
         }
 
         return telling;
     }
+
+    /// <summary>Names of the fields that are time series.</summary>
+    public IReadOnlyList<string> TimeSeriesFields { get; } =
+        [.. fields.Where(static field => field.Beside is SelectedTimeSeries).Select(static field => field.Name)];
+
+    /// <summary>Whether a value lies beside documents.</summary>
+    public bool ReadsBeside { get; } = fields.Any(static field => field.Beside is not null);
 
     /// <summary>Writes the fields of an object that were written before, with their metadata; a group has no id.</summary>
     public static void WriteObject(
@@ -122,6 +133,9 @@ internal sealed class ProjectedField
 
     public bool IsId { get; private init; }
 
+    /// <summary>What lies beside the document.</summary>
+    public SelectedBeside? Beside { get; private init; }
+
     /// <summary>Its number in what entries keep; -1: they do not.</summary>
     public int Slot { get; private init; } = -1;
 
@@ -138,6 +152,8 @@ internal sealed class ProjectedField
         new(name) { Path = path, IsRequired = isRequired };
 
     public static ProjectedField OfStored(string name, int slot, FieldPath? path) => new(name) { Slot = slot, Path = path };
+
+    public static ProjectedField OfBeside(string name, SelectedBeside beside) => new(name) { Beside = beside };
 
     public static ProjectedField OfNothing(string name) => new(name);
 

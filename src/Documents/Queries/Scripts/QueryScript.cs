@@ -1,6 +1,7 @@
 using System.Globalization;
 using System.Text;
 using Treepie.Computations;
+using Treepie.Queries.Binding;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
@@ -46,8 +47,11 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
     private static bool SelectsByScript(RqlQuery query) => query.Select is { } select
         && (select.Script is not null
             || select.Items.Any(
-                item => item.Value is MethodExpression method && query.Declarations.Any(one => one.Name == method.Name))
-            || (query.Load.Count > 0 && select.Items.Count > 0));
+                item => item.Value is MethodExpression method
+                    && query.Declarations.Any(one => one.Name == method.Name && !one.IsTimeSeries))
+            || (query.Load.Count > 0
+                && select.Items.Count > 0
+                && !select.Items.Any(item => TimeSeriesBinder.Find(query, item.Value) is not null)));
 
     private static ScriptFunction Select(RqlQuery query, ExpressionText expressions, string prologue)
     {

@@ -15,12 +15,12 @@ internal static class QueryScripts
         foreach (Declaration declaration in query.Declarations)
         {
             if (declaration.IsTimeSeries)
-                throw RqlErrors.At(query.Text, declaration.Position, "'declare timeseries' is not there yet.");
+                throw RqlErrors.NotSupportedYet(
+                    query.Text, declaration.Position, "A declared time series in a query with scripts or 'filter'",
+                    "Select it beside fields: select Name, series(alias).");
             int body = query.Text.IndexOf(declaration.Body, declaration.Position, StringComparison.Ordinal) + 1;
             (int line, int column) = RqlErrors.PlaceOf(query.Text, body);
-            string[] parameters = declaration.Parameters[1..^1].Split(
-                ',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
-            functions.Add(new ScriptFunction(declaration.Name, parameters, declaration.Body[1..^1], line, column));
+            functions.Add(new ScriptFunction(declaration.Name, declaration.ParameterNames, declaration.Body[1..^1], line, column));
         }
 
         return functions;

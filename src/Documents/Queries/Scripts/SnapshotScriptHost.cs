@@ -1,6 +1,4 @@
 using System.Buffers;
-using System.Text;
-using System.Text.Json;
 using Treepie.Computations;
 using Treepie.Kinds;
 using Treepie.Store;
@@ -19,13 +17,7 @@ internal sealed class SnapshotScriptHost(DatabaseSnapshot snapshot) : IScriptHos
         return json.WrittenSpan.ToArray();
     }
 
-    public byte[]? CompareExchange(string key)
-    {
-        if (snapshot.CompareExchange(key) is not { } value)
-            return null;
-        using var json = JsonDocument.Parse(value.Body);
-        return json.RootElement.TryGetProperty("Object", out JsonElement held) ? Encoding.UTF8.GetBytes(held.GetRawText()) : null;
-    }
+    public byte[]? CompareExchange(string key) => snapshot.CompareExchange(key)?.Held();
 
     public long? Counter(string id, string name) => snapshot.Counter(id, name)?.Value;
 

@@ -46,4 +46,11 @@ internal sealed record ScriptBlock(int Position, string Text);
 /// <param name="Name">Its name.</param>
 /// <param name="Parameters">Its parameters as written, with parentheses.</param>
 /// <param name="Body">Its body as written, with brackets.</param>
-internal sealed record Declaration(int Position, bool IsTimeSeries, string Name, string Parameters, string Body);
+/// <param name="Series">What a time series is.</param>
+internal sealed record Declaration(
+    int Position, bool IsTimeSeries, string Name, string Parameters, string Body, TimeSeriesExpression? Series = null)
+{
+    /// <summary>Names of the parameters.</summary>
+    public string[] ParameterNames => Parameters[1..^1].Split(
+        ',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
+}

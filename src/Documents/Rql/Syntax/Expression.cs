@@ -66,6 +66,3 @@ internal sealed record OrExpression(int Position, IReadOnlyList<Expression> Clau
 
 /// <summary>The clause does not hold.</summary>
 internal sealed record NotExpression(int Position, Expression Clause) : Expression(Position);
-
-/// <summary>A part kept as it was written: <c>timeseries(…)</c>.</summary>
-internal sealed record RawExpression(int Position, string Text) : Expression(Position);

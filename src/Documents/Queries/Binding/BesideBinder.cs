@@ -1,0 +1,168 @@
+using System.Globalization;
+using Treepie.Indexes.Fields;
+using Treepie.Indexing.Queries;
+using Treepie.Queries.Projecting;
+using Treepie.Queries.TimeSeries;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary>
+/// What SELECT and INCLUDE ask for that lies beside documents: <c>counter()</c>, <c>cmpxchg()</c>, <c>counters()</c>,
+/// <c>timeseries()</c>, <c>revisions()</c>.
+/// </summary>
+internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
+{
+    private readonly List<BesideInclude> _includes = [];
+
+    /// <summary>What INCLUDE asks for.</summary>
+    public IReadOnlyList<BesideInclude> Includes => _includes;
+
+    /// <summary>A call in SELECT as a field; null where it is none of these.</summary>
+    public ProjectedField? TrySelect(AliasedExpression item)
+    {
+        if (TimeSeriesBinder.Find(query, item.Value) is { } series)
+            return new TimeSeriesBinder(query, parameters, fields).Bind(item, series);
+        if (item.Value is not MethodExpression method)
+            return null;
+        if (method.Is("counter"))
+        {
+            (FieldPath? owner, IReadOnlyList<MethodArgument> rest) = Owner(method);
+            string name = rest is [var only]
+                ? parameters.Text(only.Value, "the name of a counter")
+                : throw RqlErrors.At(query.Text, method.Position, "'counter()' takes a document and a name: counter(u, 'Likes').");
+            return ProjectedField.OfBeside(item.Alias ?? name, new SelectedCounter(new BesideOwner(owner), name));
+        }
+
+        if (!method.Is("cmpxchg"))
+            return null;
+        string key = method.Arguments is [var argument]
+            ? parameters.Text(argument.Value, "a key")
+            : throw RqlErrors.At(query.Text, method.Position, "'cmpxchg()' takes a key.");
+        return ProjectedField.OfBeside(item.Alias ?? key, new SelectedCompareExchange(key));
+    }
+
+    /// <summary>A call in INCLUDE; false where it is none of these.</summary>
+    public bool TryInclude(MethodExpression method)
+    {
+        if (method.Is("counters"))
+            IncludeCounters(method);
+        else if (method.Is("timeseries"))
+            IncludeTimeSeries(method);
+        else if (method.Is("cmpxchg"))
+            foreach (MethodArgument argument in method.Arguments)
+                _includes.Add(new BesideInclude(BesideIncludeKind.CompareExchange, PathOf(argument.Value)));
+        else if (method.Is("revisions"))
+            foreach (MethodArgument argument in method.Arguments)
+                IncludeRevisions(argument.Value);
+        else
+            return false;
+        return true;
+    }
+
+    private void IncludeCounters(MethodExpression method)
+    {
+        (FieldPath? owner, IReadOnlyList<MethodArgument> names) = Owner(method);
+        if (names.Count == 0)
+            _includes.Add(new BesideInclude(BesideIncludeKind.Counter, owner));
+        foreach (MethodArgument name in names)
+            foreach (FieldValue value in parameters.Values([name.Value]))
+                _includes.Add(
+                    new BesideInclude(BesideIncludeKind.Counter, owner)
+                    {
+                        Name = value.Text
+                            ?? throw RqlErrors.At(query.Text, name.Value.Position, "Expected is the name of a counter."),
+                    });
+    }
+
+    private void IncludeTimeSeries(MethodExpression method)
+    {
+        (FieldPath? owner, IReadOnlyList<MethodArgument> rest) = Owner(method);
+        var include = new BesideInclude(BesideIncludeKind.TimeSeries, owner);
+        if (rest is [var name, ..] && name.Value is not MethodExpression)
+        {
+            include = include with { Name = parameters.Text(name.Value, "the name of a time series") };
+            rest = [.. rest.Skip(1)];
+        }
+
+        _includes.Add(rest switch
+        {
+            [] => include,
+            [{ Value: MethodExpression last }] when last.Is("last") => Last(include, last),
+            [var from, var to] => include with { From = Time(from.Value), To = Time(to.Value) },
+            _ => throw RqlErrors.At(
+                query.Text, method.Position,
+                "'timeseries()' of 'include' takes a document, a name, and two times or last(…): timeseries(u, 'Heartrate', "
+                    + "last(7, 'Days'))."),
+        });
+    }
+
+    private BesideInclude Last(BesideInclude include, MethodExpression last)
+    {
+        long count = last.Arguments.Count is 1 or 2
+            ? parameters.Count(last.Arguments[0].Value, "last", 0)
+            : throw RqlErrors.At(query.Text, last.Position, "'last()' takes a number of entries, or a number and a unit of time.");
+        if (last.Arguments.Count == 1)
+            return include with { LastCount = (int)Math.Min(count, int.MaxValue) };
+        string unit = parameters.Text(last.Arguments[1].Value, "a unit of time");
+        SeriesPeriod period = SeriesPeriod.TryParse(string.Create(CultureInfo.InvariantCulture, $"{count} {unit}"))
+            ?? throw RqlErrors.At(query.Text, last.Position, $"'{count} {unit}' is no length of time.");
+        return include with
+        {
+            LastTime = period.Months > 0 ? TimeSpan.FromDays(period.Months * 365.25 / 12) : TimeSpan.FromTicks(period.Ticks),
+        };
+    }
+
+    private void IncludeRevisions(Expression argument)
+    {
+        if (argument is LiteralExpression or ParameterExpression)
+        {
+            string text = parameters.Text(argument, "a time, or the path of a change vector");
+            if (char.IsAsciiDigit(text.Length > 0 ? text[0] : ' '))
+            {
+                _includes.Add(new BesideInclude(BesideIncludeKind.RevisionBefore, null) { From = Time(argument) });
+                return;
+            }
+        }
+
+        _includes.Add(new BesideInclude(BesideIncludeKind.Revision, PathOf(argument)));
+    }
+
+    private DateTime? Time(Expression expression) => SeriesTime.Parse(query, expression, parameters.Value(expression));
+
+    /// <summary>A path, in quotes or not, with or without the alias.</summary>
+    private FieldPath PathOf(Expression expression)
+    {
+        if (expression is PathExpression path)
+            return fields.Path(path);
+        string text = parameters.Text(expression, "a path"), prefix = query.From.Alias + ".";
+        return fields.Path(
+            query.From.Alias is not null && text.StartsWith(prefix, StringComparison.Ordinal) ? text[prefix.Length..] : text,
+            expression.Position);
+    }
+
+    /// <summary>
+    /// The first argument where it says whose it is: the alias, or a path of it or of a loaded document's id (null: the document
+    /// itself); and the others.
+    /// </summary>
+    private (FieldPath? Owner, IReadOnlyList<MethodArgument> Others) Owner(MethodExpression method)
+    {
+        if (method.Arguments is not [{ Value: PathExpression path }, ..])
+            return (null, method.Arguments);
+        IReadOnlyList<MethodArgument> rest = [.. method.Arguments.Skip(1)];
+        if (path.Segments is [{ Elements.Count: 0 } only])
+        {
+            if (only.Name == query.From.Alias)
+                return (null, rest);
+            foreach (LoadItem load in query.Load)
+                if (load.Alias == only.Name && !load.Many && load.Source is PathExpression source)
+                    return (fields.Path(source), rest);
+            // counter(Likes): the name of a counter is no document
+            if (rest.Count == 0)
+                throw RqlErrors.At(query.Text, path.Position, $"A name is written in quotes: '{only.Name}'.");
+        }
+
+        return (fields.Path(path), rest);
+    }
+}

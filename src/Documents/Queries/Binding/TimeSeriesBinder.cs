@@ -1,0 +1,155 @@
+using System.Globalization;
+using Treepie.Indexes.Fields;
+using Treepie.Indexing.Queries;
+using Treepie.Queries.Projecting;
+using Treepie.Queries.TimeSeries;
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Binding;
+
+/// <summary><c>timeseries(…)</c> in SELECT, written there or declared.</summary>
+internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
+{
+    private static readonly SeriesItem[] s_all =
+    [
+        new("First", SeriesFunction.First), new("Last", SeriesFunction.Last), new("Min", SeriesFunction.Min),
+        new("Max", SeriesFunction.Max), new("Sum", SeriesFunction.Sum), new("Average", SeriesFunction.Average),
+    ];
+
+    /// <summary>The time series that an item of SELECT means; null where it means something else.</summary>
+    public static TimeSeriesExpression? Find(RqlQuery query, Expression value) =>
+        value as TimeSeriesExpression ?? (value is MethodExpression call ? Declared(query, call)?.Series : null);
+
+    /// <summary>A time series as a field of the result.</summary>
+    public ProjectedField Bind(AliasedExpression item, TimeSeriesExpression series)
+    {
+        var call = item.Value as MethodExpression;
+        (FieldPath? owner, string name) = Source(series, call);
+        var conditions = new SeriesConditions(query, parameters, series.TagAlias);
+        DateTime? from = Time(series.From), to = Time(series.To);
+        if (from > to)
+            throw RqlErrors.At(
+                query.Text, series.To!.Position, "The range of the time series ends before it begins."); // there is an end
+        var bound = new SeriesQuery(name)
+        {
+            From = from?.Ticks ?? 0,
+            To = to?.Ticks ?? DateTime.MaxValue.Ticks,
+            HasRange = series.From is not null,
+            First = Period(series.First),
+            Last = Period(series.Last),
+            Where = series.Where is null ? null : conditions.Bind(series.Where),
+            Period = Period(series.Period),
+            Key = series.Key is null ? null : conditions.BindKey(series.Key),
+            Fill = series.Fill,
+            Items = series.Items.Count > 0 ? [.. series.Items.Select(Item)]
+                : series.Period is not null || series.Key is not null ? s_all : [],
+            Scale = series.Scale is null ? 1 : Number(series.Scale),
+            Offset = series.Offset is null ? 0 : Span(series.Offset),
+        };
+        return ProjectedField.OfBeside(
+            item.Alias ?? call?.Name ?? "timeseries", new SelectedTimeSeries(new BesideOwner(owner), bound));
+    }
+
+    private static Declaration? Declared(RqlQuery query, MethodExpression call) =>
+        query.Declarations.FirstOrDefault(one => one.IsTimeSeries && one.Name == call.Name);
+
+    /// <summary>Whose series it is (null: the result's), and its name.</summary>
+    private (FieldPath? Owner, string Name) Source(TimeSeriesExpression series, MethodExpression? call)
+    {
+        if (series.Source is not PathExpression path)
+            return (null, parameters.Text(series.Source, "the name of a time series"));
+        if (path.Segments.Any(static segment => segment.Elements.Count > 0))
+            throw RqlErrors.At(query.Text, path.Position, "The name of a time series has no brackets, unless it is in quotes.");
+        string root = path.Segments[0].Name, rest = string.Join('.', path.Segments.Skip(1).Select(static segment => segment.Name));
+        if (path.Segments.Count == 1)
+            return (null, root);
+        if (call is not null && Declared(query, call) is { } declared)
+            root = Argument(declared, call, root) ?? root;
+        if (root == query.From.Alias)
+            return (null, rest);
+        foreach (LoadItem load in query.Load)
+            if (load.Alias == root && !load.Many && load.Source is PathExpression source)
+                return (fields.Path(source), rest);
+        return (null, path.ToString());
+    }
+
+    /// <summary>What a parameter of a declared series is called where the series is selected.</summary>
+    private string? Argument(Declaration declared, MethodExpression call, string parameter)
+    {
+        string[] names = declared.ParameterNames;
+        if (names.Length != call.Arguments.Count)
+            throw RqlErrors.At(
+                query.Text, call.Position,
+                $"'{declared.Name}' takes {names.Length} arguments, {call.Arguments.Count} are given.");
+        int index = Array.IndexOf(names, parameter);
+        return index < 0 ? null
+            : call.Arguments[index].Value is PathExpression { Segments: [var only] } ? only.Name
+            : throw RqlErrors.At(
+                query.Text, call.Arguments[index].Value.Position, "Expected is the alias of a document.");
+    }
+
+    private SeriesItem Item(AliasedExpression item)
+    {
+        if (item.Value is not MethodExpression method)
+            throw RqlErrors.At(query.Text, item.Value.Position, Expected);
+        (string name, SeriesFunction function) = method.Name.ToLowerInvariant() switch
+        {
+            "count" => ("Count", SeriesFunction.Count),
+            "min" => ("Min", SeriesFunction.Min),
+            "max" => ("Max", SeriesFunction.Max),
+            "sum" => ("Sum", SeriesFunction.Sum),
+            "avg" or "average" => ("Average", SeriesFunction.Average),
+            "first" => ("First", SeriesFunction.First),
+            "last" => ("Last", SeriesFunction.Last),
+            "percentile" => ("Percentile", SeriesFunction.Percentile),
+            "slope" => ("Slope", SeriesFunction.Slope),
+            "stddev" => ("StandardDeviation", SeriesFunction.StandardDeviation),
+            _ => throw RqlErrors.At(query.Text, method.Position, Expected),
+        };
+        bool takesNumber = function == SeriesFunction.Percentile;
+        if (method.Arguments.Count != (takesNumber ? 1 : 0))
+            throw RqlErrors.At(
+                query.Text, method.Position,
+                takesNumber ? "'percentile()' takes a number from 0 to 100." : $"'{method.Name}()' takes nothing.");
+        double percent = takesNumber ? Number(method.Arguments[0].Value) : 0;
+        if (percent is not (>= 0 and <= 100))
+            throw RqlErrors.At(query.Text, method.Position, "'percentile()' takes a number from 0 to 100.");
+        return new SeriesItem(item.Alias ?? name, function, percent);
+    }
+
+    private const string Expected =
+        "Of time series min(), max(), avg(), sum(), count(), first(), last(), percentile(n), slope() and stddev() can be selected.";
+
+    private DateTime? Time(Expression? expression) =>
+        expression is null ? null : SeriesTime.Parse(query, expression, parameters.Value(expression));
+
+    private SeriesPeriod? Period(Expression? expression)
+    {
+        if (expression is null)
+            return null;
+        return SeriesPeriod.TryParse(parameters.Text(expression, "a length of time"))
+            ?? throw RqlErrors.At(
+                query.Text, expression.Position,
+                "Expected is a length of time: a whole number and milliseconds, seconds, minutes, hours, days, weeks, months, "
+                    + "quarters or years.");
+    }
+
+    private double Number(Expression expression)
+    {
+        FieldValue value = parameters.Value(expression);
+        return value.Kind switch
+        {
+            FieldValueKind.Long => value.Long,
+            FieldValueKind.Double => value.Double,
+            _ => throw RqlErrors.At(query.Text, expression.Position, "Expected is a number."),
+        };
+    }
+
+    private long Span(Expression expression) =>
+        TimeSpan.TryParse(parameters.Text(expression, "a time span"), CultureInfo.InvariantCulture, out TimeSpan span)
+            && span.Duration() <= TimeSpan.FromDays(1)
+                ? span.Ticks
+                : throw RqlErrors.At(
+                    query.Text, expression.Position, "Expected is a time span of at most a day, such as '02:00' or '-05:30:00'.");
+}

@@ -1,0 +1,135 @@
+using Treepie.Kinds;
+
+namespace Treepie.Queries.TimeSeries;
+
+/// <summary>Entries that are counted together, by each of their values. Not thread-safe.</summary>
+internal sealed class SeriesGroup(long start, string? key, bool keepsValues)
+{
+    private readonly List<Column> _columns = [];
+
+    /// <summary>Its first moment.</summary>
+    public long Start { get; } = start;
+
+    /// <summary>The tag or field that its entries share; null where that is not asked for.</summary>
+    public string? Key { get; } = key;
+
+    /// <summary>Entries in it.</summary>
+    public long Entries { get; private set; }
+
+    /// <summary>Time of its first entry.</summary>
+    public long First { get; private set; }
+
+    /// <summary>Time of its last entry.</summary>
+    public long Last { get; private set; }
+
+    /// <summary>Values that its widest entry has.</summary>
+    public int Width => _columns.Count;
+
+    public void Add(SeriesEntry entry)
+    {
+        Note(entry.Ticks, entry.Ticks, 1);
+        for (int i = 0; i < entry.Count; i++)
+            ColumnOf(i).Add(entry.Values[i], entry.Ticks, keepsValues);
+    }
+
+    /// <summary>Adds all entries of a segment from what it says of them.</summary>
+    public void Add(TimeSeriesSegment segment, long offset)
+    {
+        Note(segment.FirstTicks + offset, segment.LastTicks + offset, segment.Count);
+        for (int i = 0; i < segment.ValueCount; i++)
+            ColumnOf(i).Add(segment.Aggregate(i));
+    }
+
+    /// <summary>What a function gives of a value.</summary>
+    public double Value(SeriesItem item, int column) => _columns[column].Value(item);
+
+    private void Note(long first, long last, long entries)
+    {
+        if (Entries == 0)
+            First = first;
+        Last = last;
+        Entries += entries;
+    }
+
+    private Column ColumnOf(int index)
+    {
+        while (_columns.Count <= index)
+            _columns.Add(new Column());
+        return _columns[index];
+    }
+
+    private sealed class Column
+    {
+        private long _count;
+        private double _min = double.PositiveInfinity;
+        private double _max = double.NegativeInfinity;
+        private double _sum;
+        private double _first;
+        private double _last;
+        private long _firstTicks;
+        private long _lastTicks;
+        private double _mean;
+        private double _squares;
+        private List<double>? _values;
+
+        public void Add(double value, long ticks, bool keeps)
+        {
+            if (_count++ == 0)
+                (_first, _firstTicks) = (value, ticks);
+            (_last, _lastTicks) = (value, ticks);
+            _min = Math.Min(_min, value);
+            _max = Math.Max(_max, value);
+            _sum += value;
+            double distance = value - _mean;
+            _mean += distance / _count;
+            _squares += distance * (value - _mean);
+            if (!keeps)
+                return;
+            (_values ??= []).Add(value);
+            if (_values.Count > SeriesQuery.MaxKeptValues)
+                throw new InvalidQueryException(
+                    $"'percentile()' has to sort more than {SeriesQuery.MaxKeptValues:N0} values of a group. Narrow the range, or "
+                        + $"group by a shorter time.");
+        }
+
+        public void Add((int Count, double Min, double Max, double Sum, double First, double Last) known)
+        {
+            if (known.Count == 0)
+                return;
+            if (_count == 0)
+                _first = known.First;
+            _count += known.Count;
+            _last = known.Last;
+            _min = Math.Min(_min, known.Min);
+            _max = Math.Max(_max, known.Max);
+            _sum += known.Sum;
+        }
+
+        public double Value(SeriesItem item) => item.Function switch
+        {
+            SeriesFunction.Count => _count,
+            SeriesFunction.Min => _min,
+            SeriesFunction.Max => _max,
+            SeriesFunction.Sum => _sum,
+            SeriesFunction.Average => _sum / _count,
+            SeriesFunction.First => _first,
+            SeriesFunction.Last => _last,
+            SeriesFunction.Slope => _lastTicks == _firstTicks
+                ? 0
+                : (_last - _first) / ((_lastTicks - _firstTicks) / (double)TimeSpan.TicksPerMillisecond),
+            SeriesFunction.StandardDeviation => Math.Sqrt(_squares / _count),
+            _ => Percentile(item.Percent),
+        };
+
+        private double Percentile(double percent)
+        {
+            List<double> values = _values ?? [_last];
+            values.Sort(); // what is sorted already is done at once
+            double at = percent / 100 * (values.Count - 1);
+            int below = (int)at;
+            return below + 1 >= values.Count
+                ? values[^1]
+                : values[below] + ((values[below + 1] - values[below]) * (at - below));
+        }
+    }
+}

@@ -1,0 +1,70 @@
+using System.Globalization;
+
+namespace Treepie.Queries.TimeSeries;
+
+/// <summary>A length of time: so many months, or so many ticks. Groups of it begin where the calendar has them.</summary>
+internal readonly record struct SeriesPeriod(int Months, long Ticks)
+{
+    private static readonly (string[] Names, int Months, long Ticks)[] s_units =
+    [
+        (["ms", "millisecond", "milliseconds", "milli", "millis"], 0, TimeSpan.TicksPerMillisecond),
+        (["s", "sec", "second", "seconds"], 0, TimeSpan.TicksPerSecond),
+        (["m", "min", "minute", "minutes"], 0, TimeSpan.TicksPerMinute),
+        (["h", "hour", "hours"], 0, TimeSpan.TicksPerHour),
+        (["d", "day", "days"], 0, TimeSpan.TicksPerDay),
+        (["w", "week", "weeks"], 0, 7 * TimeSpan.TicksPerDay),
+        (["mon", "month", "months"], 1, 0),
+        (["q", "quarter", "quarters"], 3, 0),
+        (["y", "year", "years"], 12, 0),
+    ];
+
+    /// <summary>Reads one such as <c>1 hour</c>, <c>7d</c> or <c>3 months</c>; null where it is none.</summary>
+    public static SeriesPeriod? TryParse(string text)
+    {
+        ReadOnlySpan<char> rest = text.AsSpan().Trim();
+        int digits = rest.IndexOfAnyExceptInRange('0', '9');
+        if (digits <= 0 || !int.TryParse(rest[..digits], NumberStyles.None, CultureInfo.InvariantCulture, out int count) || count == 0)
+            return null;
+        string name = rest[digits..].Trim().ToString();
+        foreach ((string[] names, int months, long ticks) in s_units)
+        {
+            if (!names.Contains(name, StringComparer.OrdinalIgnoreCase))
+                continue;
+            // no longer than there are times
+            return months > 0
+                ? count <= 12 * 9_998 / months ? new SeriesPeriod(count * months, 0) : null
+                : count <= DateTime.MaxValue.Ticks / ticks ? new SeriesPeriod(0, count * ticks) : null;
+        }
+
+        return null;
+    }
+
+    /// <summary>The beginning of the group that a time is in; lengths are counted from the year 1, a Monday.</summary>
+    public long Floor(long ticks)
+    {
+        if (Months == 0)
+            return ticks - (ticks % Ticks);
+        var time = new DateTime(ticks);
+        int month = (time.Year * 12) + time.Month - 1 - 12;
+        month -= month % Months;
+        return new DateTime(1 + (month / 12), 1 + (month % 12), 1).Ticks;
+    }
+
+    /// <summary>A time later by this.</summary>
+    public long After(long ticks)
+    {
+        if (Months == 0)
+            return ticks > DateTime.MaxValue.Ticks - Ticks ? DateTime.MaxValue.Ticks : ticks + Ticks;
+        var time = new DateTime(ticks);
+        return (time.Year * 12) + time.Month - 1 + Months >= 10_000 * 12 ? DateTime.MaxValue.Ticks : time.AddMonths(Months).Ticks;
+    }
+
+    /// <summary>A time earlier by this.</summary>
+    public long Before(long ticks)
+    {
+        if (Months == 0)
+            return Math.Max(0, ticks - Ticks);
+        var time = new DateTime(ticks);
+        return (time.Year * 12) + time.Month - 1 - Months < 12 ? 0 : time.AddMonths(-Months).Ticks;
+    }
+}

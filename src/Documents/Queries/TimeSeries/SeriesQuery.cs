@@ -1,0 +1,281 @@
+using System.Buffers;
+using System.Globalization;
+using System.Text;
+using System.Text.Json;
+using Treepie.Kinds;
+using Treepie.Rql.Syntax;
+using Treepie.Store;
+
+namespace Treepie.Queries.TimeSeries;
+
+/// <summary>
+/// <c>timeseries(from …)</c> as it is run: entries of a series of a document, or what groups of them come to. What whole segments
+/// of a group come to is read from their heads, so that long groups cost no entries. Immutable; thread-safe.
+/// </summary>
+internal sealed record SeriesQuery(string Name)
+{
+    /// <summary>Most groups of a document.</summary>
+    public const int MaxGroups = 1_000_000;
+
+    /// <summary>Most values of a group that are sorted for a percentile.</summary>
+    public const int MaxKeptValues = 10_000_000;
+
+    /// <summary>First moment, UTC ticks.</summary>
+    public long From { get; init; }
+
+    /// <summary>Last moment, UTC ticks.</summary>
+    public long To { get; init; } = DateTime.MaxValue.Ticks;
+
+    /// <summary>Whether the range was given, rather than all there is.</summary>
+    public bool HasRange { get; init; }
+
+    /// <summary>A stretch from the first entry on.</summary>
+    public SeriesPeriod? First { get; init; }
+
+    /// <summary>A stretch up to the last entry.</summary>
+    public SeriesPeriod? Last { get; init; }
+
+    /// <summary>Which entries are wanted; null: all.</summary>
+    public Func<SeriesEntry, bool>? Where { get; init; }
+
+    /// <summary>Length of a group; null: all is one.</summary>
+    public SeriesPeriod? Period { get; init; }
+
+    /// <summary>What else groups are made by; null: nothing.</summary>
+    public Func<SeriesEntry, string?>? Key { get; init; }
+
+    public TimeSeriesFill Fill { get; init; }
+
+    /// <summary>What groups come to; empty: entries are wanted.</summary>
+    public IReadOnlyList<SeriesItem> Items { get; init; } = [];
+
+    /// <summary>Values of the answer are multiplied by it.</summary>
+    public double Scale { get; init; } = 1;
+
+    /// <summary>Ticks that times of the answer, and of groups, are later.</summary>
+    public long Offset { get; init; }
+
+    private bool ReadsHeads =>
+        Where is null
+            && Key is null
+            && Items.All(static item => item.Function < SeriesFunction.Percentile);
+
+    /// <summary>Writes the answer for a document.</summary>
+    public void Write(DatabaseSnapshot snapshot, byte[] foldedId, IBufferWriter<byte> output, CancellationToken cancellationToken)
+    {
+        byte[] prefix = KindKey.TimeSeriesPrefix(foldedId, Encoding.UTF8.GetBytes(Name));
+        (long from, long to) = Range(snapshot.Kinds, prefix);
+        using var json = new Utf8JsonWriter(output, new JsonWriterOptions { SkipValidation = true });
+        if (Items.Count == 0)
+            WriteEntries(snapshot, prefix, from, to, json, cancellationToken);
+        else
+            WriteGroups(snapshot, prefix, from, to, json, cancellationToken);
+    }
+
+    private (long From, long To) Range(KindItems items, byte[] prefix)
+    {
+        if (First is { } first
+            && items.SegmentAfter(prefix, -1) is { } begin
+            && items.TryGet(begin, out KindRecord record))
+            return (From, first.After(new TimeSeriesSegment(record.Value).FirstTicks));
+        if (Last is { } last
+            && items.SegmentAt(prefix, DateTime.MaxValue.Ticks) is { } end
+            && items.TryGet(end, out KindRecord newest))
+            return (last.Before(new TimeSeriesSegment(newest.Value).LastTicks), To);
+        return (From, To);
+    }
+
+    private void WriteEntries(
+        DatabaseSnapshot snapshot, byte[] prefix, long from, long to, Utf8JsonWriter json, CancellationToken cancellationToken)
+    {
+        long count = 0;
+        bool isRollup = Name.Contains('@', StringComparison.Ordinal);
+        json.WriteStartObject();
+        json.WriteStartArray("Results"u8);
+        Read(snapshot, prefix, from, to, cancellationToken, null, entry =>
+        {
+            count++;
+            json.WriteStartObject();
+            WriteTime(json, "Timestamp"u8, entry.Ticks);
+            json.WriteString("Tag"u8, entry.Tag);
+            json.WriteStartArray("Values"u8);
+            for (int i = 0; i < entry.Count; i++)
+                json.WriteNumberValue(entry.Values[i] * Scale);
+            json.WriteEndArray();
+            json.WriteBoolean("IsRollup"u8, isRollup);
+            json.WriteEndObject();
+        });
+        json.WriteEndArray();
+        json.WriteNumber("Count"u8, count);
+        json.WriteEndObject();
+    }
+
+    private void WriteGroups(
+        DatabaseSnapshot snapshot, byte[] prefix, long from, long to, Utf8JsonWriter json, CancellationToken cancellationToken)
+    {
+        var groups = new Dictionary<(long Start, string Key), SeriesGroup>();
+        bool keeps = Items.Any(static item => item.Function == SeriesFunction.Percentile);
+        SeriesGroup? current = null; // entries come in order: most are of the group of the one before
+        SeriesGroup GroupOf(long ticks, string? key)
+        {
+            long start = Period?.Floor(ticks) ?? 0;
+            if (current is not null && current.Start == start && current.Key == key)
+                return current;
+            if (!groups.TryGetValue((start, key ?? ""), out current))
+            {
+                if (groups.Count == MaxGroups)
+                    throw new InvalidQueryException(
+                        $"The time series '{Name}' has more than {MaxGroups:N0} groups. Narrow the range, or group by a longer "
+                            + $"time.");
+                groups.Add((start, key ?? ""), current = new SeriesGroup(start, key, keeps));
+            }
+
+            return current;
+        }
+
+        Read(
+            snapshot, prefix, from, to, cancellationToken,
+            ReadsHeads
+                ? segment =>
+                {
+                    (long first, long last) = (segment.FirstTicks + Offset, segment.LastTicks + Offset);
+                    if (Period is { } period && period.Floor(first) != period.Floor(last))
+                        return false;
+                    GroupOf(first, null).Add(segment, Offset);
+                    return true;
+                }
+        : null,
+            entry => GroupOf(entry.Ticks, Key?.Invoke(entry)).Add(entry));
+        Write(groups.Values, from, to, json);
+    }
+
+    private void Write(IEnumerable<SeriesGroup> groups, long from, long to, Utf8JsonWriter json)
+    {
+        long count = 0;
+        json.WriteStartObject();
+        json.WriteStartArray("Results"u8);
+        var last = new Dictionary<string, SeriesGroup>(StringComparer.Ordinal);
+        foreach (SeriesGroup group in groups.OrderBy(static group => group.Start)
+            .ThenBy(static group => group.Key, StringComparer.Ordinal))
+        {
+            count += group.Entries;
+            if (Fill != TimeSeriesFill.None && Period is { } period)
+            {
+                if (last.TryGetValue(group.Key ?? "", out SeriesGroup? before))
+                    WriteGap(before, group, period, json);
+                last[group.Key ?? ""] = group;
+            }
+
+            WriteGroup(group, from, to, json);
+        }
+
+        json.WriteEndArray();
+        json.WriteNumber("Count"u8, count);
+        json.WriteEndObject();
+    }
+
+    private void WriteGroup(SeriesGroup group, long from, long to, Utf8JsonWriter json)
+    {
+        (long start, long end) = Period is { } period ? (group.Start, period.After(group.Start))
+            : HasRange ? (from + Offset, to == DateTime.MaxValue.Ticks ? to : to + Offset)
+            : (group.First, group.Last);
+        WriteStart(start, end, group.Key, json);
+        json.WriteStartArray("Count"u8);
+        for (int i = 0; i < group.Width; i++)
+            json.WriteNumberValue(group.Value(new SeriesItem("", SeriesFunction.Count), i));
+        json.WriteEndArray();
+        foreach (SeriesItem item in Items)
+            if (item.Function != SeriesFunction.Count || item.Name != "Count")
+                WriteItem(item, group.Width, i => group.Value(item, i), json);
+        json.WriteEndObject();
+    }
+
+    /// <summary>Groups without entries between two that have some.</summary>
+    private void WriteGap(SeriesGroup before, SeriesGroup after, SeriesPeriod period, Utf8JsonWriter json)
+    {
+        int width = Math.Min(before.Width, after.Width), written = 0;
+        for (long start = period.After(before.Start); start < after.Start; start = period.After(start))
+        {
+            if (++written > MaxGroups)
+                throw new InvalidQueryException(
+                    $"The time series '{Name}' has a gap of more than {MaxGroups:N0} groups, which 'interpolation' is to fill. "
+                        + $"Group by a longer time.");
+            double share = (start - before.Start) / (double)(after.Start - before.Start);
+            WriteStart(start, period.After(start), before.Key, json);
+            json.WriteStartArray("Count"u8);
+            for (int i = 0; i < width; i++)
+                json.WriteNumberValue(0);
+            json.WriteEndArray();
+            foreach (SeriesItem item in Items)
+                if (item.Function != SeriesFunction.Count)
+                    WriteItem(
+                        item, width, i => Fill == TimeSeriesFill.Linear
+                            ? before.Value(item, i) + ((after.Value(item, i) - before.Value(item, i)) * share)
+                            : (share < 0.5 ? before : after).Value(item, i), json);
+            json.WriteEndObject();
+        }
+    }
+
+    private static void WriteStart(long start, long end, string? key, Utf8JsonWriter json)
+    {
+        json.WriteStartObject();
+        WriteTime(json, "From"u8, start);
+        WriteTime(json, "To"u8, end);
+        if (key is not null)
+            json.WriteString("Key"u8, key);
+    }
+
+    private void WriteItem(SeriesItem item, int width, Func<int, double> value, Utf8JsonWriter json)
+    {
+        json.WriteStartArray(item.Name);
+        for (int i = 0; i < width; i++)
+        {
+            double scaled = item.Function == SeriesFunction.Count ? value(i) : value(i) * Scale;
+            if (double.IsFinite(scaled))
+                json.WriteNumberValue(scaled);
+            else
+                json.WriteNullValue(); // a sum beyond all numbers
+        }
+
+        json.WriteEndArray();
+    }
+
+    /// <summary>Reads the entries of a range, or heads of segments that lie within it and are taken as a whole.</summary>
+    private void Read(
+        DatabaseSnapshot snapshot, byte[] prefix, long from, long to, CancellationToken cancellationToken, TakeSegment? head,
+        Action<SeriesEntry> take)
+    {
+        KindItems items = snapshot.Kinds;
+        var entry = new SeriesEntry(snapshot) { Values = new double[TimeSeriesPoint.MaxValues] };
+        for (byte[]? key = items.SegmentAt(prefix, from);
+             key is not null && TreeNames.EtagOfKey(key) <= to;
+             key = items.SegmentAfter(prefix, TreeNames.EtagOfKey(key)))
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            if (!items.TryGet(key, out KindRecord record))
+                continue;
+            var segment = new TimeSeriesSegment(record.Value);
+            if (segment.LastTicks < from
+                || (head is not null && segment.FirstTicks >= from && segment.LastTicks <= to && head(segment)))
+                continue;
+            TimeSeriesSegment.Reader reader = segment.Read();
+            while (reader.MoveNext() && reader.Ticks <= to)
+            {
+                if (reader.Ticks < from)
+                    continue;
+                entry.Ticks = Math.Clamp(reader.Ticks + Offset, 0, DateTime.MaxValue.Ticks);
+                entry.Count = reader.Values.Length;
+                reader.Values.CopyTo(entry.Values);
+                entry.Tag = reader.Tag;
+                if (Where is null || Where(entry))
+                    take(entry);
+            }
+        }
+    }
+
+    private static void WriteTime(Utf8JsonWriter json, ReadOnlySpan<byte> name, long ticks) => json.WriteString(
+        name, new DateTime(Math.Clamp(ticks, 0, DateTime.MaxValue.Ticks), DateTimeKind.Utc).ToString("O", CultureInfo.InvariantCulture));
+
+    /// <summary>Takes a segment by its head; false where its entries have to be read.</summary>
+    private delegate bool TakeSegment(TimeSeriesSegment segment);
+}
