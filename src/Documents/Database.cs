@@ -62,6 +62,7 @@ public sealed class Database : IDocumentStore
         var host = new RoomHost(this);
         Revisions = new DocumentRevisions(host);
         Lifecycle = new DocumentLifecycle(host);
+        TimeSeriesPolicies = new TimeSeriesPolicies(host);
     }
 
     /// <summary>The name; the directory's unless the options give one.</summary>
@@ -85,6 +86,9 @@ public sealed class Database : IDocumentStore
     /// <summary>What is done with documents at times that their metadata gives.</summary>
     public DocumentLifecycle Lifecycle { get; }
 
+    /// <summary>How time series are rolled up, and how long their entries are kept.</summary>
+    public TimeSeriesPolicies TimeSeriesPolicies { get; }
+
     /// <summary>States that documents had.</summary>
     public DocumentRevisions Revisions { get; }
 
@@ -94,6 +98,7 @@ public sealed class Database : IDocumentStore
     /// <summary>Whether it does something by itself, now or when the time has come.</summary>
     internal bool HasWork =>
         Lifecycle.IsScheduled
+        || TimeSeriesPolicies.IsScheduled
         || Indexes.List().Any(static index => index is { IsStale: true, State: IndexState.Normal, IsPaused: false });
 
     /// <summary>Its backup tasks.</summary>
@@ -494,6 +499,7 @@ public sealed class Database : IDocumentStore
         BackupReport report = await DatabaseBackup.ImportAsync(
             this, source, options ?? new ImportOptions(), progress, cancellationToken).ConfigureAwait(false);
         Lifecycle.Apply(); // settings came with it
+        TimeSeriesPolicies.Apply();
         return report;
     }
 
@@ -503,6 +509,7 @@ public sealed class Database : IDocumentStore
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
         Lifecycle.Dispose(); // it writes
+        TimeSeriesPolicies.Dispose();
         _changes.Close();
         ((IDisposable)Indexes).Dispose(); // before the documents it reads
         _environment.Dispose();
@@ -515,6 +522,7 @@ public sealed class Database : IDocumentStore
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
         Lifecycle.Dispose(); // it writes
+        TimeSeriesPolicies.Dispose();
         _changes.Close();
         ((IDisposable)Indexes).Dispose();
         await _environment.DisposeAsync().ConfigureAwait(false);

@@ -1,5 +1,4 @@
 using Treepie.Kinds;
-using Treepie.Storage;
 using Treepie.Store;
 using Treepie.Writes;
 
@@ -18,30 +17,20 @@ public sealed class DocumentLifecycle : IDisposable
     private static readonly LifecycleTask[] s_tasks = Enum.GetValues<LifecycleTask>();
 
     private readonly ILifecycleHost _host;
-    private readonly CancellationTokenSource _stop = new();
-    private readonly SemaphoreSlim _turn = new(1);
-    private readonly Lock _lock = new();
-    private ITimer? _timer;
-    private Task _run = Task.CompletedTask;
+    private readonly PeriodicRun _runs;
 
     internal DocumentLifecycle(ILifecycleHost host)
     {
         _host = host;
+        _runs = new PeriodicRun(host.Clock, token => RunAsync(token));
         Apply();
     }
 
     /// <summary>Why the last run in the background ended early; null where it did not.</summary>
-    public Exception? LastError { get; private set; }
+    public Exception? LastError => _runs.LastError;
 
     /// <summary>Whether a task is enabled.</summary>
-    internal bool IsScheduled
-    {
-        get
-        {
-            lock (_lock)
-                return _timer is not null;
-        }
-    }
+    internal bool IsScheduled => _runs.IsScheduled;
 
     /// <summary>The settings of a task; null where it was never set, which disables it.</summary>
     public LifecycleSettings? Get(LifecycleTask task)
@@ -62,93 +51,34 @@ public sealed class DocumentLifecycle : IDisposable
     }
 
     /// <summary>Does now what is due of every enabled task, to its end; gives how many documents that were.</summary>
-    public async Task<long> RunAsync(CancellationToken cancellationToken = default)
-    {
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _stop.Token);
-        await _turn.WaitAsync(stop.Token).ConfigureAwait(false);
-        try
-        {
-            long done = 0;
-            foreach (LifecycleTask task in s_tasks)
-            {
-                if (Get(task) is not { IsDisabled: false } settings)
-                    continue;
-                await new DocumentScan(_host).RunAsync(stop.Token).ConfigureAwait(false);
-                done += await new DueRun(_host, task)
-                    .RunAsync(settings.MaxItemsPerRun ?? long.MaxValue, stop.Token)
-                    .ConfigureAwait(false);
-            }
-
-            return done;
-        }
-        finally
-        {
-            _turn.Release();
-        }
-    }
+    public Task<long> RunAsync(CancellationToken cancellationToken = default) => _runs.NowAsync(RunTasksAsync, cancellationToken);
 
     /// <summary>Sets the timer as the settings say.</summary>
     internal void Apply()
     {
-        TimeSpan frequency = TimeSpan.MaxValue;
+        TimeSpan? frequency = null;
         foreach (LifecycleTask task in s_tasks)
-            if (Get(task) is { IsDisabled: false } settings && settings.Frequency < frequency)
+            if (Get(task) is { IsDisabled: false } settings && (frequency is null || settings.Frequency < frequency))
                 frequency = settings.Frequency;
-        lock (_lock)
-        {
-            if (frequency == TimeSpan.MaxValue)
-            {
-                _timer?.Dispose();
-                _timer = null;
-            }
-            else if (_timer is null && !_stop.IsCancellationRequested)
-            {
-                // its own
-                _timer = _host.Clock.CreateTimer(static state => ((DocumentLifecycle)state!).Begin(), this, frequency, frequency);
-            }
-            else
-            {
-                _timer?.Change(frequency, frequency);
-            }
-        }
+        _runs.Schedule(frequency);
     }
 
     /// <summary>Ends what is at work, after the step it is in.</summary>
-    public void Dispose()
+    public void Dispose() => _runs.Dispose();
+
+    private async Task<long> RunTasksAsync(CancellationToken cancellationToken)
     {
-        Task run;
-        lock (_lock)
+        long done = 0;
+        foreach (LifecycleTask task in s_tasks)
         {
-            _timer?.Dispose();
-            _timer = null;
-            _stop.Cancel();
-            run = _run;
+            if (Get(task) is not { IsDisabled: false } settings)
+                continue;
+            await new DocumentScan(_host).RunAsync(cancellationToken).ConfigureAwait(false);
+            done += await new DueRun(_host, task)
+                .RunAsync(settings.MaxItemsPerRun ?? long.MaxValue, cancellationToken)
+                .ConfigureAwait(false);
         }
 
-        ((IAsyncResult)run).AsyncWaitHandle.WaitOne();
-    }
-
-    private void Begin()
-    {
-        lock (_lock)
-            if (_run.IsCompleted && !_stop.IsCancellationRequested)
-                _run = Task.Run(RunInBackgroundAsync);
-    }
-
-    private async Task RunInBackgroundAsync()
-    {
-        try
-        {
-            await RunAsync().ConfigureAwait(false);
-            LastError = null;
-        }
-        catch (Exception error) when (error is OperationCanceledException or ObjectDisposedException)
-        {
-            // closed meanwhile: the next opening goes on
-        }
-        catch (StorageException error)
-        {
-            LastError = error; // a full disk for instance: the next turn tries again
-        }
+        return done;
     }
 }

@@ -6,7 +6,6 @@ using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Grouping;
 using Treepie.Indexing;
 using Treepie.Indexing.Queries;
-using Treepie.Kinds;
 using Treepie.Queries.Binding;
 using Treepie.Queries.Faceting;
 using Treepie.Queries.Notes;
@@ -128,7 +127,7 @@ internal sealed class QueryExecutor(
         var names = new BindingContext
         {
             LoadDocument = Load,
-            CompareExchange = CompareExchange,
+            BeginRead = beginRead,
             Orders = options.CustomOrders,
             Computing = options.Computing,
             Projection = request.ProjectionBehavior,
@@ -219,12 +218,6 @@ internal sealed class QueryExecutor(
     {
         using DatabaseSnapshot snapshot = beginRead();
         return snapshot.TryGet(id, out Document document) ? document.Body.ToArray() : null;
-    }
-
-    private byte[]? CompareExchange(string key)
-    {
-        using DatabaseSnapshot snapshot = beginRead();
-        return snapshot.CompareExchange(key)?.Held();
     }
 
     /// <summary>The position that a client gives back.</summary>

@@ -9,6 +9,7 @@ namespace Treepie.Store;
 /// <code>
 /// KEY                                     VALUE
 /// action 1, UTC ticks 8 (big-endian), folded id   nothing
+/// 00 01                                   how far roll-ups of time series have come, JSON
 /// 00                                      etag 8 (little-endian): documents up to it were looked through; all of them at its highest
 /// </code>
 /// Documents of before there was this tree are looked through once, by whoever first acts on times. Made by the first time.
@@ -17,7 +18,7 @@ internal sealed class DueIndex(Func<string, Tree?> find, Func<string, Tree>? mak
 {
     private const int PrefixBytes = 1 + sizeof(long);
 
-    private static readonly byte[] s_progress = [0];
+    private static readonly byte[] s_progress = [0], s_rollUps = [0, 1];
 
     /// <summary>For reading and writing.</summary>
     public static DueIndex Of(WriteTransaction transaction) => new(transaction.FindTree, transaction.GetOrCreateTree);
@@ -27,6 +28,16 @@ internal sealed class DueIndex(Func<string, Tree?> find, Func<string, Tree>? mak
         find(TreeNames.Due) is { } tree && tree.TryGet(s_progress, out ReadOnlySpan<byte> value)
             ? BinaryPrimitives.ReadInt64LittleEndian(value)
             : 0;
+
+    /// <summary>How far roll-ups of time series have come; empty where nothing was done.</summary>
+    public ReadOnlySpan<byte> RollUps =>
+        find(TreeNames.Due) is { } tree && tree.TryGet(s_rollUps, out ReadOnlySpan<byte> value) ? value : default;
+
+    /// <summary>Keeps how far roll-ups have come.</summary>
+    public void SetRollUps(ReadOnlySpan<byte> value) => Tree.Put(s_rollUps, value);
+
+    /// <summary>Adds an entry.</summary>
+    public void Put(DueAction action, long ticks, ReadOnlySpan<byte> foldedId) => Tree.Put(Key(action, ticks, foldedId), default);
 
     /// <summary>Entries of an action.</summary>
     public bool HasDue(DueAction action, long nowTicks) => Due(action, nowTicks, 1).Count > 0;

@@ -30,6 +30,7 @@ internal static class AllEndpoints
         CountersEndpoints.Map(routes);
         AttachmentsEndpoints.Map(routes);
         TimeSeriesEndpoints.Map(routes);
+        TimeSeriesPolicyEndpoints.Map(routes);
         LifecycleEndpoints.Map(routes);
         RevisionsEndpoints.Map(routes);
         QueriesEndpoints.Map(routes);

@@ -19,8 +19,7 @@ internal static class DatabasesEndpoints
 
     private static readonly FrozenSet<string> UnbuiltParts = FrozenSet.Create(
         StringComparer.Ordinal,
-        "Sharding", "Indexes", "PeriodicBackups", "ExternalReplications", "DocumentsCompression",
-        "TimeSeries");
+        "Sharding", "Indexes", "PeriodicBackups", "ExternalReplications", "DocumentsCompression");
 
     public static void Map(Routes routes)
     {
@@ -50,6 +49,11 @@ internal static class DatabasesEndpoints
             && given.ValueKind == JsonValueKind.Object
             ? RevisionsConfiguration.Read(given)
             : null;
+        TimeSeriesConfiguration? series = record is not null
+            && record.RootElement.TryGetProperty("TimeSeries", out JsonElement configured)
+            && configured.ValueKind == JsonValueKind.Object
+            ? TimeSeriesConfiguration.Read(configured)
+            : null;
         try
         {
             request.Server.Databases.Create(name, encrypted);
@@ -59,13 +63,15 @@ internal static class DatabasesEndpoints
             throw WireException.BadRequest(exception.Message, exception);
         }
 
-        if (lifecycle.Count > 0 || revisions is not null)
+        if (lifecycle.Count > 0 || revisions is not null || series is not null)
         {
             using DatabaseLease lease = request.Server.Databases.Enter(name);
             foreach ((LifecycleTask task, LifecycleSettings settings) in lifecycle)
                 await lease.Database.Lifecycle.SetAsync(task, settings, request.Aborted).ConfigureAwait(false);
             if (revisions is not null)
                 await lease.Database.Revisions.ConfigureAsync(revisions, request.Aborted).ConfigureAwait(false);
+            if (series is not null)
+                await lease.Database.TimeSeriesPolicies.ConfigureAsync(series, request.Aborted).ConfigureAwait(false);
         }
 
         await request.JsonAsync((name, Url: TopologyEndpoints.BaseUrl(request, "/admin/databases")), static (json, state) =>
@@ -228,6 +234,7 @@ internal static class DatabasesEndpoints
             {
                 LifecycleEndpoints.WriteRecord(json, state.database);
                 RevisionsEndpoints.WriteRecord(json, state.database);
+                TimeSeriesPolicyEndpoints.WriteRecord(json, state.database);
             }
 
             json.WriteEndObject();

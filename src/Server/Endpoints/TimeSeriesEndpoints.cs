@@ -133,6 +133,7 @@ internal static class TimeSeriesEndpoints
                 snapshot.TimeSeriesOf(id)
                     .FirstOrDefault(series => string.Equals(series.Name, range.Name, StringComparison.OrdinalIgnoreCase))?.Count
                         ?? 0);
+        bool isRollUp = range.Name.Contains(TimeSeriesPolicy.Separator, StringComparison.Ordinal);
         json.WriteStartArray("Entries");
         foreach (TimeSeriesPoint point in snapshot.TimeSeries(id, range.Name, range.From, range.To)
             .Skip(range.Start)
@@ -145,7 +146,7 @@ internal static class TimeSeriesEndpoints
             foreach (double value in point.Values)
                 json.WriteNumberValue(value);
             json.WriteEndArray();
-            json.WriteBoolean("IsRollup", false);
+            json.WriteBoolean("IsRollup", isRollUp);
             json.WriteEndObject();
         }
 

@@ -19,7 +19,8 @@ internal static class UnbuiltEndpoints
     [
         ("/attachments", "Attachments of revisions"), ("/attachments/{**rest}", "Other requests about attachments"),
         ("/admin/attachments/{**rest}", "Attachments kept elsewhere"),
-        ("/timeseries/{**rest}", "Other requests about time series"), ("/admin/timeseries/{**rest}", "Policies of time series"),
+        ("/timeseries/{**rest}", "Other requests about time series"),
+        ("/admin/timeseries/{**rest}", "Other requests about time series"),
         ("/revisions/{**rest}", "Other requests about revisions"),
         ("/admin/revisions/{**rest}", "Other requests about revisions"),
         ("/subscriptions", "Subscriptions"), ("/subscriptions/{**rest}", "Subscriptions"),

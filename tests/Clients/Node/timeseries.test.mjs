@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
     GetMultipleTimeSeriesOperation, GetTimeSeriesOperation, GetTimeSeriesStatisticsOperation, TimeSeriesBatchOperation, TimeSeriesOperation, AppendOperation,
+    ConfigureRawTimeSeriesPolicyOperation, ConfigureTimeSeriesOperation, ConfigureTimeSeriesPolicyOperation, ConfigureTimeSeriesValueNamesOperation, GetDatabaseRecordOperation,
+    RawTimeSeriesPolicy, RemoveTimeSeriesPolicyOperation, TimeSeriesCollectionConfiguration, TimeSeriesConfiguration, TimeSeriesPolicy, TimeValue,
 } from "ravendb";
 import { User, seed, withDatabase } from "./support.mjs";
 
@@ -77,4 +79,40 @@ test("what cannot be is refused", () => withDatabase(async store => {
     const session = store.openSession();
     session.timeSeriesFor("users/none", "A").append(at(0), 1);
     await assert.rejects(session.saveChanges(), /users\/none/);
+}));
+
+test("policies and names of values are configured, changed and read in the record", () => withDatabase(async (store, name) => {
+    const users = new TimeSeriesCollectionConfiguration();
+    users.policies = [new TimeSeriesPolicy("By1Hour", TimeValue.ofHours(1), TimeValue.ofDays(30)), new TimeSeriesPolicy("ByMonth", TimeValue.ofMonths(1))];
+    users.rawPolicy = new RawTimeSeriesPolicy(TimeValue.ofDays(7));
+    const configuration = new TimeSeriesConfiguration();
+    configuration.collections.set("Users", users);
+    configuration.policyCheckFrequencyInMs = 1_000;
+    assert.ok((await store.maintenance.send(new ConfigureTimeSeriesOperation(configuration))).raftCommandIndex > 0);
+    await store.maintenance.send(new ConfigureTimeSeriesPolicyOperation("Users", new TimeSeriesPolicy("ByDay", TimeValue.ofDays(1))));
+    await store.maintenance.send(new ConfigureRawTimeSeriesPolicyOperation("Users", new RawTimeSeriesPolicy(TimeValue.ofDays(3650))));
+    await store.maintenance.send(new RemoveTimeSeriesPolicyOperation("Users", "ByMonth"));
+    await store.maintenance.send(new ConfigureTimeSeriesValueNamesOperation({ collection: "Users", timeSeries: "Heartrate", valueNames: ["BPM"] }));
+    const { timeSeries } = await store.maintenance.server.send(new GetDatabaseRecordOperation(name));
+    const read = timeSeries.collections.get("Users");
+    assert.deepEqual(read.policies.map(policy => [policy.name, policy.aggregationTime.value]), [["By1Hour", 3600], ["ByDay", 86400]]);
+    assert.equal(read.rawPolicy.retentionTime.value, 3650 * 86400);
+    assert.equal(timeSeries.policyCheckFrequencyInMs, 1_000);
+    assert.deepEqual(timeSeries.getNames("Users", "Heartrate"), ["BPM"]);
+    await assert.rejects(store.maintenance.send(new ConfigureTimeSeriesPolicyOperation("Users", new TimeSeriesPolicy("Odd", TimeValue.ofSeconds(7 * 3600 + 1)))), /whole stretches/);
+
+    // The task comes every second; what it makes is seen when it is there.
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    const session = store.openSession();
+    const hour = Math.floor(Date.now() / 3_600_000) * 3_600_000, day = 86_400_000, from = hour - hour % day - day;
+    for (let i = 0; i < 60; i++)
+        session.timeSeriesFor("users/1", "Heartrate").append(new Date(from + i * 60_000), i);
+    await session.saveChanges();
+    for (;;) {
+        const days = await store.openSession().timeSeriesFor("users/1", "Heartrate@ByDay").get();
+        if (!days?.length)
+            continue;
+        assert.deepEqual([days[0].timestamp.getTime(), days[0].isRollup, days[0].values], [from, true, [0, 59, 0, 59, 1770, 60]]);
+        break;
+    }
 }));

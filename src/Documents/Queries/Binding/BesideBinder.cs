@@ -1,4 +1,5 @@
 using System.Globalization;
+using Treepie.Kinds;
 using Treepie.Indexes.Fields;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Projecting;
@@ -106,7 +107,7 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
         if (last.Arguments.Count == 1)
             return include with { LastCount = (int)Math.Min(count, int.MaxValue) };
         string unit = parameters.Text(last.Arguments[1].Value, "a unit of time");
-        SeriesPeriod period = SeriesPeriod.TryParse(string.Create(CultureInfo.InvariantCulture, $"{count} {unit}"))
+        TimeSeriesPeriod period = TimeSeriesPeriod.TryParse(string.Create(CultureInfo.InvariantCulture, $"{count} {unit}"))
             ?? throw RqlErrors.At(query.Text, last.Position, $"'{count} {unit}' is no length of time.");
         return include with
         {

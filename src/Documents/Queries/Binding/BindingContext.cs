@@ -1,4 +1,6 @@
 using Treepie.Indexing.Queries;
+using Treepie.Kinds;
+using Treepie.Store;
 
 namespace Treepie.Queries.Binding;
 
@@ -8,8 +10,15 @@ internal sealed record BindingContext
     /// <summary>Gives the body of a document, for facets that are set up in one; null where it is not there.</summary>
     public Func<string, byte[]?> LoadDocument { get; init; } = static _ => null;
 
+    /// <summary>Where compare-exchange values are read; null: there are none.</summary>
+    public Func<DatabaseSnapshot>? BeginRead { get; init; }
+
     /// <summary>Gives what a compare-exchange value holds, as JSON; null where there is none.</summary>
-    public Func<string, byte[]?> CompareExchange { get; init; } = static _ => null;
+    public byte[]? CompareExchange(string key)
+    {
+        using DatabaseSnapshot? snapshot = BeginRead?.Invoke();
+        return snapshot?.CompareExchange(key)?.Held();
+    }
 
     /// <summary>Where SELECT takes values from.</summary>
     public ProjectionBehavior Projection { get; init; }

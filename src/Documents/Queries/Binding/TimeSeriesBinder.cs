@@ -1,4 +1,5 @@
 using System.Globalization;
+using Treepie.Kinds;
 using Treepie.Indexes.Fields;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Projecting;
@@ -124,11 +125,11 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
     private DateTime? Time(Expression? expression) =>
         expression is null ? null : SeriesTime.Parse(query, expression, parameters.Value(expression));
 
-    private SeriesPeriod? Period(Expression? expression)
+    private TimeSeriesPeriod? Period(Expression? expression)
     {
         if (expression is null)
             return null;
-        return SeriesPeriod.TryParse(parameters.Text(expression, "a length of time"))
+        return TimeSeriesPeriod.TryParse(parameters.Text(expression, "a length of time"))
             ?? throw RqlErrors.At(
                 query.Text, expression.Position,
                 "Expected is a length of time: a whole number and milliseconds, seconds, minutes, hours, days, weeks, months, "

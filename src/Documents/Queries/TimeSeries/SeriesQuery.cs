@@ -30,16 +30,16 @@ internal sealed record SeriesQuery(string Name)
     public bool HasRange { get; init; }
 
     /// <summary>A stretch from the first entry on.</summary>
-    public SeriesPeriod? First { get; init; }
+    public TimeSeriesPeriod? First { get; init; }
 
     /// <summary>A stretch up to the last entry.</summary>
-    public SeriesPeriod? Last { get; init; }
+    public TimeSeriesPeriod? Last { get; init; }
 
     /// <summary>Which entries are wanted; null: all.</summary>
     public Func<SeriesEntry, bool>? Where { get; init; }
 
     /// <summary>Length of a group; null: all is one.</summary>
-    public SeriesPeriod? Period { get; init; }
+    public TimeSeriesPeriod? Period { get; init; }
 
     /// <summary>What else groups are made by; null: nothing.</summary>
     public Func<SeriesEntry, string?>? Key { get; init; }
@@ -191,7 +191,7 @@ internal sealed record SeriesQuery(string Name)
     }
 
     /// <summary>Groups without entries between two that have some.</summary>
-    private void WriteGap(SeriesGroup before, SeriesGroup after, SeriesPeriod period, Utf8JsonWriter json)
+    private void WriteGap(SeriesGroup before, SeriesGroup after, TimeSeriesPeriod period, Utf8JsonWriter json)
     {
         int width = Math.Min(before.Width, after.Width), written = 0;
         for (long start = period.After(before.Start); start < after.Start; start = period.After(start))

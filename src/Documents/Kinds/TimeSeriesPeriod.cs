@@ -1,9 +1,11 @@
 using System.Globalization;
 
-namespace Treepie.Queries.TimeSeries;
+namespace Treepie.Kinds;
 
 /// <summary>A length of time: so many months, or so many ticks. Groups of it begin where the calendar has them.</summary>
-internal readonly record struct SeriesPeriod(int Months, long Ticks)
+/// <param name="Months">Months; 0 where it is counted in ticks.</param>
+/// <param name="Ticks">Ticks of 100 ns; 0 where it is counted in months.</param>
+public readonly record struct TimeSeriesPeriod(int Months, long Ticks)
 {
     private static readonly (string[] Names, int Months, long Ticks)[] s_units =
     [
@@ -19,7 +21,7 @@ internal readonly record struct SeriesPeriod(int Months, long Ticks)
     ];
 
     /// <summary>Reads one such as <c>1 hour</c>, <c>7d</c> or <c>3 months</c>; null where it is none.</summary>
-    public static SeriesPeriod? TryParse(string text)
+    internal static TimeSeriesPeriod? TryParse(string text)
     {
         ReadOnlySpan<char> rest = text.AsSpan().Trim();
         int digits = rest.IndexOfAnyExceptInRange('0', '9');
@@ -32,15 +34,21 @@ internal readonly record struct SeriesPeriod(int Months, long Ticks)
                 continue;
             // no longer than there are times
             return months > 0
-                ? count <= 12 * 9_998 / months ? new SeriesPeriod(count * months, 0) : null
-                : count <= DateTime.MaxValue.Ticks / ticks ? new SeriesPeriod(0, count * ticks) : null;
+                ? count <= 12 * 9_998 / months ? new TimeSeriesPeriod(count * months, 0) : null
+                : count <= DateTime.MaxValue.Ticks / ticks ? new TimeSeriesPeriod(0, count * ticks) : null;
         }
 
         return null;
     }
 
+    /// <summary>So many months.</summary>
+    public static TimeSeriesPeriod OfMonths(int months) => new(months, 0);
+
+    /// <summary>So much time.</summary>
+    public static TimeSeriesPeriod Of(TimeSpan time) => new(0, time.Ticks);
+
     /// <summary>The beginning of the group that a time is in; lengths are counted from the year 1, a Monday.</summary>
-    public long Floor(long ticks)
+    internal long Floor(long ticks)
     {
         if (Months == 0)
             return ticks - (ticks % Ticks);
@@ -51,7 +59,7 @@ internal readonly record struct SeriesPeriod(int Months, long Ticks)
     }
 
     /// <summary>A time later by this.</summary>
-    public long After(long ticks)
+    internal long After(long ticks)
     {
         if (Months == 0)
             return ticks > DateTime.MaxValue.Ticks - Ticks ? DateTime.MaxValue.Ticks : ticks + Ticks;
@@ -60,7 +68,7 @@ internal readonly record struct SeriesPeriod(int Months, long Ticks)
     }
 
     /// <summary>A time earlier by this.</summary>
-    public long Before(long ticks)
+    internal long Before(long ticks)
     {
         if (Months == 0)
             return Math.Max(0, ticks - Ticks);

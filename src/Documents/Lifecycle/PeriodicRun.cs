@@ -1,0 +1,102 @@
+using Treepie.Storage;
+
+namespace Treepie.Lifecycle;
+
+/// <summary>Runs something in the background again and again, one run at a time, until it is disposed. Thread-safe.</summary>
+internal sealed class PeriodicRun(TimeProvider clock, Func<CancellationToken, Task> run) : IDisposable
+{
+    private readonly CancellationTokenSource _stop = new();
+    private readonly SemaphoreSlim _turn = new(1);
+    private readonly Lock _lock = new();
+    private ITimer? _timer;
+    private Task _run = Task.CompletedTask;
+
+    /// <summary>Why the last run in the background ended early; null where it did not.</summary>
+    public Exception? LastError { get; private set; }
+
+    /// <summary>Whether it is to run.</summary>
+    public bool IsScheduled
+    {
+        get
+        {
+            lock (_lock)
+                return _timer is not null;
+        }
+    }
+
+    /// <summary>Sets the time between two runs; null: it is not to run.</summary>
+    public void Schedule(TimeSpan? frequency)
+    {
+        lock (_lock)
+        {
+            if (frequency is not { } time)
+            {
+                _timer?.Dispose();
+                _timer = null;
+            }
+            else if (_timer is null && !_stop.IsCancellationRequested)
+            {
+                // its own
+                _timer = clock.CreateTimer(static state => ((PeriodicRun)state!).Begin(), this, time, time);
+            }
+            else
+            {
+                _timer?.Change(time, time);
+            }
+        }
+    }
+
+    /// <summary>Runs now, when a run that is at work has ended.</summary>
+    public async Task<T> NowAsync<T>(Func<CancellationToken, Task<T>> work, CancellationToken cancellationToken)
+    {
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, _stop.Token);
+        await _turn.WaitAsync(stop.Token).ConfigureAwait(false);
+        try
+        {
+            return await work(stop.Token).ConfigureAwait(false);
+        }
+        finally
+        {
+            _turn.Release();
+        }
+    }
+
+    /// <summary>Ends what is at work, after the step it is in.</summary>
+    public void Dispose()
+    {
+        Task last;
+        lock (_lock)
+        {
+            _timer?.Dispose();
+            _timer = null;
+            _stop.Cancel();
+            last = _run;
+        }
+
+        ((IAsyncResult)last).AsyncWaitHandle.WaitOne();
+    }
+
+    private void Begin()
+    {
+        lock (_lock)
+            if (_run.IsCompleted && !_stop.IsCancellationRequested)
+                _run = Task.Run(RunAsync);
+    }
+
+    private async Task RunAsync()
+    {
+        try
+        {
+            await run(_stop.Token).ConfigureAwait(false);
+            LastError = null;
+        }
+        catch (Exception error) when (error is OperationCanceledException or ObjectDisposedException)
+        {
+            // closed meanwhile: the next opening goes on
+        }
+        catch (StorageException error)
+        {
+            LastError = error; // a full disk for instance: the next turn tries again
+        }
+    }
+}

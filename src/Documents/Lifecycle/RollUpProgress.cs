@@ -1,0 +1,58 @@
+using System.Buffers;
+using System.Text.Json;
+
+namespace Treepie.Lifecycle;
+
+/// <summary>
+/// How far roll-ups have come: up to which etag changes of time series were looked at, the latest time at which a run was, and up
+/// to where entries were deleted because of their age. Kept in the index of times, which no backup has: without it all series are
+/// looked at again.
+/// </summary>
+internal sealed class RollUpProgress
+{
+    private readonly Dictionary<string, long> _cuts = new(StringComparer.OrdinalIgnoreCase);
+
+    public long Etag { get; set; }
+
+    /// <summary>The latest time of a run (UTC ticks): a clock that is set back brings nothing back.</summary>
+    public long Ticks { get; private set; }
+
+    /// <summary>Times go on from here.</summary>
+    public long Advance(long nowTicks) => Ticks = Math.Max(Ticks, nowTicks);
+
+    /// <summary>Up to where entries of a level were deleted.</summary>
+    public long CutOf(string collection, int level) => _cuts.GetValueOrDefault($"{level} {collection}");
+
+    /// <summary>Entries of a level are deleted up to there; gives up to where they were before or are now, whichever is later.</summary>
+    public long Cut(string collection, int level, long ticks) =>
+        _cuts[$"{level} {collection}"] = Math.Max(CutOf(collection, level), ticks);
+
+    public static RollUpProgress Read(ReadOnlySpan<byte> bytes)
+    {
+        var progress = new RollUpProgress();
+        if (bytes.IsEmpty)
+            return progress;
+        using var json = JsonDocument.Parse(bytes.ToArray());
+        progress.Etag = json.RootElement.GetProperty("Etag"u8).GetInt64();
+        progress.Ticks = json.RootElement.GetProperty("Ticks"u8).GetInt64();
+        foreach (JsonProperty cut in json.RootElement.GetProperty("Cuts"u8).EnumerateObject())
+            progress._cuts[cut.Name] = cut.Value.GetInt64();
+        return progress;
+    }
+
+    public byte[] ToJson()
+    {
+        var output = new ArrayBufferWriter<byte>();
+        using var json = new Utf8JsonWriter(output);
+        json.WriteStartObject();
+        json.WriteNumber("Etag"u8, Etag);
+        json.WriteNumber("Ticks"u8, Ticks);
+        json.WriteStartObject("Cuts"u8);
+        foreach ((string name, long ticks) in _cuts)
+            json.WriteNumber(name, ticks);
+        json.WriteEndObject();
+        json.WriteEndObject();
+        json.Flush();
+        return output.WrittenSpan.ToArray();
+    }
+}

@@ -1,0 +1,202 @@
+using System.Text;
+using Treepie.Kinds;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie.Lifecycle;
+
+/// <summary>
+/// Rolls up a stretch of one time series, and deletes what is older than it is kept; inside one durable step. What it does follows
+/// from entries alone, so that doing it again changes nothing.
+/// </summary>
+internal sealed class SeriesRollUp(
+    DocumentWriter writer, byte[] foldedId, string series, TimeSeriesConfiguration configuration, RollUpProgress progress)
+{
+    /// <summary>Segments of a step whose entries are read: some 100,000 entries, a few milliseconds.</summary>
+    private const int SegmentsPerStep = 32;
+
+    /// <summary>Segments that are deleted in a step.</summary>
+    private const int DeletedPerStep = 64;
+
+    private KindItems Items => writer.Kinds.Items;
+
+    /// <summary>
+    /// Does a step. Gives where the next one goes on (null: nothing is left), and when there is something to do again without a
+    /// change (0: never).
+    /// </summary>
+    /// <param name="from">Entries from here on may have changed.</param>
+    /// <param name="to">Up to here.</param>
+    public (long? Next, long DueTicks) Run(long from, long to)
+    {
+        if (!writer.TryGet(foldedId, out DocumentRecord record)
+            || configuration.RulesOf(writer.CollectionOf(record)) is not { } rules
+            || rules.LevelOf(series, out string raw) is var level && level < 0)
+            return (null, 0);
+        string collection = writer.CollectionOf(record);
+        byte[] prefix = KindKey.TimeSeriesPrefix(foldedId, Encoding.UTF8.GetBytes(series));
+        TimeSeriesPolicy? policy = level < rules.Policies.Count ? rules.Policies[level] : null;
+        long? next = policy is null
+            ? null
+            : RollUp(prefix, collection, level, raw + TimeSeriesPolicy.Separator + policy.Name, policy.Aggregation, from, to);
+        if (next is not null)
+            return (next, 0);
+        return Retain(prefix, collection, level, rules.RetentionOf(level), policy?.Aggregation)
+            ? (to, 0)
+            : (null, DueOf(prefix, rules.RetentionOf(level), policy?.Aggregation));
+    }
+
+    /// <summary>
+    /// Rolls up what changed of stretches that were rolled up before, then those that are over since; gives where to go on.
+    /// </summary>
+    private long? RollUp(
+        byte[] prefix, string collection, int level, string target, TimeSeriesPeriod stretch, long from, long to)
+    {
+        if (Items.SegmentAfter(prefix, -1) is not { } first)
+            return null;
+        byte[] targetPrefix = KindKey.TimeSeriesPrefix(foldedId, Encoding.UTF8.GetBytes(target));
+        long over = stretch.Floor(progress.Ticks), begin = stretch.Floor(TreeNames.EtagOfKey(first));
+        long rolledUp = LastOf(targetPrefix) is { } last ? Math.Max(begin, stretch.After(last)) : begin;
+
+        // Of what is older entries are gone, and what is left of a stretch is not all of it.
+        from = Math.Max(stretch.Floor(from), progress.CutOf(collection, level));
+        to = Math.Min(stretch.After(stretch.Floor(to)), Math.Min(rolledUp, over));
+        if (from < to)
+        {
+            long end = Write(target, Groups(prefix, stretch, from, to, level > 0), from);
+            if (end < to)
+                return end;
+        }
+
+        if (rolledUp >= over)
+            return null;
+        long done = Write(target, Groups(prefix, stretch, rolledUp, over, level > 0), rolledUp);
+        return done < over ? done : null;
+    }
+
+    /// <summary>The stretches of a time and where they end: before the time does, where a step is full.</summary>
+    private (List<RollUpGroup> Groups, long End) Groups(
+        byte[] prefix, TimeSeriesPeriod stretch, long from, long to, bool ofRollUps)
+    {
+        var groups = new List<RollUpGroup>();
+        int read = 0;
+        for (byte[]? key = Items.SegmentAt(prefix, from);
+             key is not null && TreeNames.EtagOfKey(key) < to;
+             key = Items.SegmentAfter(prefix, TreeNames.EtagOfKey(key)))
+        {
+            if (!Items.TryGet(key, out KindRecord record))
+                continue;
+            var segment = new TimeSeriesSegment(record.Value);
+            if (segment.LastTicks < from)
+                continue;
+            if (read > SegmentsPerStep && groups.Count > 1 && stretch.Floor(segment.FirstTicks) > groups[^1].Start)
+                return (groups, stretch.Floor(segment.FirstTicks));
+            if (segment.FirstTicks >= from && stretch.Floor(segment.FirstTicks) == stretch.Floor(segment.LastTicks))
+            {
+                GroupOf(groups, stretch.Floor(segment.FirstTicks), ofRollUps).Add(segment);
+                continue;
+            }
+
+            read++;
+            TimeSeriesSegment.Reader reader = segment.Read();
+            while (reader.MoveNext() && reader.Ticks < to)
+                if (reader.Ticks >= from)
+                    GroupOf(groups, stretch.Floor(reader.Ticks), ofRollUps).Add(reader.Values);
+        }
+
+        return (groups, to);
+    }
+
+    private static RollUpGroup GroupOf(List<RollUpGroup> groups, long start, bool ofRollUps)
+    {
+        if (groups.Count == 0 || groups[^1].Start != start)
+            groups.Add(new RollUpGroup(start, ofRollUps));
+        return groups[^1];
+    }
+
+    /// <summary>Puts what is other than before, and deletes stretches that have no entries any more.</summary>
+    private long Write(
+        string target, (List<RollUpGroup> Groups, long End) found, long from)
+    {
+        (List<RollUpGroup> groups, long end) = found;
+        var before = new Dictionary<long, double[]>();
+        foreach (TimeSeriesPoint point in Items.TimeSeries(
+            foldedId, target, new DateTime(from, DateTimeKind.Utc), new DateTime(Math.Max(from, end - 1), DateTimeKind.Utc)))
+            before[point.Timestamp.Ticks] = [.. point.Values];
+        var changed = new List<TimeSeriesPoint>();
+        foreach (RollUpGroup group in groups)
+        {
+            if (group.IsEmpty || group.Start >= end)
+                continue;
+            TimeSeriesPoint point = group.ToPoint();
+            if (!before.Remove(group.Start, out double[]? known) || !known.AsSpan().SequenceEqual(((double[])point.Values).AsSpan()))
+                changed.Add(point);
+        }
+
+        // Whole segments that are gone are not known here; what they were rolled up to stays, as what is old does.
+        (DateTime, DateTime)[] gone = groups.Count == 0
+            ? []
+            : [
+                .. before.Keys.Where(ticks => ticks > groups[0].Start && ticks < groups[^1].Start)
+                    .Select(static ticks => new DateTime(ticks, DateTimeKind.Utc))
+                    .Select(static time => (time, time))];
+        if (changed.Count + gone.Length > 0)
+            new TimeSeriesCommand("", foldedId, Encoding.UTF8.GetBytes(target), changed, isIncrement: false, gone).Apply(writer);
+        return end;
+    }
+
+    /// <summary>Deletes what is older than it is kept; false where nothing is left to delete.</summary>
+    private bool Retain(
+        byte[] prefix, string collection, int level, TimeSeriesPeriod? retention, TimeSeriesPeriod? stretch)
+    {
+        if (retention is not { } kept)
+            return false;
+        long cut = kept.Before(progress.Ticks);
+        // whole stretches only: what is there of one is all there was of it
+        cut = progress.Cut(collection, level, stretch?.Floor(cut) ?? cut);
+        if (Items.SegmentAfter(prefix, -1) is not { } first
+            || !writer.Kinds.TryGet(first, out KindRecord record)
+            || new TimeSeriesSegment(record.Value).FirstTicks >= cut)
+            return false;
+        byte[]? at = first;
+        for (int i = 0; i < DeletedPerStep && at is not null && TreeNames.EtagOfKey(at) < cut; i++)
+            at = Items.SegmentAfter(prefix, TreeNames.EtagOfKey(at));
+        long end = at is not null && TreeNames.EtagOfKey(at) < cut ? TreeNames.EtagOfKey(at) : cut;
+        new TimeSeriesCommand(
+            "", foldedId, Encoding.UTF8.GetBytes(series), [], isIncrement: false,
+            [(DateTime.MinValue, new DateTime(end - 1, DateTimeKind.Utc))]).Apply(writer);
+        return end < cut;
+    }
+
+    /// <summary>When the last stretch is over, or the first entries are old.</summary>
+    private long DueOf(byte[] prefix, TimeSeriesPeriod? retention, TimeSeriesPeriod? stretch)
+    {
+        long due = long.MaxValue;
+        if (stretch is { } length && NextAfter(prefix, length.Floor(progress.Ticks)) is { } open)
+            due = length.After(length.Floor(open));
+        if (retention is { } kept
+            && Items.SegmentAfter(prefix, -1) is { } first
+            && Items.TryGet(first, out KindRecord record))
+        {
+            long old = kept.After(new TimeSeriesSegment(record.Value).FirstTicks);
+            due = Math.Min(due, stretch is { } aligned ? aligned.After(old) : old + 1);
+        }
+
+        return due == long.MaxValue ? 0 : Math.Max(due, progress.Ticks + TimeSpan.TicksPerSecond);
+    }
+
+    /// <summary>A time of an entry at or after a time, or that time where one may be about it; null where there is none.</summary>
+    private long? NextAfter(byte[] prefix, long ticks)
+    {
+        if (Items.SegmentAt(prefix, ticks) is not { } key || !Items.TryGet(key, out KindRecord record))
+            return null;
+        var segment = new TimeSeriesSegment(record.Value);
+        if (segment.LastTicks >= ticks)
+            return Math.Max(ticks, segment.FirstTicks);
+        return Items.SegmentAfter(prefix, ticks) is { } next ? TreeNames.EtagOfKey(next) : null;
+    }
+
+    private long? LastOf(byte[] prefix) =>
+        Items.SegmentAt(prefix, DateTime.MaxValue.Ticks) is { } key && Items.TryGet(key, out KindRecord record)
+            ? new TimeSeriesSegment(record.Value).LastTicks
+            : null;
+}

@@ -1,0 +1,194 @@
+using System.Text;
+using Treepie.Kinds;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie.Lifecycle;
+
+/// <summary>
+/// Front door for time series: rolls them up and deletes old entries, as is configured, in the background and in small durable
+/// steps. Thread-safe.
+/// </summary>
+/// <remarks>
+/// Changes are found by the log of etags, and stretches that end without a change by the index of times. Both are gone on from
+/// only when what they name is done, and doing it again changes nothing: a run may be stopped or killed anywhere.
+/// </remarks>
+public sealed class TimeSeriesPolicies : IDisposable
+{
+    /// <summary>Segments that are looked at between two steps that remember how far the log was read.</summary>
+    private const int SegmentsPerRead = 256;
+
+    private const int DuePerRead = 64;
+
+    private readonly ILifecycleHost _host;
+    private readonly PeriodicRun _runs;
+
+    internal TimeSeriesPolicies(ILifecycleHost host)
+    {
+        _host = host;
+        _runs = new PeriodicRun(host.Clock, RunAsync);
+        Apply();
+    }
+
+    /// <summary>Why the last run in the background ended early; null where it did not.</summary>
+    public Exception? LastError => _runs.LastError;
+
+    /// <summary>What is configured; null where nothing is.</summary>
+    public TimeSeriesConfiguration? Configuration
+    {
+        get
+        {
+            using DatabaseSnapshot snapshot = _host.BeginRead();
+            return snapshot.Setting(TimeSeriesConfiguration.SettingName) is { } json
+                ? TimeSeriesConfiguration.FromJson(json)
+                : null;
+        }
+    }
+
+    /// <summary>Whether it has something to do.</summary>
+    internal bool IsScheduled => _runs.IsScheduled;
+
+    /// <summary>Configures it, or forgets what was configured; roll-ups that are there stay. Durable when this completes.</summary>
+    /// <exception cref="InvalidDocumentException">Policies do not go together.</exception>
+    public async Task ConfigureAsync(TimeSeriesConfiguration? configuration, CancellationToken cancellationToken = default)
+    {
+        foreach ((string collection, TimeSeriesRules rules) in configuration?.Collections ?? new Dictionary<string, TimeSeriesRules>())
+            rules.Check(collection);
+        using var batch = new WriteBatch();
+        await _host.WriteAsync(batch.Setting(TimeSeriesConfiguration.SettingName, configuration?.ToJson()), cancellationToken)
+            .ConfigureAwait(false);
+        // what was written before is looked at again: it may have rules now that it had not
+        await _host.WriteAsync(
+            static writer => SetProgress(writer, progress => progress.Etag = 0), cancellationToken).ConfigureAwait(false);
+        Apply();
+    }
+
+    /// <summary>Does now all there is to do; gives the steps it took.</summary>
+    public Task<long> RunAsync(CancellationToken cancellationToken = default) => _runs.NowAsync(RunAllAsync, cancellationToken);
+
+    /// <inheritdoc/>
+    public void Dispose() => _runs.Dispose();
+
+    /// <summary>Sets the timer as the configuration says.</summary>
+    internal void Apply() => _runs.Schedule(
+        Configuration is { } configuration && configuration.Collections.Values.Any(static rules => !rules.IsDisabled)
+            ? configuration.PolicyCheckFrequency ?? TimeSeriesConfiguration.DefaultFrequency
+            : null);
+
+    private async Task<long> RunAllAsync(CancellationToken cancellationToken)
+    {
+        long steps = 0;
+        if (Configuration is not { } configuration || configuration.Collections.Count == 0)
+            return steps;
+        long now = _host.Clock.GetUtcNow().UtcTicks;
+        await _host.WriteAsync(writer => SetProgress(writer, progress => progress.Advance(now)), cancellationToken)
+            .ConfigureAwait(false);
+        while (Changed() is { Count: > 0 } changed)
+        {
+            foreach (Stretch one in changed)
+                steps += await RollUpAsync(one, configuration, cancellationToken).ConfigureAwait(false);
+            await _host.WriteAsync(
+                writer => SetProgress(writer, progress => progress.Etag = Math.Max(progress.Etag, changed[^1].Etag)),
+                cancellationToken).ConfigureAwait(false);
+        }
+
+        while (Due() is { Count: > 0 } due)
+        {
+            foreach ((byte[] key, List<Stretch> series) in due)
+            {
+                foreach (Stretch one in series)
+                    steps += await RollUpAsync(one, configuration, cancellationToken).ConfigureAwait(false);
+                await _host.WriteAsync(
+                    writer =>
+                    {
+                        writer.Due.Delete(key);
+                        return true;
+                    },
+                    cancellationToken).ConfigureAwait(false);
+            }
+        }
+
+        return steps;
+    }
+
+    private async Task<long> RollUpAsync(Stretch one, TimeSeriesConfiguration configuration, CancellationToken cancellationToken)
+    {
+        long steps = 0;
+        for (long? from = one.From; from is { } at;)
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            from = await _host.WriteAsync(
+                writer =>
+                {
+                    var progress = RollUpProgress.Read(writer.Due.RollUps);
+                    byte[] before = progress.ToJson();
+                    (long? next, long due) = new SeriesRollUp(writer, one.FoldedId, one.Series, configuration, progress)
+                        .Run(at, Math.Max(at, one.To));
+                    if (due > 0)
+                        writer.Due.Put(DueAction.RollUp, due, one.FoldedId);
+                    if (!progress.ToJson().AsSpan().SequenceEqual(before))
+                        writer.Due.SetRollUps(progress.ToJson());
+                    writer.Save();
+                    return next;
+                },
+                cancellationToken).ConfigureAwait(false);
+            steps++;
+        }
+
+        return steps;
+    }
+
+    /// <summary>Segments that changed since the last ones that were looked at.</summary>
+    private List<Stretch> Changed()
+    {
+        var changed = new List<Stretch>();
+        using DatabaseSnapshot snapshot = _host.BeginRead();
+        using LogReader log = snapshot.Kinds.Log(RollUpProgress.Read(snapshot.Due.RollUps).Etag);
+        while (changed.Count < SegmentsPerRead && log.MoveNext())
+            if (KindKey.KindOf(log.Value) == Kind.TimeSeries)
+                changed.Add(StretchOf(snapshot, log.Value.ToArray(), log.Etag));
+        return changed;
+    }
+
+    /// <summary>Documents whose time has come, with their series: the finest first, which the others are made of.</summary>
+    private List<(byte[] Key, List<Stretch> Series)> Due()
+    {
+        using DatabaseSnapshot snapshot = _host.BeginRead();
+        long now = RollUpProgress.Read(snapshot.Due.RollUps).Ticks;
+        var due = new List<(byte[], List<Stretch>)>();
+        foreach (byte[] key in snapshot.Due.Due(DueAction.RollUp, now, DuePerRead))
+        {
+            byte[] folded = DueIndex.IdOf(key).ToArray();
+            due.Add((key, [.. snapshot.Kinds.FirstSegments(folded).Select(first => Whole(snapshot, first))]));
+        }
+
+        return due;
+    }
+
+    /// <summary>A series from the last stretch on that is rolled up: nothing of it changed.</summary>
+    private static Stretch Whole(DatabaseSnapshot snapshot, byte[] first)
+    {
+        byte[] prefix = first[..^TreeNames.EtagKeyBytes];
+        byte[] last = snapshot.Kinds.SegmentAt(prefix, DateTime.MaxValue.Ticks) ?? first;
+        return StretchOf(snapshot, last, 0);
+    }
+
+    private static Stretch StretchOf(DatabaseSnapshot snapshot, byte[] key, long etag)
+    {
+        KindRecord record = snapshot.Kinds.RecordOf(key);
+        var segment = new TimeSeriesSegment(record.Value);
+        return new Stretch(
+            KindKey.OwnerOf(key).ToArray(), Encoding.UTF8.GetString(record.Name), segment.FirstTicks, segment.LastTicks, etag);
+    }
+
+    private static bool SetProgress(DocumentWriter writer, Action<RollUpProgress> change)
+    {
+        var progress = RollUpProgress.Read(writer.Due.RollUps);
+        change(progress);
+        writer.Due.SetRollUps(progress.ToJson());
+        return true;
+    }
+
+    /// <summary>A part of a series that changed.</summary>
+    private readonly record struct Stretch(byte[] FoldedId, string Series, long From, long To, long Etag);
+}

@@ -1,0 +1,115 @@
+using System.Text.Json;
+using Treepie.Kinds;
+using Treepie.Server.Http;
+using Treepie.Server.Security;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>The configuration of time series: as a whole, a policy at a time, and names of values.</summary>
+internal static class TimeSeriesPolicyEndpoints
+{
+    public static void Map(Routes routes)
+    {
+        routes.Database("GET", "/timeseries/config", AccessLevel.DatabaseRead, Get);
+        routes.Database("POST", "/admin/timeseries/config", AccessLevel.DatabaseAdmin, Configure);
+        routes.Database("PUT", "/admin/timeseries/policy", AccessLevel.DatabaseAdmin, Put);
+        routes.Database("DELETE", "/admin/timeseries/policy", AccessLevel.DatabaseAdmin, Delete);
+        routes.Database("POST", "/timeseries/names/config", AccessLevel.DatabaseReadWrite, SetNames);
+    }
+
+    /// <summary>Writes the configuration into a record.</summary>
+    public static void WriteRecord(Utf8JsonWriter json, Database database)
+    {
+        if (database.TimeSeriesPolicies.Configuration is not { } configuration)
+            return;
+        json.WritePropertyName("TimeSeries");
+        configuration.WriteTo(json);
+    }
+
+    private static Task Get(HttpServerRequest request, Database database) =>
+        database.TimeSeriesPolicies.Configuration is { } configuration
+            ? request.JsonAsync(configuration, static (json, configuration) => configuration.WriteTo(json))
+            : request.EmptyAsync(Microsoft.AspNetCore.Http.StatusCodes.Status404NotFound);
+
+    private static async Task Configure(HttpServerRequest request, Database database)
+    {
+        TimeSeriesConfiguration configuration;
+        using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
+        using (JsonDocument json = WireJson.ParseObject(body, "{\"Collections\":{…}}"))
+            configuration = TimeSeriesConfiguration.Read(json.RootElement);
+        await SetAsync(request, database, configuration).ConfigureAwait(false);
+    }
+
+    private static async Task Put(HttpServerRequest request, Database database)
+    {
+        string collection = request.RequiredParameter("collection");
+        TimeSeriesPolicy policy;
+        using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
+        using (JsonDocument json = WireJson.ParseObject(body, "{\"Name\":…,\"AggregationTime\":{…},\"RetentionTime\":{…}}"))
+            policy = TimeSeriesConfiguration.ReadPolicy(json.RootElement);
+        TimeSeriesConfiguration before = database.TimeSeriesPolicies.Configuration ?? new TimeSeriesConfiguration();
+        TimeSeriesRules rules = RulesOf(before, collection);
+        rules = TimeSeriesConfiguration.IsRaw(policy.Name)
+            ? rules with { RawRetention = policy.Retention }
+            : rules.With(policy);
+        await SetAsync(request, database, before.With(collection, rules)).ConfigureAwait(false);
+    }
+
+    private static async Task Delete(HttpServerRequest request, Database database)
+    {
+        (string collection, string name) = (request.RequiredParameter("collection"), request.RequiredParameter("name"));
+        TimeSeriesConfiguration before = database.TimeSeriesPolicies.Configuration ?? new TimeSeriesConfiguration();
+        TimeSeriesRules rules = RulesOf(before, collection);
+        TimeSeriesRules after = TimeSeriesConfiguration.IsRaw(name)
+            ? rules with { RawRetention = null }
+            : rules with
+            {
+                Policies = [
+                    .. rules.Policies.Where(
+                        policy => !string.Equals(policy.Name, name, StringComparison.OrdinalIgnoreCase))],
+            };
+        if (!TimeSeriesConfiguration.IsRaw(name) && after.Policies.Count == rules.Policies.Count)
+            throw WireException.BadRequest(
+                $"The collection '{collection}' has no policy '{name}' of time series. Nothing was changed.");
+        await SetAsync(request, database, before.With(collection, after)).ConfigureAwait(false);
+    }
+
+    private static async Task SetNames(HttpServerRequest request, Database database)
+    {
+        TimeSeriesConfiguration before = database.TimeSeriesPolicies.Configuration ?? new TimeSeriesConfiguration(), after;
+        using (RequestBody body = await request.ReadBodyAsync(request.Server.Limits.MaxRequestBytes).ConfigureAwait(false))
+        using (JsonDocument json = WireJson.ParseObject(body, "{\"Collection\":…,\"TimeSeries\":…,\"ValueNames\":[…]}"))
+        {
+            JsonElement root = json.RootElement;
+            (string? collection, string? series) = (
+                WireJson.Text(root, "Collection", required: true), WireJson.Text(root, "TimeSeries", required: true));
+            if (string.IsNullOrEmpty(collection) || string.IsNullOrEmpty(series)
+                || !root.TryGetProperty("ValueNames", out JsonElement names))
+                throw WireException.BadRequest("'Collection', 'TimeSeries' and 'ValueNames' are needed. Nothing was changed.");
+            bool isKnown = before.NamedValues.TryGetValue(collection, out var known) && known.ContainsKey(series);
+            bool replaces = root.TryGetProperty("Update", out JsonElement update) && update.ValueKind == JsonValueKind.True;
+            if (isKnown && !replaces)
+                throw WireException.BadRequest(
+                    $"Values of the time series '{series}' of '{collection}' have names already, and 'Update' is not set. Nothing "
+                        + $"was changed.");
+            after = before.With(collection, series, TimeSeriesConfiguration.ReadNames(names));
+        }
+
+        await SetAsync(request, database, after).ConfigureAwait(false);
+    }
+
+    private static TimeSeriesRules RulesOf(TimeSeriesConfiguration configuration, string collection) =>
+        configuration.Collections.FirstOrDefault(
+            one => string.Equals(one.Key, collection, StringComparison.OrdinalIgnoreCase)).Value ?? new TimeSeriesRules();
+
+    private static async Task SetAsync(HttpServerRequest request, Database database, TimeSeriesConfiguration configuration)
+    {
+        await database.TimeSeriesPolicies.ConfigureAsync(configuration, request.Aborted).ConfigureAwait(false);
+        await request.JsonAsync(database.LastEtag, static (json, etag) =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber("RaftCommandIndex", etag);
+            json.WriteEndObject();
+        }).ConfigureAwait(false);
+    }
+}

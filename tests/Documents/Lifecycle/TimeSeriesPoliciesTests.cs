@@ -1,0 +1,227 @@
+using System.Text.Json;
+using Treepie.Documents.Tests.BackupTasks;
+using Treepie.Documents.Tests.Kinds;
+using Treepie.Kinds;
+using Treepie.Store;
+using Treepie.Tests.Support;
+using Treepie.Writes;
+
+namespace Treepie.Documents.Tests.Lifecycle;
+
+public sealed class TimeSeriesPoliciesTests : IDisposable
+{
+    private static readonly DateTimeOffset s_start = new(2024, 3, 1, 0, 0, 0, TimeSpan.Zero);
+
+    private readonly TemporaryDirectory _files = new();
+    private readonly ManualClock _clock = new() { Now = s_start };
+
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    public void Dispose() => _files.Dispose();
+
+    [Fact]
+    public async Task Hours_that_are_over_become_one_entry_each_and_days_come_from_hours()
+    {
+        await using Database database = await OpenAsync(Rules());
+        TimeSeriesPoint[] points = [
+            .. Enumerable.Range(0, 3 * 24 * 60).Select(static i => new TimeSeriesPoint(Time(i), [i % 100, -i]))];
+        await AppendAsync(database, points);
+        _clock.Now = s_start.AddDays(2).AddMinutes(90);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.Equal(Expected(points, 1, 0, Time(2 * 1440 + 60)), Pairs(database, "Heart@By1Hour"), Same);
+        Assert.Equal(Expected(points, 24, 0, Time(2 * 1440)), Pairs(database, "Heart@By1Day"), Same);
+        Assert.Equal(points.Length, Read(database, "Heart").Length);
+        Assert.Equal(0, await StepsThatWriteAsync(database));
+
+        // Nothing is written meanwhile: the time alone makes hours be over.
+        _clock.Now = s_start.AddDays(3).AddMinutes(1);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.Equal(Expected(points, 1, 0, Time(3 * 1440)), Pairs(database, "Heart@By1Hour"), Same);
+        Assert.Equal(Expected(points, 24, 0, Time(3 * 1440)), Pairs(database, "Heart@By1Day"), Same);
+        KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task Entries_go_when_they_are_old_and_what_they_came_to_stays()
+    {
+        await using Database database = await OpenAsync(Rules(rawDays: 1, hourDays: 2));
+        TimeSeriesPoint[] points = [
+            .. Enumerable.Range(0, 5 * 24 * 60).Select(static i => new TimeSeriesPoint(Time(i), [i % 100]))];
+        await AppendAsync(database, points);
+        _clock.Now = s_start.AddDays(5).AddMinutes(30);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.Equal(points.Where(static point => point.Timestamp >= Time(4 * 1440)).Select(static point => point.Timestamp),
+            Read(database, "Heart").Select(static point => point.Timestamp));
+        Assert.Equal(Expected(points, 1, Time(3 * 1440).Ticks, Time(5 * 1440)), Pairs(database, "Heart@By1Hour"), Same);
+        Assert.Equal(Expected(points, 24, 0, Time(5 * 1440)), Pairs(database, "Heart@By1Day"), Same);
+
+        // A clock that is set back, and entries that come later than they are kept, change nothing of what was rolled up.
+        _clock.Now = s_start.AddDays(1);
+        await AppendAsync(database, [new TimeSeriesPoint(Time(10), [1e9])]);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.Equal(Expected(points, 24, 0, Time(5 * 1440)), Pairs(database, "Heart@By1Day"), Same);
+        Assert.Equal(Expected(points, 1, Time(3 * 1440).Ticks, Time(5 * 1440)), Pairs(database, "Heart@By1Hour"), Same);
+        Assert.DoesNotContain(Read(database, "Heart"), static point => point.Values[0] > 100);
+        KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task What_comes_late_is_counted_and_what_is_deleted_is_not_however_often_a_run_is_stopped()
+    {
+        var random = new Random(Seed.Next());
+        await using Database database = await OpenAsync(Rules(rawDays: 20));
+        var model = new SortedDictionary<DateTime, TimeSeriesPoint>();
+        for (int round = 0; round < 40; round++)
+        {
+            _clock.Now += TimeSpan.FromMinutes(random.Next(400));
+            int minute = (int)(_clock.Now - s_start).TotalMinutes, age = random.Next(4) == 0 ? 4_000 : 200;
+            TimeSeriesPoint[] points = [
+                .. Enumerable.Range(0, random.Next(300)).Select(
+                    _ => new TimeSeriesPoint(Time(Math.Max(0, minute - random.Next(age))), [random.Next(1000)]))];
+            await AppendAsync(database, points);
+            foreach (TimeSeriesPoint point in points)
+                model[point.Timestamp] = point;
+            if (random.Next(5) == 0 && model.Count > 10)
+            {
+                DateTime one = model.Keys.ElementAt(random.Next(model.Count));
+                await database.WriteAsync(new WriteBatch().TimeSeries("users/1", "Heart", [], [(one, one)]), Cancel);
+                model.Remove(one);
+            }
+
+            using var stop = new CancellationTokenSource();
+            Task run = database.TimeSeriesPolicies.RunAsync(stop.Token);
+            for (int i = random.Next(200); i > 0; i--)
+                Thread.Yield();
+            await stop.CancelAsync();
+            await run.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        }
+
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        DateTime hour = new(_clock.Now.UtcDateTime.Ticks / TimeSpan.TicksPerHour * TimeSpan.TicksPerHour, DateTimeKind.Utc);
+        Assert.Equal(Expected(model.Values, 1, 0, hour), Pairs(database, "Heart@By1Hour"), Same);
+        Assert.Equal(Expected(model.Values, 24, 0, hour.Date), Pairs(database, "Heart@By1Day"), Same);
+        Assert.Equal(0, await StepsThatWriteAsync(database));
+        KindInvariants.Check(database);
+    }
+
+    [Fact]
+    public async Task Months_go_by_the_calendar_and_long_stretches_are_read_from_heads()
+    {
+        await using Database database = await OpenAsync(new TimeSeriesRules
+        {
+            Policies = [new TimeSeriesPolicy("Monthly", TimeSeriesPeriod.OfMonths(1))],
+        });
+        TimeSeriesPoint[] points = [
+            .. Enumerable.Range(0, 100_000).Select(static i => new TimeSeriesPoint(Time(i), [i % 17 + 0.5]))];
+        await AppendAsync(database, points);
+        _clock.Now = new DateTimeOffset(2024, 5, 1, 0, 0, 0, TimeSpan.Zero);
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.Equal(
+            [(3, 31 * 1440.0), (4, 30 * 1440.0)],
+            Read(database, "Heart@Monthly").Select(static point => (point.Timestamp.Month, point.Values[5])));
+    }
+
+    [Fact]
+    public async Task A_dump_that_is_restored_goes_on()
+    {
+        TimeSeriesPoint[] points = [.. Enumerable.Range(0, 3_000).Select(static i => new TimeSeriesPoint(Time(i), [i % 100]))];
+        using var dump = new MemoryStream();
+        await using (Database database = await OpenAsync(Rules(rawDays: 1)))
+        {
+            await AppendAsync(database, points);
+            _clock.Now = s_start.AddMinutes(2_990);
+            await database.TimeSeriesPolicies.RunAsync(Cancel);
+            await database.BackupAsync(dump, null, null, Cancel);
+        }
+
+        string target = Path.Combine(_files.Path, "restored");
+        await Database.RestoreAsync(new MemoryStream(dump.ToArray()), target, null, null, Cancel);
+        await using Database restored = Database.Open(target, new DatabaseOptions { TimeProvider = _clock });
+        _clock.Now = s_start.AddMinutes(3_005);
+        await restored.TimeSeriesPolicies.RunAsync(Cancel);
+        Assert.Equal(Expected(points, 1, 0, Time(3_000)), Pairs(restored, "Heart@By1Hour"), Same);
+    }
+
+    [Theory]
+    [InlineData("""{"Policies":[{"Name":"a@b","AggregationTime":{"Value":1,"Unit":"Second"}}]}""", "no '@'")]
+    [InlineData("""{"Policies":[{"Name":"A","AggregationTime":{"Value":0,"Unit":"Second"}}]}""", "more than none")]
+    [InlineData("""{"Policies":[{"Name":"A","AggregationTime":{"Value":-1,"Unit":"Month"}}]}""", "more than none")]
+    [InlineData("""{"Policies":[{"Name":"A","AggregationTime":{"Value":7,"Unit":"Second"}},{"Name":"B","AggregationTime":{"Value":10,"Unit":"Second"}}]}""", "whole stretches")]
+    [InlineData("""{"Policies":[{"Name":"A","AggregationTime":{"Value":7,"Unit":"Second"}},{"Name":"a","AggregationTime":{"Value":14,"Unit":"Second"}}]}""", "given once")]
+    [InlineData("""{"RawPolicy":{"RetentionTime":{"Value":60,"Unit":"Second"}},"Policies":[{"Name":"A","AggregationTime":{"Value":1,"Unit":"Month"}}]}""", "shorter time")]
+    public void Policies_that_do_not_go_together_are_refused(string json, string expected) => Assert.Contains(
+        expected,
+        Assert.Throws<InvalidDocumentException>(
+            () => TimeSeriesConfiguration.ReadRules("Users", JsonDocument.Parse(json).RootElement)).Message,
+        StringComparison.Ordinal);
+
+    [Fact]
+    public void A_configuration_is_read_as_it_is_written()
+    {
+        TimeSeriesConfiguration configuration = new TimeSeriesConfiguration { PolicyCheckFrequency = TimeSpan.FromSeconds(30) }
+            .With("Users", Rules(rawDays: 1, hourDays: 2)).With("Users", "Heart", ["Beats", "Oxygen"]);
+        byte[] json = configuration.ToJson();
+        Assert.Equal(json, TimeSeriesConfiguration.FromJson(json).ToJson());
+        Assert.Contains("\"AggregationTime\":{\"Value\":3600,\"Unit\":\"Second\"}", System.Text.Encoding.UTF8.GetString(json), StringComparison.Ordinal);
+    }
+
+    private static TimeSeriesRules Rules(int? rawDays = null, int? hourDays = null) => new()
+    {
+        RawRetention = Days(rawDays),
+        Policies =
+        [
+            new TimeSeriesPolicy("By1Hour", TimeSeriesPeriod.Of(TimeSpan.FromHours(1)), Days(hourDays)),
+            new TimeSeriesPolicy("By1Day", TimeSeriesPeriod.Of(TimeSpan.FromDays(1))),
+        ],
+    };
+
+    private static TimeSeriesPeriod? Days(int? days) => days is { } count ? TimeSeriesPeriod.Of(TimeSpan.FromDays(count)) : null;
+
+    private static DateTime Time(int minute) => s_start.UtcDateTime.AddMinutes(minute);
+
+    private static (DateTime, double[])[] Expected(IEnumerable<TimeSeriesPoint> points, int hours, long from, DateTime to) =>
+    [
+        .. points.Where(point => point.Timestamp.Ticks >= from && point.Timestamp < to)
+            .GroupBy(point => point.Timestamp.Ticks / (hours * TimeSpan.TicksPerHour))
+            .Select(group => (
+                new DateTime(group.Key * hours * TimeSpan.TicksPerHour, DateTimeKind.Utc),
+                Enumerable.Range(0, group.First().Values.Count).SelectMany(i =>
+                {
+                    double[] values = [.. group.Select(point => point.Values[i])];
+                    return (double[])[values[0], values[^1], values.Min(), values.Max(), values.Sum(), values.Length];
+                }).ToArray())),
+    ];
+
+    private static bool Same((DateTime Time, double[] Values) expected, (DateTime Time, double[] Values) actual) =>
+        expected.Time == actual.Time && expected.Values.SequenceEqual(actual.Values);
+
+    private static (DateTime, double[])[] Pairs(Database database, string name) =>
+        [.. Read(database, name).Select(static point => (point.Timestamp, (double[])[.. point.Values]))];
+
+    private static TimeSeriesPoint[] Read(Database database, string name)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return [.. snapshot.TimeSeries("users/1", name)];
+    }
+
+    /// <summary>Runs again, and gives how many changes that makes.</summary>
+    private static async Task<long> StepsThatWriteAsync(Database database)
+    {
+        long before = database.LastEtag;
+        await database.TimeSeriesPolicies.RunAsync(Cancel);
+        return database.LastEtag - before;
+    }
+
+    private static async Task AppendAsync(Database database, IReadOnlyList<TimeSeriesPoint> points) =>
+        await database.WriteAsync(new WriteBatch().TimeSeries("users/1", "Heart", points), Cancel);
+
+    private async Task<Database> OpenAsync(TimeSeriesRules rules)
+    {
+        Database database = Database.Open(
+            Path.Combine(_files.Path, "database"), new DatabaseOptions { TimeProvider = _clock });
+        await database.WriteAsync(
+            new WriteBatch().Put("users/1", """{"@metadata":{"@collection":"Users"}}"""u8), Cancel);
+        await database.TimeSeriesPolicies.ConfigureAsync(new TimeSeriesConfiguration().With("users", rules), Cancel);
+        return database;
+    }
+}
