@@ -58,6 +58,27 @@ internal readonly record struct HeldWindow(
         return Postings.Keep(common[..entries.Length], wanted: true);
     }
 
+    /// <summary>Sets the bits of its entries.</summary>
+    public void AddTo(Span<ulong> words)
+    {
+        if (Count >= PostingWindow.Size)
+            words.Fill(ulong.MaxValue);
+        else if (Count >= PostingWindow.MinBitsCount)
+            BitmapKernels.Combine<OrOperation>(words, Bitmap);
+        else if (PaddedOffsets.Length >= Count + BitmapKernels.SetPadding)
+            BitmapKernels.SetPadded(words, PaddedOffsets, Count);
+        else
+            BitmapKernels.Set(words, PaddedOffsets[..Count]);
+    }
+
+    /// <summary>How many of the entries whose bits are set are among the postings.</summary>
+    public int CountIn(ReadOnlySpan<ulong> words) => Count switch
+    {
+        < PostingWindow.MinBitsCount => BitmapKernels.CountIn(words, PaddedOffsets[..Count]),
+        < PostingWindow.Size => BitmapKernels.CountBoth(words, Bitmap),
+        _ => BitmapKernels.Count(words),
+    };
+
     /// <summary>Prefetches the impacts, and the ids if they are wanted.</summary>
     public void PrefetchImpacts(bool withIds)
     {

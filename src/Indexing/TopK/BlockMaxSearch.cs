@@ -1,3 +1,4 @@
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
@@ -99,7 +100,7 @@ internal sealed class BlockMaxSearch
         {
             way = ("the best entries of the list", "they are kept beside the word, and no other entry can score as much");
             isExact = counts || isList;
-            return isList ? entries : counts ? Count() : sorter.Count;
+            return isList ? entries : counts ? CountAll() : sorter.Count;
         }
 
         long total = plan.IsAll ? RankAll(order, counts, out isExact) : RankAny(counts, out isExact);
@@ -287,7 +288,7 @@ internal sealed class BlockMaxSearch
         isExact = counts;
         if (!counts)
             return found;
-        return isPair && plan.Filters.Count == 0 ? Terms[0].Entries + Terms[1].Entries - found : Count();
+        return isPair && plan.Filters.Count == 0 ? Terms[0].Entries + Terms[1].Entries - found : CountAll();
     }
 
     /// <summary>
@@ -413,8 +414,7 @@ internal sealed class BlockMaxSearch
             term.Open(context);
     }
 
-    /// <summary>Counts all hits, window by window.</summary>
-    private long Count()
+    private long CountAll()
     {
         foreach (TopKTerm term in Terms)
         {
@@ -422,82 +422,6 @@ internal sealed class BlockMaxSearch
             term.List.Unroll();
         }
 
-        if (plan is { TermCount: 1, Filters: [{ IsWanted: true, Operator: { } filter }] }
-            && ColumnRangeOperator.Of(filter) is { } range)
-            return Count(Terms[0].List, range, context.Tracer is null ? null : filter.Describe());
-        WindowSet set = context.Rent();
-        Span<int> at = stackalloc int[Terms.Length];
-        at.Clear();
-        long total = 0;
-        for (long window = 0; ; window++)
-        {
-            context.Check();
-            window = NextWindow(at, window);
-            if (window == PostingList.End)
-                break;
-            Fill(window, at, set);
-            hits.Filter(window, set);
-            total += set.Count;
-        }
-
-        context.Return(set);
-        return total;
-    }
-
-    /// <param name="list">The list.</param>
-    /// <param name="range">The range its entries are held against.</param>
-    /// <param name="node">The range's part of the plan, where one is wanted.</param>
-    private long Count(PostingList list, ColumnRangeOperator range, PlanNode? node)
-    {
-        if (node is null)
-            return range.Count(list);
-
-        context.Tracer?.Enter(node);
-        long count = range.Count(list);
-        context.Tracer?.Leave(node);
-        node.Windows += list.Windows;
-        node.RowsOut += count;
-        return count;
-    }
-
-    /// <summary>The first window from one on that all lists have, or any.</summary>
-    private long NextWindow(Span<int> at, long from)
-    {
-        long window = plan.IsAll ? from : PostingList.End;
-        for (int i = 0; i < at.Length; i++)
-        {
-            PostingList list = Terms[i].List;
-            at[i] = list.Step(at[i], plan.IsAll ? window : from);
-            long mine = list[at[i]].Window;
-            if (plan.IsAll && mine > window && mine != PostingList.End)
-                i = -1;
-            window = plan.IsAll ? mine : Math.Min(window, mine);
-            if (plan.IsAll && mine == PostingList.End)
-                break;
-        }
-
-        return window;
-    }
-
-    private void Fill(long window, ReadOnlySpan<int> at, WindowSet set)
-    {
-        const int Ahead = 2;
-        bool isFirst = true;
-        foreach (int i in order)
-        {
-            PostingList list = Terms[i].List;
-            if (at[i] + Ahead < list.Windows)
-                list[at[i] + Ahead].PrefetchIds();
-            ref readonly HeldWindow held = ref list[at[i]];
-            if (held.Window != window)
-                continue;
-            if (isFirst)
-                set.Set(held.Postings);
-            else if (plan.IsAll)
-                set.And(held.Postings);
-            else
-                set.Or(held.Postings);
-            isFirst = false;
-        }
+        return new HitCount(hits, order).Run();
     }
 }

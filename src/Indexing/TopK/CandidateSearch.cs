@@ -319,7 +319,11 @@ internal sealed class CandidateSearch : IReusable
         }
 
         for (int i = leadCount; i < listCount; i++)
-            AddBounds(i, in held[(window * listCount) + i], candidates, bounds);
+        {
+            if (held[(window * listCount) + i] is { Count: > 0 } found)
+                terms[i].AddBounds(in found, candidates, bounds);
+        }
+
         ulong start = (ulong)batch[window].Window << PostingWindow.SizeBits;
         float constant = hits.Plan.Constant;
         for (int hit = 0; hit < bounds.Length; hit++)
@@ -329,27 +333,6 @@ internal sealed class CandidateSearch : IReusable
         }
 
         known += candidates.Length;
-    }
-
-    /// <summary>
-    /// Adds the most that a list gives candidates, by block; where it has not got one that is too much, and harmless.
-    /// </summary>
-    private void AddBounds(int list, in HeldWindow found, ReadOnlySpan<ushort> candidates, Span<float> bounds)
-    {
-        if (found.Count == 0)
-            return;
-        float unit = terms[list].Unit, whole = terms[list].Most;
-        ReadOnlySpan<byte> impacts = unit == 0 ? default : found.Postings.Impacts;
-        if (impacts.Length == PostingWindow.Blocks)
-        {
-            for (int i = 0; i < candidates.Length; i++)
-                bounds[i] += unit * impacts[candidates[i] >> PostingWindow.BlockBits];
-            return;
-        }
-
-        float bound = impacts.IsEmpty ? whole : unit * impacts[0];
-        for (int i = 0; i < candidates.Length; i++)
-            bounds[i] += bound;
     }
 
     /// <summary>The most that the lists give an entry of a window of the batch.</summary>

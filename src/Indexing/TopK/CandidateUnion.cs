@@ -9,7 +9,8 @@ internal sealed class CandidateUnion
     private readonly ulong[] once = new ulong[BitmapKernels.Words];
     private readonly ulong[] twice = new ulong[BitmapKernels.Words];
     private readonly ushort[] decoded = new ushort[PostingWindow.Size];
-    private readonly ushort[] filtered = new ushort[PostingWindow.Size];
+    private readonly ushort[] decodedOther = new ushort[PostingWindow.Size];
+    private readonly ushort[] filtered = new ushort[2 * PostingWindow.Size];
 
     /// <summary>
     /// Writes the entries of the leading lists that several lists have, or one whose own entries count, as far as their bounds
@@ -51,9 +52,9 @@ internal sealed class CandidateUnion
             bool isAlone = countsAlone[termOf[i]];
             if (here[i].Count == 0 || bounds[i] + others < least || (others == 0 && !isAlone))
                 continue;
-            Span<ushort> mine = Reaching(terms[i], in here[i], least - others);
-            if (!isAlone)
-                mine = KeepKnown(here[leadCount..], mine);
+            Span<ushort> mine = isAlone
+                ? Reaching(terms[i], in here[i], least - others)
+                : Known(terms[leadCount..listCount], here[leadCount..], OffsetsOf(in here[i]), least - bounds[i]);
             count = OffsetKernels.Unite(output, count, mine);
         }
 
@@ -113,19 +114,39 @@ internal sealed class CandidateUnion
         return filtered.AsSpan(0, mine.Length);
     }
 
-    /// <summary>Keeps those entries that one of the other lists has.</summary>
-    private static Span<ushort> KeepKnown(ReadOnlySpan<HeldWindow> others, Span<ushort> mine)
+    /// <summary>
+    /// Those of some entries that one of the other lists has, if their bounds in the entry's block reach so much together.
+    /// </summary>
+    private Span<ushort> Known(
+        ReadOnlySpan<TopKTerm> terms, ReadOnlySpan<HeldWindow> others, ReadOnlySpan<ushort> entries, float least)
     {
-        int kept = 0;
-        foreach (ushort entry in mine)
+        int count = 0;
+        for (int i = 0; i < others.Length; i++)
         {
-            bool isKnown = false;
-            for (int i = 0; i < others.Length && !isKnown; i++)
-                isKnown = others[i].Count > 0 && others[i].Contains(entry);
-            mine[kept] = entry;
-            kept += isKnown ? 1 : 0;
+            ref readonly HeldWindow other = ref others[i];
+            if (other.Count == 0)
+                continue;
+            int found = other.CopyCommon(entries, decodedOther);
+            count = OffsetKernels.Unite(filtered, count, decodedOther.AsSpan(0, found));
         }
 
-        return mine[..kept];
+        if (count == 0 || float.IsNegativeInfinity(least))
+            return filtered.AsSpan(0, count);
+        Span<float> bounds = stackalloc float[count];
+        bounds.Clear();
+        for (int i = 0; i < others.Length; i++)
+        {
+            if (others[i].Count > 0)
+                terms[i].AddBounds(in others[i], filtered.AsSpan(0, count), bounds);
+        }
+
+        int kept = 0;
+        for (int i = 0; i < count; i++)
+        {
+            filtered[kept] = filtered[i];
+            kept += bounds[i] < least ? 0 : 1;
+        }
+
+        return filtered.AsSpan(0, kept);
     }
 }

@@ -59,6 +59,25 @@ internal sealed class TopKTerm
     /// <summary>The most that it gives an entry of one of its windows.</summary>
     public float BoundOf(in HeldWindow window) => Unit == 0 ? Most : Unit * window.Postings.LargestImpact;
 
+    /// <summary>
+    /// Adds the most that it gives candidates in one of its windows, by block; where it has not got one that is too much, and
+    /// harmless.
+    /// </summary>
+    public void AddBounds(in HeldWindow window, ReadOnlySpan<ushort> candidates, Span<float> bounds)
+    {
+        ReadOnlySpan<byte> impacts = Unit == 0 ? default : window.Postings.Impacts;
+        if (impacts.Length == PostingWindow.Blocks)
+        {
+            for (int i = 0; i < candidates.Length; i++)
+                bounds[i] += Unit * impacts[candidates[i] >> PostingWindow.BlockBits];
+            return;
+        }
+
+        float bound = impacts.IsEmpty ? Most : Unit * impacts[0];
+        for (int i = 0; i < candidates.Length; i++)
+            bounds[i] += bound;
+    }
+
     /// <summary>Becomes a word.</summary>
     /// <param name="value">What stands beside it.</param>
     /// <param name="scorer">Scores its entries.</param>

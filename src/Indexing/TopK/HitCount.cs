@@ -1,0 +1,139 @@
+using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Matching;
+using Treepie.Indexing.Plans;
+using Treepie.Indexing.Postings;
+
+namespace Treepie.Indexing.TopK;
+
+/// <summary>Counts the hits of a <see cref="TopKPlan"/>, where a search for the best of them does not see all.</summary>
+/// <param name="hits">The plan.</param>
+/// <param name="order">Its lists, the rarest first.</param>
+internal sealed class HitCount(TopKHits hits, int[] order)
+{
+    private readonly QueryContext context = hits.Context;
+    private readonly TopKPlan plan = hits.Plan;
+
+    private ReadOnlySpan<TopKTerm> Terms => plan.Terms;
+
+    /// <summary>Counts all hits, window by window. All lists are unrolled.</summary>
+    public long Run()
+    {
+        if (plan is { TermCount: 1, Filters: [{ IsWanted: true, Operator: { } filter }] }
+            && ColumnRangeOperator.Of(filter) is { } range)
+            return Count(Terms[0].List, range, context.Tracer is null ? null : filter.Describe());
+        if (!plan.IsAll && plan.Filters.Count == 0)
+            return CountAny();
+        WindowSet set = context.Rent();
+        Span<int> at = stackalloc int[Terms.Length];
+        at.Clear();
+        long total = 0;
+        for (long window = 0; ; window++)
+        {
+            context.Check();
+            window = NextWindow(at, window);
+            if (window == PostingList.End)
+                break;
+            Fill(window, at, set);
+            hits.Filter(window, set);
+            total += set.Count;
+        }
+
+        context.Return(set);
+        return total;
+    }
+
+    /// <summary>
+    /// Counts what any of the lists has: of the longest all, of the others what that one has not. Windows that it alone has are
+    /// not looked at.
+    /// </summary>
+    private long CountAny()
+    {
+        PostingList longest = Terms[order[^1]].List;
+        ReadOnlySpan<int> others = order.AsSpan(..^1);
+        Span<int> at = stackalloc int[Terms.Length];
+        at.Clear();
+        Span<ulong> words = stackalloc ulong[BitmapKernels.Words];
+        long total = Terms[order[^1]].Entries;
+        for (long window = 0; ; window++)
+        {
+            context.Check();
+            long next = PostingList.End;
+            foreach (int i in others)
+            {
+                at[i] = Terms[i].List.Step(at[i], window);
+                next = Math.Min(next, Terms[i].List[at[i]].Window);
+            }
+
+            if (next == PostingList.End)
+                return total;
+            window = next;
+            words.Clear();
+            foreach (int i in others)
+            {
+                if (Terms[i].List[at[i]].Window == window)
+                    Terms[i].List[at[i]].AddTo(words);
+            }
+
+            ref int place = ref at[order[^1]];
+            place = longest.Step(place, window);
+            total += BitmapKernels.Count(words) - (longest[place].Window == window ? longest[place].CountIn(words) : 0);
+        }
+    }
+
+    /// <param name="list">The list.</param>
+    /// <param name="range">The range its entries are held against.</param>
+    /// <param name="node">The range's part of the plan, where one is wanted.</param>
+    private long Count(PostingList list, ColumnRangeOperator range, PlanNode? node)
+    {
+        if (node is null)
+            return range.Count(list);
+
+        context.Tracer?.Enter(node);
+        long count = range.Count(list);
+        context.Tracer?.Leave(node);
+        node.Windows += list.Windows;
+        node.RowsOut += count;
+        return count;
+    }
+
+    /// <summary>The first window from one on that all lists have, or any.</summary>
+    private long NextWindow(Span<int> at, long from)
+    {
+        long window = plan.IsAll ? from : PostingList.End;
+        for (int i = 0; i < at.Length; i++)
+        {
+            PostingList list = Terms[i].List;
+            at[i] = list.Step(at[i], plan.IsAll ? window : from);
+            long mine = list[at[i]].Window;
+            if (plan.IsAll && mine > window && mine != PostingList.End)
+                i = -1;
+            window = plan.IsAll ? mine : Math.Min(window, mine);
+            if (plan.IsAll && mine == PostingList.End)
+                break;
+        }
+
+        return window;
+    }
+
+    private void Fill(long window, ReadOnlySpan<int> at, WindowSet set)
+    {
+        const int Ahead = 2;
+        bool isFirst = true;
+        foreach (int i in order)
+        {
+            PostingList list = Terms[i].List;
+            if (at[i] + Ahead < list.Windows)
+                list[at[i] + Ahead].PrefetchIds();
+            ref readonly HeldWindow held = ref list[at[i]];
+            if (held.Window != window)
+                continue;
+            if (isFirst)
+                set.Set(held.Postings);
+            else if (plan.IsAll)
+                set.And(held.Postings);
+            else
+                set.Or(held.Postings);
+            isFirst = false;
+        }
+    }
+}
