@@ -229,11 +229,20 @@ public sealed class Database : IDocumentStore
     /// <remarks>
     /// In trimmed or natively compiled programs use <see cref="OpenSession(SessionOptions)"/> with a source-generated context.
     /// </remarks>
-    [RequiresUnreferencedCode(
-        "Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
-    [RequiresDynamicCode(
-        "Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
     public DocumentSession OpenSession() => OpenSession(DefaultSession);
+
+    /// <summary>
+    /// As <see cref="OpenSession()"/>, with other options: <c>OpenSession(o => o with { UseOptimisticConcurrency = true })</c>.
+    /// </summary>
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    public DocumentSession OpenSession(Func<SessionOptions, SessionOptions> change)
+    {
+        ArgumentNullException.ThrowIfNull(change);
+        return OpenSession(change(DefaultSession));
+    }
 
     /// <summary>The options of sessions that are opened without.</summary>
     internal SessionOptions DefaultSession
@@ -252,20 +261,25 @@ public sealed class Database : IDocumentStore
     }
 
     /// <summary>As <see cref="OpenSession()"/>, as the interface whose calls are awaited.</summary>
-    [RequiresUnreferencedCode(
-        "Serializes objects by reflection. Give OpenAsyncSession options with a source-generated JsonSerializerContext instead.")]
-    [RequiresDynamicCode(
-        "Serializes objects by reflection. Give OpenAsyncSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
     public IAsyncDocumentSession OpenAsyncSession() => OpenSession();
+
+    /// <summary>As <see cref="OpenSession(Func{SessionOptions, SessionOptions})"/>, as above.</summary>
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    public IAsyncDocumentSession OpenAsyncSession(Func<SessionOptions, SessionOptions> change) => OpenSession(change);
 
     /// <summary>As <see cref="OpenSession(SessionOptions)"/>, as the interface whose calls are awaited.</summary>
     public IAsyncDocumentSession OpenAsyncSession(SessionOptions options) => OpenSession(options);
 
-    [RequiresUnreferencedCode(
-        "Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
-    [RequiresDynamicCode(
-        "Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
     IDocumentSession IDocumentStore.OpenSession() => OpenSession();
+
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    IDocumentSession IDocumentStore.OpenSession(Func<SessionOptions, SessionOptions> change) => OpenSession(change);
 
     IDocumentSession IDocumentStore.OpenSession(SessionOptions options) => OpenSession(options);
 

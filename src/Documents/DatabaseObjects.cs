@@ -29,10 +29,8 @@ public static class DatabaseObjects
     /// As <see cref="BulkInsert(Database, SessionOptions, BulkInsertOptions?)"/>, objects written by reflection, or as the
     /// database's options say.
     /// </summary>
-    [RequiresUnreferencedCode(
-        "Serializes objects by reflection. Give SessionOptions with a source-generated JsonSerializerContext instead.")]
-    [RequiresDynamicCode(
-        "Serializes objects by reflection. Give SessionOptions with a source-generated JsonSerializerContext instead.")]
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
     public static ObjectInsert BulkInsertObjects(this Database database, BulkInsertOptions? options = null)
     {
         ArgumentNullException.ThrowIfNull(database);
@@ -44,10 +42,8 @@ public static class DatabaseObjects
     /// batches, so that what was deleted before an error stays deleted. A document that is changed meanwhile stays.
     /// </summary>
     /// <exception cref="NotSupportedException">The condition has no RQL of the same meaning; nothing was deleted.</exception>
-    [RequiresUnreferencedCode(
-        "Reads the type by reflection. Give SessionOptions with a source-generated JsonSerializerContext instead.")]
-    [RequiresDynamicCode(
-        "Reads the type by reflection. Give SessionOptions with a source-generated JsonSerializerContext instead.")]
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
     public static Task<long> DeleteByQueryAsync<T>(
         this Database database, Expression<Func<T, bool>> where, CancellationToken cancellationToken = default)
         where T : class

@@ -17,21 +17,29 @@ public interface IDocumentStore : IDisposable, IAsyncDisposable
     IndexCatalogue Indexes { get; }
 
     /// <summary>A unit of work over C# objects, read and written by reflection, or as the store's options say.</summary>
-    [RequiresUnreferencedCode(
-        "Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
-    [RequiresDynamicCode(
-        "Serializes objects by reflection. Give OpenSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
     IDocumentSession OpenSession();
+
+    /// <summary>
+    /// As <see cref="OpenSession()"/>, with other options: <c>OpenSession(o => o with { UseOptimisticConcurrency = true })</c>.
+    /// </summary>
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    IDocumentSession OpenSession(Func<SessionOptions, SessionOptions> change);
 
     /// <summary>A unit of work over C# objects.</summary>
     IDocumentSession OpenSession(SessionOptions options);
 
     /// <summary>As <see cref="OpenSession()"/>, whose calls are awaited.</summary>
-    [RequiresUnreferencedCode(
-        "Serializes objects by reflection. Give OpenAsyncSession options with a source-generated JsonSerializerContext instead.")]
-    [RequiresDynamicCode(
-        "Serializes objects by reflection. Give OpenAsyncSession options with a source-generated JsonSerializerContext instead.")]
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
     IAsyncDocumentSession OpenAsyncSession();
+
+    /// <summary>As <see cref="OpenSession(Func{SessionOptions, SessionOptions})"/>, whose calls are awaited.</summary>
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    IAsyncDocumentSession OpenAsyncSession(Func<SessionOptions, SessionOptions> change);
 
     /// <summary>As <see cref="OpenSession(SessionOptions)"/>, whose calls are awaited.</summary>
     IAsyncDocumentSession OpenAsyncSession(SessionOptions options);

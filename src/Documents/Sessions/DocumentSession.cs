@@ -244,6 +244,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             outcome.Deleted.ToList().ForEach(Remove);
             foreach (TrackedEntity put in outcome.Put)
                 _byId[put.Id] = put;
+            SavedCommands.Apply(this, outcome.Commands);
             if (_disposed)
                 Forget(); // it was disposed while it saved
         }
@@ -485,6 +486,14 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     internal string? Guarded(Document document, string id) =>
         _options.IsClusterWide ? document.Snapshot.GuardedChangeVector(id, document.ChangeVector) : null;
+
+    /// <summary>An object of the session by the id of its document, if it is not deleted.</summary>
+    internal TrackedEntity? FindTracked(string id) =>
+        _byId.TryGetValue(id, out TrackedEntity? tracked) && !tracked.IsDeleted ? tracked : null;
+
+    /// <summary>Brings an object to what its document is now.</summary>
+    internal void Refresh(TrackedEntity tracked, Document document) => tracked.Refresh(
+        document, _saver.Json.Read(tracked.Type, tracked.Id, document.Body), Guarded(document, tracked.Id));
 
     private T Track<T>(IncludedDocument document)
         where T : class

@@ -1,8 +1,11 @@
+using System.Linq.Expressions;
+using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Text.Json.Nodes;
-using System.Text.Json.Serialization.Metadata;
+using Treepie.Kinds;
 using Treepie.Linq;
 using Treepie.Store;
+using Treepie.Writes;
 
 namespace Treepie.Sessions;
 
@@ -13,6 +16,8 @@ public sealed class SessionAdvanced
     private SessionAttachments? _attachments;
     private SessionClusterTransaction? _cluster;
     private SessionLazily? _lazily;
+    private SessionPatches? _patches;
+    private SessionRevisions? _revisions;
 
     internal SessionAdvanced(DocumentSession session) => _session = session;
 
@@ -27,6 +32,11 @@ public sealed class SessionAdvanced
 
     /// <summary>Loads that are done when their values are asked for.</summary>
     public SessionLazily Lazily => _lazily ??= new SessionLazily(_session);
+
+    /// <summary>States that documents had.</summary>
+    public SessionRevisions Revisions => _revisions ??= new SessionRevisions(_session);
+
+    private SessionPatches Patches => _patches ??= new SessionPatches(_session);
 
     internal IndexWait? IndexWait { get; private set; }
 
@@ -92,6 +102,13 @@ public sealed class SessionAdvanced
         return snapshot.TryGet(id, out _);
     }
 
+    /// <summary>As <see cref="Exists"/>: reads complete at once.</summary>
+    public ValueTask<bool> ExistsAsync(string id, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Exists(id));
+    }
+
     /// <summary>Brings an object to what its document is now; what was changed of it and not saved is lost.</summary>
     /// <exception cref="InvalidOperationException">The object is not of this session, or new, or its document is not there any
     /// more.</exception>
@@ -107,11 +124,127 @@ public sealed class SessionAdvanced
                 $"Document '{tracked.Id}' was deleted since it was loaded: there is nothing to refresh its object from. Evict "
                     + $"it, or store it anew.");
 
-        object fresh = _session.Saver.Json.Read(tracked.Type, tracked.Id, document.Body);
-        foreach (JsonPropertyInfo property in tracked.Type.Json.Options.GetTypeInfo(entity.GetType()).Properties)
-            if (property is { Get: { } get, Set: { } set })
-                set(entity, get(fresh));
-        tracked.Refresh(document, _session.Guarded(document, tracked.Id));
+        _session.Refresh(tracked, document);
+    }
+
+    /// <summary>As <see cref="Refresh(object)"/>: reads complete at once.</summary>
+    public ValueTask RefreshAsync(object entity, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        Refresh(entity);
+        return default;
+    }
+
+    /// <summary>
+    /// The object of a document that is no more what it was at a change vector, and the change vector it has now. Where it still
+    /// is, the object is null, and nothing is read; where there is no such document, both are.
+    /// </summary>
+    /// <exception cref="TreepieException">The document does not fit the type.</exception>
+    public (T? Entity, string? ChangeVector) ConditionalLoad<T>(string id, string changeVector)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(id);
+        ArgumentNullException.ThrowIfNull(changeVector);
+        _session.RequireOpen();
+        if (_session.IsLoaded(id) && _session.Load<T>(id) is { } own)
+            return (own, _session.GetChangeVectorFor(own));
+        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        if (!snapshot.TryGet(id, out Document document))
+            return (null, null);
+        string now = document.ChangeVector;
+        return now == changeVector ? (null, now) : (_session.Track<T>(document), now);
+    }
+
+    /// <summary>As <see cref="ConditionalLoad{T}"/>: reads complete at once.</summary>
+    public ValueTask<(T? Entity, string? ChangeVector)> ConditionalLoadAsync<T>(
+        string id, string changeVector, CancellationToken cancellationToken = default)
+        where T : class
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(ConditionalLoad<T>(id, changeVector));
+    }
+
+    /// <summary>Sets a member of a document with the next save, where it is stored; a document that is not there stays so.</summary>
+    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    public void Patch<T, TValue>(string id, Expression<Func<T, TValue>> path, TValue value)
+        where T : class => Patches.Change<T, TValue>(id, path, MemberEditKind.Set, value);
+
+    /// <summary>As <see cref="Patch{T, TValue}(string, Expression{Func{T, TValue}}, TValue)"/>, of an object's document; the
+    /// object has the value after the save.</summary>
+    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    public void Patch<T, TValue>(T entity, Expression<Func<T, TValue>> path, TValue value)
+        where T : class => Patch(_session.IdOf(entity), path, value);
+
+    /// <summary>
+    /// Changes an array of a document with the next save, where it is stored: <c>Patch&lt;Order, Line&gt;(id, o => o.Lines, lines
+    /// => lines.Add(line))</c>.
+    /// </summary>
+    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    public void Patch<T, TElement>(
+        string id, Expression<Func<T, IEnumerable<TElement>>> path, Action<ArrayPatch<TElement>> change)
+        where T : class => Patches.ChangeArray<T, TElement>(id, path, change);
+
+    /// <summary>As above, of an object's document; the object has the change after the save.</summary>
+    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    public void Patch<T, TElement>(
+        T entity, Expression<Func<T, IEnumerable<TElement>>> path, Action<ArrayPatch<TElement>> change)
+        where T : class => Patch(_session.IdOf(entity), path, change);
+
+    /// <summary>
+    /// Adds a number to a member of a document with the next save, where it is stored, so that sums of concurrent saves lose
+    /// nothing; what is not there counts as 0.
+    /// </summary>
+    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    public void Increment<T, TNumber>(string id, Expression<Func<T, TNumber?>> path, TNumber delta)
+        where T : class
+        where TNumber : struct, INumber<TNumber> => Patches.Change<T, TNumber>(id, path, MemberEditKind.Increment, delta);
+
+    /// <summary>As <see cref="Increment{T, TNumber}(string, Expression{Func{T, TNumber?}}, TNumber)"/>, of an object's document;
+    /// the object has the sum after the save.</summary>
+    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    public void Increment<T, TNumber>(T entity, Expression<Func<T, TNumber?>> path, TNumber delta)
+        where T : class
+        where TNumber : struct, INumber<TNumber> => Increment(_session.IdOf(entity), path, delta);
+
+    /// <summary>As <see cref="Patch{T, TValue}(string, Expression{Func{T, TValue}}, TValue)"/>; where there is no document, the
+    /// object becomes it.</summary>
+    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    public void AddOrPatch<T, TValue>(string id, T entity, Expression<Func<T, TValue>> path, TValue value)
+        where T : class => Patches.Change<T, TValue>(id, path, MemberEditKind.Set, value, entity);
+
+    /// <summary>As above, of an array.</summary>
+    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    public void AddOrPatch<T, TElement>(
+        string id, T entity, Expression<Func<T, IEnumerable<TElement>>> path, Action<ArrayPatch<TElement>> change)
+        where T : class => Patches.ChangeArray<T, TElement>(id, path, change, entity);
+
+    /// <summary>As <see cref="Increment{T, TNumber}(string, Expression{Func{T, TNumber?}}, TNumber)"/>; where there is no
+    /// document, the object becomes it.</summary>
+    /// <exception cref="NotSupportedException">The expression names no member.</exception>
+    public void AddOrIncrement<T, TNumber>(string id, T entity, Expression<Func<T, TNumber?>> path, TNumber delta)
+        where T : class
+        where TNumber : struct, INumber<TNumber> => Patches.Change<T, TNumber>(id, path, MemberEditKind.Increment, delta, entity);
+
+    /// <summary>A time series of a document.</summary>
+    /// <exception cref="InvalidDocumentException">The name cannot be one.</exception>
+    public SessionTimeSeries TimeSeriesFor(string documentId, string name)
+    {
+        ArgumentNullException.ThrowIfNull(documentId);
+        return new SessionTimeSeries(_session, documentId, name);
+    }
+
+    /// <summary>A time series of an object's document.</summary>
+    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <exception cref="InvalidDocumentException">The name cannot be one.</exception>
+    public SessionTimeSeries TimeSeriesFor(object entity, string name) => new(_session, _session.IdOf(entity), name);
+
+    /// <summary>The time series that a document has, in order of their names.</summary>
+    public IReadOnlyList<TimeSeriesStatistics> GetTimeSeriesFor(string documentId)
+    {
+        ArgumentNullException.ThrowIfNull(documentId);
+        _session.RequireOpen();
+        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        return snapshot.TimeSeriesOf(documentId);
     }
 
     /// <summary>After every save of this session, waits until the indexes have seen what was saved.</summary>

@@ -49,6 +49,8 @@ internal sealed class SessionSaver(Database database, SessionOptions options)
                 entity.Id, entity.ExpectedChangeVector ?? Checked(entity.ChangeVector),
                 options.IsClusterWide ? entity.GuardedChangeVector : null);
         int deletionCount = batch.Count;
+        var forced = new HashSet<string>(
+            commands.OfType<ForcedRevision>().Select(static command => command.DocumentId), IdComparer.Instance);
         var puts = new List<(TrackedEntity Entity, byte[] Whole, byte[] AsWritten)>();
         foreach (TrackedEntity entity in entities)
         {
@@ -56,11 +58,15 @@ internal sealed class SessionSaver(Database database, SessionOptions options)
                 continue;
             string? expected = entity.ExpectedChangeVector ?? Checked(entity.ChangeVector ?? "");
             byte[] whole = Whole(entity, body);
-            batch.Put(entity.Id, _json.Join(whole, entity), entity.HasOpenId ? null : expected, entity.GuardedChangeVector);
+            batch.Put(
+                entity.Id, _json.Join(whole, entity), entity.HasOpenId ? null : expected, entity.GuardedChangeVector,
+                forceRevision: forced.Remove(entity.Id));
             puts.Add((entity, whole, body));
         }
 
-        foreach (SessionCommand command in commands)
+        int commandStart = batch.Count;
+        foreach (SessionCommand command in commands.Where(
+            command => command is not ForcedRevision revision || forced.Contains(revision.DocumentId)))
             await command.AddToAsync(batch, database, cancellationToken).ConfigureAwait(false);
         if (batch.Count == 0)
             return null;
@@ -69,7 +75,7 @@ internal sealed class SessionSaver(Database database, SessionOptions options)
             Saved(puts[index].Entity, puts[index].Whole, puts[index].AsWritten, results[deletionCount + index]);
         foreach (SessionCommand command in commands)
             await command.DisposeAsync().ConfigureAwait(false);
-        return new SaveOutcome(deleted, [.. puts.Select(put => put.Entity)]);
+        return new SaveOutcome(deleted, [.. puts.Select(put => put.Entity)], [.. results.Skip(commandStart)]);
     }
 
     private string? Checked(string? changeVector) => options.UseOptimisticConcurrency ? changeVector : null;

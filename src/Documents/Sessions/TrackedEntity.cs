@@ -1,4 +1,6 @@
 using System.Text.Json.Nodes;
+using System.Text.Json.Serialization.Metadata;
+using Treepie.Kinds;
 using Treepie.Store;
 
 namespace Treepie.Sessions;
@@ -56,8 +58,28 @@ internal sealed class TrackedEntity(object entity, EntityType type, string id)
     /// <summary>Whether the id is still to be completed.</summary>
     public bool HasOpenId => Id.EndsWith('/') || Id.EndsWith('|');
 
+    /// <summary>Takes over the change vector that something beside the document gave it; its guard stays.</summary>
+    public void Move(string changeVector)
+    {
+        if (GuardedChangeVector is not null)
+            GuardedChangeVector = AtomicGuard.ChangeVector(changeVector, AtomicGuard.IndexIn(GuardedChangeVector));
+        ChangeVector = changeVector;
+    }
+
+    /// <summary>Brings the object to what the document is now.</summary>
+    /// <param name="document">What it is.</param>
+    /// <param name="fresh">An object made of it.</param>
+    /// <param name="guardedChangeVector">In a cluster-wide session, with the index of its guard.</param>
+    public void Refresh(Document document, object fresh, string? guardedChangeVector)
+    {
+        foreach (JsonPropertyInfo property in Type.Json.Options.GetTypeInfo(Entity.GetType()).Properties)
+            if (property is { Get: { } get, Set: { } set })
+                set(Entity, get(fresh));
+        Refresh(document, guardedChangeVector);
+    }
+
     /// <summary>Takes over what the document is now.</summary>
-    public void Refresh(Document document, string? guardedChangeVector)
+    private void Refresh(Document document, string? guardedChangeVector)
     {
         (ChangeVector, GuardedChangeVector, Collection) = (document.ChangeVector, guardedChangeVector, document.CollectionName);
         LastModified = new DateTime(document.LastModifiedTicks, DateTimeKind.Utc);

@@ -26,6 +26,9 @@ public sealed class Patch
         return Compile(options.Computing, new ScriptFunction(Function, ["args"], script), []);
     }
 
+    /// <summary>One that changes single values, in their order; nobody compiles anything.</summary>
+    internal static Patch Of(params IReadOnlyList<MemberEdit> edits) => new(new MemberPatch(edits));
+
     /// <summary>Compiles one that calls other functions.</summary>
     /// <exception cref="ScriptException">It is no script, or nobody can compile it.</exception>
     internal static Patch Compile(ComputingEngine? engine, ScriptFunction patch, IReadOnlyList<ScriptFunction> functions) =>

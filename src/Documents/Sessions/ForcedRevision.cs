@@ -1,0 +1,9 @@
+namespace Treepie.Sessions;
+
+/// <summary>
+/// The state that a document has before the save is kept. Where the save puts the document, that put does it.
+/// </summary>
+internal sealed class ForcedRevision(string id) : SessionCommand(batch => batch.ForceRevision(id))
+{
+    public string DocumentId { get; } = id;
+}
