@@ -22,6 +22,31 @@ public interface IAsyncDocumentSession : IDisposable, IAsyncDisposable
         IEnumerable<string> ids, CancellationToken cancellationToken = default)
         where T : class;
 
+    /// <summary>The object of a document whose id is a number behind its collection's tag.</summary>
+    ValueTask<T?> LoadAsync<T>(long id, CancellationToken cancellationToken = default)
+        where T : class;
+
+    /// <summary>The object of a document whose id is a Guid behind its collection's tag.</summary>
+    ValueTask<T?> LoadAsync<T>(Guid id, CancellationToken cancellationToken = default)
+        where T : class;
+
+    /// <summary>The objects of documents whose id starts with a prefix, in id order.</summary>
+    ValueTask<IReadOnlyList<T>> LoadStartingWithAsync<T>(
+        string prefix, int start = 0, int pageSize = 25, CancellationToken cancellationToken = default)
+        where T : class;
+
+    /// <summary>Counters of a document.</summary>
+    SessionCounters CountersFor(string documentId);
+
+    /// <summary>Counters of an object's document.</summary>
+    SessionCounters CountersFor(object entity);
+
+    /// <summary>A time series of a document.</summary>
+    SessionTimeSeries TimeSeriesFor(string documentId, string name);
+
+    /// <summary>A time series of an object's document.</summary>
+    SessionTimeSeries TimeSeriesFor(object entity, string name);
+
     /// <summary>Loads documents with those whose ids a member of them has.</summary>
     IncludeLoader<T> Include<T>(Expression<Func<T, object?>> member)
         where T : class;

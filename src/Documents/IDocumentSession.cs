@@ -29,6 +29,22 @@ public interface IDocumentSession : IDisposable
     IReadOnlyDictionary<string, T?> Load<T>(IEnumerable<string> ids)
         where T : class;
 
+    /// <summary>The objects of documents whose id starts with a prefix, in id order.</summary>
+    IReadOnlyList<T> LoadStartingWith<T>(string prefix, int start = 0, int pageSize = 25)
+        where T : class;
+
+    /// <summary>Counters of a document.</summary>
+    SessionCounters CountersFor(string documentId);
+
+    /// <summary>Counters of an object's document.</summary>
+    SessionCounters CountersFor(object entity);
+
+    /// <summary>A time series of a document.</summary>
+    SessionTimeSeries TimeSeriesFor(string documentId, string name);
+
+    /// <summary>A time series of an object's document.</summary>
+    SessionTimeSeries TimeSeriesFor(object entity, string name);
+
     /// <summary>Loads documents with those whose ids a member of them has.</summary>
     IncludeLoader<T> Include<T>(Expression<Func<T, object?>> member)
         where T : class;

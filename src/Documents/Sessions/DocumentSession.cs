@@ -106,6 +106,22 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return ValueTask.FromResult(Load<T>(id));
     }
 
+    /// <summary>As <see cref="Load{T}(long)"/>: reads complete at once.</summary>
+    public ValueTask<T?> LoadAsync<T>(long id, CancellationToken cancellationToken = default)
+        where T : class
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Load<T>(id));
+    }
+
+    /// <summary>As <see cref="Load{T}(Guid)"/>: reads complete at once.</summary>
+    public ValueTask<T?> LoadAsync<T>(Guid id, CancellationToken cancellationToken = default)
+        where T : class
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Load<T>(id));
+    }
+
     /// <summary>As <see cref="Load{T}(IEnumerable{string})"/>: reads complete at once.</summary>
     public ValueTask<IReadOnlyDictionary<string, T?>> LoadAsync<T>(
         IEnumerable<string> ids, CancellationToken cancellationToken = default)
@@ -152,6 +168,27 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     /// </summary>
     public IReadOnlyList<T> LoadStartingWith<T>(string prefix, int start = 0, int pageSize = 25)
         where T : class => LoadStartingWith<T>(new DocumentPrefix { StartsWith = prefix }, start, pageSize);
+
+    /// <summary>As <see cref="LoadStartingWith{T}(string, int, int)"/>: reads complete at once.</summary>
+    public ValueTask<IReadOnlyList<T>> LoadStartingWithAsync<T>(
+        string prefix, int start = 0, int pageSize = 25, CancellationToken cancellationToken = default)
+        where T : class
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(LoadStartingWith<T>(prefix, start, pageSize));
+    }
+
+    /// <summary>As <see cref="SessionAdvanced.CountersFor(string)"/>.</summary>
+    public SessionCounters CountersFor(string documentId) => Advanced.CountersFor(documentId);
+
+    /// <summary>As <see cref="SessionAdvanced.CountersFor(object)"/>.</summary>
+    public SessionCounters CountersFor(object entity) => Advanced.CountersFor(entity);
+
+    /// <summary>As <see cref="SessionAdvanced.TimeSeriesFor(string, string)"/>.</summary>
+    public SessionTimeSeries TimeSeriesFor(string documentId, string name) => Advanced.TimeSeriesFor(documentId, name);
+
+    /// <summary>As <see cref="SessionAdvanced.TimeSeriesFor(object, string)"/>.</summary>
+    public SessionTimeSeries TimeSeriesFor(object entity, string name) => Advanced.TimeSeriesFor(entity, name);
 
     /// <summary>
     /// Stores an object with the next save. Without an id, given or in its property <c>Id</c>, it gets one at once,

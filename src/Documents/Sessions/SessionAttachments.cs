@@ -36,6 +36,53 @@ public sealed class SessionAttachments
         _session.Defer(new SessionCommand(batch => batch.DeleteAttachment(documentId, name)));
     }
 
+    /// <summary>As <see cref="Delete(string, string)"/>, of an object's document.</summary>
+    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    public void Delete(object entity, string name) => Delete(_session.IdOf(entity), name);
+
+    /// <summary>Copies an attachment with the next save, which there must be then; its content is kept once.</summary>
+    /// <exception cref="InvalidDocumentException">An id or name cannot be one.</exception>
+    public void Copy(string documentId, string name, string destinationId, string destinationName)
+    {
+        Check(documentId, name, destinationId, destinationName);
+        _session.Defer(
+            new SessionCommand(batch => batch.CopyAttachment(documentId, name, destinationId, destinationName)));
+    }
+
+    /// <summary>Moves an attachment with the next save, to another document or name; there must be one then.</summary>
+    /// <exception cref="InvalidDocumentException">An id or name cannot be one.</exception>
+    public void Move(string documentId, string name, string destinationId, string destinationName)
+    {
+        Check(documentId, name, destinationId, destinationName);
+        _session.Defer(
+            new SessionCommand(batch => batch.MoveAttachment(documentId, name, destinationId, destinationName)));
+    }
+
+    /// <summary>Gives an attachment another name with the next save; there must be one then.</summary>
+    /// <exception cref="InvalidDocumentException">A name cannot be one.</exception>
+    public void Rename(string documentId, string name, string newName) => Move(documentId, name, documentId, newName);
+
+    /// <summary>The content of an attachment with what is known of it; null where there is none. To be disposed.</summary>
+    public AttachmentContent? Get(string documentId, string name)
+    {
+        ArgumentNullException.ThrowIfNull(documentId);
+        ArgumentNullException.ThrowIfNull(name);
+        _session.RequireOpen();
+        DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        if (snapshot.Attachment(documentId, name) is { } attachment)
+            return new AttachmentContent(snapshot, attachment);
+        snapshot.Dispose();
+        return null;
+    }
+
+    /// <summary>As <see cref="Get"/>: reads complete at once.</summary>
+    public ValueTask<AttachmentContent?> GetAsync(
+        string documentId, string name, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Get(documentId, name));
+    }
+
     /// <summary>Whether there is an attachment.</summary>
     public bool Exists(string documentId, string name) => Find(documentId, name) is not null;
 
@@ -58,6 +105,13 @@ public sealed class SessionAttachments
         return [.. snapshot.Attachments(documentId)];
     }
 
+    private void Check(string documentId, string name, string destinationId, string destinationName)
+    {
+        int most = _session.Database.Options.MaxIdBytes;
+        AttachmentPlace.Of(documentId, name, most);
+        AttachmentPlace.Of(destinationId, destinationName, most);
+    }
+
     /// <summary>
     /// Copies the content of an attachment; false where there is none. In the memory of a piece, however long it is.
     /// </summary>
@@ -68,17 +122,10 @@ public sealed class SessionAttachments
         ArgumentNullException.ThrowIfNull(documentId);
         ArgumentNullException.ThrowIfNull(name);
         _session.RequireOpen();
-        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
-        if (snapshot.Attachment(documentId, name) is not { } attachment)
+        using AttachmentContent? content = Get(documentId, name);
+        if (content is null)
             return false;
-        for (long offset = 0; offset < attachment.SizeBytes;)
-        {
-            byte[] piece = snapshot.Content(attachment, offset).ToArray();
-            snapshot.ReleasePages();
-            await destination.WriteAsync(piece, cancellationToken).ConfigureAwait(false);
-            offset += piece.Length;
-        }
-
+        await content.Stream.CopyToAsync(destination, cancellationToken).ConfigureAwait(false);
         return true;
     }
 }

@@ -21,8 +21,39 @@ public sealed class SessionClusterTransaction
         ArgumentNullException.ThrowIfNull(key);
         _session.RequireOpen();
         using DatabaseSnapshot snapshot = _session.Database.BeginRead();
-        if (snapshot.CompareExchange(key) is not { } found)
-            return null;
+        return snapshot.CompareExchange(key) is { } found ? Read<T>(found) : null;
+    }
+
+    /// <summary>As <see cref="Get"/>: reads complete at once.</summary>
+    public ValueTask<CompareExchange<T>?> GetAsync<T>(string key, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Get<T>(key));
+    }
+
+    /// <summary>
+    /// Values whose key starts with a text, in order of their keys, from one snapshot; the guards that cluster-wide saves keep of
+    /// documents are passed over.
+    /// </summary>
+    public IReadOnlyList<CompareExchange<T>> GetStartingWith<T>(string prefix, int start = 0, int pageSize = 25)
+    {
+        ArgumentNullException.ThrowIfNull(prefix);
+        ArgumentOutOfRangeException.ThrowIfNegative(start);
+        ArgumentOutOfRangeException.ThrowIfNegative(pageSize);
+        _session.RequireOpen();
+        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        return
+        [
+            .. snapshot.CompareExchangeStartingWith(prefix)
+                .Where(static value => !value.IsAtomicGuard)
+                .Skip(start)
+                .Take(pageSize)
+                .Select(Read<T>),
+        ];
+    }
+
+    private CompareExchange<T> Read<T>(CompareExchangeValue found)
+    {
         using JsonDocument json = JsonDocument.Parse(found.Body);
         T? value = (T?)json.RootElement.GetProperty("Object").Deserialize(_session.Queries.Json.GetTypeInfo(typeof(T)));
         return new CompareExchange<T>(found.Key, value, found.Index);

@@ -36,6 +36,32 @@ public sealed class SessionCounters
         return snapshot.Counter(_documentId, name)?.Value;
     }
 
+    /// <summary>As <see cref="Get(string)"/>: reads complete at once.</summary>
+    public ValueTask<long?> GetAsync(string name, CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(Get(name));
+    }
+
+    /// <summary>Values of several counters, by the names as given, from one snapshot; null for those that do not exist.</summary>
+    public IReadOnlyDictionary<string, long?> Get(IEnumerable<string> names)
+    {
+        ArgumentNullException.ThrowIfNull(names);
+        _session.RequireOpen();
+        var values = new Dictionary<string, long?>(StringComparer.OrdinalIgnoreCase);
+        using DatabaseSnapshot snapshot = _session.Database.BeginRead();
+        foreach (string name in names)
+            values[name] = snapshot.Counter(_documentId, name)?.Value;
+        return values;
+    }
+
+    /// <summary>As <see cref="GetAll"/>: reads complete at once.</summary>
+    public ValueTask<IReadOnlyDictionary<string, long>> GetAllAsync(CancellationToken cancellationToken = default)
+    {
+        cancellationToken.ThrowIfCancellationRequested();
+        return ValueTask.FromResult(GetAll());
+    }
+
     /// <summary>All counters of the document, by name.</summary>
     public IReadOnlyDictionary<string, long> GetAll()
     {
