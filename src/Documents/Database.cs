@@ -1,4 +1,5 @@
 using System.Diagnostics.CodeAnalysis;
+using System.Linq.Expressions;
 using Treepie.Backups;
 using Treepie.BackupTasks;
 using Treepie.Encryption;
@@ -229,15 +230,13 @@ public sealed class Database : IDocumentStore
     /// <remarks>
     /// In trimmed or natively compiled programs use <see cref="OpenSession(SessionOptions)"/> with a source-generated context.
     /// </remarks>
-    [RequiresUnreferencedCode(ReflectionUse.Message)]
-    [RequiresDynamicCode(ReflectionUse.Message)]
+    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     public DocumentSession OpenSession() => OpenSession(DefaultSession);
 
     /// <summary>
     /// As <see cref="OpenSession()"/>, with other options: <c>OpenSession(o => o with { UseOptimisticConcurrency = true })</c>.
     /// </summary>
-    [RequiresUnreferencedCode(ReflectionUse.Message)]
-    [RequiresDynamicCode(ReflectionUse.Message)]
+    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     public DocumentSession OpenSession(Func<SessionOptions, SessionOptions> change)
     {
         ArgumentNullException.ThrowIfNull(change);
@@ -247,9 +246,9 @@ public sealed class Database : IDocumentStore
     /// <summary>The options of sessions that are opened without.</summary>
     internal SessionOptions DefaultSession
     {
-        [RequiresUnreferencedCode("Serializes by reflection.")]
-        [RequiresDynamicCode("Serializes by reflection.")]
-        get => LazyInitializer.EnsureInitialized(ref _reflectionOptions, ReflectionOptions);
+        [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
+        get => _reflectionOptions ??=
+            new() { Json = Options.Json ?? EntityJsonOptions.ByReflection(Options.MaxDocumentDepth) };
     }
 
     /// <summary>A unit of work over C# objects.</summary>
@@ -261,24 +260,20 @@ public sealed class Database : IDocumentStore
     }
 
     /// <summary>As <see cref="OpenSession()"/>, as the interface whose calls are awaited.</summary>
-    [RequiresUnreferencedCode(ReflectionUse.Message)]
-    [RequiresDynamicCode(ReflectionUse.Message)]
+    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     public IAsyncDocumentSession OpenAsyncSession() => OpenSession();
 
     /// <summary>As <see cref="OpenSession(Func{SessionOptions, SessionOptions})"/>, as above.</summary>
-    [RequiresUnreferencedCode(ReflectionUse.Message)]
-    [RequiresDynamicCode(ReflectionUse.Message)]
+    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     public IAsyncDocumentSession OpenAsyncSession(Func<SessionOptions, SessionOptions> change) => OpenSession(change);
 
     /// <summary>As <see cref="OpenSession(SessionOptions)"/>, as the interface whose calls are awaited.</summary>
     public IAsyncDocumentSession OpenAsyncSession(SessionOptions options) => OpenSession(options);
 
-    [RequiresUnreferencedCode(ReflectionUse.Message)]
-    [RequiresDynamicCode(ReflectionUse.Message)]
+    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     IDocumentSession IDocumentStore.OpenSession() => OpenSession();
 
-    [RequiresUnreferencedCode(ReflectionUse.Message)]
-    [RequiresDynamicCode(ReflectionUse.Message)]
+    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
     IDocumentSession IDocumentStore.OpenSession(Func<SessionOptions, SessionOptions> change) => OpenSession(change);
 
     IDocumentSession IDocumentStore.OpenSession(SessionOptions options) => OpenSession(options);
@@ -287,6 +282,41 @@ public sealed class Database : IDocumentStore
     /// <exception cref="ObjectDisposedException">The database was closed while waiting.</exception>
     public Task WaitForChangeAsync(long afterEtag, CancellationToken cancellationToken = default) =>
         _changes.WaitAsync(afterEtag, cancellationToken);
+
+    /// <inheritdoc/>
+    public IAsyncEnumerable<DocumentChange> ChangesAsync(
+        ChangesOptions? options = null, CancellationToken cancellationToken = default) => ChangeStream.ReadAsync(
+        BeginRead, _changes, options?.AfterEtag ?? LastEtag, options ?? new ChangesOptions(), cancellationToken);
+
+    /// <inheritdoc/>
+    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
+    public Task RunAsync(Func<IAsyncDocumentSession, Task> work, CancellationToken cancellationToken = default) =>
+        RunAsync(work, DefaultSession, cancellationToken);
+
+    /// <inheritdoc/>
+    public Task RunAsync(
+        Func<IAsyncDocumentSession, Task> work, SessionOptions options, CancellationToken cancellationToken = default) =>
+        TransactionRun.RunAsync(this, work, options, cancellationToken);
+
+    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
+    Task<long> IDocumentStore.DeleteByQueryAsync<T>(Expression<Func<T, bool>> where, CancellationToken cancellationToken) =>
+        this.DeleteByQueryAsync(where, cancellationToken);
+
+    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
+    Task<long> IDocumentStore.DeleteByQueryAsync(string rql, object? parameters, CancellationToken cancellationToken) =>
+        this.DeleteByQueryAsync(rql, parameters, cancellationToken);
+
+    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
+    Task<long> IDocumentStore.PatchByQueryAsync<T>(
+        Expression<Func<T, bool>> where, Action<DocumentPatch<T>> change, CancellationToken cancellationToken) =>
+        this.PatchByQueryAsync(where, change, cancellationToken);
+
+    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
+    Task<long> IDocumentStore.PatchByQueryAsync(string rql, object? parameters, CancellationToken cancellationToken) =>
+        this.PatchByQueryAsync(rql, parameters, cancellationToken);
+
+    [RequiresUnreferencedCode(ReflectionUse.Message), RequiresDynamicCode(ReflectionUse.Message)]
+    ObjectInsert IDocumentStore.BulkInsertObjects(BulkInsertOptions? options) => this.BulkInsertObjects(options);
 
     /// <summary>The next range of ids for a tag, as HiLo clients ask for it.</summary>
     /// <exception cref="InvalidDocumentException">The tag cannot be part of an id.</exception>
@@ -324,20 +354,8 @@ public sealed class Database : IDocumentStore
     /// Forgets tombstones up to an etag that everybody who follows changes has seen, a limited number in each durable step. Gives
     /// how many.
     /// </summary>
-    public async Task<long> PurgeTombstonesAsync(long upToEtag, CancellationToken cancellationToken = default)
-    {
-        const int Step = 4096;
-        long purged = 0;
-        int inStep;
-        do
-        {
-            inStep = await _environment.WriteAsync(
-                transaction => new TombstoneWriter(transaction).Purge(upToEtag, Step), cancellationToken).ConfigureAwait(false);
-            purged += inStep;
-        }
-        while (inStep == Step);
-        return purged;
-    }
+    public Task<long> PurgeTombstonesAsync(long upToEtag, CancellationToken cancellationToken = default) =>
+        TombstoneWriter.PurgeAsync(_environment, upToEtag, cancellationToken);
 
     /// <summary>
     /// Gives an encrypted database another key: the next opening needs it, and the old one opens it no more. Rewrites one block,
@@ -520,12 +538,8 @@ public sealed class Database : IDocumentStore
     /// <inheritdoc/>
     public void Dispose()
     {
-        if (Interlocked.Exchange(ref _disposed, 1) != 0)
+        if (!BeginClosing())
             return;
-        Lifecycle.Dispose(); // it writes
-        TimeSeriesPolicies.Dispose();
-        _changes.Close();
-        ((IDisposable)Indexes).Dispose(); // before the documents it reads
         _environment.Dispose();
         _place?.Dispose();
     }
@@ -533,19 +547,24 @@ public sealed class Database : IDocumentStore
     /// <inheritdoc/>
     public async ValueTask DisposeAsync()
     {
-        if (Interlocked.Exchange(ref _disposed, 1) != 0)
+        if (!BeginClosing())
             return;
-        Lifecycle.Dispose(); // it writes
-        TimeSeriesPolicies.Dispose();
-        _changes.Close();
-        ((IDisposable)Indexes).Dispose();
         await _environment.DisposeAsync().ConfigureAwait(false);
         _place?.Dispose();
     }
 
-    /// <summary>
-    /// As <see cref="WriteAsync(WriteBatch, CancellationToken)"/>, for who needs no results: nothing is allocated for a document.
-    /// </summary>
+    private bool BeginClosing()
+    {
+        if (Interlocked.Exchange(ref _disposed, 1) != 0)
+            return false;
+        Lifecycle.Dispose(); // it writes
+        TimeSeriesPolicies.Dispose();
+        _changes.Close();
+        ((IDisposable)Indexes).Dispose(); // before the documents it reads
+        return true;
+    }
+
+    /// <summary>As the other, for who needs no results: nothing is allocated for a document.</summary>
     internal Task WriteWithoutResultsAsync(WriteBatch batch, CancellationToken cancellationToken) =>
         WriteAsync(batch, wantsResults: false, cancellationToken);
 
@@ -585,9 +604,4 @@ public sealed class Database : IDocumentStore
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
         return _writes.RunAsync(command, cancellationToken, wantsResults);
     }
-
-    [RequiresUnreferencedCode("Serializes by reflection.")]
-    [RequiresDynamicCode("Serializes by reflection.")]
-    private SessionOptions ReflectionOptions() =>
-        new() { Json = Options.Json ?? EntityJsonOptions.ByReflection(Options.MaxDocumentDepth) };
 }

@@ -10,9 +10,6 @@ namespace Treepie;
 /// <summary>What is done with many objects at once, without a session that follows them.</summary>
 public static class DatabaseObjects
 {
-    /// <summary>Most documents in one durable batch of a deletion.</summary>
-    private const int DeletionBatch = 1024;
-
     /// <summary>Begins to store many objects in durable batches; to be disposed.</summary>
     /// <param name="database">Where.</param>
     /// <param name="session">How objects become documents: collections, ids and JSON are those of sessions with these
@@ -64,46 +61,114 @@ public static class DatabaseObjects
     {
         ArgumentNullException.ThrowIfNull(database);
         ArgumentNullException.ThrowIfNull(where);
-        using DocumentSession session = database.OpenSession(options);
-        RqlStatement rql = session.Query<T>().Where(where).ToRql();
-        var request = new QueryRequest { Text = rql.Text, Parameters = rql.Parameters, CountsResults = false, NeverStale = true };
-        using QueryResults results = await database.QueryAsync(request, cancellationToken).ConfigureAwait(false);
-        long deleted = 0;
-        var found = new List<(string Id, string ChangeVector)>();
-        while (results.MoveNext())
-        {
-            cancellationToken.ThrowIfCancellationRequested();
-            found.Add((results.Current.IdText(), results.Current.ChangeVector));
-            if (found.Count == DeletionBatch)
-                deleted += await DeleteAsync(database, found, cancellationToken).ConfigureAwait(false);
-        }
-
-        return deleted + await DeleteAsync(database, found, cancellationToken).ConfigureAwait(false);
+        return await QueryChange.DeleteAsync(database, Query(database, where, options), cancellationToken).ConfigureAwait(false);
     }
 
-    private static async Task<long> DeleteAsync(
-        Database database, List<(string Id, string ChangeVector)> found, CancellationToken cancellationToken)
+    /// <summary>
+    /// Deletes the documents that a query finds; as
+    /// <see cref="DeleteByQueryAsync{T}(Database, Expression{Func{T, bool}}, CancellationToken)"/>.
+    /// </summary>
+    /// <param name="database">Where.</param>
+    /// <param name="rql">RQL of whole documents: <c>from Orders where Freight > $least</c>.</param>
+    /// <param name="parameters">As of <see cref="DocumentSession.QueryAsync{T}(string, object, bool, CancellationToken)"/>.</param>
+    /// <param name="cancellationToken">Ends it between two batches.</param>
+    /// <exception cref="InvalidQueryException">The text is not valid; nothing was deleted.</exception>
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    public static Task<long> DeleteByQueryAsync(
+        this Database database, string rql, object? parameters = null, CancellationToken cancellationToken = default)
     {
-        long deleted = 0;
-        try
-        {
-            using var batch = new WriteBatch(database.Options);
-            foreach ((string id, string changeVector) in found)
-                batch.Delete(id, changeVector);
-            deleted = (await database.WriteAsync(batch, cancellationToken).ConfigureAwait(false)).Count(result => result.Deleted);
-        }
-        catch (ConcurrencyException) when (found.Count > 1)
-        {
-            // One of them was changed: each for itself, so that only that one stays.
-            foreach ((string Id, string ChangeVector) one in found.ToArray())
-                deleted += await DeleteAsync(database, [one], cancellationToken).ConfigureAwait(false);
-        }
-        catch (ConcurrencyException)
-        {
-            // Changed or deleted meanwhile.
-        }
+        ArgumentNullException.ThrowIfNull(database);
+        return QueryChange.DeleteAsync(database, Query(database, rql, parameters), cancellationToken);
+    }
 
-        found.Clear();
-        return deleted;
+    /// <summary>
+    /// Changes members of the documents of a type for which a condition holds when this is called; gives how many changed. In
+    /// durable batches, so that what was changed before an error stays changed. Each document is changed where it is stored, as
+    /// it is then: nothing that is written meanwhile is lost.
+    /// </summary>
+    /// <exception cref="NotSupportedException">The condition has no RQL of the same meaning, or an expression names no member;
+    /// nothing was changed.</exception>
+    /// <exception cref="ScriptException">A member of a document cannot be changed so; nothing of its batch was
+    /// changed.</exception>
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    public static Task<long> PatchByQueryAsync<T>(
+        this Database database, Expression<Func<T, bool>> where, Action<DocumentPatch<T>> change,
+        CancellationToken cancellationToken = default)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        return database.PatchByQueryAsync(where, change, database.DefaultSession, cancellationToken);
+    }
+
+    /// <summary>
+    /// As
+    /// <see cref="PatchByQueryAsync{T}(Database, Expression{Func{T, bool}}, Action{DocumentPatch{T}}, CancellationToken)"/>, with
+    /// the options that the type's documents are written with.
+    /// </summary>
+    /// <exception cref="NotSupportedException">The condition has no RQL of the same meaning, or an expression names no member;
+    /// nothing was changed.</exception>
+    /// <exception cref="ScriptException">A member of a document cannot be changed so; nothing of its batch was
+    /// changed.</exception>
+    public static async Task<long> PatchByQueryAsync<T>(
+        this Database database, Expression<Func<T, bool>> where, Action<DocumentPatch<T>> change, SessionOptions options,
+        CancellationToken cancellationToken = default)
+        where T : class
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        ArgumentNullException.ThrowIfNull(where);
+        ArgumentNullException.ThrowIfNull(change);
+        using DocumentSession session = database.OpenSession(options);
+        var patch = new DocumentPatch<T>(session.Queries);
+        change(patch);
+        return patch.Edits.Count == 0
+            ? 0
+            : await QueryChange.PatchAsync(
+                database, Query(database, where, options), Patch.Of(patch.Edits), new PatchOptions(), cancellationToken)
+                .ConfigureAwait(false);
+    }
+
+    /// <summary>
+    /// Runs a script over the documents that a query finds; gives how many changed. As
+    /// <see cref="PatchByQueryAsync{T}(Database, Expression{Func{T, bool}}, Action{DocumentPatch{T}}, CancellationToken)"/>.
+    /// </summary>
+    /// <param name="database">Where. Its options say who compiles scripts: <see cref="DatabaseOptions.Computing"/>.</param>
+    /// <param name="rql">RQL that ends in <c>update { … }</c>.</param>
+    /// <param name="parameters">As of <see cref="DocumentSession.QueryAsync{T}(string, object, bool, CancellationToken)"/>; the
+    /// script has them as <c>args</c>.</param>
+    /// <param name="cancellationToken">Ends it between two batches.</param>
+    /// <exception cref="InvalidQueryException">The text is not valid, or has no <c>update</c>; nothing was changed.</exception>
+    /// <exception cref="ScriptException">The script is none, or failed; nothing of its batch was changed.</exception>
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    public static Task<long> PatchByQueryAsync(
+        this Database database, string rql, object? parameters = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(database);
+        PatchQuery compiled = PatchQuery.Compile(Query(database, rql, parameters), database.Options);
+        return QueryChange.PatchAsync(
+            database, compiled.Query, compiled.Patch, new PatchOptions { Arguments = compiled.Query.Parameters },
+            cancellationToken);
+    }
+
+    private static QueryRequest Query<T>(Database database, Expression<Func<T, bool>> where, SessionOptions options)
+        where T : class
+    {
+        using DocumentSession session = database.OpenSession(options);
+        RqlStatement rql = session.Query<T>().Where(where).ToRql();
+        return new QueryRequest { Text = rql.Text, Parameters = rql.Parameters };
+    }
+
+    [RequiresUnreferencedCode(ReflectionUse.Message)]
+    [RequiresDynamicCode(ReflectionUse.Message)]
+    private static QueryRequest Query(Database database, string rql, object? parameters)
+    {
+        ArgumentNullException.ThrowIfNull(rql);
+        return new QueryRequest
+        {
+            Text = rql,
+            Parameters = parameters is null ? default : QueryParameterJson.From(parameters, database.DefaultSession.Json),
+        };
     }
 }

@@ -27,11 +27,11 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     private readonly SessionOptions _options;
     private readonly SessionSaver _saver;
     private readonly SessionGuard _guard = new();
-    private readonly Dictionary<object, TrackedEntity> _byEntity = new(ReferenceEqualityComparer.Instance);
-    private readonly Dictionary<string, TrackedEntity> _byId = new(IdComparer.Instance);
+    private readonly SessionObjects _objects;
     // of documents not loaded; value: expected change vector
     private readonly Dictionary<string, string?> _deletions = new(IdComparer.Instance);
     private readonly List<SessionCommand> _commands = [];
+    private HashSet<string>? _missing; // that were looked for in vain
     private Dictionary<string, IncludedDocument>? _included;
     private SessionQueries? _queries;
     private SessionAdvanced? _advanced;
@@ -42,6 +42,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         _database = database;
         _options = options;
         _saver = new SessionSaver(database, options);
+        _objects = new SessionObjects(options.MaxTrackedDocuments);
     }
 
     /// <summary>What is needed less often: changes, metadata, streams, attachments, counters.</summary>
@@ -50,7 +51,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     /// <summary>Whether a save would write something.</summary>
     public bool HasChanges =>
         _deletions.Count + _commands.Count > 0
-            || _byEntity.Values.Any(entity => entity.IsDeleted || _saver.NeedsPut(entity, out _));
+            || _objects.All.Any(entity => entity.IsDeleted || _saver.NeedsPut(entity, out _));
 
     /// <summary>
     /// The object of a document; the same one however often it is loaded; null if there is none, or it was deleted in this
@@ -63,7 +64,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         if (TryFindTracked(id, out T? entity))
             return entity;
         using DatabaseSnapshot snapshot = _database.BeginRead();
-        return snapshot.TryGet(id, out Document document) ? Track<T>(document) : null;
+        return Track<T>(snapshot, id);
     }
 
     /// <summary>
@@ -92,9 +93,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         var loaded = new Dictionary<string, T?>(IdComparer.Instance);
         using DatabaseSnapshot snapshot = _database.BeginRead();
         foreach (string id in ids)
-            loaded[id] = TryFindTracked(id, out T? entity)
-                ? entity
-                : snapshot.TryGet(id, out Document document) ? Track<T>(document) : null;
+            loaded[id] = TryFindTracked(id, out T? entity) ? entity : Track<T>(snapshot, id);
         return loaded;
     }
 
@@ -206,7 +205,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     {
         ArgumentNullException.ThrowIfNull(entity);
         ObjectDisposedException.ThrowIf(_disposed, this);
-        if (_byEntity.TryGetValue(entity, out TrackedEntity? tracked))
+        if (_objects.TryGet(entity, out TrackedEntity? tracked))
         {
             if (id is not null && !IdComparer.Instance.Equals(id, tracked.Id))
                 throw new InvalidOperationException(
@@ -222,12 +221,12 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             ?? _database.HiLoIds.Next(type.Tag);
         DocumentId.Encode(id, _database.Options.MaxIdBytes);
         tracked = new TrackedEntity(entity, type, id) { ExpectedChangeVector = changeVector };
-        if (!tracked.HasOpenId && _byId.TryGetValue(id, out TrackedEntity? other) && !other.IsDeleted)
+        if (!tracked.HasOpenId && _objects.TryGet(id, out TrackedEntity? other) && !other.IsDeleted)
             throw new InvalidOperationException(
                 $"Another object is stored in this session as '{id}'. Change that one, or evict it first.");
         if (!tracked.HasOpenId)
             type.Id?.Set(entity, id);
-        Add(tracked);
+        _objects.Add(tracked);
     }
 
     /// <summary>Deletes the document of an object with the next save.</summary>
@@ -252,7 +251,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         ObjectDisposedException.ThrowIf(_disposed, this);
         DocumentId.Encode(id, _database.Options.MaxIdBytes);
         using SessionGuard.Scope scope = _guard.Enter();
-        if (!_byId.TryGetValue(id, out TrackedEntity? tracked))
+        if (!_objects.TryGet(id, out TrackedEntity? tracked))
         {
             _deletions[id] = changeVector;
             return;
@@ -273,14 +272,15 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         ObjectDisposedException.ThrowIf(_disposed, this);
         using (_guard.EnterSave())
         {
-            if (await _saver.SaveAsync(_byEntity.Values, _deletions, _commands, cancellationToken)
+            if (await _saver.SaveAsync(_objects.All, _missing ?? [], _deletions, _commands, cancellationToken)
                 .ConfigureAwait(false) is not { } outcome)
                 return;
             _deletions.Clear();
             _commands.Clear();
-            outcome.Deleted.ToList().ForEach(Remove);
+            _missing = null;
+            outcome.Deleted.ToList().ForEach(_objects.Remove);
             foreach (TrackedEntity put in outcome.Put)
-                _byId[put.Id] = put;
+                _objects.Name(put);
             SavedCommands.Apply(this, outcome.Commands);
             if (_disposed)
                 Forget(); // it was disposed while it saved
@@ -407,14 +407,14 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     }
 
     /// <summary>Whether a document's object is in this session.</summary>
-    public bool IsLoaded(string id) => _byId.TryGetValue(id, out TrackedEntity? tracked) && !tracked.IsDeleted;
+    public bool IsLoaded(string id) => _objects.TryGet(id, out TrackedEntity? tracked) && !tracked.IsDeleted;
 
     /// <summary>Forgets an object: it is not saved, and the next load reads its document anew.</summary>
     public void Evict(object entity)
     {
         using SessionGuard.Scope scope = _guard.Enter();
-        if (_byEntity.TryGetValue(entity, out TrackedEntity? tracked))
-            Remove(tracked);
+        if (_objects.TryGet(entity, out TrackedEntity? tracked))
+            _objects.Remove(tracked);
     }
 
     /// <summary>Forgets everything.</summary>
@@ -441,10 +441,10 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     private void Forget()
     {
-        _byEntity.Clear();
-        _byId.Clear();
+        _objects.Clear();
         _deletions.Clear();
         _included = null;
+        _missing = null;
         _commands.ForEach(static command => command.DisposeAsync().AsTask().GetAwaiter().GetResult());
         _commands.Clear();
     }
@@ -455,7 +455,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     internal SessionSaver Saver => _saver;
 
-    internal IReadOnlyCollection<TrackedEntity> Entities => _byEntity.Values;
+    internal IReadOnlyCollection<TrackedEntity> Entities => _objects.All;
 
     internal IReadOnlyCollection<string> DeletedIds => _deletions.Keys;
 
@@ -475,7 +475,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     {
         using SessionGuard.Scope scope = _guard.Enter();
         _included ??= new Dictionary<string, IncludedDocument>(IdComparer.Instance);
-        if (_included.Count < _options.MaxTrackedDocuments && document.IdText() is var id && !_byId.ContainsKey(id))
+        if (_included.Count < _options.MaxTrackedDocuments && document.IdText() is var id && !_objects.TryGet(id, out _))
             _included[id] = IncludedDocument.Of(document, Guarded(document, id));
     }
 
@@ -499,7 +499,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         ObjectDisposedException.ThrowIf(_disposed, this);
         using SessionGuard.Scope scope = _guard.Enter();
         entity = null;
-        if (!_byId.TryGetValue(id, out TrackedEntity? tracked))
+        if (!_objects.TryGet(id, out TrackedEntity? tracked))
         {
             if (_deletions.ContainsKey(id))
                 return true;
@@ -514,6 +514,16 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         return true;
     }
 
+    private T? Track<T>(DatabaseSnapshot snapshot, string id)
+        where T : class
+    {
+        if (snapshot.TryGet(id, out Document document))
+            return Track<T>(document);
+        if (_options.ChecksLoads)
+            (_missing ??= new HashSet<string>(IdComparer.Instance)).Add(id);
+        return null;
+    }
+
     internal T? Track<T>(Document document)
         where T : class
     {
@@ -526,7 +536,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     /// <summary>An object of the session by the id of its document, if it is not deleted.</summary>
     internal TrackedEntity? FindTracked(string id) =>
-        _byId.TryGetValue(id, out TrackedEntity? tracked) && !tracked.IsDeleted ? tracked : null;
+        _objects.TryGet(id, out TrackedEntity? tracked) && !tracked.IsDeleted ? tracked : null;
 
     /// <summary>Brings an object to what its document is now.</summary>
     internal void Refresh(TrackedEntity tracked, Document document) => tracked.Refresh(
@@ -541,7 +551,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         T entity = read as T ?? throw new TreepieException(
             $"Document '{document.Id}' is of type {read.GetType().Name} and cannot be loaded as {typeof(T).Name}. Load it as "
                 + $"{type.Json.Type.Name}.");
-        Add(new TrackedEntity(read, type, document.Id)
+        _objects.Add(new TrackedEntity(read, type, document.Id)
         {
             ChangeVector = document.ChangeVector,
             GuardedChangeVector = document.GuardedChangeVector,
@@ -559,32 +569,11 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
             $"Document '{tracked.Id}' is in this session as {tracked.Entity.GetType().Name} and cannot be loaded as "
                 + $"{typeof(T).Name}. Evict it first, or use another session.");
 
-    private void Add(TrackedEntity tracked)
-    {
-        if (_byEntity.Count >= _options.MaxTrackedDocuments)
-        {
-            throw new InvalidOperationException(
-                $"The session follows {_options.MaxTrackedDocuments:N0} documents, its limit (MaxTrackedDocuments). Clear it, "
-                    + $"use several sessions, or a bulk insert.");
-        }
-
-        _byEntity.Add(tracked.Entity, tracked);
-        if (!tracked.HasOpenId)
-            _byId[tracked.Id] = tracked;
-    }
-
-    private void Remove(TrackedEntity tracked)
-    {
-        _byEntity.Remove(tracked.Entity);
-        if (_byId.TryGetValue(tracked.Id, out TrackedEntity? current) && ReferenceEquals(current, tracked))
-            _byId.Remove(tracked.Id);
-    }
-
     internal TrackedEntity Tracked(object entity)
     {
         ArgumentNullException.ThrowIfNull(entity);
         ObjectDisposedException.ThrowIf(_disposed, this);
-        return _byEntity.TryGetValue(entity, out TrackedEntity? tracked)
+        return _objects.TryGet(entity, out TrackedEntity? tracked)
             ? tracked
             : throw new InvalidOperationException(
                 $"This object of type {entity.GetType().Name} is not of this session. Load or store it here first.");

@@ -5,7 +5,6 @@ using System.Text.Json.Nodes;
 using Treepie.Kinds;
 using Treepie.Linq;
 using Treepie.Store;
-using Treepie.Writes;
 
 namespace Treepie.Sessions;
 
@@ -164,10 +163,15 @@ public sealed class SessionAdvanced
         return ValueTask.FromResult(ConditionalLoad<T>(id, changeVector));
     }
 
+    /// <summary>Changes members of a document with the next save, all of them or none, where it is stored.</summary>
+    /// <exception cref="NotSupportedException">An expression names no member.</exception>
+    public void Patch<T>(string id, Action<DocumentPatch<T>> change)
+        where T : class => Patches.Add(id, change);
+
     /// <summary>Sets a member of a document with the next save, where it is stored; a document that is not there stays so.</summary>
     /// <exception cref="NotSupportedException">The expression names no member.</exception>
     public void Patch<T, TValue>(string id, Expression<Func<T, TValue>> path, TValue value)
-        where T : class => Patches.Change<T, TValue>(id, path, MemberEditKind.Set, value);
+        where T : class => Patches.Add<T>(id, patch => patch.Set(path, value));
 
     /// <summary>As <see cref="Patch{T, TValue}(string, Expression{Func{T, TValue}}, TValue)"/>, of an object's document; the
     /// object has the value after the save.</summary>
@@ -182,7 +186,7 @@ public sealed class SessionAdvanced
     /// <exception cref="NotSupportedException">The expression names no member.</exception>
     public void Patch<T, TElement>(
         string id, Expression<Func<T, IEnumerable<TElement>>> path, Action<ArrayPatch<TElement>> change)
-        where T : class => Patches.ChangeArray<T, TElement>(id, path, change);
+        where T : class => Patches.Add<T>(id, patch => patch.Change(path, change));
 
     /// <summary>As above, of an object's document; the object has the change after the save.</summary>
     /// <exception cref="NotSupportedException">The expression names no member.</exception>
@@ -197,7 +201,7 @@ public sealed class SessionAdvanced
     /// <exception cref="NotSupportedException">The expression names no member.</exception>
     public void Increment<T, TNumber>(string id, Expression<Func<T, TNumber?>> path, TNumber delta)
         where T : class
-        where TNumber : struct, INumber<TNumber> => Patches.Change<T, TNumber>(id, path, MemberEditKind.Increment, delta);
+        where TNumber : struct, INumber<TNumber> => Patches.Add<T>(id, patch => patch.Increment(path, delta));
 
     /// <summary>As <see cref="Increment{T, TNumber}(string, Expression{Func{T, TNumber?}}, TNumber)"/>, of an object's document;
     /// the object has the sum after the save.</summary>
@@ -210,20 +214,20 @@ public sealed class SessionAdvanced
     /// object becomes it.</summary>
     /// <exception cref="NotSupportedException">The expression names no member.</exception>
     public void AddOrPatch<T, TValue>(string id, T entity, Expression<Func<T, TValue>> path, TValue value)
-        where T : class => Patches.Change<T, TValue>(id, path, MemberEditKind.Set, value, entity);
+        where T : class => Patches.Add<T>(id, patch => patch.Set(path, value), entity);
 
     /// <summary>As above, of an array.</summary>
     /// <exception cref="NotSupportedException">The expression names no member.</exception>
     public void AddOrPatch<T, TElement>(
         string id, T entity, Expression<Func<T, IEnumerable<TElement>>> path, Action<ArrayPatch<TElement>> change)
-        where T : class => Patches.ChangeArray<T, TElement>(id, path, change, entity);
+        where T : class => Patches.Add<T>(id, patch => patch.Change(path, change), entity);
 
     /// <summary>As <see cref="Increment{T, TNumber}(string, Expression{Func{T, TNumber?}}, TNumber)"/>; where there is no
     /// document, the object becomes it.</summary>
     /// <exception cref="NotSupportedException">The expression names no member.</exception>
     public void AddOrIncrement<T, TNumber>(string id, T entity, Expression<Func<T, TNumber?>> path, TNumber delta)
         where T : class
-        where TNumber : struct, INumber<TNumber> => Patches.Change<T, TNumber>(id, path, MemberEditKind.Increment, delta, entity);
+        where TNumber : struct, INumber<TNumber> => Patches.Add<T>(id, patch => patch.Increment(path, delta), entity);
 
     /// <summary>A time series of a document.</summary>
     /// <exception cref="InvalidDocumentException">The name cannot be one.</exception>

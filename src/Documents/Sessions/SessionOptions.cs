@@ -18,6 +18,13 @@ public sealed record SessionOptions
     public bool UseOptimisticConcurrency { get; init; }
 
     /// <summary>
+    /// Every save checks that each document which the session loaded, or looked for in vain, is as it was then, whether it is
+    /// changed or not: what was decided by them still holds. Queries are not checked. Implies
+    /// <see cref="UseOptimisticConcurrency"/>.
+    /// </summary>
+    public bool ChecksLoads { get; init; }
+
+    /// <summary>
     /// Saving an object keeps the members of its document that its type does not have, and the spelling of values it did not
     /// change. Default true; off, the document becomes what the type writes.
     /// </summary>

@@ -1,38 +1,29 @@
-using System.Linq.Expressions;
-using System.Reflection;
-using System.Text.Json;
-using System.Text.Json.Serialization;
-using Treepie.Linq;
+using Treepie.Store;
 using Treepie.Writes;
 
 namespace Treepie.Sessions;
 
 /// <summary>
-/// Changes of single values of documents, which the next save makes where the documents are stored: nothing is loaded, and what
-/// others change beside it stays.
+/// Changes of members of documents, which the next save makes where the documents are stored: nothing is loaded, and what others
+/// change beside it stays.
 /// </summary>
 internal sealed class SessionPatches(DocumentSession session)
 {
-    public void Change<T, TValue>(string id, LambdaExpression path, MemberEditKind kind, TValue value, object? otherwise = null)
-        where T : class => Defer(
-        id, [new MemberEdit(kind, PathOf(typeof(T), path), Json(value))], otherwise);
-
-    public void ChangeArray<T, TElement>(
-        string id, LambdaExpression path, Action<ArrayPatch<TElement>> change, object? otherwise = null)
+    /// <summary>Notes changes of a document.</summary>
+    /// <param name="id">The document.</param>
+    /// <param name="change">Says what changes.</param>
+    /// <param name="otherwise">The object that becomes the document where there is none; null: it stays so.</param>
+    public void Add<T>(string id, Action<DocumentPatch<T>> change, object? otherwise = null)
         where T : class
     {
-        ArgumentNullException.ThrowIfNull(change);
-        var array = new ArrayPatch<TElement>(PathOf(typeof(T), path), session.Queries.Json);
-        change(array);
-        if (array.Edits.Count > 0)
-            Defer(id, array.Edits, otherwise);
-    }
-
-    private void Defer(string id, IReadOnlyList<MemberEdit> edits, object? otherwise)
-    {
         ArgumentNullException.ThrowIfNull(id);
-        Store.DocumentId.Encode(id, session.Database.Options.MaxIdBytes);
-        var patch = Patch.Of(edits);
+        ArgumentNullException.ThrowIfNull(change);
+        DocumentId.Encode(id, session.Database.Options.MaxIdBytes);
+        var changes = new DocumentPatch<T>(session.Queries);
+        change(changes);
+        if (changes.Edits.Count == 0)
+            return;
+        var patch = Patch.Of(changes.Edits);
         var options = new PatchOptions { CreateIfMissing = otherwise is null ? default : Document(id, otherwise) };
         session.Defer(new SessionCommand(batch => batch.Patch(id, patch, options)));
     }
@@ -42,22 +33,5 @@ internal sealed class SessionPatches(DocumentSession session)
         EntityType type = session.TypeOf(entity.GetType());
         byte[] body = session.Saver.Json.Write(type, id, entity);
         return session.Saver.Json.Join(body, new TrackedEntity(entity, type, id)).ToArray();
-    }
-
-    private byte[] Json<TValue>(TValue value) =>
-        JsonSerializer.SerializeToUtf8Bytes(value, session.Queries.Json.GetTypeInfo(typeof(TValue)));
-
-    private MemberPath PathOf(Type type, LambdaExpression lambda)
-    {
-        ArgumentNullException.ThrowIfNull(lambda);
-        DocumentPath path = new PathTranslator(session.Queries, type).Of(DocumentLambda.Of(lambda));
-        if (path.IsId || path.IsOfElements)
-            throw Refusal.Of(lambda.Body, "A patch changes one member that is written to the document: 'x => x.Address.City'.");
-        if (lambda.Body is MemberExpression { Member: var member } && member.IsDefined(typeof(JsonConverterAttribute), inherit: true))
-            throw Refusal.Of(
-                lambda.Body,
-                $"{member.Name} has a JSON converter of its own, which a patch does not go through. Load the document, change it "
-                    + $"and save it.");
-        return MemberPath.Parse(path.Text);
     }
 }

@@ -31,16 +31,20 @@ internal sealed class SessionSaver(Database database, SessionOptions options)
 
     /// <summary>Writes all changes in one batch; null where there are none.</summary>
     /// <param name="entities">The objects of the session.</param>
+    /// <param name="missing">Ids of documents that were looked for in vain.</param>
     /// <param name="deletions">Ids of documents to delete that were not loaded, with the change vector each must be at.</param>
     /// <param name="commands">What is done beside the documents, behind them.</param>
     /// <param name="cancellationToken">Gives up waiting.</param>
     public async Task<SaveOutcome?> SaveAsync(
         IReadOnlyCollection<TrackedEntity> entities,
+        IReadOnlyCollection<string> missing,
         IReadOnlyDictionary<string, string?> deletions,
         IReadOnlyList<SessionCommand> commands,
         CancellationToken cancellationToken)
     {
         using var batch = new WriteBatch(database.Options) { IsClusterWide = options.IsClusterWide };
+        if (options.ChecksLoads)
+            Require(batch, entities, missing);
         foreach ((string id, string? changeVector) in deletions)
             batch.Delete(id, changeVector);
         List<TrackedEntity> deleted = [.. entities.Where(entity => entity.IsDeleted)];
@@ -48,7 +52,7 @@ internal sealed class SessionSaver(Database database, SessionOptions options)
             batch.Delete(
                 entity.Id, entity.ExpectedChangeVector ?? Checked(entity.ChangeVector),
                 options.IsClusterWide ? entity.GuardedChangeVector : null);
-        int deletionCount = batch.Count;
+        int putStart = batch.Count;
         var forced = new HashSet<string>(
             commands.OfType<ForcedRevision>().Select(static command => command.DocumentId), IdComparer.Instance);
         var puts = new List<(TrackedEntity Entity, byte[] Whole, byte[] AsWritten)>();
@@ -72,13 +76,23 @@ internal sealed class SessionSaver(Database database, SessionOptions options)
             return null;
         IReadOnlyList<WriteResult> results = await database.WriteAsync(batch, cancellationToken).ConfigureAwait(false);
         for (int index = 0; index < puts.Count; index++)
-            Saved(puts[index].Entity, puts[index].Whole, puts[index].AsWritten, results[deletionCount + index]);
+            Saved(puts[index].Entity, puts[index].Whole, puts[index].AsWritten, results[putStart + index]);
         foreach (SessionCommand command in commands)
             await command.DisposeAsync().ConfigureAwait(false);
         return new SaveOutcome(deleted, [.. puts.Select(put => put.Entity)], [.. results.Skip(commandStart)]);
     }
 
-    private string? Checked(string? changeVector) => options.UseOptimisticConcurrency ? changeVector : null;
+    private static void Require(
+        WriteBatch batch, IReadOnlyCollection<TrackedEntity> entities, IReadOnlyCollection<string> missing)
+    {
+        foreach (string id in missing)
+            batch.Require(id, "");
+        foreach (TrackedEntity entity in entities)
+            if (entity.ChangeVector is { } changeVector)
+                batch.Require(entity.Id, entity.ExpectedChangeVector ?? changeVector);
+    }
+
+    private string? Checked(string? changeVector) => options.UseOptimisticConcurrency || options.ChecksLoads ? changeVector : null;
 
     /// <summary>The document an object becomes: with what it was loaded with and its type does not have.</summary>
     private byte[] Whole(TrackedEntity tracked, byte[] body)

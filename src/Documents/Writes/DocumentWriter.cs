@@ -97,6 +97,7 @@ internal sealed class DocumentWriter : IKindHost
                 WriteKind.Delete => Delete(in command),
                 WriteKind.Beside => Beside(command.Beside!), // what that kind of command has
                 WriteKind.Patch => Patched(in command),
+                WriteKind.Require => Required(in command),
                 _ => DeleteByPrefix(in command),
             };
             if (batch.HasGuards)
@@ -407,6 +408,13 @@ internal sealed class DocumentWriter : IKindHost
         TreeNames.WriteCollectionKey(key, collectionId, etag);
         bool found = _byCollection.Delete(key) & _byEtag.Delete(key[^TreeNames.EtagKeyBytes..]);
         Debug.Assert(found, "a document stands in both logs");
+    }
+
+    private WriteResult Required(in WriteCommand command)
+    {
+        bool exists = TryGet(command.FoldedId.Span, out DocumentRecord record);
+        Check(command.Id, command.ExpectedChangeVector, exists ? record.Etag : 0);
+        return new WriteResult(command.Id, null, exists ? _changeVectors.Format(record.Etag) : null, _now, false, 0);
     }
 
     /// <summary>Compares a change vector that is expected.</summary>

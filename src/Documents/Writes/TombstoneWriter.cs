@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
+using Treepie.Storage;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 using Treepie.Store;
@@ -20,6 +21,23 @@ internal sealed class TombstoneWriter
         _byEtag = transaction.GetOrCreateTree(TreeNames.TombstonesByEtag);
         _byCollection = transaction.GetOrCreateTree(TreeNames.TombstonesByCollection);
         _byId = transaction.GetOrCreateTree(TreeNames.TombstonesById);
+    }
+
+    /// <summary>Forgets tombstones up to an etag, a limited number in each durable step. Gives how many.</summary>
+    public static async Task<long> PurgeAsync(
+        StorageEnvironment environment, long upToEtag, CancellationToken cancellationToken)
+    {
+        const int Step = 4096;
+        long purged = 0;
+        int inStep;
+        do
+        {
+            inStep = await environment.WriteAsync(
+                transaction => new TombstoneWriter(transaction).Purge(upToEtag, Step), cancellationToken).ConfigureAwait(false);
+            purged += inStep;
+        }
+        while (inStep == Step);
+        return purged;
     }
 
     /// <summary>A document of a collection was deleted.</summary>

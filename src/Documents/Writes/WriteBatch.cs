@@ -142,6 +142,22 @@ public sealed class WriteBatch : IDisposable
     }
 
     /// <summary>
+    /// Refuses the batch unless a document is, before the commands behind this one, at a change vector; empty: unless it does not
+    /// exist. The document is not written.
+    /// </summary>
+    /// <exception cref="InvalidDocumentException">The id cannot be one.</exception>
+    public WriteBatch Require(string id, string changeVector)
+    {
+        ArgumentNullException.ThrowIfNull(id);
+        ArgumentNullException.ThrowIfNull(changeVector);
+        ObjectDisposedException.ThrowIf(_used, this);
+        (ReadOnlyMemory<byte> idUtf8, ReadOnlyMemory<byte> foldedId) = Encode(id);
+        _commands.Add(
+            new WriteCommand(WriteKind.Require, id, IdKind.Given, idUtf8, foldedId, default, default, null, changeVector));
+        return this;
+    }
+
+    /// <summary>
     /// Changes a document by a script, inside the transaction that writes the batch; see
     /// <see cref="Writes.Patch.Compile(string, DatabaseOptions)"/>.
     /// </summary>

@@ -11,6 +11,7 @@ internal enum WriteKind : byte
     DeleteByPrefix,
     Beside,
     Patch,
+    Require,
 }
 
 /// <summary>One command of a batch, checked and in the form it is written in.</summary>

@@ -26,6 +26,23 @@ public sealed class PatchTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task A_store_patches_what_a_query_finds_by_a_script()
+    {
+        for (int i = 0; i < 1_500; i++)
+            await PutAsync($"items/{i}", $"{{\"price\":{i},\"@metadata\":{{\"@collection\":\"Items\"}}}}");
+        IDocumentStore store = _database;
+        long changed = await store.PatchByQueryAsync(
+            "from Items as i where i.price >= $least update { i.price += args.by; }", new { least = 300, by = 1 }, Cancel);
+        Assert.Equal(1_200, changed);
+        Assert.Equal(("{\"price\":299}", "{\"price\":301}"), (Body("items/299"), Body("items/300")));
+        await Assert.ThrowsAsync<ScriptException>(
+            () => store.PatchByQueryAsync("from Items update { throw 'no' }", cancellationToken: Cancel));
+        await Assert.ThrowsAsync<InvalidQueryException>(
+            () => store.PatchByQueryAsync("from Items", cancellationToken: Cancel));
+        Assert.Equal("{\"price\":301}", Body("items/300"));
+    }
+
+    [Fact]
     public async Task A_patch_changes_what_it_says_and_keeps_the_rest_as_it_was_written()
     {
         await PutAsync(

@@ -1,0 +1,83 @@
+using Treepie.Queries;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie.Sessions;
+
+/// <summary>
+/// Changes what a query finds, in durable batches, over the state that the query saw: what is added meanwhile stays, and what was
+/// changed before an error stays changed.
+/// </summary>
+internal static class QueryChange
+{
+    /// <summary>Most documents in one durable batch.</summary>
+    private const int BatchDocuments = 1024;
+
+    /// <summary>Deletes what the query finds; a document that is changed meanwhile stays. Gives how many.</summary>
+    public static Task<long> DeleteAsync(Database database, QueryRequest query, CancellationToken cancellationToken) =>
+        RunAsync(database, query, (found, stop) => DeleteAsync(database, found, stop), cancellationToken);
+
+    /// <summary>
+    /// Patches what the query finds, each document as it is then; one that is deleted meanwhile stays so. Gives how many changed.
+    /// </summary>
+    public static Task<long> PatchAsync(
+        Database database, QueryRequest query, Patch patch, PatchOptions options, CancellationToken cancellationToken) => RunAsync(
+        database, query, async (found, stop) =>
+        {
+            using var batch = new WriteBatch(database.Options);
+            foreach ((string id, _) in found)
+                batch.Patch(id, patch, options);
+            return (await database.WriteAsync(batch, stop).ConfigureAwait(false))
+                .Count(static result => result.Patch?.Status == PatchStatus.Patched);
+        },
+        cancellationToken);
+
+    private static async Task<long> RunAsync(
+        Database database, QueryRequest query,
+        Func<IReadOnlyList<(string Id, string ChangeVector)>, CancellationToken, Task<long>> change,
+        CancellationToken cancellationToken)
+    {
+        query = query with { CountsResults = false, NeverStale = true };
+        using QueryResults results = await database.QueryAsync(query, cancellationToken).ConfigureAwait(false);
+        if (results.IsProjection || results.IsComputed)
+            throw new InvalidQueryException(
+                "The query selects fields; what is to be changed are whole documents. Nothing was changed. Leave 'select' out.");
+        long changed = 0;
+        var found = new List<(string Id, string ChangeVector)>();
+        while (results.MoveNext())
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            found.Add((results.Current.IdText(), results.Current.ChangeVector));
+            if (found.Count < BatchDocuments)
+                continue;
+            changed += await change(found, cancellationToken).ConfigureAwait(false);
+            found.Clear();
+        }
+
+        return found.Count > 0 ? changed + await change(found, cancellationToken).ConfigureAwait(false) : changed;
+    }
+
+    private static async Task<long> DeleteAsync(
+        Database database, IReadOnlyList<(string Id, string ChangeVector)> found, CancellationToken cancellationToken)
+    {
+        try
+        {
+            using var batch = new WriteBatch(database.Options);
+            foreach ((string id, string changeVector) in found)
+                batch.Delete(id, changeVector);
+            return (await database.WriteAsync(batch, cancellationToken).ConfigureAwait(false)).Count(result => result.Deleted);
+        }
+        catch (ConcurrencyException) when (found.Count > 1)
+        {
+            // One of them was changed: each for itself, so that only that one stays.
+            long deleted = 0;
+            foreach ((string Id, string ChangeVector) one in found)
+                deleted += await DeleteAsync(database, [one], cancellationToken).ConfigureAwait(false);
+            return deleted;
+        }
+        catch (ConcurrencyException)
+        {
+            return 0; // changed or deleted meanwhile
+        }
+    }
+}
