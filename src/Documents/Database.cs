@@ -134,15 +134,7 @@ public sealed class Database : IDocumentStore
         options ??= new DatabaseOptions();
         options.Validate();
         string directory = Path.TrimEndingDirectorySeparator(Path.GetFullPath(path));
-        DatabaseFormat.RefuseForeignDirectory(directory, DatabaseFormat.DocumentsFolder, DatabaseFormat.IndexesFolder);
-        StorageEnvironment environment = StorageEnvironment.Open(
-            Path.Combine(directory, DatabaseFormat.DocumentsFolder), new StorageOptions
-            {
-                EncryptionKey = options.EncryptionKey,
-                DecryptedBudgetBytes = options.DecryptedBudgetBytes,
-                MemoryBudgetBytes = Math.Max(
-                    StorageOptions.DefaultMemoryBudgetBytes, options.EncryptionKey is null ? 0 : options.DecryptedBudgetBytes),
-            });
+        StorageEnvironment environment = DatabaseFormat.OpenDocuments(directory, options);
         try
         {
             return new Database(directory, environment, options);

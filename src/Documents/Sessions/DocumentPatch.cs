@@ -1,6 +1,5 @@
 using System.Linq.Expressions;
 using System.Numerics;
-using System.Reflection;
 using System.Text.Json;
 using System.Text.Json.Serialization;
 using Treepie.Linq;

@@ -1,5 +1,4 @@
 using Treepie.Queries;
-using Treepie.Store;
 using Treepie.Writes;
 
 namespace Treepie.Sessions;

@@ -52,6 +52,23 @@ internal static class DatabaseFormat
         }
     }
 
+    /// <summary>Opens or creates the environment of a database's documents.</summary>
+    /// <exception cref="ForeignDataException">The directory holds something else.</exception>
+    /// <exception cref="EncryptionKeyException">The key is missing or wrong, or one was given for a plain environment.</exception>
+    /// <exception cref="StorageException">It cannot be opened; the message says why.</exception>
+    public static StorageEnvironment OpenDocuments(string directory, DatabaseOptions options)
+    {
+        RefuseForeignDirectory(directory, DocumentsFolder, IndexesFolder);
+        long decrypted = options.EncryptionKey is null ? 0 : options.DecryptedBudgetBytes;
+        return StorageEnvironment.Open(
+            Path.Combine(directory, DocumentsFolder), new StorageOptions
+            {
+                EncryptionKey = options.EncryptionKey,
+                DecryptedBudgetBytes = options.DecryptedBudgetBytes,
+                MemoryBudgetBytes = Math.Max(StorageOptions.DefaultMemoryBudgetBytes, decrypted),
+            });
+    }
+
     /// <summary>Makes the trees of a new database, checks the version of an old one; gives its id.</summary>
     /// <exception cref="ForeignDataException">The environment is not that of a database, or of a newer version.</exception>
     public static Guid EnsureCreated(StorageEnvironment environment, string directory)

@@ -1,4 +1,3 @@
-using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;

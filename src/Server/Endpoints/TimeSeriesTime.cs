@@ -1,5 +1,4 @@
 using System.Globalization;
-using Treepie.Server.Http;
 
 namespace Treepie.Server.Endpoints;
 

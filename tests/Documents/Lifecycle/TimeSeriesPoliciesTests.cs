@@ -93,7 +93,7 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
             for (int i = random.Next(200); i > 0; i--)
                 Thread.Yield();
             await stop.CancelAsync();
-            await run.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+            await run.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing | ConfigureAwaitOptions.ContinueOnCapturedContext);
         }
 
         await database.TimeSeriesPolicies.RunAsync(Cancel);

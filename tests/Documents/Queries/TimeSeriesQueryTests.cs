@@ -2,7 +2,6 @@ using System.Text;
 using System.Text.Json;
 using Treepie.Kinds;
 using Treepie.Queries;
-using Treepie.Tests.Support;
 using Treepie.Writes;
 
 namespace Treepie.Documents.Tests.Queries;

@@ -92,7 +92,7 @@ internal sealed record SeriesQuery(string Name)
         bool isRollup = Name.Contains('@', StringComparison.Ordinal);
         json.WriteStartObject();
         json.WriteStartArray("Results"u8);
-        Read(snapshot, prefix, from, to, cancellationToken, null, entry =>
+        Read(snapshot, prefix, from, to, null, entry =>
         {
             count++;
             json.WriteStartObject();
@@ -104,7 +104,7 @@ internal sealed record SeriesQuery(string Name)
             json.WriteEndArray();
             json.WriteBoolean("IsRollup"u8, isRollup);
             json.WriteEndObject();
-        });
+        }, cancellationToken);
         json.WriteEndArray();
         json.WriteNumber("Count"u8, count);
         json.WriteEndObject();
@@ -134,7 +134,7 @@ internal sealed record SeriesQuery(string Name)
         }
 
         Read(
-            snapshot, prefix, from, to, cancellationToken,
+            snapshot, prefix, from, to,
             ReadsHeads
                 ? segment =>
                 {
@@ -144,8 +144,8 @@ internal sealed record SeriesQuery(string Name)
                     GroupOf(first, null).Add(segment, Offset);
                     return true;
                 }
-        : null,
-            entry => GroupOf(entry.Ticks, Key?.Invoke(entry)).Add(entry));
+                : null,
+            entry => GroupOf(entry.Ticks, Key?.Invoke(entry)).Add(entry), cancellationToken);
         Write(groups.Values, from, to, json);
     }
 
@@ -242,8 +242,8 @@ internal sealed record SeriesQuery(string Name)
 
     /// <summary>Reads the entries of a range, or heads of segments that lie within it and are taken as a whole.</summary>
     private void Read(
-        DatabaseSnapshot snapshot, byte[] prefix, long from, long to, CancellationToken cancellationToken, TakeSegment? head,
-        Action<SeriesEntry> take)
+        DatabaseSnapshot snapshot, byte[] prefix, long from, long to, TakeSegment? head, Action<SeriesEntry> take,
+        CancellationToken cancellationToken)
     {
         KindItems items = snapshot.Kinds;
         var entry = new SeriesEntry(snapshot) { Values = new double[TimeSeriesPoint.MaxValues] };
