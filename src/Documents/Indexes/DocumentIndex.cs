@@ -177,7 +177,8 @@ internal sealed class DocumentIndex
     public ReduceCounters Reduces { get; } = new();
 
     /// <summary>Whether a document belongs into it.</summary>
-    public bool Covers(Document document) => Definition.CoversCollection(document.CollectionName);
+    public bool Covers(Document document) =>
+        Definition.CoversCollection(document.CollectionName) && Definition.Wants(document);
 
     /// <summary>
     /// The changes of a snapshot that a view of the index has not seen, as a small index in memory, to be disposed; null if they

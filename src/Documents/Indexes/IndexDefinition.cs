@@ -48,6 +48,9 @@ public sealed record IndexDefinition
     /// <summary>The reduce in C# or JavaScript; null: it does not reduce.</summary>
     public string? Reduce { get; init; }
 
+    /// <summary>What it does with archived documents; by default it does not hold them.</summary>
+    public ArchivedDocuments ArchivedDocuments { get; init; }
+
     /// <summary>Further code in JavaScript that its texts may call, by name.</summary>
     public IReadOnlyDictionary<string, string> AdditionalSources { get; init; } = new Dictionary<string, string>();
 

@@ -12,12 +12,14 @@ internal sealed class MappedChanges : IDisposable
 {
     private readonly List<(ChangeFeed Feed, bool IsOwn, bool IsReferenced)> _feeds = [];
     private readonly KindChanges? _values;
+    private readonly IndexMapping _mapping;
     private readonly bool[] _isValid;
     private int _current = -1;
 
     public MappedChanges(DatabaseSnapshot snapshot, IndexMapping mapping, long afterEtag)
     {
         Snapshot = snapshot;
+        _mapping = mapping;
         IReadOnlyList<string> loaded = mapping.AnyMap?.LoadedCollections ?? [];
         if (mapping.Collections.Count == 0)
             _feeds.Add((snapshot.Changes(null, afterEtag), true, loaded.Count > 0));
@@ -36,8 +38,8 @@ internal sealed class MappedChanges : IDisposable
 
     public long Etag => IsValue ? _values!.Etag : Current.Etag; // a value is of these
 
-    /// <summary>Whether the document is gone; or it is none.</summary>
-    public bool IsTombstone => IsValue || Current.IsTombstone;
+    /// <summary>Whether the document is gone, or out of the index as it is archived or not; or it is none.</summary>
+    public bool IsTombstone => IsValue || Current.IsTombstone || (IsOwn && LeavesOut(Current.Document));
 
     /// <summary>Id of the document, or key of the compare-exchange value.</summary>
     public ReadOnlySpan<byte> Id => IsValue ? _values!.Name : Current.Id; // a value is of these
@@ -57,6 +59,9 @@ internal sealed class MappedChanges : IDisposable
     public bool IsValue => _current == _feeds.Count;
 
     private ChangeFeed Current => _feeds[_current].Feed;
+
+    /// <summary>Whether a document of a collection of the index is not in it.</summary>
+    public bool LeavesOut(Document document) => !_mapping.Wants(document);
 
     /// <summary>Goes to the next; false after the last.</summary>
     public bool MoveNext()

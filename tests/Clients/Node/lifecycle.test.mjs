@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import {
-    ConfigureDataArchivalOperation, ConfigureExpirationOperation, ConfigureRefreshOperation, CreateDatabaseOperation, DeleteDatabasesOperation, GetDatabaseRecordOperation,
+    ConfigureDataArchivalOperation, ConfigureExpirationOperation, ConfigureRefreshOperation, CreateDatabaseOperation, DeleteDatabasesOperation, GetDatabaseRecordOperation, GetIndexOperation, IndexDefinition, PutIndexesOperation,
 } from "ravendb";
 import { User, openStore, withDatabase } from "./support.mjs";
 
@@ -65,4 +65,22 @@ test("what cannot be is refused", () => withDatabase(async store => {
     await assert.rejects(store.maintenance.send(new ConfigureExpirationOperation({ disabled: false, deleteFrequencyInSec: 0 })), /frequency of expiration/);
     await assert.rejects(storeWith(store, "users/1", "@expires", "tomorrow"), /'@expires' in the metadata of document 'users\/1' is not a time/);
     assert.equal(await store.openSession().load("users/1"), null);
+}));
+
+test("indexes hold archived documents as they are told", () => withDatabase(async store => {
+    for (const behavior of ["ExcludeArchived", "IncludeArchived", "ArchivedOnly"]) {
+        const definition = new IndexDefinition();
+        definition.name = behavior;
+        definition.maps = new Set(["from u in docs.Users select new { upper = u.name.ToUpper() }"]);
+        definition.archivedDataProcessingBehavior = behavior;
+        await store.maintenance.send(new PutIndexesOperation(definition));
+        assert.equal((await store.maintenance.send(new GetIndexOperation(behavior))).archivedDataProcessingBehavior ?? "ExcludeArchived", behavior);
+    }
+    await store.maintenance.send(new ConfigureDataArchivalOperation({ disabled: false, archiveFrequencyInSec: 1 }));
+    await storeWith(store, "users/1", "@archive-at", past);
+    await storeWith(store, "users/2", "@archive-at", "2999-01-01T00:00:00.0000000Z");
+    const idsOf = async index => (await store.openSession().query({ indexName: index }).waitForNonStaleResults().all()).map(user => user.id).sort();
+    await until(async () => (await idsOf("ArchivedOnly")).length === 1);
+    assert.deepEqual([await idsOf("ExcludeArchived"), await idsOf("IncludeArchived"), await idsOf("ArchivedOnly")], [["users/2"], ["users/1", "users/2"], ["users/1"]]);
+    assert.deepEqual((await store.openSession().query(User).whereExists("name").waitForNonStaleResults().all()).map(user => user.id), ["users/2"]);
 }));

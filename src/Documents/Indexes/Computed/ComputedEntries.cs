@@ -41,7 +41,8 @@ internal sealed class ComputedEntries(IndexMap map, FieldExtractor extractor, Ti
     /// </summary>
     public void AddAgain(MappedChanges feed, byte[] foldedId)
     {
-        if (!feed.Snapshot.TryGetByFoldedId(foldedId, out Document document) || !Covers(document.CollectionName))
+        if (!feed.Snapshot.TryGetByFoldedId(foldedId, out Document document) || !Covers(document.CollectionName)
+            || feed.LeavesOut(document))
             return;
         foldedId.CopyTo(_key, 0);
         Map(document, feed.Snapshot, foldedId.Length);

@@ -27,6 +27,18 @@ internal sealed class DefinitionReader(string indexName)
         _ => throw Refuse(member.Name, $"'{member.Name}' is the path of a number, a string."),
     };
 
+    public ArchivedDocuments Archived(JsonProperty member)
+    {
+        if (member.Value.ValueKind == JsonValueKind.Null)
+            return ArchivedDocuments.ExcludeArchived;
+        return member.Value.ValueKind == JsonValueKind.String
+            && Enum.TryParse(member.Value.GetString(), out ArchivedDocuments archived)
+            && Enum.IsDefined(archived)
+                ? archived
+                : throw Refuse(
+                    member.Name, $"'{member.Name}' is ExcludeArchived, IncludeArchived or ArchivedOnly.");
+    }
+
     public string? Code(JsonProperty member) => member.Value.ValueKind switch
     {
         JsonValueKind.String => member.Value.GetString() is { Length: > 0 } text ? text : null,

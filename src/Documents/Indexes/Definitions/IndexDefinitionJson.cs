@@ -14,6 +14,8 @@ namespace Treepie.Indexes.Definitions;
 /// </summary>
 internal static class IndexDefinitionJson
 {
+    private const string Archived = "ArchivedDataProcessingBehavior";
+
     private static readonly JsonWriterOptions s_options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
     public static byte[] Write(IndexDefinition definition)
@@ -61,6 +63,8 @@ internal static class IndexDefinitionJson
             json.WriteEndObject();
         }
 
+        if (definition.ArchivedDocuments != ArchivedDocuments.ExcludeArchived)
+            json.WriteString(Archived, definition.ArchivedDocuments.ToString());
         if (definition.Computes)
             json.WriteBoolean("Computes"u8, true);
         json.WriteStartObject("Fields"u8);
@@ -83,6 +87,7 @@ internal static class IndexDefinitionJson
         List<IndexFieldDefinition> fields = [];
         string? boost = null, reduce = null;
         bool computes = false;
+        var archived = ArchivedDocuments.ExcludeArchived;
         IReadOnlyDictionary<string, string> sources = new Dictionary<string, string>();
         foreach (JsonProperty member in json.EnumerateObject())
         {
@@ -104,6 +109,9 @@ internal static class IndexDefinitionJson
                     break;
                 case "AdditionalSources":
                     sources = reader.Codes(member);
+                    break;
+                case Archived:
+                    archived = reader.Archived(member);
                     break;
                 case "Computes":
                     computes = reader.IsTrue(member);
@@ -130,6 +138,7 @@ internal static class IndexDefinitionJson
             Reduce = reduce,
             AdditionalSources = sources,
             Computes = computes,
+            ArchivedDocuments = archived,
             Fields = fields
         };
     }

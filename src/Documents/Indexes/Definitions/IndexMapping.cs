@@ -1,5 +1,6 @@
 using Treepie.Computations;
 using Treepie.Indexing.Schema;
+using Treepie.Store;
 
 namespace Treepie.Indexes.Definitions;
 
@@ -60,6 +61,14 @@ internal abstract class IndexMapping
 
         return Collections.Count == 0;
     }
+
+    /// <summary>What is done with archived documents.</summary>
+    public virtual ArchivedDocuments Archived => ArchivedDocuments.ExcludeArchived;
+
+    /// <summary>Whether a document of one of its collections belongs into the index.</summary>
+    public bool Wants(Document document) =>
+        Archived == ArchivedDocuments.IncludeArchived
+            || DocumentArchive.IsArchived(document.Metadata) == (Archived == ArchivedDocuments.ArchivedOnly);
 
     /// <summary>
     /// The field of this index that answers what a query asks of a field, named as in the schema; null if none does.

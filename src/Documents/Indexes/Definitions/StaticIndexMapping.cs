@@ -62,6 +62,8 @@ internal sealed class StaticIndexMapping : IndexMapping
 
     public override string Name => Definition.Name;
 
+    public override ArchivedDocuments Archived => Definition.ArchivedDocuments;
+
     public override IReadOnlyList<string> Collections { get; }
 
     public override IReadOnlyList<AutoIndexField> Fields { get; }

@@ -28,7 +28,7 @@ internal static class WireDefinition
     /// <summary>What changes nothing of the answers.</summary>
     private static readonly string[] s_passedOver =
     [
-        "IndexType", "Type", "SourceType", "LockMode", "Priority", "State", "DeploymentMode", "ArchivedDataProcessingBehavior",
+        "IndexType", "Type", "SourceType", "LockMode", "Priority", "State", "DeploymentMode",
         "SearchEngineType", "ClusterState", "_indexSourceType", "_indexType"
     ];
 

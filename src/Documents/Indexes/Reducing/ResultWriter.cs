@@ -29,6 +29,7 @@ internal sealed class ResultWriter(IndexMap map, IReadOnlyList<string> keys, Tim
     public MappedDocument? MapAgain(MappedChanges feed, byte[] foldedId) =>
         feed.Snapshot.TryGetByFoldedId(foldedId, out Document document)
             && (map.Collections.Count == 0 || map.Collections.Contains(document.CollectionName, StringComparer.OrdinalIgnoreCase))
+            && !feed.LeavesOut(document)
             ? Map(document, feed.Snapshot, foldedId)
             : null;
 

@@ -1,0 +1,26 @@
+using System.Text.Json;
+
+namespace Treepie.Store;
+
+/// <summary>The mark of archived documents: <c>@archived: true</c> in their metadata.</summary>
+internal static class DocumentArchive
+{
+    /// <summary>Whether minified metadata has it; costs a search in it for all others.</summary>
+    public static bool IsArchived(ReadOnlySpan<byte> metadata)
+    {
+        if (metadata.IndexOf("\"@archived\":true"u8) < 0)
+            return false;
+        var reader = new Utf8JsonReader(metadata, new JsonReaderOptions { MaxDepth = int.MaxValue });
+        reader.Read();
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            bool isIt = reader.ValueTextEquals("@archived"u8);
+            reader.Read();
+            if (isIt)
+                return reader.TokenType == JsonTokenType.True;
+            reader.Skip();
+        }
+
+        return false; // it stands deeper
+    }
+}
