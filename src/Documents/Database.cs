@@ -64,6 +64,7 @@ public sealed class Database : IDocumentStore
         Revisions = new DocumentRevisions(host);
         Lifecycle = new DocumentLifecycle(host);
         TimeSeriesPolicies = new TimeSeriesPolicies(host);
+        Settings = new DatabaseSettings(this);
     }
 
     /// <summary>The name; the directory's unless the options give one.</summary>
@@ -89,6 +90,9 @@ public sealed class Database : IDocumentStore
 
     /// <summary>How time series are rolled up, and how long their entries are kept.</summary>
     public TimeSeriesPolicies TimeSeriesPolicies { get; }
+
+    /// <summary>What programs keep with the database about it.</summary>
+    public DatabaseSettings Settings { get; }
 
     /// <summary>States that documents had.</summary>
     public DocumentRevisions Revisions { get; }
@@ -524,6 +528,7 @@ public sealed class Database : IDocumentStore
             this, source, options ?? new ImportOptions(), progress, cancellationToken).ConfigureAwait(false);
         Lifecycle.Apply(); // settings came with it
         TimeSeriesPolicies.Apply();
+        Settings.Forget();
         return report;
     }
 

@@ -50,6 +50,11 @@ internal sealed class WireException(int statusCode, string wireType, string mess
             MissingDatabase = name,
         };
 
+    public static WireException DatabaseDisabled(string name) =>
+        new(
+            StatusCodes.Status503ServiceUnavailable, WireTypes.DatabaseDisabled,
+            $"Database '{name}' is disabled. Enable it with POST /admin/databases/enable.");
+
     public static WireException RouteNotFound(string method, string path) =>
         new(StatusCodes.Status400BadRequest, WireTypes.RouteNotFound, $"There is no route for {method} {path}.");
 }

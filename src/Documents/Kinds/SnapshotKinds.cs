@@ -123,6 +123,13 @@ public static class SnapshotKinds
                 ? record.Value.ToArray()
                 : null;
 
+    /// <summary>The same, with the etag of its last change; 0 where there is nothing.</summary>
+    internal static (long Etag, byte[]? Json) SettingWithEtag(this DatabaseSnapshot snapshot, string name) =>
+        TryFold(name, out byte[] folded)
+            && snapshot.Kinds.TryGet(KindKey.Of(Kind.Setting, default, folded), out KindRecord record)
+                ? (record.Etag, record.Value.ToArray())
+                : (0, null);
+
     private static bool TryGet(DatabaseSnapshot snapshot, Kind kind, string documentId, string name, out KindRecord record)
     {
         record = default;

@@ -16,6 +16,9 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
 {
     private readonly ConcurrentDictionary<string, Door> doors = new(StringComparer.OrdinalIgnoreCase);
 
+    /// <summary>Databases that are known to be disabled, so that they are not opened to be asked.</summary>
+    private readonly ConcurrentDictionary<string, bool> disabled = new(StringComparer.OrdinalIgnoreCase);
+
     public IReadOnlyList<string> Names => source.Names;
 
     /// <summary>The databases for who backs them up, without the gate.</summary>
@@ -50,8 +53,26 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
     public DatabaseLease EnterByItself(string name) =>
         TryEnter(name, isUse: false) ?? throw WireException.DatabaseDoesNotExist(name);
 
+    /// <summary>Whether a database is disabled, as far as that is known without opening it.</summary>
+    public bool IsDisabled(string name) => disabled.ContainsKey(name);
+
+    /// <summary>It was set whether a database is enabled: one that is not is closed when nobody is inside.</summary>
+    public void StateChanged(string name)
+    {
+        disabled.TryRemove(name, out _);
+        using DatabaseLease? lease = TryEnter(name, isUse: false);
+        if (lease is null || !DatabaseState.Of(lease.Database).IsDisabled)
+            return;
+        disabled[name] = true;
+        lease.Dispose();
+        if (doors.TryGetValue(name, out Door? door))
+            door.CloseIdle(clock, TimeSpan.Zero, () => Close(name));
+    }
+
     private DatabaseLease? TryEnter(string name, bool isUse)
     {
+        if (isUse && disabled.ContainsKey(name))
+            throw WireException.DatabaseDisabled(name);
         Door door;
         do
         {
@@ -71,7 +92,16 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
                 MakeRoom();
             database = source.Find(name);
             door.WasOpened = database is not null;
-            return database is null ? null : new DatabaseLease(door, database, isUse ? clock : null);
+            if (database is null)
+                return null;
+            if (isUse && DatabaseState.Of(database).IsDisabled)
+            {
+                disabled[name] = true;
+                database = null; // who was let in leaves
+                throw WireException.DatabaseDisabled(name);
+            }
+
+            return new DatabaseLease(door, database, isUse ? clock : null);
         }
         finally
         {
@@ -126,6 +156,7 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
         try
         {
             await door.Empty.ConfigureAwait(false);
+            disabled.TryRemove(name, out _);
             return source.Delete(name, deleteFiles);
         }
         finally

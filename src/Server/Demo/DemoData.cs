@@ -57,6 +57,14 @@ internal static class DemoData
         await WriteGuideAsync(database, output, url);
     }
 
+    /// <summary>Loads Northwind alone into a database.</summary>
+    public static async Task LoadSampleAsync(Database database, CancellationToken cancellationToken)
+    {
+        foreach (string resource in Resources().Where(static name => !name.Contains("movies", StringComparison.Ordinal)))
+            await LoadAsync(database, resource, cancellationToken);
+        await DefineIndexesAsync(database, cancellationToken);
+    }
+
     /// <summary>The index that queries by place go to: where each order went, to whom, by whom.</summary>
     private static async Task DefineIndexesAsync(Database database, CancellationToken cancellationToken)
     {

@@ -31,6 +31,9 @@ internal static class AllEndpoints
         AttachmentsEndpoints.Map(routes);
         TimeSeriesEndpoints.Map(routes);
         TimeSeriesPolicyEndpoints.Map(routes);
+        ConfigurationEndpoints.Map(routes);
+        DatabaseStateEndpoints.Map(routes);
+        SampleDataEndpoints.Map(routes);
         LifecycleEndpoints.Map(routes);
         RevisionsEndpoints.Map(routes);
         QueriesEndpoints.Map(routes);

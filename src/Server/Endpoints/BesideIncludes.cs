@@ -40,10 +40,13 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
     /// </summary>
     public bool HasGuardOfMissing => IsClusterWide && MissingGuards().Any();
 
-    /// <summary>Writes it as members behind the others.</summary>
-    public Task WriteAsync() => BesideWire.WriteAsync(request, snapshot, Read(), IsClusterWide ? MissingGuards() : []);
+    /// <summary>Writes what was <see cref="Read"/>, as members behind the others.</summary>
+    public Task WriteAsync(BesideIncluded included) =>
+        BesideWire.WriteAsync(request, snapshot, included, IsClusterWide ? MissingGuards() : []);
 
-    private BesideIncluded Read()
+    /// <summary>Reads what is asked for: before the answer begins, so that what cannot be is still answered.</summary>
+    /// <exception cref="WireException">A time or a number is none.</exception>
+    public BesideIncluded Read()
     {
         var included = new BesideIncluded
         {

@@ -129,7 +129,8 @@ internal static class DatabasesEndpoints
             if (!request.Server.Databases.Names.Contains(name, StringComparer.OrdinalIgnoreCase))
                 throw WireException.DatabaseDoesNotExist(name);
 
-        foreach (string name in names)
+        string[] open = [.. names.Where(name => DatabaseStateEndpoints.CanDelete(request, name))];
+        foreach (string name in open)
         {
             await request.Server.Databases.DeleteAsync(name, deleteFiles).ConfigureAwait(false);
             request.Server.Operations.Forget(name);
@@ -145,12 +146,13 @@ internal static class DatabasesEndpoints
         }).ConfigureAwait(false);
     }
 
-    private static List<string> NamesOf(JsonElement command)
+    /// <summary>The databases that a command names.</summary>
+    public static List<string> NamesOf(JsonElement command)
     {
         if (!command.TryGetProperty("DatabaseNames", out JsonElement array)
             || array.ValueKind != JsonValueKind.Array
             || array.GetArrayLength() == 0)
-            throw WireException.BadRequest("The command lacks 'DatabaseNames', the databases to delete. Nothing was deleted.");
+            throw WireException.BadRequest("The command lacks 'DatabaseNames', the databases it is about. Nothing was changed.");
 
         var names = new List<string>();
         foreach (JsonElement element in array.EnumerateArray())
@@ -171,7 +173,7 @@ internal static class DatabasesEndpoints
         int start = (int)Math.Min(request.Number("start", 0), int.MaxValue);
         int pageSize = (int)Math.Min(request.Number("pageSize", int.MaxValue), int.MaxValue);
         IEnumerable<DatabaseDescription> listed = one is not null ? all : all.Skip(start).Take(pageSize);
-        return request.JsonAsync((listed, namesOnly), static (json, state) =>
+        return request.JsonAsync((listed, namesOnly, request.Server.Databases), static (json, state) =>
         {
             json.WriteStartObject();
             json.WriteStartArray("Databases");
@@ -185,7 +187,7 @@ internal static class DatabasesEndpoints
 
                 json.WriteStartObject();
                 json.WriteString("Name", database.Name);
-                json.WriteBoolean("Disabled", false);
+                json.WriteBoolean("Disabled", state.Databases.IsDisabled(database.Name));
                 json.WriteBoolean("IsEncrypted", database.IsEncrypted);
                 if (database.Problem is not null)
                     json.WriteString("LoadError", ServerPaths.Hide(database.Problem));
@@ -202,7 +204,7 @@ internal static class DatabasesEndpoints
         string name = request.RequiredParameter("name");
         if (request.Server.Databases.Describe(name) is not [var description, ..])
             return NotThere(request, name);
-        using DatabaseLease? lease = description.Problem is not null ? null : request.Server.Databases.TryEnter(name);
+        using DatabaseLease? lease = description.Problem is not null ? null : request.Server.Databases.EnterByItself(name);
         return WriteRecord(request, description.Name, description.IsEncrypted, lease?.Database);
     }
 
@@ -217,19 +219,22 @@ internal static class DatabasesEndpoints
         {
             json.WriteStartObject();
             json.WriteString("DatabaseName", state.name);
-            json.WriteBoolean("Disabled", false);
+            DatabaseState? set = state.database is null ? null : DatabaseState.Of(state.database);
+            json.WriteBoolean("Disabled", set?.IsDisabled == true);
+            json.WriteString("LockMode", (set?.Lock ?? DatabaseLock.Unlock).ToString());
             json.WriteBoolean("Encrypted", state.isEncrypted);
             json.WriteNumber("Etag", CommandIndex);
             json.WritePropertyName("Topology");
             TopologyEndpoints.WriteMembers(json);
             foreach (string empty in (ReadOnlySpan<string>)[
-                "Settings", "Indexes", "AutoIndexes", "IndexesHistory", "RollingIndexes", "Sorters", "Analyzers",
+                "Indexes", "AutoIndexes", "IndexesHistory", "RollingIndexes", "Sorters", "Analyzers",
                              "RavenConnectionStrings", "SqlConnectionStrings"])
             {
                 json.WriteStartObject(empty);
                 json.WriteEndObject();
             }
 
+            ConfigurationEndpoints.WriteRecord(json, state.database);
             if (state.database is not null)
             {
                 LifecycleEndpoints.WriteRecord(json, state.database);

@@ -21,6 +21,7 @@ internal static class DocumentLoader
         StringValues includePaths = request.Parameters("include");
         using DatabaseSnapshot snapshot = database.BeginRead();
         var beside = new BesideIncludes(request, snapshot, ids);
+        Queries.BesideIncluded included = beside.Read();
         IncludeCollector? includes = includePaths.Count == 0
             ? null
             : new IncludeCollector(includePaths, request.Server.Limits.MaxCommandsPerRequest);
@@ -59,7 +60,7 @@ internal static class DocumentLoader
             await WriteIncludesAsync(request, snapshot, includes, metadataOnly, beside.IsClusterWide).ConfigureAwait(false);
 
         output.Write("}"u8);
-        await beside.WriteAsync().ConfigureAwait(false);
+        await beside.WriteAsync(included).ConfigureAwait(false);
         output.Write("}"u8);
     }
 

@@ -33,7 +33,11 @@ internal sealed class Routes(IEndpointRouteBuilder endpoints, RequestFrame frame
         string method, string pattern, AccessLevel level, Func<HttpServerRequest, DatabaseLease, Task> handler) =>
         Map(
             method, DatabasePrefix + pattern, new RequiredAccess(level, DatabaseParameter),
-            http => frame.ServeDatabaseAsync(http, handler));
+            http => frame.ServeDatabaseAsync(http, (request, lease) =>
+            {
+                ConfigurationEndpoints.Announce(request, lease.Database);
+                return handler(request, lease);
+            }));
 
     /// <summary>Every method of a path, where no other route takes it.</summary>
     public void Rest(string pattern, AccessLevel level, Func<HttpServerRequest, Task> handler) =>

@@ -3,7 +3,7 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>What the server is, and the configuration that clients ask for (there is none to give yet).</summary>
+/// <summary>What the server is, and the configuration of clients for all databases, of which there is none.</summary>
 internal static class ServerInfoEndpoints
 {
     public static void Map(Routes routes)
@@ -11,8 +11,6 @@ internal static class ServerInfoEndpoints
         routes.Server("GET", "/build/version", AccessLevel.ValidUser, BuildVersion);
         routes.Server("GET", "/configuration/client", AccessLevel.ValidUser, ClientConfiguration);
         routes.Server("GET", "/setup/alive", AccessLevel.Anyone, static request => request.NoContentAsync());
-        routes.Database(
-            "GET", "/configuration/client", AccessLevel.DatabaseRead, static (request, _) => ClientConfiguration(request));
         routes.Database("GET", "/healthcheck", AccessLevel.DatabaseRead, static (request, _) => request.NoContentAsync());
     }
 

@@ -35,7 +35,7 @@ internal static class UnbuiltEndpoints
         ("/admin/connection-strings", "Connection strings"), ("/replication/{**rest}", "Replication"),
         ("/admin/analyzers", Analyzers), ("/analyzers", Analyzers),
         ("/admin/sorters", Sorters), ("/sorters", Sorters),
-        ("/admin/configuration/{**rest}", "Settings of a database"),
+        ("/admin/configuration/{**rest}", "Other configurations of a database"),
         ("/admin/documents-compression/{**rest}", "Compression of documents"),
         ("/admin/transactions/{**rest}", "Recording of transactions"), ("/admin/ai/{**rest}", "AI tasks"),
         ("/ai/{**rest}", "AI tasks"),
@@ -43,7 +43,7 @@ internal static class UnbuiltEndpoints
 
     private static readonly (string Pattern, string Feature)[] OfTheServer =
     [
-        ("/admin/databases/{**rest}", "Enabling, disabling, locking and moving databases"),
+        ("/admin/databases/{**rest}", "Other requests about databases"),
         ("/admin/compact", "Compacting on demand"),
         ("/admin/configuration/{**rest}", "Settings of the server"), ("/admin/logs/{**rest}", "Settings of the log"),
         ("/admin/certificates/{**rest}", "Other requests about certificates"),

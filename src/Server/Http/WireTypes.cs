@@ -14,6 +14,7 @@ internal static class WireTypes
     public const string IndexDoesNotExist = "Raven.Client.Exceptions.Documents.Indexes.IndexDoesNotExistException";
     public const string IndexCompilation = "Raven.Client.Exceptions.Documents.Compilation.IndexCompilationException";
     public const string DatabaseDoesNotExist = "Raven.Client.Exceptions.Database.DatabaseDoesNotExistException";
+    public const string DatabaseDisabled = "Raven.Client.Exceptions.Database.DatabaseDisabledException";
     public const string DatabaseLoadFailure = "Raven.Client.Exceptions.Database.DatabaseLoadFailureException";
     public const string RouteNotFound = "Raven.Client.Exceptions.Routing.RouteNotFoundException";
     public const string Authorization = "Raven.Client.Exceptions.Security.AuthorizationException";

@@ -32,7 +32,11 @@ internal sealed class RequestGrammar(Random random)
         ("DELETE", "admin/tasks"), ("POST", "admin/tasks/state"), ("GET", "stats"), ("GET", "stats/detailed"),
         ("GET", "collections/stats"), ("GET", "admin/record"), ("GET", "healthcheck"),
         ("GET", "configuration/client"), ("POST", "admin/encryption/key"), ("POST", "admin/encryption/rotate"),
-        ("GET", "attachments"), ("POST", "timeseries"), ("GET", "changes"),
+        ("GET", "attachments"), ("GET", "timeseries"), ("POST", "timeseries"), ("GET", "timeseries/ranges"),
+        ("GET", "timeseries/config"), ("POST", "admin/timeseries/config"), ("PUT", "admin/timeseries/policy"),
+        ("DELETE", "admin/timeseries/policy"), ("POST", "timeseries/names/config"), ("PUT", "admin/configuration/client"),
+        ("PUT", "admin/configuration/studio"), ("GET", "configuration/studio"), ("PUT", "admin/configuration/settings"),
+        ("POST", "admin/revisions/conflicts/config"), ("GET", "changes"),
     ];
 
     private static readonly (string Method, string Path)[] s_serverRoutes =

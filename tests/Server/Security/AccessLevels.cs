@@ -58,9 +58,12 @@ internal static class AccessLevels
         * /periodic-backup/{**rest} ValidUser
         DELETE /admin/certificates Operator
         DELETE /admin/databases Operator
+        DELETE /admin/databases/orchestrator Operator
+        DELETE /admin/databases/shard Operator
         DELETE /admin/tokens Operator
         DELETE /databases/{database}/admin/revisions DatabaseAdmin
         DELETE /databases/{database}/admin/tasks DatabaseAdmin
+        DELETE /databases/{database}/admin/timeseries/policy DatabaseAdmin
         DELETE /databases/{database}/attachments DatabaseReadWrite
         DELETE /databases/{database}/cmpxchg DatabaseReadWrite
         DELETE /databases/{database}/docs DatabaseReadWrite
@@ -88,6 +91,7 @@ internal static class AccessLevels
         GET /databases/{database}/collections/stats DatabaseRead
         GET /databases/{database}/collections/stats/detailed DatabaseRead
         GET /databases/{database}/configuration/client DatabaseRead
+        GET /databases/{database}/configuration/studio DatabaseRead
         GET /databases/{database}/counters DatabaseRead
         GET /databases/{database}/data-archival/config DatabaseRead
         GET /databases/{database}/debug/identities DatabaseRead
@@ -117,11 +121,12 @@ internal static class AccessLevels
         GET /databases/{database}/task DatabaseRead
         GET /databases/{database}/tasks DatabaseRead
         GET /databases/{database}/timeseries DatabaseRead
+        GET /databases/{database}/timeseries/config DatabaseRead
         GET /databases/{database}/timeseries/ranges DatabaseRead
         GET /databases/{database}/timeseries/stats DatabaseRead
+        GET /healthz Anyone
         GET /operations/state Operator
         GET /periodic-backup/status DatabaseRead of name=
-        GET /healthz Anyone
         GET /readyz Anyone
         GET /setup/alive Anyone
         GET /topology DatabaseRead of name=
@@ -135,7 +140,16 @@ internal static class AccessLevels
         POST /admin/certificates Operator
         POST /admin/certificates/edit Operator
         POST /admin/certificates/generate Operator
+        POST /admin/databases/disable Operator
+        POST /admin/databases/dynamic-node-distribution Operator
+        POST /admin/databases/enable Operator
+        POST /admin/databases/promote Operator
+        POST /admin/databases/reorder Operator
+        POST /admin/databases/set-lock Operator
+        POST /admin/databases/topology/modify Operator
+        POST /admin/databases/unused-ids Operator
         POST /admin/operations/kill Operator
+        POST /admin/replication/conflicts/solver DatabaseAdmin of name=
         POST /admin/restore/database Operator
         POST /admin/restore/points Operator
         POST /admin/restore/upload Operator
@@ -157,7 +171,9 @@ internal static class AccessLevels
         POST /databases/{database}/admin/refresh/config DatabaseAdmin
         POST /databases/{database}/admin/revisions/config DatabaseAdmin
         POST /databases/{database}/admin/revisions/config/enforce DatabaseAdmin
+        POST /databases/{database}/admin/revisions/conflicts/config DatabaseAdmin
         POST /databases/{database}/admin/tasks/state DatabaseAdmin
+        POST /databases/{database}/admin/timeseries/config DatabaseAdmin
         POST /databases/{database}/bulk_docs DatabaseReadWrite
         POST /databases/{database}/bulk_insert DatabaseReadWrite
         POST /databases/{database}/counters DatabaseReadWrite
@@ -176,10 +192,19 @@ internal static class AccessLevels
         POST /databases/{database}/smuggler/export DatabaseRead
         POST /databases/{database}/smuggler/import DatabaseReadWrite
         POST /databases/{database}/streams/queries DatabaseRead
+        POST /databases/{database}/studio/sample-data DatabaseAdmin
         POST /databases/{database}/timeseries DatabaseReadWrite
+        POST /databases/{database}/timeseries/names/config DatabaseReadWrite
         PUT /admin/certificates Operator
         PUT /admin/databases Operator
+        PUT /admin/databases/node Operator
+        PUT /admin/databases/orchestrator Operator
+        PUT /admin/databases/shard Operator
+        PUT /databases/{database}/admin/configuration/client DatabaseAdmin
+        PUT /databases/{database}/admin/configuration/settings DatabaseAdmin
+        PUT /databases/{database}/admin/configuration/studio DatabaseAdmin
         PUT /databases/{database}/admin/indexes DatabaseAdmin
+        PUT /databases/{database}/admin/timeseries/policy DatabaseAdmin
         PUT /databases/{database}/attachments DatabaseReadWrite
         PUT /databases/{database}/cmpxchg DatabaseReadWrite
         PUT /databases/{database}/docs DatabaseReadWrite

@@ -1,0 +1,80 @@
+using System.Collections.Concurrent;
+using System.Text.Json;
+using Treepie.Kinds;
+using Treepie.Store;
+using Treepie.Writes;
+
+namespace Treepie;
+
+/// <summary>
+/// What programs keep with a database about it: JSON objects under names, in every snapshot and backup of it. The database itself
+/// reads none of them. Thread-safe.
+/// </summary>
+public sealed class DatabaseSettings
+{
+    /// <summary>Longest object in bytes: 256 KiB.</summary>
+    public const int MaxBytes = 256 * 1024;
+
+    /// <summary>Apart from what the database sets itself.</summary>
+    private const string Prefix = "of-programs/";
+
+    private readonly Database _database;
+    private readonly ConcurrentDictionary<string, (long Etag, byte[]? Json)> _known = new(StringComparer.Ordinal);
+
+    internal DatabaseSettings(Database database) => _database = database;
+
+    /// <summary>The object of a name; null where there is none.</summary>
+    public ReadOnlyMemory<byte>? Get(string name)
+    {
+        byte[]? json = Read(name).Json;
+        return json is null ? default(ReadOnlyMemory<byte>?) : json;
+    }
+
+    /// <summary>Etag of the last change of a name; 0 where there is nothing.</summary>
+    public long Etag(string name) => Read(name).Etag;
+
+    /// <summary>Keeps an object under a name, or forgets it; durable when this completes.</summary>
+    /// <exception cref="InvalidDocumentException">It is no object, or too long.</exception>
+    public async Task SetAsync(string name, ReadOnlyMemory<byte>? json, CancellationToken cancellationToken = default)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        if (json is { } given)
+            Check(name, given);
+        using var batch = new WriteBatch(_database.Options);
+        await _database.WriteAsync(batch.Setting(Prefix + name, json?.ToArray()), cancellationToken).ConfigureAwait(false);
+        _known.TryRemove(name, out _);
+    }
+
+    /// <summary>Others have written settings: they are read again.</summary>
+    internal void Forget() => _known.Clear();
+
+    private static void Check(string name, ReadOnlyMemory<byte> json)
+    {
+        if (json.Length > MaxBytes)
+            throw new InvalidDocumentException(
+                $"The setting '{name}' has {json.Length:N0} bytes; {MaxBytes:N0} are allowed. Nothing was changed.");
+        try
+        {
+            using var parsed = JsonDocument.Parse(json);
+            if (parsed.RootElement.ValueKind == JsonValueKind.Object)
+                return;
+        }
+        catch (JsonException error)
+        {
+            throw new InvalidDocumentException($"The setting '{name}' is no JSON. Nothing was changed. {error.Message}");
+        }
+
+        throw new InvalidDocumentException($"The setting '{name}' is no JSON object. Nothing was changed.");
+    }
+
+    private (long Etag, byte[]? Json) Read(string name)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(name);
+        if (_known.TryGetValue(name, out (long, byte[]?) known))
+            return known;
+        using DatabaseSnapshot snapshot = _database.BeginRead();
+        (long Etag, byte[]? Json) found = snapshot.SettingWithEtag(Prefix + name);
+        // a name that is not there is not remembered: there may be any number of them
+        return found.Json is null ? found : _known.GetOrAdd(name, found);
+    }
+}

@@ -1,0 +1,127 @@
+using System.Text.Json;
+using Treepie.Server.Http;
+using Treepie.Server.Security;
+
+namespace Treepie.Server.Endpoints;
+
+/// <summary>
+/// Configuration that is kept with a database for others: of clients, which read it when it changes; of the studio; settings by
+/// key; and what is done with conflicts, of which one node has none.
+/// </summary>
+internal static class ConfigurationEndpoints
+{
+    private const string Client = "client-configuration", Studio = "studio", Settings = "settings",
+        RevisionsForConflicts = "revisions-for-conflicts", Solver = "conflict-solver";
+
+    public static void Map(Routes routes)
+    {
+        routes.Database("GET", "/configuration/client", AccessLevel.DatabaseRead, GetClient);
+        routes.Database(
+            "PUT", "/admin/configuration/client", AccessLevel.DatabaseAdmin, (request, database) => Put(request, database, Client));
+        routes.Database("GET", "/configuration/studio", AccessLevel.DatabaseRead, GetStudio);
+        routes.Database(
+            "PUT", "/admin/configuration/studio", AccessLevel.DatabaseAdmin, (request, database) => Put(request, database, Studio));
+        routes.Database("PUT", "/admin/configuration/settings", AccessLevel.DatabaseAdmin, PutSettings);
+        routes.Database("POST", "/admin/revisions/conflicts/config", AccessLevel.DatabaseAdmin, PutRevisionsForConflicts);
+        routes.ServerOf("name", "POST", "/admin/replication/conflicts/solver", AccessLevel.DatabaseAdmin, PutSolver);
+    }
+
+    /// <summary>
+    /// Says in a header that the configuration is another one than the client has, which it then reads.
+    /// </summary>
+    public static void Announce(HttpServerRequest request, Database database)
+    {
+        if (request.Header("Client-Configuration-Etag") is { Length: > 0 } known
+            && known.Trim('"') != database.Settings.Etag(Client).ToString(System.Globalization.CultureInfo.InvariantCulture))
+            request.SetHeader("Refresh-Client-Configuration", "true");
+    }
+
+    /// <summary>Writes what is configured as members of a record.</summary>
+    public static void WriteRecord(Utf8JsonWriter json, Database? database)
+    {
+        foreach ((string member, string name) in (ReadOnlySpan<(string, string)>)
+        [
+            ("Settings", Settings), ("Client", Client), ("Studio", Studio), ("RevisionsForConflicts", RevisionsForConflicts),
+            ("ConflictSolverConfig", Solver),
+        ])
+        {
+            ReadOnlyMemory<byte>? value = database?.Settings.Get(name);
+            if (value is null && name != Settings)
+                continue;
+            json.WritePropertyName(member);
+            json.WriteRawValue(value is { } given ? given.Span : "{}"u8);
+        }
+    }
+
+    // Clients read the etag with a regular expression that allows no space after the colon.
+    private static Task GetClient(HttpServerRequest request, Database database) => request.JsonAsync(
+        (Etag: database.Settings.Etag(Client), Json: database.Settings.Get(Client)), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber("Etag", state.Etag);
+            json.WritePropertyName("Configuration");
+            if (state.Json is { } given)
+                json.WriteRawValue(given.Span);
+            else
+                json.WriteNullValue();
+            json.WriteEndObject();
+        });
+
+    private static Task GetStudio(HttpServerRequest request, Database database) => database.Settings.Get(Studio) is { } given
+        ? request.JsonAsync(given, static (json, given) => json.WriteRawValue(given.Span))
+        : request.EmptyAsync(StatusCodes.Status404NotFound);
+
+    private static async Task Put(HttpServerRequest request, Database database, string name)
+    {
+        await SetAsync(request, database, name).ConfigureAwait(false);
+        await request.NoContentAsync().ConfigureAwait(false);
+    }
+
+    private static async Task PutSettings(HttpServerRequest request, Database database)
+    {
+        await SetAsync(request, database, Settings, static root =>
+        {
+            foreach (JsonProperty setting in root.EnumerateObject())
+                if (setting.Value.ValueKind is not (JsonValueKind.String or JsonValueKind.Null))
+                    throw WireException.BadRequest(
+                        $"The setting '{setting.Name}' is no text. Nothing was changed. Send it as a string.");
+        }).ConfigureAwait(false);
+        await request.NoContentAsync().ConfigureAwait(false);
+    }
+
+    private static async Task PutRevisionsForConflicts(HttpServerRequest request, Database database)
+    {
+        await SetAsync(request, database, RevisionsForConflicts).ConfigureAwait(false);
+        await request.JsonAsync(database.LastEtag, static (json, etag) =>
+        {
+            json.WriteStartObject();
+            json.WriteNumber("RaftCommandIndex", etag);
+            json.WriteEndObject();
+        }).ConfigureAwait(false);
+    }
+
+    private static async Task PutSolver(HttpServerRequest request)
+    {
+        string name = request.RequiredParameter("name");
+        using Databases.DatabaseLease lease = request.Server.Databases.Enter(name);
+        await SetAsync(request, lease.Database, Solver).ConfigureAwait(false);
+        await request.JsonAsync((name, lease.Database), static (json, state) =>
+        {
+            json.WriteStartObject();
+            json.WriteString("Key", "db/" + state.name);
+            json.WriteNumber("RaftCommandIndex", state.Database.LastEtag);
+            json.WritePropertyName("Solver");
+            json.WriteRawValue(state.Database.Settings.Get(Solver)!.Value.Span); // it was set
+            json.WriteEndObject();
+        }).ConfigureAwait(false);
+    }
+
+    private static async Task SetAsync(
+        HttpServerRequest request, Database database, string name, Action<JsonElement>? check = null)
+    {
+        using RequestBody body = await request.ReadBodyAsync(DatabaseSettings.MaxBytes).ConfigureAwait(false);
+        using (JsonDocument json = WireJson.ParseObject(body, "a configuration"))
+            check?.Invoke(json.RootElement);
+        await database.Settings.SetAsync(name, body.Memory, request.Aborted).ConfigureAwait(false);
+    }
+}

@@ -1,0 +1,79 @@
+// What is configured of a database as a whole, with the client as published.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+    ConfigureRevisionsForConflictsOperation, DeleteDatabasesOperation, GetClientConfigurationOperation, GetDatabaseRecordOperation, GetDatabaseSettingsOperation, ModifyConflictSolverOperation,
+    PromoteDatabaseNodeOperation, PutClientConfigurationOperation, PutDatabaseSettingsOperation, ReorderDatabaseMembersOperation, SetDatabaseDynamicDistributionOperation,
+    SetDatabasesLockOperation, ToggleDatabasesStateOperation, UpdateUnusedDatabasesOperation,
+} from "ravendb";
+import { User, openStore, seed, url, withDatabase } from "./support.mjs";
+
+test("clients are configured, and read it when it changes", () => withDatabase(async (store, name) => {
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    assert.equal((await store.maintenance.send(new GetClientConfigurationOperation())).configuration, null);
+    await store.maintenance.send(new PutClientConfigurationOperation({ maxNumberOfRequestsPerSession: 3, disabled: false, etag: 0 }));
+    const { configuration, etag } = await store.maintenance.send(new GetClientConfigurationOperation());
+    assert.equal(configuration.maxNumberOfRequestsPerSession, 3);
+    assert.ok(etag > 0);
+    const other = openStore(name);
+    try {
+        await other.openSession().load("users/1");
+        const session = other.openSession();
+        for (let i = 0; i < 3; i++)
+            await session.query(User).whereEquals("name", `${i}`).all();
+        await assert.rejects(session.query(User).whereEquals("name", "x").all(), /maximum number of requests/i);
+    } finally {
+        other.dispose();
+    }
+}));
+
+test("a database is disabled and enabled", () => withDatabase(async (store, name) => {
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    const off = await store.maintenance.server.send(new ToggleDatabasesStateOperation(name, true));
+    assert.deepEqual([off.success, off.disabled, off.name], [true, true, name]);
+    await assert.rejects(store.openSession().load("users/1"), { name: "DatabaseDisabledException" });
+    assert.equal((await store.maintenance.server.send(new GetDatabaseRecordOperation(name))).disabled, true);
+    const listed = (await (await fetch(`${url}/databases`)).json()).Databases.find(database => database.Name === name);
+    assert.equal(listed.Disabled, true);
+    assert.equal((await store.maintenance.server.send(new ToggleDatabasesStateOperation(name, false))).disabled, false);
+    assert.equal((await store.openSession().load("users/1")).name, "Ada");
+}));
+
+test("a locked database is not deleted", () => withDatabase(async (store, name) => {
+    await store.maintenance.server.send(new SetDatabasesLockOperation({ databaseNames: [name], mode: "PreventDeletesError" }));
+    assert.equal((await store.maintenance.server.send(new GetDatabaseRecordOperation(name))).lockMode, "PreventDeletesError");
+    await assert.rejects(store.maintenance.server.send(new DeleteDatabasesOperation({ databaseNames: [name], hardDelete: true })), /locked/);
+    await store.maintenance.server.send(new SetDatabasesLockOperation({ databaseNames: [name], mode: "PreventDeletesIgnore" }));
+    await store.maintenance.server.send(new DeleteDatabasesOperation({ databaseNames: [name], hardDelete: true }));
+    assert.notEqual(await store.maintenance.server.send(new GetDatabaseRecordOperation(name)), null);
+    await store.maintenance.server.send(new SetDatabasesLockOperation({ databaseNames: [name], mode: "Unlock" }));
+}));
+
+test("settings, conflicts and the studio's configuration are kept", () => withDatabase(async (store, name) => {
+    await store.maintenance.send(new PutDatabaseSettingsOperation(name, { "Indexing.MapTimeoutInSec": "7" }));
+    assert.deepEqual((await store.maintenance.send(new GetDatabaseSettingsOperation(name))).settings, { "Indexing.MapTimeoutInSec": "7" });
+    assert.ok((await store.maintenance.server.send(new ConfigureRevisionsForConflictsOperation(name, { disabled: false, minimumRevisionsToKeep: 4 }))).raftCommandIndex > 0);
+    const solver = await store.maintenance.server.send(new ModifyConflictSolverOperation(name, {}, true));
+    assert.equal(solver.key, `db/${name}`);
+    const put = await fetch(`${url}/databases/${name}/admin/configuration/studio`, { method: "PUT", body: JSON.stringify({ Environment: "Testing" }) });
+    assert.equal(put.status, 204);
+    assert.equal((await (await fetch(`${url}/databases/${name}/configuration/studio`)).json()).Environment, "Testing");
+    const record = await (await fetch(`${url}/admin/databases?name=${name}`)).json();
+    assert.equal(record.ConflictSolverConfig.ResolveToLatest, true);
+    assert.equal(record.RevisionsForConflicts.MinimumRevisionsToKeep, 4);
+}));
+
+test("what one node can do it does, and what needs several is refused", () => withDatabase(async (store, name) => {
+    await store.maintenance.server.send(new ReorderDatabaseMembersOperation(name, ["A"]));
+    await assert.rejects(store.maintenance.server.send(new ReorderDatabaseMembersOperation(name, ["B", "A"])), /one node/);
+    await store.maintenance.server.send(new SetDatabaseDynamicDistributionOperation(name, true));
+    await store.maintenance.server.send(new UpdateUnusedDatabasesOperation(name, { databaseIds: ["UZLFFnVNzUmsuxR0XYrOfg"] }));
+    await assert.rejects(store.maintenance.server.send(new PromoteDatabaseNodeOperation(name, "B")), /one node/);
+}));
+
+test("sample data fills an empty database", () => withDatabase(async (store, name) => {
+    const fill = () => fetch(`${url}/databases/${name}/studio/sample-data`, { method: "POST" });
+    assert.equal((await fill()).status, 204);
+    assert.ok(await store.openSession().query({ collection: "Orders" }).count() > 800);
+    assert.equal((await fill()).status, 400);
+}));
