@@ -10,6 +10,7 @@ internal sealed class ColumnCollector : ExpressionVisitor
     private readonly ParameterExpression _document;
     private readonly Dictionary<Expression, string> _names = new(ReferenceEqualityComparer.Instance);
     private readonly List<Column> _columns = [];
+    private readonly List<ParameterExpression> _elements = []; // of functions over lists
 
     public ColumnCollector(PathTranslator paths, DocumentLambda projection)
     {
@@ -36,19 +37,33 @@ internal sealed class ColumnCollector : ExpressionVisitor
             return node;
         }
 
-        if (_paths.DependsOnDocument(node) && _paths.TryFind(node) is { IsRoot: false } path)
+        if (node is ParameterExpression parameter && _elements.Contains(parameter))
+            return node;
+        // Of SelectMany a row has the lists themselves.
+        bool isComputedHere = node is MethodCallExpression { Method.Name: "SelectMany" } || _elements.Exists(element => PathTranslator.DependsOn(node, element));
+        if (!isComputedHere && _paths.DependsOnDocument(node) && _paths.TryFind(node) is { IsRoot: false } path)
         {
             Add(node, path);
             return node;
         }
 
         if (node is ParameterExpression)
-            throw Refusal.Of(node, "Of a group there are Key, Count() and Sum(x => x.Member).");
+            throw Refusal.Of(node, "Of a group there are Key, Count(), Sum(x => x.Member) and Average(x => x.Member).");
+        if (node is MethodCallExpression call && Sequences.Takes(call))
+        {
+            IsComputed = true;
+            Visit(call.Arguments[0]);
+            var function = (LambdaExpression)call.Arguments[1]; // as Takes has it
+            _elements.Add(function.Parameters[0]);
+            Visit(function.Body);
+            return node;
+        }
+
         if (node is LambdaExpression lambda)
             throw Refusal.Of(
                 lambda,
-                "A projection runs no functions over lists. Select the list and go on with what ToListAsync() gives, or call a "
-                    + "method of the document's class.");
+                "A projection runs functions that LINQ takes for one element of a list, such as 'o.Lines.Where(l => l.Price > "
+                    + "1).Sum(l => l.Price)'. Select the list and go on with what ToListAsync() gives.");
         IsComputed |= node is not (NewExpression or MemberInitExpression);
         return base.Visit(node);
     }

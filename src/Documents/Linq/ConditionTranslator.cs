@@ -173,9 +173,20 @@ internal sealed class ConditionTranslator
             return (type == ExpressionType.Equal) == truth ? Of(left) : Clause.Not(Of(left));
         throw Refusal.Of(
             node,
-            "An index has the members as they are stored, not what is computed of them. Store the result as a member of its own, "
-                + "or compare the members themselves.");
+            Unconverted(left) is MemberExpression { Expression.Type: var moment } && IsTime(moment)
+                ? "Of a time, conditions know the year and the day ('x.At.Year == 2024', 'x.At.Date == day'). Write a range of "
+                    + "times, 'x.At >= from && x.At < to', or store the month, weekday or hour as a member of its own."
+                : "An index has the members as they are stored, not what is computed of them. Store the result as a member of its "
+                    + "own, or compare the members themselves.");
     }
+
+    private static Expression Unconverted(Expression expression) =>
+        expression is UnaryExpression { NodeType: ExpressionType.Convert } convert ? convert.Operand : expression;
+
+    private static bool IsTime(Type type) =>
+        (Nullable.GetUnderlyingType(type) ?? type) is var time
+        && (time == typeof(DateTime) || time == typeof(DateTimeOffset) || time == typeof(DateOnly) || time == typeof(TimeOnly)
+            || time == typeof(TimeSpan));
 
     private Clause OfCompareTo(Expression subject, Expression with, ExpressionType type, BinaryExpression node)
     {
@@ -295,7 +306,7 @@ internal sealed class ConditionTranslator
     private Clause? OfYear(Expression left, ExpressionType type, object? value, Expression node)
     {
         if (left is not MemberExpression { Expression: { } moment, Member.Name: "Year" or "Date" } part
-            || moment.Type != typeof(DateTime)
+            || (moment.Type != typeof(DateTime) && moment.Type != typeof(DateOnly))
             || Paths.TryFind(moment) is not { IsRoot: false } path)
             return null;
         (DateTime from, DateTime to) = (part.Member.Name, value) switch
@@ -307,17 +318,20 @@ internal sealed class ConditionTranslator
                     DateTime.SpecifyKind(day.AddDays(1), DateTimeKind.Unspecified)),
             _ => throw Refusal.Of(node, "Compare with a year from 1 to 9998, or with a day without a time."),
         };
-        Clause begins = Range(path, ExpressionType.GreaterThanOrEqual, from, node),
-            begun = Range(path, ExpressionType.LessThan, from, node);
+        bool isDay = moment.Type == typeof(DateOnly);
+        Clause Stands(ExpressionType sign, DateTime time) =>
+            Range(path, sign, isDay ? DateOnly.FromDateTime(time) : time, node);
+        Clause begins = Stands(ExpressionType.GreaterThanOrEqual, from),
+            begun = Stands(ExpressionType.LessThan, from);
         return type switch
         {
-            ExpressionType.Equal when !path.IsOfElements => Clause.And(begins, Range(path, ExpressionType.LessThan, to, node)),
+            ExpressionType.Equal when !path.IsOfElements => Clause.And(begins, Stands(ExpressionType.LessThan, to)),
             ExpressionType.NotEqual when !path.IsOfElements =>
-                Clause.Not(Clause.And(begins, Range(path, ExpressionType.LessThan, to, node))),
+                Clause.Not(Clause.And(begins, Stands(ExpressionType.LessThan, to))),
             ExpressionType.LessThan => begun,
             ExpressionType.GreaterThanOrEqual => begins,
-            ExpressionType.LessThanOrEqual => Range(path, ExpressionType.LessThan, to, node),
-            ExpressionType.GreaterThan => Range(path, ExpressionType.GreaterThanOrEqual, to, node),
+            ExpressionType.LessThanOrEqual => Stands(ExpressionType.LessThan, to),
+            ExpressionType.GreaterThan => Stands(ExpressionType.GreaterThanOrEqual, to),
             _ => throw Refusal.Of(node, ElementTranslator.OneConditionEach),
         };
     }

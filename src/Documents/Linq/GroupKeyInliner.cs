@@ -2,7 +2,9 @@ using System.Linq.Expressions;
 
 namespace Treepie.Linq;
 
-/// <summary>Puts what documents are grouped by in place of a group's key.</summary>
+/// <summary>
+/// Puts what documents are grouped by in place of a group's key, and a sum divided by a number in place of an average.
+/// </summary>
 internal sealed class GroupKeyInliner(ParameterExpression group, Expression key) : ExpressionVisitor
 {
     protected override Expression VisitMember(MemberExpression node)
@@ -19,4 +21,13 @@ internal sealed class GroupKeyInliner(ParameterExpression group, Expression key)
 
         return node.Update(owner);
     }
+
+    protected override Expression VisitMethodCall(MethodCallExpression node) =>
+        node.Method.Name == "Average"
+        && node.Method.DeclaringType == typeof(Enumerable)
+        && node.Arguments is [{ } source, LambdaExpression member]
+        && source == group
+        && GroupValue.Average(member) is { } average
+            ? average
+            : base.VisitMethodCall(node);
 }

@@ -12,8 +12,18 @@ namespace Treepie.Linq;
 /// </summary>
 internal sealed class Interpreter(IReadOnlyDictionary<Expression, object?>? given = null)
 {
+    private Dictionary<ParameterExpression, object?>? _arguments;
+
     /// <summary>The value of an expression without parameters.</summary>
     public static object? ValueOf(Expression expression) => new Interpreter().Evaluate(expression);
+
+    /// <summary>The value of a function of one parameter.</summary>
+    public object? Apply(LambdaExpression function, object? argument)
+    {
+        _arguments ??= [];
+        _arguments[function.Parameters[0]] = argument;
+        return Evaluate(function.Body);
+    }
 
     public object? Evaluate(Expression expression)
     {
@@ -23,6 +33,8 @@ internal sealed class Interpreter(IReadOnlyDictionary<Expression, object?>? give
         return expression switch
         {
             ConstantExpression constant => constant.Value,
+            ParameterExpression parameter when _arguments?.TryGetValue(parameter, out known) == true => known,
+            MethodCallExpression call when Sequences.Takes(call) => new Sequences(this).Of(call),
             MemberExpression member => Member(member),
             MethodCallExpression call => Call(call),
             UnaryExpression unary => Unary(unary),
@@ -41,7 +53,8 @@ internal sealed class Interpreter(IReadOnlyDictionary<Expression, object?>? give
                 test.TypeOperand.IsInstanceOfType(Evaluate(test.Expression)),
             LambdaExpression => throw Refusal.Of(
                 expression,
-                "A function inside a projection or a value is not run. Call it after the query, on what ToListAsync() gives."),
+                "Inside a projection or a value functions are arguments of LINQ methods that take one function of one element. Call "
+                    + "others after the query, on what ToListAsync() gives."),
             _ => throw Refusal.Of(expression, "Compute the value before the query, in a variable, and name that."),
         };
     }

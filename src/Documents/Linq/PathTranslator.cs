@@ -49,6 +49,8 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
     public DocumentPath? TryFind(Expression expression) => expression switch
     {
         ParameterExpression parameter => _scope.GetValueOrDefault(parameter),
+        GroupValue { Member: { } member } value => SumOf(member, value.Type),
+        GroupValue value => new DocumentPath("count()", value.Type),
         UnaryExpression { NodeType: ExpressionType.Convert or ExpressionType.ConvertChecked or ExpressionType.TypeAs } convert
             when Keeps(convert) => TryFind(convert.Operand),
         UnaryExpression { NodeType: ExpressionType.ArrayLength } => null,
@@ -71,7 +73,8 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
 
     /// <summary>Whether an expression refers to the document or an element of it.</summary>
     public bool DependsOnDocument(Expression expression) =>
-        Search.Any(expression, node => node is ParameterExpression parameter && _scope.ContainsKey(parameter));
+        Search.Any(
+            expression, node => node is GroupValue || (node is ParameterExpression parameter && _scope.ContainsKey(parameter)));
 
     /// <summary>Whether an expression refers to one parameter.</summary>
     public static bool DependsOn(Expression expression, ParameterExpression parameter) =>
@@ -188,14 +191,20 @@ internal sealed class PathTranslator(IQuerySession session, Type documentType)
             case "Count" or "LongCount" when call.Arguments.Count == 1:
                 return new DocumentPath("count()", call.Type);
             case "Sum" when call.Arguments is [_, LambdaExpression { Parameters.Count: 1 } lambda]:
-                Enter(lambda.Parameters[0], new DocumentPath("", documentType));
-                return new DocumentPath($"sum({Of(lambda.Body).Text})", call.Type);
+                return SumOf(lambda, call.Type);
             default:
                 throw Refusal.Of(
                     call,
-                    "Of a group there are Key, Count() and Sum(x => x.Member). Averages are a sum divided by a count; for least "
-                        + "and greatest values see AggregateBy.");
+                    "Of a group there are Key, Count(), Sum(x => x.Member), and Average(x => x.Member) of numbers that cannot be "
+                        + "null. For least and greatest values write 'AggregateBy(x => x.Key).MinOn(x => x.Member).MaxOn(…)', or "
+                        + "define an index with a reduce.");
         }
+    }
+
+    private DocumentPath SumOf(LambdaExpression member, Type type)
+    {
+        Enter(member.Parameters[0], new DocumentPath("", documentType));
+        return new DocumentPath($"sum({Of(member.Body).Text})", type);
     }
 
     private DocumentPath? OfKey(Expression dictionary, Expression key, Type type)

@@ -67,11 +67,57 @@ public sealed class LinqOracleTests : IDisposable
     }
 
     [Fact]
+    public async Task Functions_over_lists_in_projections_give_what_the_same_LINQ_gives_in_memory()
+    {
+        var random = new Random(Seed.Next());
+        List<Order> all = await Fill(random, 100);
+        await Compare(all, o => o.Lines.Sum(l => l.Amount));
+        await Compare(all, o => new { o.City, Total = o.Lines.Sum(l => l.Amount * o.Price), Count = o.Lines.Count(l => l.Amount > 4) });
+        await Compare(all, o => o.Lines.Where(l => l.Amount > o.Number).Select(l => l.Sku + "!").ToList());
+        await Compare(all, o => o.Lines.OrderByDescending(l => l.Amount).ThenBy(l => l.Sku).Select(l => l.Amount).ToArray());
+        await Compare(all, o => o.Lines.SelectMany(l => l.Colors).Where(c => c.Length > 2).Distinct().Count());
+        await Compare(all, o => o.Lines.Any(l => l.Colors.Any(c => c == o.City)) || o.Lines.All(l => l.Amount > 2));
+        await Compare(all, o => o.Lines.Max(l => (int?)l.Amount) ?? -1);
+        await Compare(all, o => o.Lines.Min(l => (decimal?)(l.Amount / 2m)));
+        await Compare(all, o => o.Lines.Average(l => (double?)l.Amount));
+        await Compare(all, o => o.Marks.Where(m => m > 3).Select(m => m * 2L).Sum(m => m));
+        await Compare(all, o => o.Lines.FirstOrDefault(l => l.Amount > 5) == null);
+        await Compare(all, o => o.Marks.FirstOrDefault(m => m > 5) + o.Marks.LastOrDefault(m => m < 5));
+        await Compare(all, o => o.Lines.Select(l => l.Colors.Count(c => c != l.Sku)).Sum());
+
+        // What fails in memory fails here, and says of which expression.
+        Order empty = all.First(o => o.Lines.Count == 0);
+        using DocumentSession session = _database.OpenSession();
+        var error = await Assert.ThrowsAsync<InvalidOperationException>(
+            () => session.Query<Order>()
+                .Where(o => o.Id == empty.Id)
+                .Select(o => o.Lines.MaxBy(l => l.Amount)!.Sku) // null, as in memory
+                .ToListAsync(Token));
+        Assert.Contains("MaxBy", error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
     public async Task Groups_are_those_of_the_same_LINQ_in_memory()
     {
         var random = new Random(Seed.Next());
         List<Order> all = [.. (await Fill(random, 300)).Where(o => !string.IsNullOrEmpty(o.City))];
         using DocumentSession session = _database.OpenSession();
+        var averages = await session.Query<Order>()
+            .GroupBy(o => o.City)
+            .Select(g => new { g.Key, Number = g.Average(o => o.Number), Price = g.Average(o => o.Price), Serial = g.Average(o => o.Serial) })
+            .ToListAsync(Token);
+        Assert.Equal(
+            all.GroupBy(o => o.City)
+                .Select(
+                    g => new
+                    {
+                        g.Key,
+                        Number = g.Average(o => o.Number),
+                        Price = g.Average(o => o.Price),
+                        Serial = g.Average(o => o.Serial)
+                    })
+                .OrderBy(g => g.Key, StringComparer.Ordinal),
+            averages.Where(g => !string.IsNullOrEmpty(g.Key)).OrderBy(g => g.Key, StringComparer.Ordinal));
         var rows = await session.Query<Order>()
             .GroupBy(o => o.City)
             .Select(g => new { City = g.Key, Count = g.Count(), Numbers = g.Sum(o => o.Number), Double = g.Count() * 2 })

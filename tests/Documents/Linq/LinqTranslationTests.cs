@@ -100,6 +100,9 @@ public sealed class LinqTranslationTests : IDisposable
         { "some element does not", o => o.Lines.Any(l => !l.Colors.Contains("red")) },
         { "not what is computed of them", o => o.Number * 2 > 5 },
         { "not what is computed of them", o => o.City!.Length > 5 },
+        { "Write a range of times", o => o.OrderedAt.Month == 5 },
+        { "Write a range of times", o => o.OrderedAt.DayOfWeek == DayOfWeek.Monday },
+        { "Write a range of times", o => o.OrderedAt.TimeOfDay > TimeSpan.FromHours(12) },
         { "Of strings, conditions call", o => o.City!.IsNormalized() },
         { "Ids are compared with '=='", o => o.Id!.CompareTo("orders/5") > 0 },
         { "not what is computed of them", o => o.Lines.Sum(l => l.Amount) > 3 },
@@ -179,7 +182,13 @@ public sealed class LinqTranslationTests : IDisposable
             groups.Where(g => g.Count > 1).OrderByDescending(g => g.Sum).ToRql().Text);
         var error = Assert.Throws<NotSupportedException>(
             () => _session.Query<Order>().GroupBy(o => o.City).Select(g => g.Max(o => o.Number)).ToRql());
-        Assert.Contains("Key, Count() and Sum", error.Message, StringComparison.Ordinal);
+        Assert.Contains("AggregateBy(x => x.Key).MinOn", error.Message, StringComparison.Ordinal);
+        Assert.Equal(
+            "from Orders group by City select sum(Number) as 'c0', count() as 'c1'",
+            _session.Query<Order>().GroupBy(o => o.City).Select(g => g.Average(o => o.Number)).ToRql().Text);
+        error = Assert.Throws<NotSupportedException>(
+            () => _session.Query<Order>().GroupBy(o => o.City).Select(g => g.Average(o => o.Rating)).ToRql());
+        Assert.Contains("cannot be null", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]
@@ -207,8 +216,9 @@ public sealed class LinqTranslationTests : IDisposable
             "by name", Assert.Throws<NotSupportedException>(() => query.OrderBy(o => o.Status).ToRql()).Message,
             StringComparison.Ordinal);
         Assert.Contains(
-            "runs no functions",
-            Assert.Throws<NotSupportedException>(() => query.Select(o => o.Lines.Sum(l => l.Amount)).ToRql()).Message,
+            "runs functions that LINQ takes for one element",
+            Assert.Throws<NotSupportedException>(() => query.Select(o => o.Lines.Aggregate(0, (a, l) => a + l.Amount)).ToRql())
+                .Message,
             StringComparison.Ordinal);
     }
 }

@@ -1,0 +1,112 @@
+using System.Collections;
+using System.Diagnostics.CodeAnalysis;
+using System.Linq.Expressions;
+
+namespace Treepie.Linq;
+
+/// <summary>
+/// Calls of LINQ with functions, inside a projection: <c>o.Lines.Where(l => l.Price > 1).Sum(l => l.Price)</c>. The functions are
+/// walked for each element, so that nothing is compiled.
+/// </summary>
+internal sealed class Sequences(Interpreter interpreter)
+{
+    /// <summary>Whether it is a call that is done here: of one list, with functions of one element.</summary>
+    public static bool Takes(MethodCallExpression call) =>
+        call.Method.DeclaringType == typeof(Enumerable)
+        && call.Arguments is [_, LambdaExpression { Parameters.Count: 1 }]
+        && call.Method.Name is "Where" or "Select" or "SelectMany" or "Any" or "All" or "Count" or "LongCount" or "Sum" or "Min"
+            or "Max" or "Average" or "First" or "FirstOrDefault" or "Last" or "LastOrDefault" or "Single" or "SingleOrDefault"
+            or "OrderBy" or "OrderByDescending" or "ThenBy" or "ThenByDescending" or "TakeWhile" or "SkipWhile" or "MinBy"
+            or "MaxBy" or "DistinctBy";
+
+    public object? Of(MethodCallExpression call)
+    {
+        var function = (LambdaExpression)call.Arguments[1]; // as Takes has it
+        object? Value(object? item) => interpreter.Apply(function, item);
+        bool Holds(object? item) => Value(item) is true;
+        if (call.Method.Name.StartsWith("OrderBy", StringComparison.Ordinal)
+            || call.Method.Name.StartsWith("ThenBy", StringComparison.Ordinal))
+            return Typed(Ordered(call), call);
+
+        IEnumerable<object?> source = Items(call.Arguments[0]);
+        return call.Method.Name switch
+        {
+            "Where" => Typed(source.Where(Holds), call),
+            "Select" => Typed(source.Select(Value), call),
+            "SelectMany" => Typed(source.SelectMany(item => Items(Value(item), function.Body)), call),
+            "TakeWhile" => Typed(source.TakeWhile(Holds), call),
+            "SkipWhile" => Typed(source.SkipWhile(Holds), call),
+            "DistinctBy" => Typed(source.DistinctBy(Value), call),
+            "Any" => source.Any(Holds),
+            "All" => source.All(Holds),
+            "Count" => source.Count(Holds),
+            "LongCount" => source.LongCount(Holds),
+            "First" => source.First(Holds),
+            "FirstOrDefault" => source.FirstOrDefault(Holds, Interpreter.DefaultOf(call.Type)),
+            "Last" => source.Last(Holds),
+            "LastOrDefault" => source.LastOrDefault(Holds, Interpreter.DefaultOf(call.Type)),
+            "Single" => source.Single(Holds),
+            "SingleOrDefault" => source.SingleOrDefault(Holds, Interpreter.DefaultOf(call.Type)),
+            "MinBy" => source.Any() || HasNull(call.Type) ? source.MinBy(Value) : throw Empty(),
+            "MaxBy" => source.Any() || HasNull(call.Type) ? source.MaxBy(Value) : throw Empty(),
+            _ => Aggregate(call, [.. source.Select(Value).Where(static value => value is not null)], function.ReturnType),
+        };
+    }
+
+    private static bool HasNull(Type type) => !type.IsValueType || Nullable.GetUnderlyingType(type) is not null;
+
+    private static InvalidOperationException Empty() => new("Sequence contains no elements");
+
+    /// <summary>Of values that are not null, as LINQ has it.</summary>
+    private static object? Aggregate(MethodCallExpression call, object?[] values, Type type)
+    {
+        string name = call.Method.Name;
+        if (values.Length == 0 && name != "Sum")
+            return HasNull(call.Type) ? null : throw Empty();
+        if (name is "Min" or "Max")
+            return name == "Min" ? values.Min() : values.Max();
+        bool sums = name == "Sum";
+        return Type.GetTypeCode(Nullable.GetUnderlyingType(type) ?? type) switch
+        {
+            TypeCode.Int32 => sums ? (object)values.Cast<int>().Sum() : values.Cast<int>().Average(),
+            TypeCode.Int64 => sums ? (object)values.Cast<long>().Sum() : values.Cast<long>().Average(),
+            TypeCode.Single => sums ? (object)values.Cast<float>().Sum() : values.Cast<float>().Average(),
+            TypeCode.Double => sums ? (object)values.Cast<double>().Sum() : values.Cast<double>().Average(),
+            TypeCode.Decimal => sums ? (object)values.Cast<decimal>().Sum() : values.Cast<decimal>().Average(),
+            _ => throw Refusal.Of(call, "Sums and averages are of numbers."),
+        };
+    }
+
+    private IOrderedEnumerable<object?> Ordered(MethodCallExpression call)
+    {
+        var function = (LambdaExpression)call.Arguments[1]; // as Takes has it
+        object? Key(object? item) => interpreter.Apply(function, item);
+        bool isDescending = call.Method.Name.EndsWith("Descending", StringComparison.Ordinal);
+        if (call.Method.Name.StartsWith("OrderBy", StringComparison.Ordinal))
+        {
+            IEnumerable<object?> source = Items(call.Arguments[0]);
+            return isDescending ? source.OrderByDescending(Key) : source.OrderBy(Key);
+        }
+
+        IOrderedEnumerable<object?> first = call.Arguments[0] is MethodCallExpression before && Takes(before)
+            ? Ordered(before)
+            : throw Refusal.Of(call, "ThenBy stands behind OrderBy.");
+        return isDescending ? first.ThenByDescending(Key) : first.ThenBy(Key);
+    }
+
+    private IEnumerable<object?> Items(Expression source) => Items(interpreter.Evaluate(source), source);
+
+    private static IEnumerable<object?> Items(object? list, Expression source) =>
+        (list as IEnumerable ?? throw new InvalidOperationException($"'{source}' is null and has no elements.")).Cast<object?>();
+
+    [UnconditionalSuppressMessage(
+        "AOT", "IL3050",
+        Justification = "The expression names the method that gives a sequence of this type, whose code makes arrays of it.")]
+    private static Array Typed(IEnumerable<object?> items, MethodCallExpression call)
+    {
+        object?[] values = [.. items];
+        var typed = Array.CreateInstance(call.Type.GenericTypeArguments[0], values.Length); // all give IEnumerable<T>
+        Array.Copy(values, typed, values.Length);
+        return typed;
+    }
+}
