@@ -20,6 +20,9 @@ switch (args)
     case [StartSuite.OpenVerb, string path]:
         await StartSuite.OpenOnceAsync(path);
         return 0;
+    case [EmbeddedSuite.ColdVerb, string engine, string path]:
+        EmbeddedSuite.RunCold(engine, path);
+        return 0;
     case [FdbLoad.Verb, string engine, string path, string rows]:
         FdbLoad.Run(engine, path, int.Parse(rows, CultureInfo.InvariantCulture));
         return 0;
@@ -93,7 +96,8 @@ ISuite[] suites =
 [
     new IngestSuite(), new ReadSuite(), new StartSuite(), new FdbSuite(), new FilterSuite(), new LocatorSuite(), new OpenSuite(),
     new FasterSuite(), new DiskMapSuite(), new EncryptedSuite(), new EncryptedSearchSuite(),
-    new BackupSuite(), SearchSuite.OfVerses, SearchSuite.OfMadeTexts, new SearchMixedSuite(), new IndexingSuite(), new NearSuite(), new ComputingSuite(),
+    new BackupSuite(), SearchSuite.OfVerses, SearchSuite.OfMadeTexts, new SearchMixedSuite(), new IndexingSuite(),
+    new NearSuite(), new ComputingSuite(), new EmbeddedSuite(),
 ];
 
 string? wanted = args.FirstOrDefault(arg => !arg.StartsWith("--", StringComparison.Ordinal));
