@@ -8,7 +8,7 @@ internal sealed record TortureOptions
     private static readonly string[] _names =
     [
         "--minutes", "--seconds", "--seed", "--repeat", "--threads", "--first", "--mutants", "--long-reader", "--killed-process",
-        "--modes", "--mutant", "--mutant-seconds", "--no-page", "--page", "--help"
+        "--modes", "--mode", "--mutant", "--mutant-seconds", "--no-page", "--page", "--help"
     ];
 
     /// <summary>How long.</summary>
@@ -53,6 +53,9 @@ internal sealed record TortureOptions
     /// <summary>Only these modes; all where empty.</summary>
     public IReadOnlyList<string> Modes { get; init; } = [];
 
+    /// <summary>Whether the whole server is tortured, and nothing else.</summary>
+    public bool IsServer => Modes is [Servers.ServerTorture.ModeName];
+
     public bool IsHelp { get; init; }
 
     /// <summary>Whether the arguments are ours, and not the test platform's.</summary>
@@ -75,7 +78,7 @@ internal sealed record TortureOptions
                 "--repeat" => options with { Repeat = Value(arguments, ref i) },
                 "--encrypted" => options with { IsEncrypted = true },
                 "--killed-process" => options with { KilledProcessDirectory = Value(arguments, ref i) },
-                "--modes" => options with { Modes = Value(arguments, ref i).Split(',') },
+                "--modes" or "--mode" => options with { Modes = Value(arguments, ref i).Split(',') },
                 "--mutant" => options with { OnlyMutants = true, Mutant = Value(arguments, ref i) },
                 "--mutant-seconds" => options with { TimeOfMutant = TimeSpan.FromSeconds(Number(arguments, ref i)) },
                 "--page" => options with { ForcesPage = true },

@@ -3,6 +3,7 @@ using System.Globalization;
 using Treepie.Torture.Modes;
 using Treepie.Torture.Real;
 using Treepie.Torture.Runs;
+using Treepie.Torture.Servers;
 
 namespace Treepie.Torture;
 
@@ -20,6 +21,7 @@ internal static class TortureProgram
           --first N         the first seed; otherwise drawn
           --threads N       so many (one for each processor)
           --modes A,B       only these modes: exhaustive, seeds, kills, failing-calls, bit-flips, mixtures, forgeries, forks, closings, threads, killed-processes
+          --mode server     the whole server, killed under clients of every kind; --first N the seed
           --mutants         only the mutants; --mutant NAME one of them; --mutant-seconds N for each (60)
           --no-page         leaves docs/reliability.md as it is; --page writes it after a run of some modes too
           --long-reader     10 GB through a database of 1 GB on the real disk, while a reader stays open
@@ -46,6 +48,9 @@ internal static class TortureProgram
 
         if (options.KilledProcessDirectory is { } directory)
             return KilledProcess.Run(directory, options.FirstSeed, options.IsEncrypted);
+
+        if (options.IsServer)
+            return ServerTorture.Run(options.FirstSeed, options.Time, Console.WriteLine) is null ? 0 : 1;
 
         return (options.IsLongReader ? ReadLong(Console.WriteLine) : Torture(options, Console.WriteLine)) is null ? 0 : 1;
     }
