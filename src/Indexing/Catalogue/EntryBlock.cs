@@ -144,25 +144,30 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     /// </summary>
     private void PassPlain(long id, ref ReadOnlySpan<byte> items)
     {
-        const int Others = StepFlag | HeadsFlag | LengthFlag;
-        (int next, long passed) = (at, Id);
-        while (passed < id && bytes.Length - next > CopiedBytes)
+        const int Others = 0xFF & ~((1 << OwnShift) * MostOwn), Most = MostOwn << OwnShift;
+        ReadOnlySpan<byte> all = bytes;
+        int end = keyLength;
+        if (end < MostOwn || keyRoom.Length - end < CopiedBytes)
+            return;
+        Span<byte> room = keyRoom[(end - MostOwn)..(end + CopiedBytes)];
+        (int next, long passed, int itemsAt, int length) = (at, Id, 0, -1);
+        while (passed < id && all.Length - next > CopiedBytes)
         {
-            int flags = bytes[next], own = flags >> OwnShift, shared = keyLength - own;
-            if ((flags & Others) != 0 || own >= MostOwn || shared < 0 || keyRoom.Length - shared < CopiedBytes)
+            int flags = all[next], own = flags >> OwnShift;
+            if ((flags & Others) != 0 || flags == Most)
                 break;
-
-            int itemsAt = next + 1 + own, length = bytes[itemsAt++];
-            if (length > sbyte.MaxValue || length > bytes.Length - itemsAt)
+            int lengthAt = next + 1 + own, itemBytes = all[lengthAt];
+            if (itemBytes > sbyte.MaxValue || itemBytes > all.Length - lengthAt - 1)
                 break;
-
-            MemoryMarshal.Write(keyRoom[shared..], MemoryMarshal.Read<ulong>(bytes[(next + 1)..]));
-            items = bytes.Slice(itemsAt, length);
+            MemoryMarshal.Write(room[(MostOwn - own)..], MemoryMarshal.Read<ulong>(all[(next + 1)..]));
+            (itemsAt, length) = (lengthAt + 1, itemBytes);
             next = itemsAt + length;
             passed++;
         }
 
         (at, Id) = (next, passed);
+        if (length >= 0)
+            items = all.Slice(itemsAt, length);
     }
 
     private bool Pass(out ReadOnlySpan<byte> items)
