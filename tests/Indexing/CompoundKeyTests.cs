@@ -102,6 +102,15 @@ public sealed class CompoundKeyTests
             Assert.Null(results.MissingCompound);
             Assert.Equal("walk a compound key", results.Plan?.Operation);
             Assert.Equal(11, results.Counters.TermsScanned); // not the thousand that are even
+            request = request with { WithPosition = true };
+            for (int page = 0; page < 5; page++)
+            {
+                using SearchResults next = searcher.Search(
+                    request, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
+                Assert.Equal("walk a compound key", next.Plan?.Operation);
+                Assert.InRange(next.Counters.TermsScanned, 10, 12); // wherever it goes on
+                request = request with { After = next.Position };
+            }
         }
     }
 
@@ -189,13 +198,14 @@ public sealed class CompoundKeyTests
             1 => new AndQuery([equality, new NotQuery(new TermQuery("name", FieldValue.Of("same")))]),
             _ => equality,
         };
+        bool isDescending = random.Next(2) == 0;
+        bool? areNullsFirst = random.Next(4) switch { 0 => true, 1 => false, _ => null };
         SortKey first = random.Next(4) switch
         {
-            0 => new SortKey("price", SortKind.Double, random.Next(2) == 0),
-            1 => new SortKey("price", SortKind.Long, random.Next(2) == 0),
-            2 => new SortKey("city", SortKind.Text, random.Next(2) == 0),
-            _ => new SortKey(
-                "name", SortKind.Text, random.Next(2) == 0, random.Next(4) switch { 0 => true, 1 => false, _ => null }),
+            0 => new SortKey("price", SortKind.Double, isDescending, areNullsFirst),
+            1 => new SortKey("price", SortKind.Long, isDescending, areNullsFirst),
+            2 => new SortKey("city", SortKind.Text, isDescending, areNullsFirst),
+            _ => new SortKey("name", SortKind.Text, isDescending, areNullsFirst),
         };
         return new SearchRequest
         {
@@ -206,25 +216,39 @@ public sealed class CompoundKeyTests
         };
     }
 
-    /// <summary>1 where a compound key was gone along.</summary>
+    /// <summary>
+    /// Compares a page and some that go on from it; 1 where a compound key was gone along on all of them.
+    /// </summary>
     private static int Compare(TemporaryStore store, SearchRequest request, int seed)
     {
+        const int Pages = 4;
         using var searcher = new IndexSearcher(store.Environment);
-        (string expected, _) = Ask(searcher, request with { OrderHint = OrderHint.Sort });
-        (string compound, string? way) = Ask(searcher, request with { OrderHint = OrderHint.Compound });
-        Assert.True(expected == compound, $"Seed {seed}, {way}: {request}\n{expected}\n{compound}");
-        Assert.Equal(expected, Ask(searcher, request).Answer);
-        return way == "walk a compound key" ? 1 : 0;
+        bool isAlong = true;
+        request = request with { WithPosition = true };
+        for (int page = 0; page < Pages; page++)
+        {
+            (string expected, _, byte[]? position) = Ask(searcher, request with { OrderHint = OrderHint.Sort });
+            (string compound, string? way, _) = Ask(searcher, request with { OrderHint = OrderHint.Compound });
+            Assert.True(expected == compound, $"Seed {seed}, {way}, page {page}: {request}\n{expected}\n{compound}");
+            Assert.Equal(expected, Ask(searcher, request).Answer);
+            isAlong &= way == "walk a compound key";
+            if (position is null)
+                break;
+            request = request with { After = position, Skip = 0 };
+        }
+
+        return isAlong ? 1 : 0;
     }
 
-    private static (string Answer, string? Way) Ask(IndexSearcher searcher, SearchRequest request)
+    private static (string Answer, string? Way, byte[]? Position) Ask(IndexSearcher searcher, SearchRequest request)
     {
         using SearchResults results = searcher.Search(
             request, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
         var text = new StringBuilder();
         while (results.MoveNext())
             text.Append(Encoding.UTF8.GetString(results.Key)).Append(' ');
-        return (text.Append(results.TotalCount).ToString(), results.Plan?.Operation);
+        text.Append(results.TotalCount).Append(results.Position is { } position ? Convert.ToHexString(position) : "");
+        return (text.ToString(), results.Plan?.Operation, results.Position);
     }
 
     /// <summary>Trees that grew with the index are those that are made at once.</summary>

@@ -27,19 +27,18 @@ internal sealed record CompoundRange(TermQuery Equality, long Entries, int Numbe
 
     /// <summary>
     /// The equality of a request with the fewest entries for which there is a compound key, or could be; null where the order is
-    /// none of values, goes on from a key, has nulls at its other end, or nothing is compared for equality.
+    /// none of values, or nothing is compared for equality.
     /// </summary>
-    public static CompoundRange? Find(QueryContext context, SearchRequest request, bool goesOn)
+    public static CompoundRange? Find(QueryContext context, SearchRequest request)
     {
-        if (goesOn
-            || request.Take == 0
+        if (request.Take == 0
             || request.Sort.Count == 0
             || SortPlan.NeedsScores(request.Sort)
             || context.Combined is not null)
             return null;
 
         SortKey first = request.Sort[0];
-        if (OrderOf(first) is not { } order || (first.NullsFirst ?? !first.Descending) == first.Descending)
+        if (OrderOf(first) is not { } order)
             return null;
 
         CompoundRange? best = null;

@@ -10,31 +10,85 @@ namespace Treepie.Indexing.Searching;
 /// <summary>
 /// Finds the first hits of an order among the entries with one value of another field: goes along the keys of a compound key,
 /// asks the filter about each entry, and ends when there are enough. Entries whose sort values are the same as far as the keys
-/// have them are a group, put in order by these values.
+/// have them are a group, put in order by these values. A walk that goes on from a hit begins with the group of that hit.
 /// </summary>
+/// <remarks>
+/// Keys have nulls before all values. Where the order has them at the other end, these two ranges of keys are walked in turn.
+/// </remarks>
+/// <param name="context">The query.</param>
+/// <param name="tree">The compound key's.</param>
+/// <param name="prefix">What the keys of the entries begin with.</param>
+/// <param name="sort">The first key of the order.</param>
+/// <param name="filter">What entries have to match.</param>
+/// <param name="parts">The parts of the order.</param>
+/// <param name="limit">Hits wanted.</param>
+/// <param name="after">The sort key of the hit to go on from; empty: from the first.</param>
 internal sealed class CompoundWalk(
-    QueryContext context, Tree tree, byte[] prefix, SortKey sort, FilterProbe filter, KeyPart[] parts, long limit)
+    QueryContext context, Tree tree, byte[] prefix, SortKey sort, FilterProbe filter, KeyPart[] parts, long limit,
+    ReadOnlyMemory<byte> after)
 {
     private readonly List<long> found = context.Rent<IdList>().Ids;
     private readonly List<long> group = context.Rent<IdList>().Ids;
     private readonly byte[] order = new byte[CompoundKeyText.MaxOrderBytes];
     private int orderLength = -1;
+    private bool isFirstGroup = true;
     private SortRoom? room;
+
+    // The hit to go on from: its sort value as keys have it, and its id.
+    private byte[] given = [];
+    private long givenId = -1;
 
     private long Left => limit - found.Count;
 
     /// <summary>Whether the entries of a group are equal in all that is asked, so that their ids say their order.</summary>
     private bool IsByIds => parts.Length == 1 && CompoundKeyText.IsWhole(order.AsSpan(0, orderLength));
 
+    /// <summary>Whether some entries of the group may have been given before.</summary>
+    private bool GoesOn => isFirstGroup && !after.IsEmpty;
+
     /// <summary>Ids of the first hits in order; good until the query ends.</summary>
     public List<long> Run()
     {
+        byte[] from = [];
+        if (!after.IsEmpty)
+        {
+            given = CompoundKeyText.OrderOf(after.Span, sort.Kind, sort.Descending);
+            givenId = EntryKey.Read(after.Span[^EntryKey.Bytes..]);
+            from = [.. prefix, .. given];
+        }
+
         using Cursor cursor = tree.OpenCursor();
+        bool areNullsFirst = sort.NullsFirst ?? !sort.Descending;
+        if (areNullsFirst != sort.Descending)
+        {
+            Walk(cursor, prefix, from);
+        }
+        else
+        {
+            byte[] nulls = [.. prefix, KeyPart.NullsFirstRank], values = [.. prefix, KeyPart.ValueRank];
+            (byte[] first, byte[] second) = areNullsFirst ? (nulls, values) : (values, nulls);
+            if (from.Length == 0 || from.AsSpan().StartsWith(first))
+                Walk(cursor, first, from);
+            if (Left > 0)
+                Walk(cursor, second, from.AsSpan().StartsWith(second) ? from : []);
+        }
+
+        return found;
+    }
+
+    /// <summary>Goes along the keys of a range, from some keys on.</summary>
+    /// <param name="cursor">Over the keys.</param>
+    /// <param name="range">What the keys begin with.</param>
+    /// <param name="from">What the keys of the first group begin with; empty: it is the first of the range.</param>
+    private void Walk(Cursor cursor, byte[] range, byte[] from)
+    {
         int steps = 0;
-        for (bool valid = Begin(cursor); valid && Left > 0; valid = sort.Descending ? cursor.MovePrevious() : cursor.MoveNext())
+        for (bool valid = Begin(cursor, range, from);
+             valid && Left > 0;
+             valid = sort.Descending ? cursor.MovePrevious() : cursor.MoveNext())
         {
             ReadOnlySpan<byte> key = cursor.Key;
-            if (!key.StartsWith(prefix))
+            if (!key.StartsWith(range))
                 break;
             if ((++steps & 1023) == 0)
                 context.Check();
@@ -44,7 +98,7 @@ internal sealed class CompoundWalk(
         }
 
         EndGroup();
-        return found;
+        orderLength = -1;
     }
 
     /// <summary>Takes an entry; false when there are enough.</summary>
@@ -59,32 +113,57 @@ internal sealed class CompoundWalk(
             orderLength = mine.Length;
         }
 
-        if (filter.Contains(id))
+        if (!(GoesOn && IsByIds && IsGiven(mine, id)) && filter.Contains(id))
             group.Add(id);
         return sort.Descending || !IsByIds || group.Count < Left; // upwards the first ids come first
     }
 
-    private bool Begin(Cursor cursor)
+    /// <summary>Whether ids alone say which entries of the first group were given.</summary>
+    private bool IsGivenByIds => parts.Length == 1 && CompoundKeyText.IsWhole(given);
+
+    /// <summary>The least key behind that of the hit to go on from.</summary>
+    private byte[] BehindGiven(byte[] from)
+    {
+        byte[] key = [.. from, .. new byte[EntryKey.Bytes]];
+        EntryKey.Write(key.AsSpan(from.Length), givenId + 1);
+        return key;
+    }
+
+    private bool Begin(Cursor cursor, byte[] range, byte[] from)
     {
         if (!sort.Descending)
-            return cursor.Seek(prefix);
+            return cursor.Seek(from.Length == 0 ? range : IsGivenByIds ? BehindGiven(from) : from);
+        if (from.Length > 0)
+            return cursor.SeekBefore([.. from, .. Enumerable.Repeat(byte.MaxValue, EntryKey.Bytes)]); // no id is so great
 
-        // A prefix ends with a 0.
-        byte[] behind = [.. prefix];
-        behind[^1]++;
+        byte[] behind = [.. range];
+        behind[^1]++; // a range ends with a 0, or a rank
         return cursor.SeekBefore(behind);
     }
 
+    /// <summary>
+    /// Whether an entry of a group that ids put in order was given before: it has the sort value of the hit to go on from, and
+    /// an id up to that hit's.
+    /// </summary>
+    private bool IsGiven(ReadOnlySpan<byte> mine, long id) =>
+        id <= givenId && mine.SequenceEqual(given);
+
     private void EndGroup()
+    {
+        AddGroup();
+        isFirstGroup &= orderLength < 0;
+    }
+
+    private void AddGroup()
     {
         if (group.Count == 0)
             return;
 
-        if (group.Count > 1 && !IsByIds)
+        if ((group.Count > 1 || GoesOn) && !IsByIds)
         {
             room ??= context.Rent<SortRoom>();
             room.Clear();
-            var sorter = new HitSorter(parts, Left, room);
+            var sorter = new HitSorter(parts, Left, room, GoesOn ? after : default);
             foreach (long id in group)
                 sorter.Add(id, 0);
             foreach (SortedHit hit in sorter.Finish())

@@ -1,4 +1,5 @@
 using Treepie.Indexing.Columns;
+using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexing.Sorting;
@@ -82,6 +83,31 @@ internal static class CompoundKeyText
                 key.CutTo(Math.Min(key.Length, start + MaxOrderBytes));
                 break;
         }
+    }
+
+    /// <summary>The sort value of a hit as keys have it, of the key that the hit was sorted by, see <see cref="KeyBuffer"/>.</summary>
+    /// <exception cref="IndexQueryException">The key has no end.</exception>
+    public static byte[] OrderOf(ReadOnlySpan<byte> sortKey, SortKind kind, bool isDescending)
+    {
+        if (sortKey[0] != KeyPart.ValueRank)
+            return [KeyPart.NullsFirstRank];
+
+        Span<byte> order = stackalloc byte[MaxOrderBytes];
+        int length = 0;
+        order[length++] = KeyPart.ValueRank;
+        int most = kind == SortKind.Text ? MaxOrderBytes : 1 + sizeof(ulong);
+        for (bool isEnd = false, isZero = false; length < most && !isEnd;)
+        {
+            if (length == sortKey.Length)
+                throw new IndexQueryException(
+                    "The position to go on from is damaged: its value has no end. Begin with the first page again.");
+            byte next = isDescending ? (byte)~sortKey[length] : sortKey[length];
+            order[length++] = next;
+            isEnd = kind == SortKind.Text && isZero && next == 0;
+            isZero = next == 0 && !isZero;
+        }
+
+        return order[..length].ToArray();
     }
 
     /// <summary>
