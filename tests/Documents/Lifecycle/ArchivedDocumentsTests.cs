@@ -87,7 +87,7 @@ public sealed class ArchivedDocumentsTests : IDisposable
         Assert.Throws<InvalidIndexDefinitionException>(() => IndexDefinition.FromJson(bad.RootElement));
     }
 
-    private static Task PutAsync(Database database, string id, string metadata) => database.WriteAsync(
+    private static Task<IReadOnlyList<WriteResult>> PutAsync(Database database, string id, string metadata) => database.WriteAsync(
         new WriteBatch().Put(
             id, Encoding.UTF8.GetBytes($$$"""{"Title":"M","@metadata":{"@collection":"Films"{{{metadata}}}}}""")), Cancel);
 

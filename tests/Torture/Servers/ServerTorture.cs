@@ -1,6 +1,5 @@
 using System.Diagnostics;
 using System.Globalization;
-using System.Net;
 using System.Text.Json.Nodes;
 using Treepie.Tests.Support;
 

@@ -1,6 +1,5 @@
 using System.Collections.Immutable;
 using System.Net;
-using System.Text;
 using System.Text.Json.Nodes;
 
 namespace Treepie.Torture.Servers;
