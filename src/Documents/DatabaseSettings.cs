@@ -19,6 +19,7 @@ public sealed class DatabaseSettings
     private const string Prefix = "of-programs/";
 
     private readonly Database _database;
+    private readonly Lock _reading = new();
     private readonly ConcurrentDictionary<string, (long Etag, byte[]? Json)> _known = new(StringComparer.Ordinal);
 
     internal DatabaseSettings(Database database) => _database = database;
@@ -42,11 +43,16 @@ public sealed class DatabaseSettings
             Check(name, given);
         using var batch = new WriteBatch(_database.Options);
         await _database.WriteAsync(batch.Setting(Prefix + name, json?.ToArray()), cancellationToken).ConfigureAwait(false);
-        _known.TryRemove(name, out _);
+        lock (_reading)
+            _known.TryRemove(name, out _);
     }
 
     /// <summary>Others have written settings: they are read again.</summary>
-    internal void Forget() => _known.Clear();
+    internal void Forget()
+    {
+        lock (_reading)
+            _known.Clear();
+    }
 
     private static void Check(string name, ReadOnlyMemory<byte> json)
     {
@@ -72,9 +78,12 @@ public sealed class DatabaseSettings
         ArgumentException.ThrowIfNullOrEmpty(name);
         if (_known.TryGetValue(name, out (long, byte[]?) known))
             return known;
-        using DatabaseSnapshot snapshot = _database.BeginRead();
-        (long Etag, byte[]? Json) found = snapshot.SettingWithEtag(Prefix + name);
-        // a name that is not there is not remembered: there may be any number of them
-        return found.Json is null ? found : _known.GetOrAdd(name, found);
+        lock (_reading) // what is read before a change is not remembered after it
+        {
+            using DatabaseSnapshot snapshot = _database.BeginRead();
+            (long Etag, byte[]? Json) found = snapshot.SettingWithEtag(Prefix + name);
+            // a name that is not there is not remembered: there may be any number of them
+            return found.Json is null ? found : _known.GetOrAdd(name, found);
+        }
     }
 }
