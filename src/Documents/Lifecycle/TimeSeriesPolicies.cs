@@ -54,12 +54,19 @@ public sealed class TimeSeriesPolicies : IDisposable
     {
         foreach ((string collection, TimeSeriesRules rules) in configuration?.Collections ?? new Dictionary<string, TimeSeriesRules>())
             rules.Check(collection);
-        using var batch = new WriteBatch();
-        await _host.WriteAsync(batch.Setting(TimeSeriesConfiguration.SettingName, configuration?.ToJson()), cancellationToken)
-            .ConfigureAwait(false);
-        // what was written before is looked at again: it may have rules now that it had not
-        await _host.WriteAsync(
-            static writer => SetProgress(writer, progress => progress.Etag = 0), cancellationToken).ConfigureAwait(false);
+        await _runs.NowAsync(
+            async stop =>
+            {
+                // What was written before is looked at again: it may have rules now that it had not. A kill between the two has
+                // it looked at for nothing.
+                await _host.WriteAsync(static writer => SetProgress(writer, progress => progress.Etag = 0), stop)
+                    .ConfigureAwait(false);
+                using var batch = new WriteBatch();
+                await _host.WriteAsync(batch.Setting(TimeSeriesConfiguration.SettingName, configuration?.ToJson()), stop)
+                    .ConfigureAwait(false);
+                return true;
+            },
+            cancellationToken).ConfigureAwait(false);
         Apply();
     }
 
