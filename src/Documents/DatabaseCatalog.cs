@@ -47,7 +47,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
                 nameof(options));
 
         DataDirectory = Path.TrimEndingDirectorySeparator(Path.GetFullPath(directory));
-        _folder = new CatalogFolder(DataDirectory);
+        _folder = new CatalogFolder(DataDirectory, _options.TimeProvider);
         try
         {
             _keys = new KeyRing(DataDirectory, keys ?? DatabaseKeySources.None);

@@ -31,6 +31,38 @@ public static class PrivateFiles
         OwnerOnly.OpenFile(path, mode, access, share, options);
 
     /// <summary>
+    /// Locks a directory for this process alone, as an environment locks its own, by a file in it that is made if there is none.
+    /// The system takes the lock back when the process ends, however that ends.
+    /// </summary>
+    /// <param name="directory">The directory.</param>
+    /// <param name="lockFile">Name of the file.</param>
+    /// <param name="clock">The clock, for the message that names who holds it.</param>
+    /// <param name="allowMissingLocks">Whether it may be one where the file system has no locks, which is otherwise
+    /// refused.</param>
+    /// <returns>The lock, until it is disposed.</returns>
+    /// <exception cref="EnvironmentLockedException">It is locked; the message says by whom.</exception>
+    /// <exception cref="DiskFullException">There is no room for the file.</exception>
+    /// <exception cref="StorageException">The system refuses, or the file system has no locks.</exception>
+    public static IDisposable LockDirectory(string directory, string lockFile, TimeProvider clock, bool allowMissingLocks = false)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(directory);
+        ArgumentException.ThrowIfNullOrEmpty(lockFile);
+        ArgumentNullException.ThrowIfNull(clock);
+        var files = new DiskFileSystem(Path.GetFullPath(directory), allowMissingLocks);
+        IDisposable held = files.Lock(lockFile, shared: false);
+        try
+        {
+            files.NameHolder(held, clock.GetUtcNow());
+            return held;
+        }
+        catch
+        {
+            held.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>
     /// Takes the rights of other accounts away from a directory that is there (mode 700), where it belongs to the account of this
     /// process.
     /// </summary>

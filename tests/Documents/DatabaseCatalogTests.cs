@@ -128,6 +128,7 @@ public sealed class DatabaseCatalogTests : IDisposable
         EnvironmentLockedException error = Assert.Throws<EnvironmentLockedException>(() => new DatabaseCatalog(_directory.Path));
 
         Assert.Contains(_directory.Path, error.Message, StringComparison.Ordinal);
+        Assert.Contains($"process {Environment.ProcessId} ", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]

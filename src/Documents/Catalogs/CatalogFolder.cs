@@ -13,22 +13,19 @@ internal sealed class CatalogFolder : IDisposable
     private const string LockFile = "catalog.lock";
     private const char UnfinishedMark = '~';
 
-    /// <summary>
-    /// Error numbers of Linux and macOS (the last one of Linux only) by which an open file fails that nobody else holds.
-    /// </summary>
-    private const int NoSpace = 28, ReadOnlyFileSystem = 30, QuotaExceeded = 122;
-
     private readonly string _databases;
-    private readonly FileStream _lockFile;
+    private readonly IDisposable _lock;
 
     /// <summary>Makes what is missing, and locks it.</summary>
     /// <exception cref="EnvironmentLockedException">Another catalogue has it open.</exception>
     /// <exception cref="StorageException">It cannot be read or written.</exception>
-    public CatalogFolder(string directory)
+    public CatalogFolder(string directory, TimeProvider clock)
     {
         Path = directory;
         _databases = System.IO.Path.Combine(directory, DatabasesFolder);
-        _lockFile = OpenLockFile();
+        PrivateFiles.CreateDirectory(_databases);
+        _lock = PrivateFiles.LockDirectory(directory, LockFile, clock);
+        PrivateFiles.CloseToOthers(_databases); // what an older version made may be open to everybody
     }
 
     public string Path { get; }
@@ -102,7 +99,7 @@ internal sealed class CatalogFolder : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => _lockFile.Dispose();
+    public void Dispose() => _lock.Dispose();
 
     private static void DeleteFolder(string path)
     {
@@ -118,35 +115,4 @@ internal sealed class CatalogFolder : IDisposable
 
     private string UnfinishedPath(string state, string name) =>
         System.IO.Path.Combine(_databases, $"{UnfinishedMark}{state}-{name}-{Guid.NewGuid():N}");
-
-    private FileStream OpenLockFile()
-    {
-        string path = System.IO.Path.Combine(Path, LockFile);
-        try
-        {
-            PrivateFiles.CreateDirectory(_databases);
-            FileStream locked = PrivateFiles.CreateFile(path, FileMode.OpenOrCreate, FileAccess.ReadWrite);
-            PrivateFiles.CloseToOthers(_databases); // what an older version made may be open to everybody
-            return locked;
-        }
-        catch (UnauthorizedAccessException error)
-        {
-            throw new StorageException(
-                $"The data directory '{Path}' cannot be written: {error.Message} Give the process the right to, or choose "
-                    + $"another directory.",
-                error);
-        }
-        catch (IOException error)
-            when (File.Exists(path) && error.HResult is not (NoSpace or ReadOnlyFileSystem or QuotaExceeded))
-        {
-            throw new EnvironmentLockedException(
-                $"The data directory '{Path}' is open in another process, which holds '{path}'. Stop that one, or choose another "
-                    + $"directory.",
-                error);
-        }
-        catch (IOException error)
-        {
-            throw new StorageException($"The data directory '{Path}' cannot be used: {error.Message}", error);
-        }
-    }
 }
