@@ -173,7 +173,10 @@ public sealed class BackupInventory
         points,
         [.. points.Select(
             point => new BackupPart(
-                point.Object, async stop => await _place.OpenAsync(point.Object, stop).ConfigureAwait(false)))],
+                point.Object, async stop => await _place.OpenAsync(point.Object, stop).ConfigureAwait(false))
+            {
+                MayBeAbandoned = point is { Kind: BackupKind.Logical, IsIncremental: true },
+            })],
         commit,
         time);
 

@@ -10,8 +10,11 @@ namespace Treepie.Backups;
 /// it reads what each part says of itself, so that a part that is missing, of another database or in the wrong place is named at
 /// once; while it reads, each part's content hash must be the one that the next goes on from.
 /// </summary>
-internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress)
+internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions options, IProgress<BackupProgress>? progress)
 {
+    /// <summary>The parts that go on from each other; what was given, until the headers are read.</summary>
+    private IReadOnlyList<BackupPart> _parts = given;
+
     /// <summary>Whether the parts are logical backups; else they are snapshots.</summary>
     public static async Task<bool> IsOneAsync(
         IReadOnlyList<BackupPart> parts, RestoreOptions options, CancellationToken cancellationToken)
@@ -95,18 +98,35 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
     /// <summary>What the parts say of themselves, each of which goes on where the one before ends.</summary>
     private async Task<DumpHeader[]> ReadHeadersAsync(CancellationToken cancellationToken)
     {
-        var headers = new DumpHeader[parts.Count];
-        for (int i = 0; i < parts.Count; i++)
+        var headers = new DumpHeader[_parts.Count];
+        for (int i = 0; i < _parts.Count; i++)
         {
-            string name = parts[i].Name;
+            string name = _parts[i].Name;
             headers[i] = await NamedAsync(
                 name,
-                () => OpenAsync(parts[i], source => ReadHeaderAsync(source, name, cancellationToken), cancellationToken))
+                () => OpenAsync(_parts[i], source => ReadHeaderAsync(source, name, cancellationToken), cancellationToken))
                     .ConfigureAwait(false);
-            Check(i, headers);
         }
 
+        headers = LeaveOutAbandoned(headers);
+        for (int i = 0; i < headers.Length; i++)
+            Check(i, headers);
         return headers;
+    }
+
+    /// <summary>
+    /// Leaves out increments of a listing that end elsewhere than where the next one that is needed goes on. From the last part
+    /// backwards, because that one is wanted.
+    /// </summary>
+    private DumpHeader[] LeaveOutAbandoned(DumpHeader[] headers)
+    {
+        var kept = new List<int> { headers.Length - 1 };
+        for (int i = headers.Length - 2; i >= 0; i--)
+            if (!_parts[i].MayBeAbandoned || headers[i].LastEtag == headers[kept[^1]].Since?.LastEtag)
+                kept.Add(i);
+        kept.Reverse();
+        _parts = [.. kept.Select(i => _parts[i])];
+        return [.. kept.Select(i => headers[i])];
     }
 
     private async Task<DumpHeader> ReadHeaderAsync(BackupSource source, string name, CancellationToken cancellationToken)
@@ -126,7 +146,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
 
     private void Check(int at, DumpHeader[] headers)
     {
-        (DumpHeader header, string name) = (headers[at], parts[at].Name);
+        (DumpHeader header, string name) = (headers[at], _parts[at].Name);
         if (at == 0)
         {
             if (header.Since is { } from)
@@ -137,7 +157,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
             return;
         }
 
-        (DumpHeader before, string nameBefore) = (headers[at - 1], parts[at - 1].Name);
+        (DumpHeader before, string nameBefore) = (headers[at - 1], _parts[at - 1].Name);
         if (header.DatabaseId != before.DatabaseId)
             throw new BackupException(
                 BackupFault.Foreign,
@@ -170,14 +190,14 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
         BackupReport? report = null;
         var whole = new BackupCounts(0, 0, 0, 0, 0);
         long storedBytes = 0, jsonBytes = 0;
-        for (int i = 0; i < parts.Count; i++)
+        for (int i = 0; i < _parts.Count; i++)
         {
-            (DumpHeader header, string name) = (headers[i], parts[i].Name);
+            (DumpHeader header, string name) = (headers[i], _parts[i].Name);
             if (header.Since is { } since && since.ContentHash != report?.ContentHash)
             {
                 throw new BackupException(
                     BackupFault.LinkMissing,
-                    $"'{name}' goes on from a backup with the content hash {since.ContentHash}, and '{parts[i - 1].Name}' has "
+                    $"'{name}' goes on from a backup with the content hash {since.ContentHash}, and '{_parts[i - 1].Name}' has "
                         + $"{report?.ContentHash}: that ends at the same etag, and is another one. Give the one it was taken "
                         + $"after.");
             }
@@ -185,7 +205,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> parts, RestoreOptions 
             report = await NamedAsync(
                 name,
                 () => OpenAsync(
-                    parts[i], source => read(header, sink => ScanAsync(source, header, sink, cancellationToken)),
+                    _parts[i], source => read(header, sink => ScanAsync(source, header, sink, cancellationToken)),
                     cancellationToken)).ConfigureAwait(false);
             whole = Onto(whole, report.Counts, header.Since);
             storedBytes += report.StoredBytes;

@@ -1,6 +1,8 @@
 using System.Globalization;
 using System.Text;
 using Treepie.Backups;
+using Treepie.BackupTasks;
+using Treepie.Destinations;
 using Treepie.Indexes;
 using Treepie.Queries;
 using Treepie.Storage;
@@ -77,6 +79,40 @@ public sealed class DumpIncrementTests : IDisposable
 
             Directory.Delete(Target, recursive: true);
         }
+    }
+
+    [Fact]
+    public async Task An_increment_whose_writer_was_killed_before_it_took_note_of_it_does_not_break_the_chain()
+    {
+        await using Database database = Open("source");
+        using BackupDestination place = new DestinationProviders().Open(
+            new DestinationSettings { Address = Path.Combine(_files.Path, "place") });
+        DateTime now = DateTime.UnixEpoch;
+        async Task<BackupLink> Take(string id, BackupLink? since)
+        {
+            using (var batch = new WriteBatch())
+                await database.WriteAsync(batch.Put(id, "{}"u8.ToArray()), Cancel);
+            string name = BackupName.Of("source", now = now.AddHours(1), BackupKind.Logical, since is not null, isEncrypted: false);
+            string path = Path.Combine(_files.Path, "place", name);
+            Directory.CreateDirectory(Path.GetDirectoryName(path)!); // it has a folder
+            await using FileStream file = File.Create(path);
+            return (await database.BackupAsync(file, new BackupOptions { Since = since }, null, Cancel)).Link!; // a backup has one
+        }
+
+        BackupLink full = await Take("a", null), forgotten = await Take("b", full), next = await Take("c", full);
+        await Take("d", next);
+        Assert.NotEqual(forgotten, next);
+
+        BackupInventory inventory = await BackupInventory.ReadAsync(place, "source", null, Cancel);
+        IReadOnlyList<BackupPart> parts = inventory.Select(new RestoreWish()).Parts;
+        Assert.Equal(4, parts.Count);
+        await Database.RestoreAsync(parts, Target, null, null, Cancel);
+        await using (Database restored = Database.Open(Target))
+            Assert.Equal(DatabaseText.Of(database), DatabaseText.Of(restored));
+
+        // who names parts by hand is told
+        Assert.Equal(BackupFault.OutOfOrder, (await Assert.ThrowsAsync<BackupException>(() => Database.VerifyBackupAsync(
+            [.. parts.Select(static part => new BackupPart(part.Name, part.OpenAsync))], null, null, Cancel))).Fault);
     }
 
     [Fact]
