@@ -47,10 +47,10 @@ public sealed class TextComputingEngine : ComputingEngine
     }
 
     internal override IndexMap CompileMap(IndexTexts index, string text) =>
-        IsJavaScript(text) ? JavaScriptMap.Compile(index, text) : CSharpMap.Compile(RequireNoSources(index), text);
+        IsJavaScript(text) ? JavaScriptMap.Compile(index, text, _limits) : CSharpMap.Compile(RequireNoSources(index), text);
 
     internal override IndexReduce CompileReduce(IndexTexts index, string text) => text.AsSpan().TrimStart().StartsWith("groupBy")
-        ? JavaScriptReduce.Compile(index, text)
+        ? JavaScriptReduce.Compile(index, text, _limits)
         : CSharpReduce.Compile(RequireNoSources(index), text);
 
     /// <summary>Maps in C# begin with their source; whatever else there is in front of a call of 'map' is JavaScript.</summary>

@@ -60,14 +60,14 @@ public sealed class LanguagesTests
     }
 
     [Theory]
-    [InlineData("map('Orders', o => { while (true) { } })", "maximum number of statements")]
-    [InlineData("map('Orders', o => { const f = n => f(n + 1); return { A: f(1) }; })", "ecursion")]
-    [InlineData("map('Orders', o => ({ A: 'a'.repeat(1 << 28) }))", "characters")]
-    [InlineData("map('Orders', o => ({ A: Array(1000).fill('x'.repeat(1000000)).join('') }))", "characters")]
-    [InlineData("map('Orders', o => ({ A: 'a'.padStart(1e9) }))", "characters")]
-    [InlineData("map('Orders', o => ({ A: new Array(1e9) }))", "rray")]
+    [InlineData("map('Orders', o => { while (true) { } })", "statements")]
+    [InlineData("map('Orders', o => { const f = n => f(n + 1); return { A: f(1) }; })", "within each other")]
+    [InlineData("map('Orders', o => ({ A: 'a'.repeat(1 << 28) }))", "'repeat' would make")]
+    [InlineData("map('Orders', o => ({ A: Array(1000).fill('x'.repeat(1000000)).join('') }))", "would make")]
+    [InlineData("map('Orders', o => ({ A: 'a'.padStart(1e9) }))", "'padStart' would make")]
+    [InlineData("map('Orders', o => ({ A: new Array(1e9) }))", "limit")]
     [InlineData(
-        "map('Orders', o => { let s = 'aaaaaaaa'; for (let i = 0; i < 40; i++) s += s; return { A: s.length }; })", "allocated")]
+        "map('Orders', o => { let s = 'aaaaaaaa'; for (let i = 0; i < 40; i++) s += s; return { A: s.length }; })", "memory")]
     [InlineData("map('Orders', o => ({ A: new Function('return 1')() }))", "compilation")]
     [InlineData("map('Orders', o => ({ A: eval('1') }))", "compilation")]
     [InlineData("map('Orders', o => ({ A: Math.random() }))", "function of its document")]

@@ -56,7 +56,7 @@ internal sealed class CompiledScript : Script
         {
             throw Failed(error.Message, error.Location, error);
         }
-        catch (Exception error) when (ScriptEngine.LimitOf(error, _limits) is { } limit)
+        catch (Exception error) when (ScriptSandbox.LimitOf(error, _limits) is { } limit)
         {
             throw new ScriptException(limit, error);
         }

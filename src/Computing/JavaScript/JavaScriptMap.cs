@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using System.Text;
 using Acornima.Ast;
 using Jint;
 using Treepie.Computations;
@@ -14,21 +13,23 @@ internal sealed class JavaScriptMap : IndexMap
 {
     private readonly ConcurrentBag<MapEngine> _engines = [];
     private readonly IReadOnlyList<Prepared<Acornima.Ast.Script>> _scripts;
+    private readonly ScriptLimits _limits;
     private readonly MapScriptShape _shape;
 
-    private JavaScriptMap(IndexTexts index, IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts)
+    private JavaScriptMap(IndexTexts index, IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts, ScriptLimits limits)
     {
+        _limits = limits;
         _scripts = scripts;
         _shape = MapScriptShape.Of(index, scripts.Select(static script => (Node)script.Program!)); // it was parsed
         LoadedCollections = [.. _shape.Loaded];
         MapEngine first;
         try
         {
-            first = MapEngine.OfMap(scripts);
+            first = MapEngine.OfMap(scripts, limits);
         }
-        catch (Exception error) when (error is JintException or InvalidOperationException)
+        catch (Exception error) when (MapScripts.MessageOf(error, limits) is { } message)
         {
-            throw new InvalidIndexDefinitionException(index.IndexName, "Maps", $"a map cannot be run: {error.Message}");
+            throw new InvalidIndexDefinitionException(index.IndexName, "Maps", $"a map cannot be run: {message}");
         }
 
         Collections = string.Equals(first.Collection, "@all_docs", StringComparison.OrdinalIgnoreCase) ? [] : [first.Collection];
@@ -48,21 +49,16 @@ internal sealed class JavaScriptMap : IndexMap
     public override bool HasDynamicFields => _shape.HasDynamicFields;
 
     /// <exception cref="InvalidIndexDefinitionException">The text is none.</exception>
-    public static JavaScriptMap Compile(IndexTexts index, string text) =>
-        new(index, MapScripts.Parse(index, "Maps", text));
+    public static JavaScriptMap Compile(IndexTexts index, string text, ScriptLimits limits) =>
+        new(index, MapScripts.Parse(index, "Maps", text), limits);
 
     public override void Map(Document document, IMapHost host, MapOutput output)
     {
-        MapEngine engine = _engines.TryTake(out MapEngine? free) ? free : MapEngine.OfMap(_scripts);
-        try
+        MapScripts.Run(_limits, () =>
         {
-            MapScripts.Write(engine.Run(Encoding.UTF8.GetString(host.WholeDocument()), host), output);
-        }
-        catch (Exception error) when (MapScripts.IsOfScript(error))
-        {
-            throw new ComputationException(error.Message, error); // the engine goes: whoever broke off may have left anything
-        }
-
-        _engines.Add(engine);
+            MapEngine engine = _engines.TryTake(out MapEngine? free) ? free : MapEngine.OfMap(_scripts, _limits);
+            engine.Run(host.WholeDocument(), host, output);
+            _engines.Add(engine); // one that failed goes: it may be left in the middle of something
+        });
     }
 }

@@ -1,5 +1,4 @@
 using System.Collections.Concurrent;
-using System.Text;
 using Jint;
 using Treepie.Computations;
 
@@ -13,19 +12,21 @@ internal sealed class JavaScriptReduce : IndexReduce
 {
     private readonly ConcurrentBag<MapEngine> _engines = [];
     private readonly IReadOnlyList<Prepared<Acornima.Ast.Script>> _scripts;
+    private readonly ScriptLimits _limits;
 
-    private JavaScriptReduce(IndexTexts index, IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts)
+    private JavaScriptReduce(IndexTexts index, IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts, ScriptLimits limits)
     {
+        _limits = limits;
         _scripts = scripts;
         ReduceScriptShape shape = ReduceScriptShape.Of(index, scripts[^1].Program!); // it was parsed
         (Keys, Fields) = (shape.Keys, shape.Fields);
         try
         {
-            _engines.Add(MapEngine.OfReduce(scripts));
+            _engines.Add(MapEngine.OfReduce(scripts, limits));
         }
-        catch (Exception error) when (error is JintException or InvalidOperationException)
+        catch (Exception error) when (MapScripts.MessageOf(error, limits) is { } message)
         {
-            throw new InvalidIndexDefinitionException(index.IndexName, "Reduce", $"the reduce cannot be run: {error.Message}");
+            throw new InvalidIndexDefinitionException(index.IndexName, "Reduce", $"the reduce cannot be run: {message}");
         }
     }
 
@@ -34,20 +35,16 @@ internal sealed class JavaScriptReduce : IndexReduce
     public override IReadOnlyList<MappedField> Fields { get; }
 
     /// <exception cref="InvalidIndexDefinitionException">The text is none.</exception>
-    public static JavaScriptReduce Compile(IndexTexts index, string text) => new(index, MapScripts.Parse(index, "Reduce", text));
+    public static JavaScriptReduce Compile(IndexTexts index, string text, ScriptLimits limits) =>
+        new(index, MapScripts.Parse(index, "Reduce", text), limits);
 
     public override void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output)
     {
-        MapEngine engine = _engines.TryTake(out MapEngine? free) ? free : MapEngine.OfReduce(_scripts);
-        try
+        MapScripts.Run(_limits, () =>
         {
-            MapScripts.Write(engine.Reduce([.. values.Select(static value => Encoding.UTF8.GetString(value.Span))]), output);
-        }
-        catch (Exception error) when (MapScripts.IsOfScript(error))
-        {
-            throw new ComputationException(error.Message, error); // the engine goes: whoever broke off may have left anything
-        }
-
-        _engines.Add(engine);
+            MapEngine engine = _engines.TryTake(out MapEngine? free) ? free : MapEngine.OfReduce(_scripts, _limits);
+            engine.Reduce(values, output);
+            _engines.Add(engine); // one that failed goes: it may be left in the middle of something
+        });
     }
 }

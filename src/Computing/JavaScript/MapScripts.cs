@@ -1,4 +1,3 @@
-using System.Text;
 using Acornima;
 using Jint;
 using Treepie.Computations;
@@ -17,20 +16,24 @@ internal static class MapScripts
         [.. index.AdditionalSources.OrderBy(static source => source.Key, StringComparer.Ordinal)
             .Select(source => ParseOne(index, "AdditionalSources", source.Value)), ParseOne(index, part, text)];
 
-    /// <summary>Adds results, each JSON of an object.</summary>
-    public static void Write(IEnumerable<string> results, MapOutput output)
+    /// <summary>Runs something of a script, and tells what a script does wrong as an error of its document or group.</summary>
+    /// <exception cref="ComputationException">The script failed, or went over a limit.</exception>
+    public static void Run(ScriptLimits limits, Action run)
     {
-        foreach (string result in results)
+        try
         {
-            int length = Encoding.UTF8.GetByteCount(result);
-            output.Buffer.Advance(Encoding.UTF8.GetBytes(result, output.Buffer.GetSpan(length)));
-            output.EndObject();
+            run();
+        }
+        catch (Exception error) when (MessageOf(error, limits) is { } message)
+        {
+            throw new ComputationException(message, error);
         }
     }
 
-    /// <summary>Whether an error is one of what a script does.</summary>
-    public static bool IsOfScript(Exception error) =>
-        error is JintException or TimeoutException or InsufficientExecutionStackException or InvalidOperationException;
+    /// <summary>What is said of an error that a script made; null where it is none of a script.</summary>
+    public static string? MessageOf(Exception error, ScriptLimits limits) =>
+        ScriptSandbox.LimitOf(error, limits)
+        ?? (error is JintException or ScriptException or InvalidOperationException ? error.Message : null);
 
     private static Prepared<Acornima.Ast.Script> ParseOne(IndexTexts index, string part, string text)
     {

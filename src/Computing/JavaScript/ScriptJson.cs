@@ -27,6 +27,16 @@ internal static class ScriptJson
         SkipValidation = true
     };
 
+    /// <summary>How documents are read.</summary>
+    public static JsonDocumentOptions Reading { get; } = new() { MaxDepth = 1_024 };
+
+    /// <summary>Makes a value of a script of JSON.</summary>
+    public static JsValue Parse(Engine engine, ReadOnlyMemory<byte> json)
+    {
+        using var document = JsonDocument.Parse(json, Reading);
+        return Read(engine, document.RootElement);
+    }
+
     /// <summary>Makes a value of a script.</summary>
     public static JsValue Read(Engine engine, JsonElement json)
     {
