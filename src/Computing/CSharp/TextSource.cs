@@ -14,6 +14,9 @@ internal sealed class TextSource
     /// <summary>Longest text, in characters.</summary>
     public const int MaxLength = 64 * 1024;
 
+    /// <summary>Most brackets within each other: the parser's time grows with the square of them.</summary>
+    private const int MaxNesting = 256;
+
     private readonly IndexTexts _index;
     private readonly string _part;
     private readonly string _root;
@@ -131,12 +134,29 @@ internal sealed class TextSource
         ArrayCreationExpressionSyntax { Initializer: { } initializer } => [.. initializer.Expressions],
         _ => [node],
     };
+    /// <summary>Brackets in strings count too; no text that people write comes near.</summary>
+    private static void RequireNesting(IndexTexts index, string part, string text)
+    {
+        int depth = 0;
+        foreach (char one in text)
+        {
+            if (one is '(' or '[' or '{')
+                depth++;
+            else if (one is ')' or ']' or '}')
+                depth--;
+            if (depth > MaxNesting)
+                throw new InvalidIndexDefinitionException(
+                    index.IndexName, part, $"a text of it has more than {MaxNesting} brackets within each other.");
+        }
+    }
+
 
     private static ExpressionSyntax Parse(IndexTexts index, string part, string text)
     {
         if (text.Length > MaxLength)
             throw new InvalidIndexDefinitionException(
                 index.IndexName, part, $"a text of it has {text.Length:N0} characters; {MaxLength:N0} is the most.");
+        RequireNesting(index, part, text);
         ExpressionSyntax expression = SyntaxFactory.ParseExpression(
             text.TrimEnd().TrimEnd(';'), options: CSharpParseOptions.Default.WithLanguageVersion(LanguageVersion.CSharp12));
         foreach (Diagnostic error in expression.GetDiagnostics())

@@ -9,7 +9,8 @@ namespace Treepie.Indexes.Reducing;
 
 /// <summary>
 /// Looks whether a reduce takes what it gives: some documents are mapped, each result twice, and what the reduce makes of them it
-/// must make of that again, under the same key. A reduce that counts its values, for instance, does not.
+/// must make of that again, under the same key. A reduce that counts its values, for instance, does not. Where there is no document
+/// to map, an object is made up whose members are all 1; a reduce that cannot work with that is taken as it is.
 /// </summary>
 internal static class ReduceCheck
 {
@@ -21,6 +22,7 @@ internal static class ReduceCheck
     {
         var host = new MapHost();
         MapOutput mapped = new(), once = new(), twice = new();
+        bool hasLooked = false;
         foreach (string? collection in reduction.Map.Collections.Count == 0 ? [null] : reduction.Map.Collections.Cast<string?>())
         {
             using DocumentCursor cursor = collection is null ? snapshot.ByEtag() : snapshot.ByCollection(collection);
@@ -32,7 +34,10 @@ internal static class ReduceCheck
                     host.Begin(snapshot, cursor.Current);
                     reduction.Map.Map(cursor.Current, host, mapped);
                     for (int result = 0; result < mapped.Count; result++)
+                    {
                         Require(index, reduction.Reduce, mapped[result], once, twice);
+                        hasLooked = true;
+                    }
                 }
                 catch (ComputationException)
                 {
@@ -42,6 +47,29 @@ internal static class ReduceCheck
                 snapshot.ReleasePages();
             }
         }
+
+        if (hasLooked)
+            return;
+        try
+        {
+            Require(index, reduction.Reduce, MadeUp(reduction), once, twice);
+        }
+        catch (ComputationException)
+        {
+            // It works with other values than these.
+        }
+    }
+
+    private static ReadOnlyMemory<byte> MadeUp(Reduction reduction)
+    {
+        var output = new ArrayBufferWriter<byte>();
+        using var json = new Utf8JsonWriter(output);
+        json.WriteStartObject();
+        foreach (string name in reduction.Map.Fields.Select(static field => field.Name).Union(reduction.Reduce.Keys))
+            json.WriteNumber(name, 1);
+        json.WriteEndObject();
+        json.Flush();
+        return output.WrittenMemory;
     }
 
     private static void Require(string index, IndexReduce reduce, ReadOnlyMemory<byte> value, MapOutput once, MapOutput twice)
