@@ -32,7 +32,7 @@ public sealed class RoomOrderTests
         },
         {
             "Treepie.Server",
-            ["Telemetry", "Limits", "Databases", "Http", "Operations", "Security", "BulkInsert", "Smuggler", "Backups", "Health", "Endpoints", "Demo", "Hosting"]
+            ["Telemetry", "Limits", "Databases", "Http", "Operations", "Security", "BulkInsert", "Smuggler", "Backups", "Health", "Demo", "Endpoints", "Hosting"]
         },
         {
             "Treepie.CommandLine",

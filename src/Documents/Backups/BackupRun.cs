@@ -21,6 +21,8 @@ internal sealed class BackupRun(
     {
         using var dump = new DumpWriter(target.Json);
         dump.Begin(header);
+        if (options.Content.HasFlag(BackupContent.Settings))
+            dump.Record(header.DatabaseName, snapshot);
         await WriteDocumentsAsync(dump, target, progress, cancellationToken).ConfigureAwait(false);
         await WriteTombstonesAsync(dump, cancellationToken).ConfigureAwait(false);
         await WriteBesideAsync(dump, cancellationToken).ConfigureAwait(false);

@@ -159,7 +159,8 @@ internal sealed class DumpScan
             await ReadMembersAsync(section, hash, cancellationToken).ConfigureAwait(false);
         }
         catch (Exception error)
-            when (error is KeyNotFoundException or FormatException or (InvalidOperationException and not ObjectDisposedException))
+            when (error is KeyNotFoundException or FormatException or JsonException
+                or (InvalidOperationException and not ObjectDisposedException))
         {
             throw Damaged(section, $"an element lacks a member, or has one of another kind ({error.Message})", error);
         }
@@ -184,6 +185,7 @@ internal sealed class DumpScan
             DumpJson.Collections => ReadCollectionsAsync(hash, cancellationToken),
             DumpKinds.Deletions => ReadDeletionsAsync(hash, cancellationToken),
             DumpRevisions.Section => ReadRevisionsAsync(hash, cancellationToken),
+            DumpRecord.Section => ReadRecordAsync(hash, cancellationToken),
             _ when DumpKinds.OfSection(section) is { } kind => ReadBesideAsync(section, kind, hash, cancellationToken),
             _ => SkipAsync(section, cancellationToken),
         }).ConfigureAwait(false);
@@ -258,6 +260,27 @@ internal sealed class DumpScan
 
             if (hash.Counts.Documents % DocumentsPerReport == 0)
                 Report(hash.Counts.Documents);
+        }
+    }
+
+    /// <summary>What is set of a database of another program; a dump of this one has it in a section of its own.</summary>
+    private async Task ReadRecordAsync(ContentHash hash, CancellationToken cancellationToken)
+    {
+        if (_header is not null)
+            return;
+        using var json = JsonDocument.Parse(_reader.Element.ToArray(), new JsonDocumentOptions { MaxDepth = _maxDepth });
+        if (json.RootElement.ValueKind != JsonValueKind.Object)
+            return;
+        foreach ((string name, byte[]? setting) in DumpRecord.Read(json.RootElement))
+        {
+            if (setting is null)
+            {
+                _sections.LeaveOut(DumpRecord.Section, $"'{name}' of the database record");
+                continue;
+            }
+
+            RestoredKind item = DumpRecord.Setting(name, setting, ++_lastEtag, _nowTicks);
+            await TakeBesideAsync(DumpRecord.Section, item, item.Etag - 1, hash, cancellationToken).ConfigureAwait(false);
         }
     }
 

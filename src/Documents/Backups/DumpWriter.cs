@@ -57,6 +57,13 @@ internal sealed class DumpWriter : IDisposable
         EndSection();
     }
 
+    /// <summary>What is set of the database, for other programs' tools.</summary>
+    public void Record(string name, DatabaseSnapshot snapshot)
+    {
+        _buffer.Write(",\n\"DatabaseRecord\":"u8);
+        Item((name, snapshot), static (json, state) => DumpRecord.Write(json, state.name, state.snapshot), isFirst: true);
+    }
+
     public void BeginSection(string name)
     {
         _buffer.Write(",\n"u8);

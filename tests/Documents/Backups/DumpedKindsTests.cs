@@ -32,6 +32,9 @@ public sealed class DumpedKindsTests : IDisposable
             [0, 1, 1, null], revisions.Select(static revision => revision.TryGetProperty("n", out JsonElement n)
                 ? n.GetInt32()
                 : (int?)null));
+        Assert.False(
+            json.RootElement.GetProperty("DatabaseRecord").GetProperty("Revisions").GetProperty("Default")
+                .GetProperty("Disabled").GetBoolean());
         JsonElement metadata = revisions[2].GetProperty("@metadata");
         Assert.Equal("d/1", metadata.GetProperty("@id").GetString());
         Assert.Equal("Things", metadata.GetProperty("@collection").GetString());

@@ -62,6 +62,7 @@ public sealed class ForeignDumpTests : IDisposable
         Assert.Equal(
             new SortedDictionary<string, long>
             {
+                ["'Settings' of the database record"] = 1,
                 ["Attachment"] = 1,
                 ["Indexes that this program cannot build"] = 1,
                 ["Tombstones"] = 1

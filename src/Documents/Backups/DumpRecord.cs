@@ -1,0 +1,123 @@
+using System.Text;
+using System.Text.Json;
+using Treepie.Kinds;
+using Treepie.Lifecycle;
+using Treepie.Store;
+
+namespace Treepie.Backups;
+
+/// <summary>
+/// What is set of a database, in the form of RavenDB's tools: the object <c>DatabaseRecord</c>. In dumps of this program it stands
+/// for those tools alone; what is restored is in a section of its own.
+/// </summary>
+internal static class DumpRecord
+{
+    public const string Section = "DatabaseRecord";
+
+    private static readonly (LifecycleTask Task, string Member, string Frequency)[] s_tasks =
+    [
+        (LifecycleTask.Expiration, "Expiration", "DeleteFrequencyInSec"),
+        (LifecycleTask.Refresh, "Refresh", "RefreshFrequencyInSec"),
+        (LifecycleTask.Archival, "DataArchival", "ArchiveFrequencyInSec"),
+    ];
+
+    /// <summary>Members that say what a dump is of, and nothing that could be taken over.</summary>
+    private static readonly string[] s_passedOver = ["DatabaseName", "Encrypted", "Disabled", "UnusedDatabaseIds", "LockMode"];
+
+    /// <summary>Writes it.</summary>
+    public static void Write(Utf8JsonWriter json, string name, DatabaseSnapshot snapshot)
+    {
+        json.WriteStartObject();
+        json.WriteString("DatabaseName"u8, name);
+        foreach ((LifecycleTask task, string member, string frequency) in s_tasks)
+        {
+            if (snapshot.Setting(LifecycleSettings.NameOf(task)) is not { } stored)
+                continue;
+            var settings = LifecycleSettings.FromJson(stored);
+            json.WriteStartObject(member);
+            json.WriteBoolean("Disabled"u8, settings.IsDisabled);
+            json.WriteNumber(frequency, (long)settings.Frequency.TotalSeconds);
+            if (settings.MaxItemsPerRun is { } most)
+                json.WriteNumber("MaxItemsToProcess"u8, most);
+            json.WriteEndObject();
+        }
+
+        if (snapshot.Setting(RevisionsConfiguration.SettingName) is { } revisions)
+        {
+            json.WritePropertyName("Revisions"u8);
+            json.WriteRawValue(revisions);
+        }
+
+        if (snapshot.Setting(TimeSeriesConfiguration.SettingName) is { } series)
+        {
+            json.WritePropertyName("TimeSeries"u8);
+            json.WriteRawValue(series);
+        }
+
+        json.WriteEndObject();
+    }
+
+    /// <summary>
+    /// Reads another program's: what is set here, by name, with null for what is not, or cannot be.
+    /// </summary>
+    public static IEnumerable<(string Name, byte[]? Json)> Read(JsonElement record)
+    {
+        foreach (JsonProperty member in record.EnumerateObject())
+        {
+            bool asks = member.Value.ValueKind switch
+            {
+                JsonValueKind.Object => member.Value.EnumerateObject().MoveNext(),
+                JsonValueKind.Array => member.Value.GetArrayLength() > 0,
+                _ => false,
+            };
+            if (asks && !s_passedOver.Contains(member.Name))
+                yield return Read(member);
+        }
+    }
+
+    /// <summary>A setting as a value beside documents.</summary>
+    public static RestoredKind Setting(string name, byte[] json, long etag, long ticks)
+    {
+        byte[] utf8 = Encoding.UTF8.GetBytes(name);
+        return new RestoredKind(KindKey.OfName(Kind.Setting, default, utf8), utf8, json, etag, ticks, IsDeleted: false);
+    }
+
+    private static (string Name, byte[]? Json) Read(JsonProperty member)
+    {
+        try
+        {
+            switch (member.Name)
+            {
+                case "Revisions":
+                    return (RevisionsConfiguration.SettingName, RevisionsConfiguration.Read(member.Value).ToJson());
+                case "TimeSeries":
+                    return (TimeSeriesConfiguration.SettingName, TimeSeriesConfiguration.Read(member.Value).ToJson());
+                default:
+                    foreach ((LifecycleTask task, string name, string frequency) in s_tasks)
+                        if (member.Name == name)
+                            return (LifecycleSettings.NameOf(task), Read(task, member.Value, frequency).ToJson());
+                    return (member.Name, null);
+            }
+        }
+        catch (Exception error) when (error is InvalidDocumentException or InvalidOperationException or FormatException)
+        {
+            return (member.Name, null);
+        }
+    }
+
+    private static LifecycleSettings Read(LifecycleTask task, JsonElement json, string frequency)
+    {
+        var settings = new LifecycleSettings
+        {
+            IsDisabled = json.TryGetProperty("Disabled"u8, out JsonElement disabled) && disabled.ValueKind == JsonValueKind.True,
+            MaxItemsPerRun = Number(json, "MaxItemsToProcess"),
+        };
+        if (Number(json, frequency) is { } seconds)
+            settings = settings with { Frequency = TimeSpan.FromSeconds(Math.Clamp(seconds, 0, int.MaxValue)) };
+        settings.Validate(task);
+        return settings;
+    }
+
+    private static long? Number(JsonElement json, string name) =>
+        json.TryGetProperty(name, out JsonElement value) && value.ValueKind == JsonValueKind.Number ? value.GetInt64() : null;
+}
