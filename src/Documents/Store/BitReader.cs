@@ -1,3 +1,5 @@
+using System.Buffers.Binary;
+
 namespace Treepie.Store;
 
 /// <summary>Reads what a <see cref="BitWriter"/> wrote.</summary>
@@ -8,6 +10,13 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
 
     public ulong Read(int count)
     {
+        int at = _bits >> 3, skipped = _bits & 7;
+        if (skipped + count <= 64 && at + sizeof(ulong) <= _bytes.Length && count > 0)
+        {
+            _bits += count;
+            return BinaryPrimitives.ReadUInt64BigEndian(_bytes[at..]) << skipped >> (64 - count);
+        }
+
         ulong value = 0;
         for (int left = count; left > 0;)
         {

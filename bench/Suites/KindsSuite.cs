@@ -1,0 +1,40 @@
+using Treepie.Bench.Measuring;
+using Treepie.Bench.Suites.Kinds;
+
+namespace Treepie.Bench.Suites;
+
+/// <summary>What lies beside documents: time series, counters, revisions, expiry.</summary>
+internal sealed class KindsSuite : ISuite
+{
+    private const int EntriesOfAYear = 366 * 24 * 60;
+
+    public string Name => "kinds";
+
+    public string Question =>
+        """
+        What does it cost that something lies beside documents? A year of a time series with an entry a minute, made with a stated seed: a sensor to a tenth, a random walk, and bursts every second with pauses. Appended in durable batches of 1,000, its size on the disk after closing, and minimum, maximum, average and count by hour
+        and by month, beside a table `(series, time, value)` of SQLite with that primary key and `group by`; the number of entries in the groups must be right. Counters: 100 clients, each increment durable, beside SQLite's upsert. Puts of documents with and without revisions, and documents that expire, with a writer beside them.
+        """.ReplaceLineEndings("\n");
+
+    public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
+    {
+        var rows = new List<BenchRow>();
+        foreach (MadeSeries series in MadeSeries.All(quick ? 5_000 : EntriesOfAYear))
+        {
+            progress.WriteLine($"kinds: {series.Name}");
+            rows.AddRange(await SeriesRows.MeasureAsync(series, quick ? 1 : 11, cancellationToken));
+        }
+
+        foreach (int counters in (int[])[1, 10_000])
+        {
+            progress.WriteLine($"kinds: {counters} counters");
+            rows.Add(await BesideRows.CountersAsync(counters, TimeSpan.FromSeconds(quick ? 0.2 : 10), cancellationToken));
+        }
+
+        progress.WriteLine("kinds: revisions");
+        rows.AddRange(await BesideRows.RevisionsAsync(quick ? 1_000 : 50_000, cancellationToken));
+        progress.WriteLine("kinds: expiry");
+        rows.AddRange(await BesideRows.ExpiryAsync(quick ? 1_000 : 1_000_000, cancellationToken));
+        return rows;
+    }
+}
