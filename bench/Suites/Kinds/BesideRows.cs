@@ -67,7 +67,7 @@ internal static class BesideRows
         await database.Lifecycle.SetAsync(
             LifecycleTask.Expiration, new LifecycleSettings { Frequency = TimeSpan.FromHours(1) }, cancellationToken);
         long began = Stopwatch.GetTimestamp();
-        Task<long> run = database.Lifecycle.RunAsync(cancellationToken);
+        Task<long> run = Task.Run(() => database.Lifecycle.RunAsync(cancellationToken), cancellationToken);
         double beside = await LatencyAsync(database, run, cancellationToken);
         double seconds = Stopwatch.GetElapsedTime(began).TotalSeconds;
         return

@@ -20,6 +20,9 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         ? new HashSet<string>(names, StringComparer.OrdinalIgnoreCase)
         : null;
 
+    /// <summary>What was here before: two revisions of the dump may be equal.</summary>
+    private readonly long _hereUpTo = database.LastEtag;
+
     public ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken) => ValueTask.CompletedTask;
 
     public async ValueTask<bool> DocumentAsync(DumpDocument document, long etag, long ticks, CancellationToken cancellationToken)
@@ -101,7 +104,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         await insert.FlushAsync(cancellationToken).ConfigureAwait(false); // the document may be on its way
         using var batch = new WriteBatch(database.Options);
         // its one command
-        return ((RestoredResult)(await database.WriteAsync(batch.Restore(item), cancellationToken)
+        return ((RestoredResult)(await database.WriteAsync(batch.Restore(item, _hereUpTo), cancellationToken)
             .ConfigureAwait(false))[0].Beside!).IsTaken;
     }
 

@@ -7,7 +7,9 @@ namespace Treepie.Kinds;
 /// Puts a value that another database had, with an etag of this one, over what is here. Of a document that is not here it is left
 /// out.
 /// </summary>
-internal sealed class RestoreKindCommand(RestoredKind item) : KindCommand
+/// <param name="item">The value.</param>
+/// <param name="hereUpTo">Etag up to which a revision was here before what it is restored with.</param>
+internal sealed class RestoreKindCommand(RestoredKind item, long hereUpTo) : KindCommand
 {
     public override KindResult Apply(IKindHost host)
     {
@@ -44,10 +46,11 @@ internal sealed class RestoreKindCommand(RestoredKind item) : KindCommand
         return new RestoredResult(true);
     }
 
-    private static bool IsHere(KindItems items, byte[] document, RevisionRecord revision, ReadOnlySpan<byte> body)
+    private bool IsHere(KindItems items, byte[] document, RevisionRecord revision, ReadOnlySpan<byte> body)
     {
         foreach (byte[] key in items.Revisions(document))
-            if (items.TryGet(key, out KindRecord record)
+            if (TreeNames.EtagOfKey(key) <= hereUpTo
+                && items.TryGet(key, out KindRecord record)
                 && new RevisionRecord(record.Value) is var here
                 && here.Ticks == revision.Ticks
                 && here.IsDeletion == revision.IsDeletion

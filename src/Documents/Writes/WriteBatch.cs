@@ -291,7 +291,7 @@ public sealed class WriteBatch : IDisposable
             contentType, expectedChangeVector));
 
     /// <summary>Puts a value that another database had, over what is here.</summary>
-    internal WriteBatch Restore(RestoredKind item) => Beside(new RestoreKindCommand(item));
+    internal WriteBatch Restore(RestoredKind item, long hereUpTo) => Beside(new RestoreKindCommand(item, hereUpTo));
 
     /// <summary>
     /// Adds entries to a time series of a document, over those of the same times, made if it is new; before that deletes ranges,

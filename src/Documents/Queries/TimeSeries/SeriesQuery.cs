@@ -92,7 +92,7 @@ internal sealed record SeriesQuery(string Name)
         bool isRollup = Name.Contains('@', StringComparison.Ordinal);
         json.WriteStartObject();
         json.WriteStartArray("Results"u8);
-        Read(snapshot, prefix, from, to, null, entry =>
+        void Take(SeriesEntry entry)
         {
             count++;
             json.WriteStartObject();
@@ -104,7 +104,9 @@ internal sealed record SeriesQuery(string Name)
             json.WriteEndArray();
             json.WriteBoolean("IsRollup"u8, isRollup);
             json.WriteEndObject();
-        }, cancellationToken);
+        }
+
+        Read(snapshot, prefix, from, to, null, Take, cancellationToken);
         json.WriteEndArray();
         json.WriteNumber("Count"u8, count);
         json.WriteEndObject();
@@ -133,18 +135,17 @@ internal sealed record SeriesQuery(string Name)
             return current;
         }
 
+        bool TakeHead(TimeSeriesSegment segment)
+        {
+            (long first, long last) = (segment.FirstTicks + Offset, segment.LastTicks + Offset);
+            if (Period is { } period && period.Floor(first) != period.Floor(last))
+                return false;
+            GroupOf(first, null).Add(segment, Offset);
+            return true;
+        }
+
         Read(
-            snapshot, prefix, from, to,
-            ReadsHeads
-                ? segment =>
-                {
-                    (long first, long last) = (segment.FirstTicks + Offset, segment.LastTicks + Offset);
-                    if (Period is { } period && period.Floor(first) != period.Floor(last))
-                        return false;
-                    GroupOf(first, null).Add(segment, Offset);
-                    return true;
-                }
-                : null,
+            snapshot, prefix, from, to, ReadsHeads ? TakeHead : null,
             entry => GroupOf(entry.Ticks, Key?.Invoke(entry)).Add(entry), cancellationToken);
         Write(groups.Values, from, to, json);
     }
