@@ -29,8 +29,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     private readonly SessionGuard _guard = new();
     private readonly SessionObjects _objects;
     // of documents not loaded; value: expected change vector
-    private readonly Dictionary<string, string?> _deletions = new(IdComparer.Instance);
-    private readonly List<SessionCommand> _commands = [];
+    private Dictionary<string, string?>? _deletions;
+    private List<SessionCommand>? _commands;
     private HashSet<string>? _missing; // that were looked for in vain
     private Dictionary<string, IncludedDocument>? _included;
     private SessionQueries? _queries;
@@ -50,7 +50,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     /// <summary>Whether a save would write something.</summary>
     public bool HasChanges =>
-        _deletions.Count + _commands.Count > 0
+        _deletions?.Count > 0
+            || _commands?.Count > 0
             || _objects.All.Any(entity => entity.IsDeleted || _saver.NeedsPut(entity, out _));
 
     /// <summary>
@@ -253,7 +254,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         using SessionGuard.Scope scope = _guard.Enter();
         if (!_objects.TryGet(id, out TrackedEntity? tracked))
         {
-            _deletions[id] = changeVector;
+            (_deletions ??= new(IdComparer.Instance))[id] = changeVector;
             return;
         }
 
@@ -272,11 +273,11 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         ObjectDisposedException.ThrowIf(_disposed, this);
         using (_guard.EnterSave())
         {
-            if (await _saver.SaveAsync(_objects.All, _missing ?? [], _deletions, _commands, cancellationToken)
+            if (await _saver.SaveAsync(_objects.All, _missing, _deletions, _commands, cancellationToken)
                 .ConfigureAwait(false) is not { } outcome)
                 return;
-            _deletions.Clear();
-            _commands.Clear();
+            _deletions?.Clear();
+            _commands?.Clear();
             _missing = null;
             outcome.Deleted.ToList().ForEach(_objects.Remove);
             foreach (TrackedEntity put in outcome.Put)
@@ -442,11 +443,11 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     private void Forget()
     {
         _objects.Clear();
-        _deletions.Clear();
+        _deletions?.Clear();
         _included = null;
         _missing = null;
-        _commands.ForEach(static command => command.DisposeAsync().AsTask().GetAwaiter().GetResult());
-        _commands.Clear();
+        _commands?.ForEach(static command => command.DisposeAsync().AsTask().GetAwaiter().GetResult());
+        _commands?.Clear();
     }
 
     internal SessionQueries Queries => _queries ??= new SessionQueries(this, _database, _options);
@@ -457,14 +458,14 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     internal IReadOnlyCollection<TrackedEntity> Entities => _objects.All;
 
-    internal IReadOnlyCollection<string> DeletedIds => _deletions.Keys;
+    internal IReadOnlyCollection<string> DeletedIds => _deletions is null ? [] : _deletions.Keys;
 
     /// <summary>Adds something that the next save does beside the documents.</summary>
     internal void Defer(SessionCommand command)
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
         using (_guard.Enter())
-            _commands.Add(command);
+            (_commands ??= []).Add(command);
     }
 
     /// <summary>Keeps the documents that an answer includes: loading them reads nothing.</summary>
@@ -501,7 +502,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         entity = null;
         if (!_objects.TryGet(id, out TrackedEntity? tracked))
         {
-            if (_deletions.ContainsKey(id))
+            if (_deletions?.ContainsKey(id) == true)
                 return true;
             if (_included is null || !_included.Remove(id, out IncludedDocument? included))
                 return false;

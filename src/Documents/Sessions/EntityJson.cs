@@ -14,11 +14,14 @@ internal sealed class EntityJson
 {
     private static readonly JsonWriterOptions s_plain = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
-    private readonly ArrayBufferWriter<byte> _buffer = new();
-    private readonly DocumentParser _parser;
+    private readonly DatabaseOptions _options;
 
-    public EntityJson(DatabaseOptions options) =>
-        _parser = new DocumentParser(options.MaxDocumentBytes, options.MaxDocumentDepth);
+    public EntityJson(DatabaseOptions options) => _options = options;
+
+    // Sessions that only load need neither.
+    private ArrayBufferWriter<byte> Buffer => field ??= new ArrayBufferWriter<byte>();
+
+    private DocumentParser Parser => field ??= new DocumentParser(_options.MaxDocumentBytes, _options.MaxDocumentDepth);
 
     /// <summary>The object a body describes.</summary>
     /// <exception cref="TreepieException">The body does not fit the type.</exception>
@@ -43,7 +46,7 @@ internal sealed class EntityJson
     public object ReadProjection(EntityType type, ReadOnlySpan<byte> json)
     {
         byte[] body = new byte[json.Length];
-        ParsedDocument parsed = _parser.Parse("(projection)", json, body);
+        ParsedDocument parsed = Parser.Parse("(projection)", json, body);
         try
         {
             return JsonSerializer.Deserialize(body.AsSpan(0, parsed.BodyLength), type.Json)
@@ -73,47 +76,47 @@ internal sealed class EntityJson
                 $"The object with id '{id}' of type {type.Json.Type.Name} cannot be written as JSON: {error.Message}", error);
         }
 
-        byte[] body = new byte[Math.Min(json.Length, _parser.MaxDocumentBytes)];
-        ParsedDocument parsed = _parser.Parse(id, json, body, type.IdMember);
+        byte[] body = new byte[Math.Min(json.Length, _options.MaxDocumentBytes)];
+        ParsedDocument parsed = Parser.Parse(id, json, body, type.IdMember);
         return body[..parsed.BodyLength];
     }
 
     /// <summary>A body and its metadata as one document. The result lives until the next call.</summary>
     public ReadOnlySpan<byte> Join(ReadOnlySpan<byte> body, TrackedEntity entity)
     {
-        _buffer.ResetWrittenCount();
-        _buffer.Write(body[..^1]);
-        _buffer.Write(body.Length > 2 ? ",\"@metadata\":"u8 : "\"@metadata\":"u8);
+        Buffer.ResetWrittenCount();
+        Buffer.Write(body[..^1]);
+        Buffer.Write(body.Length > 2 ? ",\"@metadata\":"u8 : "\"@metadata\":"u8);
         if (entity.Metadata is { } metadata)
         {
             JsonObject copy = (JsonObject)metadata.DeepClone();
             if (!copy.ContainsKey("@collection"))
                 copy["@collection"] = entity.Collection ?? entity.Type.Collection;
-            using var writer = new Utf8JsonWriter(_buffer, s_plain);
+            using var writer = new Utf8JsonWriter(Buffer, s_plain);
             copy.WriteTo(writer);
         }
         else
         {
-            _buffer.Write(entity.StoredMetadata.AsSpan()[..^1]);
-            _buffer.Write(entity.StoredMetadata.Length > 2 ? ",\"@collection\":"u8 : "\"@collection\":"u8);
-            JsonStrings.Write(_buffer, Encoding.UTF8.GetBytes(entity.Collection ?? entity.Type.Collection));
-            _buffer.Write("}"u8);
+            Buffer.Write(entity.StoredMetadata.AsSpan()[..^1]);
+            Buffer.Write(entity.StoredMetadata.Length > 2 ? ",\"@collection\":"u8 : "\"@collection\":"u8);
+            JsonStrings.Write(Buffer, Encoding.UTF8.GetBytes(entity.Collection ?? entity.Type.Collection));
+            Buffer.Write("}"u8);
         }
 
-        _buffer.Write("}"u8);
-        return _buffer.WrittenSpan;
+        Buffer.Write("}"u8);
+        return Buffer.WrittenSpan;
     }
 
     /// <summary>At the end: a discriminator comes first, and of two members of one name the last counts.</summary>
     private ReadOnlySpan<byte> WithId(EntityId own, string id, ReadOnlySpan<byte> body)
     {
-        _buffer.ResetWrittenCount();
-        _buffer.Write(body[..^1]);
-        _buffer.Write(body.Length > 2 ? ","u8 : ""u8);
-        JsonStrings.Write(_buffer, own.Member);
-        _buffer.Write(":"u8);
-        _buffer.Write(own.Value(id));
-        _buffer.Write("}"u8);
-        return _buffer.WrittenSpan;
+        Buffer.ResetWrittenCount();
+        Buffer.Write(body[..^1]);
+        Buffer.Write(body.Length > 2 ? ","u8 : ""u8);
+        JsonStrings.Write(Buffer, own.Member);
+        Buffer.Write(":"u8);
+        Buffer.Write(own.Value(id));
+        Buffer.Write("}"u8);
+        return Buffer.WrittenSpan;
     }
 }

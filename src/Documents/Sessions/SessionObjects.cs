@@ -5,45 +5,57 @@ namespace Treepie.Sessions;
 /// <summary>The objects that a session follows, by themselves and by the ids of their documents.</summary>
 internal sealed class SessionObjects(int most)
 {
-    private readonly Dictionary<object, TrackedEntity> _byEntity = new(ReferenceEqualityComparer.Instance);
-    private readonly Dictionary<string, TrackedEntity> _byId = new(IdComparer.Instance);
+    // Made by the first object: sessions are opened for every request.
+    private Dictionary<object, TrackedEntity>? _byEntity;
+    private Dictionary<string, TrackedEntity>? _byId;
 
-    public IReadOnlyCollection<TrackedEntity> All => _byEntity.Values;
+    public IReadOnlyCollection<TrackedEntity> All => _byEntity is null ? [] : _byEntity.Values;
 
-    public bool TryGet(object entity, [NotNullWhen(true)] out TrackedEntity? tracked) =>
-        _byEntity.TryGetValue(entity, out tracked);
+    private Dictionary<object, TrackedEntity> ByEntity => _byEntity ??= new(ReferenceEqualityComparer.Instance);
 
-    public bool TryGet(string id, [NotNullWhen(true)] out TrackedEntity? tracked) => _byId.TryGetValue(id, out tracked);
+    private Dictionary<string, TrackedEntity> ById => _byId ??= new(IdComparer.Instance);
+
+    public bool TryGet(object entity, [NotNullWhen(true)] out TrackedEntity? tracked)
+    {
+        tracked = null;
+        return _byEntity?.TryGetValue(entity, out tracked) == true;
+    }
+
+    public bool TryGet(string id, [NotNullWhen(true)] out TrackedEntity? tracked)
+    {
+        tracked = null;
+        return _byId?.TryGetValue(id, out tracked) == true;
+    }
 
     /// <summary>Follows an object.</summary>
     /// <exception cref="InvalidOperationException">There are as many as there may be.</exception>
     public void Add(TrackedEntity tracked)
     {
-        if (_byEntity.Count >= most)
+        if (ByEntity.Count >= most)
         {
             throw new InvalidOperationException(
                 $"The session follows {most:N0} documents, its limit (MaxTrackedDocuments). Clear it, use several sessions, or a "
                     + $"bulk insert.");
         }
 
-        _byEntity.Add(tracked.Entity, tracked);
+        ByEntity.Add(tracked.Entity, tracked);
         if (!tracked.HasOpenId)
-            _byId[tracked.Id] = tracked;
+            ById[tracked.Id] = tracked;
     }
 
     /// <summary>The save completed the id of an object.</summary>
-    public void Name(TrackedEntity tracked) => _byId[tracked.Id] = tracked;
+    public void Name(TrackedEntity tracked) => ById[tracked.Id] = tracked;
 
     public void Remove(TrackedEntity tracked)
     {
-        _byEntity.Remove(tracked.Entity);
-        if (_byId.TryGetValue(tracked.Id, out TrackedEntity? current) && ReferenceEquals(current, tracked))
-            _byId.Remove(tracked.Id);
+        ByEntity.Remove(tracked.Entity);
+        if (ById.TryGetValue(tracked.Id, out TrackedEntity? current) && ReferenceEquals(current, tracked))
+            ById.Remove(tracked.Id);
     }
 
     public void Clear()
     {
-        _byEntity.Clear();
-        _byId.Clear();
+        _byEntity?.Clear();
+        _byId?.Clear();
     }
 }

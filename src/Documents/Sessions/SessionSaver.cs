@@ -7,7 +7,6 @@ namespace Treepie.Sessions;
 internal sealed class SessionSaver(Database database, SessionOptions options)
 {
     private readonly EntityJson _json = new(database.Options);
-    private readonly BodyMerge _merge = new(options.Json.PropertyNameCaseInsensitive);
 
     public EntityJson Json => _json;
 
@@ -37,16 +36,18 @@ internal sealed class SessionSaver(Database database, SessionOptions options)
     /// <param name="cancellationToken">Gives up waiting.</param>
     public async Task<SaveOutcome?> SaveAsync(
         IReadOnlyCollection<TrackedEntity> entities,
-        IReadOnlyCollection<string> missing,
-        IReadOnlyDictionary<string, string?> deletions,
-        IReadOnlyList<SessionCommand> commands,
+        IReadOnlyCollection<string>? missing,
+        IReadOnlyDictionary<string, string?>? deletions,
+        IReadOnlyList<SessionCommand>? commands,
         CancellationToken cancellationToken)
     {
         using var batch = new WriteBatch(database.Options) { IsClusterWide = options.IsClusterWide };
         if (options.ChecksLoads)
-            Require(batch, entities, missing);
-        foreach ((string id, string? changeVector) in deletions)
-            batch.Delete(id, changeVector);
+            Require(batch, entities, missing ?? []);
+        if (deletions is not null)
+            foreach ((string id, string? changeVector) in deletions)
+                batch.Delete(id, changeVector);
+        commands ??= [];
         List<TrackedEntity> deleted = [.. entities.Where(entity => entity.IsDeleted)];
         foreach (TrackedEntity entity in deleted)
             batch.Delete(
@@ -101,7 +102,7 @@ internal sealed class SessionSaver(Database database, SessionOptions options)
             return body;
 
         byte[] before = Before(tracked);
-        return before.AsSpan().SequenceEqual(tracked.Body) ? body : _merge.Merge(tracked.Body, before, body);
+        return before.AsSpan().SequenceEqual(tracked.Body) ? body : new BodyMerge(options.Json.PropertyNameCaseInsensitive).Merge(tracked.Body, before, body);
     }
 
     private void Saved(TrackedEntity tracked, byte[] whole, byte[] asWritten, WriteResult result)
