@@ -53,6 +53,30 @@ internal static class CommonOptions
         ClientIdentity.Load(
             parsed.GetValue<FileInfo?>(CertificateName)?.FullName, parsed.GetValue<FileInfo?>(AuthorityName)?.FullName);
 
+    /// <summary><c>--directory</c>.</summary>
+    public static Option<DirectoryInfo?> Directory() => new("--directory")
+    {
+        Description =
+            "Ask the files themselves, of a server that is stopped: its data directory (with --database), or a database in it. "
+                + "Indexes are opened and brought up to date as a server does",
+        HelpName = "path",
+    };
+
+    /// <summary><c>--database</c> of commands that have <c>--directory</c> too.</summary>
+    public static Option<string?> OptionalDatabase() => new("--database", "-d")
+    {
+        Description = "Name of the database",
+        HelpName = "name",
+    };
+
+    /// <summary>One of both has to be given.</summary>
+    public static void RequireOne(
+        System.CommandLine.Parsing.CommandResult result, Option<string?> database, Option<DirectoryInfo?> directory)
+    {
+        if (result.GetValue(database) is null && result.GetValue(directory) is null)
+            result.AddError("Option '--database' is required, or '--directory' for the files of a stopped server.");
+    }
+
     /// <summary><c>--database</c>.</summary>
     public static Option<string> Database() => new("--database", "-d")
     {

@@ -32,8 +32,9 @@ internal static class ExplainCommand
         command.SetAction(shell, url, async (parsed, server, cancellationToken) =>
         {
             string text = parsed.GetRequiredValue(query);
-            byte[] body = QueryCommand.Body(
-                text, parsed.GetValue(parameters), parsed.GetValue(wait) ? QueryCommand.DefaultWaitSeconds : null);
+            byte[] body = ServerQueries.Body(
+                new QueryText(
+                    text, parsed.GetValue(parameters), parsed.GetValue(wait) ? QueryCommand.DefaultWaitSeconds : null));
             var run = new ExplainRun(server.Database(parsed.GetRequiredValue(database)), shell);
             try
             {

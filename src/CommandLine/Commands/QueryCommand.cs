@@ -1,6 +1,6 @@
 using System.CommandLine;
 using System.Text.Json;
-using Treepie.CommandLine.Http;
+using Treepie.CommandLine.Offline;
 using Treepie.CommandLine.Queries;
 
 namespace Treepie.CommandLine.Commands;
@@ -22,15 +22,17 @@ internal static class QueryCommand
             Description = """The query, like "from Orders where Freight > $least order by Freight as double limit 10" """.Trim()
         };
         Option<Uri> url = CommonOptions.Url();
-        Option<string> database = CommonOptions.Database();
+        Option<string?> database = CommonOptions.OptionalDatabase();
+        Option<DirectoryInfo?> directory = CommonOptions.Directory();
+        var keys = new OfflineKeyOptions();
         Option<string?> parameters = Parameters();
         var format = new Option<string>("--format", "-f")
         {
             Description =
-                "table; json: the answer of the server as it is; ndjson: one result per line, as a stream without limit",
+                "table; json: the answer of the server as it is; ndjson or csv: one result per line, as a stream without limit",
             DefaultValueFactory = _ => "table",
         };
-        format.AcceptOnlyFromAmong("table", "json", "ndjson");
+        format.AcceptOnlyFromAmong(QueryFormats.Names);
         var wait = new Option<bool>("--wait", "-w")
         {
             Description = "Wait until the index has caught up with all documents written before"
@@ -52,29 +54,19 @@ internal static class QueryCommand
 
         var command = new Command("query", "Runs a query and writes its results")
         {
-            query, url, database, parameters, format, wait, waitSeconds, rows,
+            query, url, database, directory, parameters, format, wait, waitSeconds, rows,
         };
-        command.SetAction(shell, url, async (parsed, server, cancellationToken) =>
-        {
-            string text = parsed.GetRequiredValue(query);
-            byte[] body = Body(text, parsed.GetValue(parameters), parsed.GetValue(wait) ? parsed.GetValue(waitSeconds) : null);
-            var run = new QueryRun(server.Database(parsed.GetRequiredValue(database)), shell);
-            try
-            {
-                await (parsed.GetValue(format) switch
-                {
-                    "json" => run.WriteJsonAsync(body, cancellationToken),
-                    "ndjson" => run.WriteLinesAsync(body, cancellationToken),
-                    _ => run.WriteTableAsync(body, parsed.GetValue(rows), cancellationToken),
-                });
-                return ExitCode.Ok;
-            }
-            catch (ServerException exception) when (exception.IsInvalidQuery)
-            {
-                await shell.Error.WriteLineAsync(QueryError.Describe(text, exception.Message));
-                return ExitCode.Failure;
-            }
-        });
+        keys.AddTo(command);
+        command.Validators.Add(result => CommonOptions.RequireOne(result, database, directory));
+        command.SetAction((parsed, cancellationToken) => QueryPlace.RunAsync(
+            shell, parsed, url, database, directory, keys,
+            source => QueryFormats.WriteAsync(
+                shell, source, parsed.GetValue(format) ?? "",
+                new QueryText(
+                    parsed.GetRequiredValue(query), parsed.GetValue(parameters),
+                    parsed.GetValue(wait) ? parsed.GetValue(waitSeconds) : null),
+                parsed.GetValue(rows), cancellationToken),
+            cancellationToken));
         return command;
     }
 
@@ -93,23 +85,6 @@ internal static class QueryCommand
         });
         return parameters;
     }
-
-    /// <summary>A query as the server takes it.</summary>
-    public static byte[] Body(string query, string? parameters, int? waitSeconds) => ServerClient.Json(writer =>
-    {
-        writer.WriteString("Query", query);
-        if (parameters is not null)
-        {
-            writer.WritePropertyName("QueryParameters");
-            writer.WriteRawValue(parameters);
-        }
-
-        if (waitSeconds is { } seconds)
-        {
-            writer.WriteBoolean("WaitForNonStaleResults", true);
-            writer.WriteNumber("WaitForNonStaleResultsTimeout", seconds * 1000L);
-        }
-    });
 
     private static bool IsObject(string text)
     {

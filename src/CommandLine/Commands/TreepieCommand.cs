@@ -15,7 +15,7 @@ internal static class TreepieCommand
     public static async Task<int> RunAsync(string[] arguments, Shell shell)
     {
         var root = new RootCommand("""
-            Fills and asks a Treepie server, over HTTP; checks and salvages the files of one that is stopped.
+            Fills and asks a Treepie server, over HTTP; asks, checks and salvages the files of one that is stopped.
 
             Results go to standard output, everything else to standard error.
             Exit codes: 0 done, 1 failed or damage found (the message says what), 2 wrong command line, 130 cancelled.
@@ -23,6 +23,7 @@ internal static class TreepieCommand
         {
             ImportCommand.Create(shell),
             QueryCommand.Create(shell),
+            ShellCommand.Create(shell),
             ExplainCommand.Create(shell),
             ExportCommand.Create(shell),
             DatabasesCommand.Create(shell),
@@ -33,6 +34,7 @@ internal static class TreepieCommand
             BackupsCommand.Create(shell),
             KeyCommands.Create(shell),
             SecureCommand.Create(shell),
+            TokensCommand.Create(shell),
             OfflineCommands.CreateCheck(shell),
             OfflineCommands.CreateSalvage(shell),
         };

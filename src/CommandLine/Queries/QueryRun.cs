@@ -5,17 +5,18 @@ using Treepie.CommandLine.Http;
 namespace Treepie.CommandLine.Queries;
 
 /// <summary>
-/// One query, written in one of three ways. The stream and the server's JSON pass through without being collected in memory.
+/// One query, written in one of four ways. The stream and the server's JSON pass through without being collected in memory.
 /// </summary>
-internal sealed class QueryRun(DatabaseClient database, Shell shell)
+internal sealed class QueryRun(IQuerySource source, Shell shell)
 {
     private static readonly byte[] _newLine = "\n"u8.ToArray();
 
     /// <summary>Writes a table, and below it what the server says about the answer.</summary>
-    public async Task WriteTableAsync(ReadOnlyMemory<byte> query, int maxRows, CancellationToken cancellationToken)
+    public async Task WriteTableAsync(QueryText query, int maxRows, CancellationToken cancellationToken)
     {
-        using HttpResponseMessage response = await database.QueryAsync(query, cancellationToken);
-        using JsonDocument answer = await ServerClient.ReadJsonAsync(response, cancellationToken);
+        await using Stream read = await source.AnswerAsync(query, cancellationToken);
+        using JsonDocument answer = await JsonDocument.ParseAsync(
+            read, new JsonDocumentOptions { MaxDepth = 1024 }, cancellationToken);
         JsonElement results = answer.RootElement.GetProperty("Results");
         var table = ResultTable.Of(results, maxRows);
         table.WriteTo(shell.OutputConsole());
@@ -28,20 +29,53 @@ internal sealed class QueryRun(DatabaseClient database, Shell shell)
     }
 
     /// <summary>Writes the answer of the server as it is.</summary>
-    public async Task WriteJsonAsync(ReadOnlyMemory<byte> query, CancellationToken cancellationToken)
+    public async Task WriteJsonAsync(QueryText query, CancellationToken cancellationToken)
     {
-        using HttpResponseMessage response = await database.QueryAsync(query, cancellationToken);
-        await response.Content.CopyToAsync(shell.Output, cancellationToken);
+        await using Stream answer = await source.AnswerAsync(query, cancellationToken);
+        await answer.CopyToAsync(shell.Output, cancellationToken);
         await shell.Output.WriteAsync(_newLine, cancellationToken);
         await shell.Output.FlushAsync(cancellationToken);
     }
 
     /// <summary>Writes one result per line as they come.</summary>
-    public async Task WriteLinesAsync(ReadOnlyMemory<byte> query, CancellationToken cancellationToken)
+    public async Task WriteLinesAsync(QueryText query, CancellationToken cancellationToken)
     {
-        using HttpResponseMessage response = await database.StreamQueryAsync(query, cancellationToken);
-        await using Stream lines = await response.Content.ReadAsStreamAsync(cancellationToken);
         var output = new BufferedStream(shell.Output, 64 * 1024);
+        string footer = await ReadLinesAsync(
+            query, async item =>
+            {
+                await output.WriteAsync(item, cancellationToken);
+                await output.WriteAsync(_newLine, cancellationToken);
+            },
+            cancellationToken);
+        await output.FlushAsync(cancellationToken);
+        await shell.Error.WriteLineAsync(footer);
+    }
+
+    /// <summary>Writes results as CSV as they come.</summary>
+    public async Task WriteCsvAsync(QueryText query, CancellationToken cancellationToken)
+    {
+        var csv = new CsvOutput(shell.OutputText);
+        string footer = await ReadLinesAsync(
+            query, item =>
+            {
+                csv.Add(item);
+                return ValueTask.CompletedTask;
+            },
+            cancellationToken);
+        csv.End();
+        await shell.Error.WriteLineAsync(footer);
+        if (csv.LeftOut.Count > 0)
+            await shell.Error.WriteLineAsync(
+                $"Left out, because no result of the first thousand has them: {string.Join(", ", csv.LeftOut)}. Name the columns "
+                    + $"with 'select'.");
+    }
+
+    /// <summary>Gives the results as they come; the result is what is to be said of them.</summary>
+    private async Task<string> ReadLinesAsync(
+        QueryText query, Func<ReadOnlyMemory<byte>, ValueTask> write, CancellationToken cancellationToken)
+    {
+        await using Stream lines = await source.LinesAsync(query, cancellationToken);
         var reader = new LineReader(lines);
         long count = 0;
         JsonElement? stats = null;
@@ -56,8 +90,7 @@ internal sealed class QueryRun(DatabaseClient database, Shell shell)
             ReadOnlyMemory<byte> item = StreamedAnswer.ItemOf(reader.Line);
             if (!item.IsEmpty)
             {
-                await output.WriteAsync(item, cancellationToken);
-                await output.WriteAsync(_newLine, cancellationToken);
+                await write(item);
                 count++;
                 continue;
             }
@@ -72,13 +105,10 @@ internal sealed class QueryRun(DatabaseClient database, Shell shell)
             }
         }
 
-        await output.FlushAsync(cancellationToken);
-        await shell.Error.WriteLineAsync(
-            Footer(
-                stats
-                    ?? throw new InvalidDataException(
-                        $"The answer of the server ends after {count} results without its statistics."),
-                count, count));
+        return Footer(
+            stats
+                ?? throw new InvalidDataException($"The answer of the server ends after {count} results without its statistics."),
+            count, count);
     }
 
     private static string Footer(JsonElement answer, long received, long shown)

@@ -1,0 +1,38 @@
+using Treepie.CommandLine.Http;
+
+namespace Treepie.CommandLine.Queries;
+
+/// <summary>Queries that a server answers.</summary>
+internal sealed class ServerQueries(DatabaseClient database) : IQuerySource
+{
+    /// <inheritdoc/>
+    public async Task<Stream> AnswerAsync(QueryText query, CancellationToken cancellationToken)
+    {
+        HttpResponseMessage response = await database.QueryAsync(Body(query), cancellationToken);
+        return await response.Content.ReadAsStreamAsync(cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    public async Task<Stream> LinesAsync(QueryText query, CancellationToken cancellationToken)
+    {
+        HttpResponseMessage response = await database.StreamQueryAsync(Body(query), cancellationToken);
+        return await response.Content.ReadAsStreamAsync(cancellationToken);
+    }
+
+    /// <summary>A query as the server takes it.</summary>
+    public static byte[] Body(QueryText query) => ServerClient.Json(writer =>
+    {
+        writer.WriteString("Query", query.Rql);
+        if (query.Parameters is not null)
+        {
+            writer.WritePropertyName("QueryParameters");
+            writer.WriteRawValue(query.Parameters);
+        }
+
+        if (query.WaitSeconds is { } seconds)
+        {
+            writer.WriteBoolean("WaitForNonStaleResults", true);
+            writer.WriteNumber("WaitForNonStaleResultsTimeout", seconds * 1000L);
+        }
+    });
+}
