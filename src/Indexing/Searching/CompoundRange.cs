@@ -22,14 +22,26 @@ namespace Treepie.Indexing.Searching;
 /// <param name="IsAll">Whether nothing else is asked.</param>
 internal sealed record CompoundRange(TermQuery Equality, long Entries, int Number, byte[] Prefix, bool IsAll)
 {
+    /// <summary>The range that hits have to be in by the order's own values, which keys have in order; null: all.</summary>
+    public OrderRange? Within { get; private init; }
+
+    /// <summary>The least sort value that an entry in that range may have, as keys have it; null: any.</summary>
+    public byte[]? Low { get; private init; }
+
+    /// <summary>The greatest, as <see cref="Low"/>.</summary>
+    public byte[]? High { get; private init; }
+
     /// <summary>Whether the index has the compound key.</summary>
     public bool IsThere => Number >= 0;
 
+    /// <param name="context">The query.</param>
+    /// <param name="request">What is asked.</param>
+    /// <param name="range">The range over the first field of the order, where there is one.</param>
     /// <summary>
     /// The equality of a request with the fewest entries for which there is a compound key, or could be; null where the order is
     /// none of values, or nothing is compared for equality.
     /// </summary>
-    public static CompoundRange? Find(QueryContext context, SearchRequest request)
+    public static CompoundRange? Find(QueryContext context, SearchRequest request, OrderRange? range)
     {
         if (request.Take == 0
             || request.Sort.Count == 0
@@ -53,7 +65,22 @@ internal sealed record CompoundRange(TermQuery Equality, long Entries, int Numbe
                 best = found;
         }
 
-        return best;
+        return best is { IsThere: true } && range is not null
+            ? best with
+            {
+                Within = range,
+                Low = range.Keys.Low is { } low ? CompoundKeyText.OrderOfTerm(low, order) : null,
+                High = range.Keys.High is { } high ? CompoundKeyText.OrderOfTerm(high, order) : null,
+            }
+            : best;
+    }
+
+    /// <summary>Entries with the equality that are probably met between the bounds.</summary>
+    public double LikelyMet(QueryContext context, string orderField)
+    {
+        if (Within is null || context.CountOf(Within.Query, Within.Keys, context.View.Field(orderField)) is not { } count)
+            return Entries;
+        return Entries * (double)count.Entries / Math.Max(1, context.View.State.EntryCount);
     }
 
     /// <summary>The compound key that a request would have gone along.</summary>

@@ -17,16 +17,17 @@ namespace Treepie.Indexing.Searching;
 /// </remarks>
 /// <param name="context">The query.</param>
 /// <param name="tree">The compound key's.</param>
-/// <param name="prefix">What the keys of the entries begin with.</param>
+/// <param name="along">The equality, and the bounds between which keys are looked at.</param>
 /// <param name="sort">The first key of the order.</param>
 /// <param name="filter">What entries have to match.</param>
 /// <param name="parts">The parts of the order.</param>
 /// <param name="limit">Hits wanted.</param>
 /// <param name="after">The sort key of the hit to go on from; empty: from the first.</param>
 internal sealed class CompoundWalk(
-    QueryContext context, Tree tree, byte[] prefix, SortKey sort, FilterProbe filter, KeyPart[] parts, long limit,
+    QueryContext context, Tree tree, CompoundRange along, SortKey sort, FilterProbe filter, KeyPart[] parts, long limit,
     ReadOnlyMemory<byte> after)
 {
+    private readonly byte[] prefix = along.Prefix;
     private readonly List<long> found = context.Rent<IdList>().Ids;
     private readonly List<long> group = context.Rent<IdList>().Ids;
     private readonly byte[] order = new byte[CompoundKeyText.MaxOrderBytes];
@@ -59,7 +60,13 @@ internal sealed class CompoundWalk(
 
         using Cursor cursor = tree.OpenCursor();
         bool areNullsFirst = sort.NullsFirst ?? !sort.Descending;
-        if (areNullsFirst != sort.Descending)
+        if (along.Within is not null)
+        {
+            // What has no value is in no range.
+            byte[]? bound = sort.Descending ? along.High : along.Low;
+            Walk(cursor, [.. prefix, KeyPart.ValueRank], from.Length > 0 || bound is null ? from : [.. prefix, .. bound]);
+        }
+        else if (areNullsFirst != sort.Descending)
         {
             Walk(cursor, prefix, from);
         }
@@ -93,6 +100,8 @@ internal sealed class CompoundWalk(
             if ((++steps & 1023) == 0)
                 context.Check();
             context.Meter.Count.TermsScanned++;
+            if (IsBehind(key[prefix.Length..^EntryKey.Bytes]))
+                break;
             if (!Take(key[prefix.Length..^EntryKey.Bytes], EntryKey.Read(key[^EntryKey.Bytes..])))
                 break;
         }
@@ -100,6 +109,11 @@ internal sealed class CompoundWalk(
         EndGroup();
         orderLength = -1;
     }
+
+    /// <summary>Whether a sort value is behind the range, as far as keys have it.</summary>
+    private bool IsBehind(ReadOnlySpan<byte> mine) => sort.Descending
+        ? along.Low is not null && mine.SequenceCompareTo(along.Low) < 0
+        : along.High is not null && mine.SequenceCompareTo(along.High) > 0;
 
     /// <summary>Takes an entry; false when there are enough.</summary>
     private bool Take(ReadOnlySpan<byte> mine, long id)
@@ -119,7 +133,7 @@ internal sealed class CompoundWalk(
     }
 
     /// <summary>Whether ids alone say which entries of the first group were given.</summary>
-    private bool IsGivenByIds => parts.Length == 1 && CompoundKeyText.IsWhole(given);
+    private bool IsGivenByIds => givenId >= 0 && parts.Length == 1 && CompoundKeyText.IsWhole(given);
 
     /// <summary>The least key behind that of the hit to go on from.</summary>
     private byte[] BehindGiven(byte[] from)

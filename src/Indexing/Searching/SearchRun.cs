@@ -53,7 +53,7 @@ internal sealed class SearchRun
         set = context.Rent();
         compiler = new QueryCompiler(context, IsScored);
         range = OrderRange.Find(context, request);
-        compound = range is null ? CompoundRange.Find(context, request) : null;
+        compound = CompoundRange.Find(context, request, range);
         if (range is { IsAll: true } && request.CountsHits)
             rangeTotal = context.CountOf(range.Query, range.Keys, context.View.Field(request.Sort[0].Field))?.Entries;
         isWithoutRange = range is not null
@@ -289,7 +289,7 @@ internal sealed class SearchRun
         Tree tree = context.View.Tree(TreeNames.Compound(along.Number))
             ?? throw new CorruptionException(
                 $"The index tree '{TreeNames.Compound(along.Number)}' is missing. Reset the index to build it again.");
-        List<long> found = new CompoundWalk(context, tree, along.Prefix, request.Sort[0], filter, parts, wanted, after).Run();
+        List<long> found = new CompoundWalk(context, tree, along, request.Sort[0], filter, parts, wanted, after).Run();
         Ids = request.Skip >= found.Count ? [] : CollectionsMarshal.AsSpan(found)[(int)request.Skip..].ToArray();
     }
 

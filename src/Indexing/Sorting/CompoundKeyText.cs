@@ -1,6 +1,8 @@
+using System.Buffers.Binary;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
+using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Sorting;
 
@@ -83,6 +85,31 @@ internal static class CompoundKeyText
                 key.CutTo(Math.Min(key.Length, start + MaxOrderBytes));
                 break;
         }
+    }
+
+    /// <summary>
+    /// The sort value of entries that have a term of the order's dictionary, as keys have it. Terms and these are in one order.
+    /// </summary>
+    public static byte[] OrderOfTerm(ReadOnlySpan<byte> term, CompoundOrder order)
+    {
+        var key = new KeyBuffer();
+        key.Append(KeyPart.ValueRank);
+        switch (order)
+        {
+            case CompoundOrder.Double:
+                key.Append(BinaryPrimitives.ReadUInt64BigEndian(term));
+                break;
+            case CompoundOrder.Long:
+                key.Append((ulong)NumberKey.ToSaturatedLong(term) ^ (1UL << 63));
+                break;
+            default:
+                key.AppendText(term);
+                key.EndText();
+                key.CutTo(Math.Min(key.Length, MaxOrderBytes));
+                break;
+        }
+
+        return key.Written.ToArray();
     }
 
     /// <summary>The sort value of a hit as keys have it, of the key that the hit was sorted by, see <see cref="KeyBuffer"/>.</summary>
