@@ -1,24 +1,25 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Storage;
 
 namespace Treepie.Indexing.Terms;
 
-/// <summary>Reads numbers of some bits each, lowest first. See <see cref="WordNumbers"/>.</summary>
-/// <param name="bytes">The bits, and what is behind them.</param>
+/// <summary>Reads numbers of any bit width, lowest bit first. See <see cref="WordNumbers"/>.</summary>
+/// <param name="bytes">The bits, and any bytes that follow them.</param>
 internal ref struct BitReader(ReadOnlySpan<byte> bytes)
 {
-    /// <summary>Most bits of a number: with seven in front of it in its first byte, it is in eight bytes.</summary>
+    /// <summary>Widest number: after up to seven bits already read of its first byte, it still lies within eight bytes.</summary>
     public const int MaxBits = 56;
 
     private readonly ReadOnlySpan<byte> bytes = bytes;
     private int place;
 
-    /// <summary>Bytes that were begun.</summary>
+    /// <summary>Bytes read so far, the last one perhaps only in part.</summary>
     public readonly int Bytes => (place + 7) >> 3;
 
-    /// <summary>Bits that are 0 up to the next that is 1, which is passed too.</summary>
-    /// <exception cref="CorruptionException">There is none.</exception>
+    /// <summary>Counts the 0 bits before the next 1 bit and moves past that 1.</summary>
+    /// <exception cref="CorruptionException">No 1 bit follows.</exception>
     public int ReadZeros()
     {
         ulong window = Window();
@@ -29,9 +30,10 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
         return zeros;
     }
 
-    /// <summary>A number of so many bits, <see cref="MaxBits"/> at most.</summary>
+    /// <summary>Reads a number of <paramref name="bits"/> bits, at most <see cref="MaxBits"/>.</summary>
     public long Read(int bits)
     {
+        Debug.Assert(bits is >= 0 and <= MaxBits, "a number fits the window");
         ulong window = Window();
         place += bits;
         if (Bytes > bytes.Length)
@@ -39,7 +41,7 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
         return (long)(window & ((1UL << bits) - 1));
     }
 
-    /// <summary>The next bits; zeros behind the end.</summary>
+    /// <summary>The next bits; zeros past the end.</summary>
     private readonly ulong Window()
     {
         int first = place >> 3;
@@ -57,7 +59,7 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
 }
 
 /// <summary>Writes what <see cref="BitReader"/> reads.</summary>
-/// <param name="output">Room, which may hold anything.</param>
+/// <param name="output">The buffer to write to; its old content does not matter.</param>
 internal ref struct BitWriter(Span<byte> output)
 {
     private readonly Span<byte> output = output;
@@ -65,9 +67,11 @@ internal ref struct BitWriter(Span<byte> output)
     private int waitingBits;
     private int length;
 
-    /// <summary>Writes a number of so many bits, <see cref="BitReader.MaxBits"/> at most.</summary>
+    /// <summary>Writes a number of <paramref name="bits"/> bits, at most <see cref="BitReader.MaxBits"/>.</summary>
     public void Write(long value, int bits)
     {
+        Debug.Assert(bits is >= 0 and <= BitReader.MaxBits && (ulong)value >> bits == 0, "a number fits its bits");
+        Debug.Assert(waitingBits < 8, "whole bytes are written at once");
         waiting |= (ulong)value << waitingBits;
         waitingBits += bits;
         while (waitingBits >= 8)
@@ -78,7 +82,7 @@ internal ref struct BitWriter(Span<byte> output)
         }
     }
 
-    /// <summary>Fills the last byte; returns how many there are.</summary>
+    /// <summary>Completes the last byte with zeros; returns the number of bytes written.</summary>
     public int End()
     {
         if (waitingBits > 0)

@@ -1,13 +1,19 @@
+using System.Diagnostics;
+
 namespace Treepie.Indexing.Terms;
 
-/// <summary>Bytes of many small things one after the other, in one growing array.</summary>
+/// <summary>Many small byte strings one after the other, in one growing array.</summary>
 internal sealed class ByteArena
 {
     private byte[] bytes = new byte[1024];
 
     public int Length { get; private set; }
 
-    public ReadOnlySpan<byte> Slice(int start, int length) => bytes.AsSpan(start, length);
+    public ReadOnlySpan<byte> Slice(int start, int length)
+    {
+        Debug.Assert(start >= 0 && length >= 0 && start + length <= Length, "a slice lies within what was added");
+        return bytes.AsSpan(start, length);
+    }
 
     public int Add(ReadOnlySpan<byte> value)
     {
@@ -17,7 +23,7 @@ internal sealed class ByteArena
         return start;
     }
 
-    /// <summary>Room for so many bytes, to be filled before anything else is added.</summary>
+    /// <summary>Reserves bytes, which the caller fills before anything else is added.</summary>
     public Span<byte> Reserve(int lengthBytes, out int start)
     {
         Span<byte> room = Room(lengthBytes)[..lengthBytes];
@@ -28,7 +34,7 @@ internal sealed class ByteArena
 
     public void AddVarint(int value) => Length += Varint.Write(Room(Varint.MaxBytes), value);
 
-    /// <summary>Forgets everything; the memory stays unless it is more than <paramref name="keepBytes"/>.</summary>
+    /// <summary>Removes everything; keeps the memory unless it exceeds <paramref name="keepBytes"/>.</summary>
     public void Clear(int keepBytes)
     {
         Length = 0;

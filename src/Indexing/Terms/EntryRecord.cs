@@ -3,21 +3,23 @@ using System.Diagnostics;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// What the index keeps of an entry: its key, and everything it put into dictionaries, so that it can be taken out again
-/// exactly. Read in place, in three parts that lie apart (see EntryBlock): neighbours have the same heads.
+/// What the index stores about an entry: its key and everything it added to dictionaries, so that exactly that can be removed
+/// again. It is read in place, in three parts that lie apart (see EntryBlock), because neighbours often share their heads.
 /// <code>
 /// key
-/// heads: of each group field · 8 + kind (varint)
-/// items of the groups one after the other, by kind
+/// heads: for each group, field · 8 + kind (varint)
+/// items of the groups, one group after the other, by kind
 ///   TERMS   (0)  count (varint), each: length (varint), stored form of the term
-///   NUMBERS (1)  count (varint), each: a CompactNumber; its text form is a term too and not repeated
+///   NUMBERS (1)  count (varint), each: a CompactNumber; its text form is also a term and is not repeated
 ///   NULL    (2)  nothing: the field has an explicit null
-///   KEPT    (3)  0: the field has values that its own trees keep (spatial)
-///   WORDS   (4)  full text: count (varint), WordNumbers, to the end of a byte
-///   COLUMN  (5)  nothing: the field has one value, its sort value, which is a term or a number
+///   KEPT    (3)  0: the values of the field are in trees of their own (spatial)
+///   WORDS   (4)  full text: count (varint), WordNumbers, padded to a whole byte
+///   COLUMN  (5)  nothing: the only value of the field is its sort value, a term or a number
 /// </code>
-/// A field that is named by any group exists in the entry. A reader sees words as terms, and values of columns as what they are:
-/// they are looked up as they are asked for.
+/// A field named by any group exists in the entry. The reader presents words as terms and column values as terms or numbers,
+/// and looks each up when it is read. Invariants:
+/// 1. The items of a group are read or skipped before the next group.
+/// 2. Words of a group ascend.
 /// </summary>
 internal ref struct EntryRecord
 {
@@ -33,9 +35,9 @@ internal ref struct EntryRecord
 
     /// <param name="id">The entry.</param>
     /// <param name="key">Its key.</param>
-    /// <param name="heads">Heads of its groups.</param>
-    /// <param name="items">Their items.</param>
-    /// <param name="source">What they refer to.</param>
+    /// <param name="heads">The heads of its groups.</param>
+    /// <param name="items">The items of its groups.</param>
+    /// <param name="source">Resolves words and sort values.</param>
     public EntryRecord(long id, ReadOnlySpan<byte> key, ReadOnlySpan<byte> heads, ReadOnlySpan<byte> items, IEntrySource source)
     {
         this.source = source;
@@ -49,13 +51,13 @@ internal ref struct EntryRecord
 
     public int Field { get; private set; }
 
-    /// <summary>What the items of the group are: terms, numbers, or none.</summary>
+    /// <summary>What the items of the group are: terms or numbers, or a kind without items.</summary>
     public EntryGroup Group { get; private set; }
 
-    /// <summary>Goes to the next group.</summary>
+    /// <summary>Moves to the next group.</summary>
     public bool MoveNextGroup()
     {
-        Debug.Assert(itemsLeft == 0, "the items of a group are read before the next group");
+        Debug.Assert(itemsLeft == 0, "1: the items of a group are read before the next group");
         if (heads.IsEmpty)
             return false;
 
@@ -86,7 +88,7 @@ internal ref struct EntryRecord
         return true;
     }
 
-    /// <summary>Reads the next item of the group; it lives until the next one is read.</summary>
+    /// <summary>Reads the next item of the group; it is valid until the next read.</summary>
     public bool MoveNextItem(out ReadOnlySpan<byte> item)
     {
         item = default;
@@ -104,7 +106,9 @@ internal ref struct EntryRecord
                 item = source.NumberRoom;
                 break;
             case EntryGroup.Words:
+                long before = lastWord;
                 lastWord = WordNumbers.ReadNext(ref words, lastWord);
+                Debug.Assert(lastWord > before, "2: words ascend");
                 item = source.Word(Field, lastWord);
                 if (itemsLeft == 0)
                     rest = rest[words.Bytes..];
@@ -119,7 +123,7 @@ internal ref struct EntryRecord
         return true;
     }
 
-    /// <summary>Passes the items of the group without looking up what they name.</summary>
+    /// <summary>Skips the items of the group without looking them up.</summary>
     public void PassItems()
     {
         if (kind != EntryGroup.Words)

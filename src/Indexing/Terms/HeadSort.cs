@@ -1,13 +1,14 @@
+using System.Diagnostics;
+
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Brings terms into the order of their first eight bytes, byte by byte from the last: what compares them guesses wrong half of
-/// the time, and that is most of what it takes. Bytes that are the same in all are passed over. Memory is kept from one sort to
-/// the next.
+/// Sorts terms by their first eight bytes with a least-significant-byte radix sort: a comparison sort spends most of its time on
+/// mispredicted branches. Byte positions at which all terms agree are skipped. The buffers are reused by the next sort.
 /// </summary>
 internal sealed class HeadSort
 {
-    /// <summary>Below this, what is counted for each byte costs more than to compare.</summary>
+    /// <summary>Below this many terms, counting bytes costs more than comparing.</summary>
     private const int MinRadix = 256;
 
     private const int Values = 256;
@@ -16,9 +17,10 @@ internal sealed class HeadSort
     private ulong[] headRoom = [];
     private int[] ordinalRoom = [];
 
-    /// <summary>Sorts heads, and with them ordinals; where heads are equal, in any order.</summary>
+    /// <summary>Sorts heads and moves ordinals along with them; the order among equal heads is undefined.</summary>
     public void Sort(Span<ulong> heads, Span<int> ordinals)
     {
+        Debug.Assert(heads.Length == ordinals.Length, "each head has an ordinal");
         if (heads.Length < MinRadix)
         {
             heads.Sort(ordinals);
@@ -39,7 +41,7 @@ internal sealed class HeadSort
         {
             Span<int> next = counts.AsSpan(place * Values, Values);
             if (next[(byte)(heads[0] >> (8 * place))] == heads.Length)
-                continue; // all have the same
+                continue; // all terms have the same byte here
             if (isInRoom)
                 Scatter(room, roomOfOrdinals, heads, ordinals, next, 8 * place);
             else
@@ -53,20 +55,21 @@ internal sealed class HeadSort
         roomOfOrdinals.CopyTo(ordinals);
     }
 
-    /// <summary>Keeps no piece of more than so many bytes.</summary>
+    /// <summary>Releases buffers larger than <paramref name="keepBytes"/>.</summary>
     public void Trim(int keepBytes)
     {
         if (headRoom.Length > keepBytes / sizeof(ulong))
             (headRoom, ordinalRoom) = ([], []);
     }
 
-    /// <summary>Moves all to their places by one byte.</summary>
+    /// <summary>Distributes the heads by one byte, in stable order.</summary>
     private static void Scatter(
         ReadOnlySpan<ulong> from, ReadOnlySpan<int> fromOrdinals, Span<ulong> to, Span<int> toOrdinals, Span<int> next, int shift)
     {
         int start = 0;
         foreach (ref int count in next)
             (count, start) = (start, start + count);
+        Debug.Assert(start == from.Length, "each head is counted once at each byte");
         for (int i = 0; i < from.Length; i++)
         {
             int place = next[(byte)(from[i] >> shift)]++;

@@ -1,26 +1,29 @@
+using System.Diagnostics;
+
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// What the leaves of a dictionary have, terms and their weight, as far as somebody has gone through them: who counts a range
-/// after him passes the leaves under a page without a look at them. Good for one state of the dictionary; one thread at a time.
+/// Caches the number of terms and the weight of each dictionary leaf that was read once, so that later range counts skip such
+/// leaves without reading them. Valid for one state of the dictionary; one thread at a time.
 /// </summary>
-/// <remarks>Memory: 12 bytes for each leaf under <see cref="Branches"/> pages at the most, some 100 KiB.</remarks>
+/// <remarks>Memory: 12 bytes for each leaf under at most <see cref="Branches"/> branches, about 100 KiB.</remarks>
 internal sealed class LeafSums
 {
-    /// <summary>Pages above leaves that are remembered: a power of 2.</summary>
+    /// <summary>Cached branches directly above leaves: a power of 2.</summary>
     private const int Branches = 64;
 
     private readonly BranchSums?[] known = new BranchSums?[Branches];
 
     /// <summary>
-    /// Adds up the leaves under a page from one on, up to before another, or to the first that nobody has gone through; returns
-    /// which that is.
+    /// Adds up the leaves of a branch from <paramref name="from"/> until <paramref name="to"/> (exclusive) or the first leaf that
+    /// is not cached; returns where it stopped.
     /// </summary>
     public int Pass(long branch, int from, int to, ref long terms, ref long weight)
     {
         if (known[(int)(branch & (Branches - 1))] is not { } sums || sums.Branch != branch)
             return from;
 
+        Debug.Assert(from >= 0 && to <= sums.Terms.Length, "a branch has as many leaves as when it was noted");
         int leaf = from;
         for (; leaf < to && sums.Terms[leaf] > 0; leaf++)
         {
@@ -31,17 +34,19 @@ internal sealed class LeafSums
         return leaf;
     }
 
-    /// <summary>Notes what a leaf has that somebody has gone through from its first block to its last.</summary>
-    /// <param name="branch">Number of the page above it.</param>
-    /// <param name="leaves">Leaves under that page.</param>
-    /// <param name="leaf">Which of them it is.</param>
+    /// <summary>Caches the sums of a leaf that was read from its first block to its last.</summary>
+    /// <param name="branch">Page number of the branch above the leaf.</param>
+    /// <param name="leaves">Leaves of that branch.</param>
+    /// <param name="leaf">Index of the leaf among them.</param>
     /// <param name="terms">Its terms: one or more.</param>
-    /// <param name="weight">What they weigh.</param>
+    /// <param name="weight">Weight of these terms.</param>
     public void Note(long branch, int leaves, int leaf, long terms, long weight)
     {
         ref BranchSums? sums = ref known[(int)(branch & (Branches - 1))];
         if (sums is null || sums.Branch != branch)
             sums = new BranchSums(branch, leaves);
+        Debug.Assert(sums.Terms.Length == leaves && leaf < leaves, "a branch of one state keeps its leaves");
+        Debug.Assert(sums.Terms[leaf] == 0 || sums.Terms[leaf] == terms, "a leaf of one state is constant");
         sums.Terms[leaf] = (int)terms;
         sums.Weights[leaf] = weight;
     }
@@ -50,7 +55,7 @@ internal sealed class LeafSums
     {
         public long Branch { get; } = branch;
 
-        /// <summary>Of each leaf; 0 where it is not known.</summary>
+        /// <summary>Terms of each leaf; 0 where not cached.</summary>
         public int[] Terms { get; } = new int[leaves];
 
         public long[] Weights { get; } = new long[leaves];

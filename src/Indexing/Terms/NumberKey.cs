@@ -10,11 +10,11 @@ namespace Treepie.Indexing.Terms;
 /// A number as ten bytes whose byte order is the order of numbers, longs and doubles together and exactly.
 /// <code>
 /// OFFSET  SIZE  MEANING
-/// 0       8     the nearest double, big-endian; all bits flipped if negative, else the sign bit set
-/// 8       2     what a long is above that double (−512 to 512), plus 32,768, big-endian; 32,768 for a double
+/// 0       8     the nearest double, big-endian; all bits flipped if negative, otherwise the sign bit set
+/// 8       2     32,768 plus the long minus that double (−512 to 512), big-endian; 32,768 for a double
 /// </code>
-/// Rounding keeps order, and where two longs round to one double the remainder tells them apart: 2^53 + 1 is neither 2^53
-/// nor 2^53 + 2. −0 is 0; NaN has no key.
+/// Rounding preserves order, and where two longs round to the same double the remainder distinguishes them: 2^53 + 1 is neither
+/// 2^53 nor 2^53 + 2. −0 is stored as 0; NaN has no key.
 /// </summary>
 internal static class NumberKey
 {
@@ -37,18 +37,18 @@ internal static class NumberKey
 
     public static void Write(Span<byte> output, double value)
     {
-        Debug.Assert(!double.IsNaN(value));
+        Debug.Assert(!double.IsNaN(value), "NaN has no key");
         Write(output, value, 0);
     }
 
-    /// <summary>The first eight bytes of the key of a number, as a number that orders as they do.</summary>
+    /// <summary>The first eight bytes of a number's key as an integer with the same order.</summary>
     public static ulong HeadOf(double value)
     {
         ulong bits = BitConverter.DoubleToUInt64Bits(value == 0 ? 0 : value);
         return (bits & (1UL << 63)) != 0 ? ~bits : bits | (1UL << 63);
     }
 
-    /// <summary>The double of a key (the nearest one, for a long it cannot hold).</summary>
+    /// <summary>The double of a key, or the nearest double to a long that is not exactly one.</summary>
     public static double ToDouble(ReadOnlySpan<byte> key)
     {
         ulong ordered = BinaryPrimitives.ReadUInt64BigEndian(key);
@@ -77,7 +77,7 @@ internal static class NumberKey
         return true;
     }
 
-    /// <summary>The number as a long: a fraction is cut, what a long cannot hold becomes its nearest end.</summary>
+    /// <summary>The number as a long: a fraction is truncated, and a number outside a long is clamped.</summary>
     public static long ToSaturatedLong(ReadOnlySpan<byte> key)
     {
         if (TryToLong(key, out long whole))
@@ -93,8 +93,8 @@ internal static class NumberKey
     }
 
     /// <summary>
-    /// The number as text, the same for equal numbers however they came: whole numbers of a long without fraction or exponent,
-    /// others in the shortest form that reads back (<c>0.1</c>, <c>1e+300</c>). Returns the bytes written, at most 32.
+    /// Writes the number as text, the same text for equal numbers: whole numbers of a long without fraction or exponent, others
+    /// in the shortest form that parses back (<c>0.1</c>, <c>1e+300</c>). Returns the bytes written, at most 32.
     /// </summary>
     public static int Format(ReadOnlySpan<byte> key, Span<byte> output)
     {
@@ -102,22 +102,22 @@ internal static class NumberKey
         bool done = TryToLong(key, out long whole)
             ? Utf8Formatter.TryFormat(whole, output, out written)
             : ToDouble(key).TryFormat(output, out written, "r", CultureInfo.InvariantCulture);
-        Debug.Assert(done);
+        Debug.Assert(done && written <= MaxTextBytes, "the text of a number fits");
 
-        // In lower case, so that it is its own folded form: "Infinity" is the one that is not.
+        // Lower case, so that the text equals its folded form; only "Infinity" needs it.
         Ascii.ToLowerInPlace(output[..written], out _);
         return written;
     }
 
     /// <summary>
-    /// Whether <see cref="Format"/> writes it as digits with at most a point among them, without exponent: whole numbers of a
-    /// long, and fractions from 0.0001 up to 10^14. Of those with as many digits before the point, the order of texts is that of
+    /// Whether <see cref="Format"/> writes the number without exponent, as digits with at most one point: whole numbers of a
+    /// long, and fractions from 0.0001 up to 10^14. Among such numbers with equally many digits before the point, texts sort as
     /// numbers.
     /// </summary>
     public static bool HasPlainText(ReadOnlySpan<byte> key) =>
         TryToLong(key, out _) || Math.Abs(ToDouble(key)) is >= 1e-4 and < 1e14;
 
-    /// <summary>The key of the number that has this text, as <see cref="Format"/> writes it; false if none has.</summary>
+    /// <summary>Finds the key of the number that <see cref="Format"/> writes as this text; false if there is none.</summary>
     public static bool TryParse(ReadOnlySpan<byte> text, Span<byte> key)
     {
         if (text.Length is 0 or > MaxTextBytes)
@@ -136,7 +136,7 @@ internal static class NumberKey
 
     private static void Write(Span<byte> output, double nearest, int remainder)
     {
-        Debug.Assert(remainder is >= -512 and <= 512);
+        Debug.Assert(remainder is >= -512 and <= 512, "a long is at most 512 from its nearest double");
         BinaryPrimitives.WriteUInt64BigEndian(output, HeadOf(nearest));
         BinaryPrimitives.WriteUInt16BigEndian(output[8..], (ushort)(remainder + Bias));
     }

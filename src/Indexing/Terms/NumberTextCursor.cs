@@ -1,13 +1,13 @@
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// The texts of the numbers of a dictionary in the order of texts, "10" before "9", without their being kept: numbers with as
-/// many digits are in this order already, so that it is a merge of as many runs as there are lengths. All numbers have plain
-/// text, see <see cref="NumberKey.HasPlainText"/>. Goes one way, forwards or back.
+/// Enumerates the numbers of a dictionary in the order of their texts, "10" before "9", without storing the texts: numbers with
+/// equally many digits already have this order, so it merges one run per length. All numbers have plain text, see
+/// <see cref="NumberKey.HasPlainText"/>. It moves in one direction, forwards or backwards.
 /// </summary>
 /// <remarks>
-/// Costs: to seek is one in the dictionary for each length that occurs, and a step is one there, the text of a number, and a
-/// comparison for each length.
+/// Costs: a seek takes one seek in the dictionary for each length that occurs; a step takes one step there, formatting one
+/// number, and one comparison for each length.
 /// </remarks>
 internal sealed class NumberTextCursor : IDisposable
 {
@@ -16,7 +16,7 @@ internal sealed class NumberTextCursor : IDisposable
     private NumberTextRun? current;
 
     /// <param name="numbers">The dictionary of numbers.</param>
-    /// <param name="back">Whether it goes from the last to the first.</param>
+    /// <param name="back">Whether it moves from the last text to the first.</param>
     public NumberTextCursor(TermTree numbers, bool back)
     {
         this.back = back;
@@ -34,13 +34,13 @@ internal sealed class NumberTextCursor : IDisposable
         }
     }
 
-    /// <summary>The text it stands on; it lives until the cursor moves.</summary>
-    public ReadOnlySpan<byte> Key => current!.Text; // asked for where it stands on one
+    /// <summary>The current text; valid until the cursor moves.</summary>
+    public ReadOnlySpan<byte> Key => current!.Text; // the caller reads it only after a move returned true
 
-    /// <summary>What stands beside the number.</summary>
+    /// <summary>The value of the current number.</summary>
     public ReadOnlySpan<byte> Value => current!.Value; // as above
 
-    /// <summary>Goes to the first text, of those that go back the greatest; false if there is none.</summary>
+    /// <summary>Moves to the first text in the cursor's direction; false if there is none.</summary>
     public bool MoveFirst()
     {
         foreach (NumberTextRun run in runs)
@@ -49,7 +49,8 @@ internal sealed class NumberTextCursor : IDisposable
     }
 
     /// <summary>
-    /// Goes to the first text that is not before the one given, of those that go back not behind it; false if there is none.
+    /// Moves to the first text that is not before <paramref name="text"/>, or backwards to the first that is not after it; false
+    /// if there is none.
     /// </summary>
     public bool Seek(ReadOnlySpan<byte> text)
     {
@@ -58,10 +59,10 @@ internal sealed class NumberTextCursor : IDisposable
         return Choose();
     }
 
-    /// <summary>Goes to the next text; false behind the last.</summary>
+    /// <summary>Moves to the next text; false after the last.</summary>
     public bool MoveNext()
     {
-        current!.Move(back); // it stands on one
+        current!.Move(back); // the last move returned true
         return Choose();
     }
 

@@ -1,10 +1,11 @@
+using System.Diagnostics;
 using System.Globalization;
 
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Numbers of one sign with as many digits before the point, all of plain text: their texts are in the order of their sizes, so
-/// that a cursor over the numbers is one over the texts, too. Of negative ones it goes the other way.
+/// The numbers of one sign with the same number of digits before the point, all with plain text. Their texts sort by magnitude,
+/// so a cursor over the numbers also enumerates the texts, in reverse for negative numbers.
 /// </summary>
 internal sealed class NumberTextRun : IDisposable
 {
@@ -19,8 +20,8 @@ internal sealed class NumberTextRun : IDisposable
     private readonly byte[] text = new byte[NumberKey.MaxTextBytes];
     private int length;
 
-    /// <param name="cursor">A cursor over the numbers, which becomes that of the run.</param>
-    /// <param name="isNegative">Whether it is of those below 0.</param>
+    /// <param name="cursor">A cursor over the numbers, which the run owns from now on.</param>
+    /// <param name="isNegative">Whether the numbers are below 0.</param>
     /// <param name="digits">Digits before the point.</param>
     public NumberTextRun(TermCursor cursor, bool isNegative, int digits)
     {
@@ -29,27 +30,29 @@ internal sealed class NumberTextRun : IDisposable
         this.digits = digits;
         from = isNegative ? End(true, digits) : digits == 1 ? End(true, 0) : End(false, digits - 1);
         to = isNegative ? End(true, digits - 1) : End(false, digits);
+        Debug.Assert(digits is >= 1 and <= MaxDigits, "a long has 1 to 19 digits");
+        Debug.Assert(from.AsSpan().SequenceCompareTo(to) < 0, "a run begins before it ends");
     }
 
-    /// <summary>Whether it stands on a number.</summary>
+    /// <summary>Whether the run is positioned on a number.</summary>
     public bool IsThere { get; private set; }
 
-    /// <summary>The text of the number it stands on; it lives until the run moves.</summary>
+    /// <summary>The text of the current number; valid until the run moves.</summary>
     public ReadOnlySpan<byte> Text => text.AsSpan(0, length);
 
-    /// <summary>What stands beside the number.</summary>
+    /// <summary>The value of the current number.</summary>
     public ReadOnlySpan<byte> Value => cursor.Value;
 
     /// <summary>
-    /// Where the keys of a run end: that of the first number behind them, or, of what is below 0 or of as many digits as a long
-    /// has, some bytes behind the last.
+    /// The exclusive end of the keys of a run: the key of the first number after it, or, for numbers with as many digits as a
+    /// long, bytes beyond every plain number.
     /// </summary>
     public static byte[] End(bool isNegative, int digits)
     {
         byte[] key = new byte[NumberKey.Bytes];
         if (digits >= MaxDigits)
         {
-            // Whatever else is there has no plain text.
+            // Numbers beyond have no plain text.
             key.AsSpan().Fill(isNegative ? byte.MinValue : byte.MaxValue);
             return key;
         }
@@ -57,11 +60,11 @@ internal sealed class NumberTextRun : IDisposable
         long bound = digits == 0 ? 0 : PowerOfTen(digits);
         NumberKey.Write(key, isNegative ? -bound : bound);
         if (isNegative && bound > 0)
-            key[^1]++; // −10 is the first of two digits; the remainder of a power of ten is 32,768, so it does not carry
+            key[^1]++; // −10 already has two digits; the low bytes of a power of ten are 32,768, so this does not carry
         return key;
     }
 
-    /// <summary>Goes to the least text, or the greatest.</summary>
+    /// <summary>Moves to the least text, or to the greatest.</summary>
     public void MoveToEnd(bool last)
     {
         bool isValid = last == isNegative
@@ -70,11 +73,11 @@ internal sealed class NumberTextRun : IDisposable
         Enter(isValid);
     }
 
-    /// <summary>Goes to the next text, or the one before.</summary>
+    /// <summary>Moves to the next text, or to the previous one.</summary>
     public void Move(bool back) => Enter(back == isNegative ? cursor.MoveNext() : cursor.MovePrevious());
 
     /// <summary>
-    /// Goes to the first text that is not before the one given, or, going backwards, to the last that is not behind it.
+    /// Moves to the first text that is not before <paramref name="target"/>, or backwards to the last that is not after it.
     /// </summary>
     public void Seek(ReadOnlySpan<byte> target, bool back)
     {
@@ -121,14 +124,13 @@ internal sealed class NumberTextRun : IDisposable
             Move(back: false);
     }
 
-    /// <summary>Whether a bound is before everything in the run, in the order of texts.</summary>
+    /// <summary>Whether a key precedes the whole run, in the order of texts.</summary>
     private bool IsBeforeFirst(ReadOnlySpan<byte> key) =>
         isNegative ? key.SequenceCompareTo(to) >= 0 : key.SequenceCompareTo(from) < 0;
 
     /// <summary>
-    /// A number that is not above the least size, of as many digits, whose text is not before the one given, and near to it;
-    /// false if all are before it. Where a digit is wanted and something else stands there, it stands before or behind all
-    /// digits.
+    /// Finds a magnitude, close to and at most the least one whose text is not before <paramref name="size"/>; false if every
+    /// text of the run is before it. A character that is not a digit sorts before or after all digits.
     /// </summary>
     private bool TryFindLeast(ReadOnlySpan<byte> size, Span<byte> key)
     {
@@ -150,8 +152,7 @@ internal sealed class NumberTextRun : IDisposable
         if (isBehind || known < digits || known == size.Length || size[known] != '.')
             return true;
 
-        // A fraction: of shorter texts that are read as less, none is behind it. Two steps lower than what is read is below all
-        // that rounding does.
+        // A fraction: every text that parses as less is before it. Two representable doubles lower is below any rounding error.
         int end = known + 1;
         while (end < size.Length && end - known < NumberKey.MaxTextBytes && size[end] is >= (byte)'0' and <= (byte)'9')
             end++;
@@ -163,7 +164,7 @@ internal sealed class NumberTextRun : IDisposable
         return true;
     }
 
-    /// <summary>Takes the number that the cursor stands on, if it is of the run.</summary>
+    /// <summary>Takes the number at the cursor if it belongs to the run.</summary>
     private void Enter(bool isValid)
     {
         IsThere = isValid && cursor.Key.SequenceCompareTo(from) >= 0 && cursor.Key.SequenceCompareTo(to) < 0;

@@ -1,28 +1,31 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Storage;
 
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Several terms of a dictionary with what stands beside them, in one value of its tree, read in place: a key and a cell for each
-/// would take more room than most have themselves. What all of them begin and end with is there once, so that numbers are two or
-/// three bytes.
+/// Several terms of a dictionary and their values in one value of its tree, read in place: a key and a cell for each term would
+/// take more space than most terms do. The common prefix and suffix are stored once, so that a number takes two or three bytes.
 /// <code>
 /// OFFSET  SIZE  MEANING
-/// 0       2     n, terms, little-endian
-/// 2       1     p, bytes that all begin with: up to 255
-/// 3       1     s, bytes that all end with, behind those: up to 255
-/// 4       4     what the terms weigh together, which is the number of their entries where they have any, little-endian; 2³² − 1: not known
-/// 8       2·g   where each group of 16 terms but the first begins, behind the first, little-endian; g = (n − 1) / 16
-/// 8+2g    p, s  these bytes
-/// …             by term: a byte, bytes of it in between · 16 + bytes of its value, 15 of either for 15 and more; the rest of those that are (varints); the bytes in
-///               between; the value
+/// 0       2     n, number of terms, little-endian
+/// 2       1     p, length of the common prefix: up to 255
+/// 3       1     s, length of the common suffix, after the prefix: up to 255
+/// 4       4     total weight of the terms, which is their number of entries where they have any, little-endian; 2³² − 1: unknown
+/// 8       2·g   start of each group of 16 terms but the first, relative to the first, little-endian; g = (n − 1) / 16
+/// 8+2g    p, s  prefix and suffix
+/// …             per term: a byte, length of its middle · 16 + length of its value, where 15 means 15 or more; the excess of each
+///               such length (varint); the middle, which is the term without prefix and suffix; the value
 /// </code>
-/// A look-up divides the groups and reads one of them.
+/// A lookup binary-searches the groups and scans one of them. Invariants:
+/// 1. Terms of a block ascend, none twice.
+/// 2. All terms have the block's prefix and suffix, which do not overlap.
+/// 3. Groups start at ascending places, 16 terms apart.
 /// </summary>
 internal readonly ref struct TermBlock
 {
-    /// <summary>Longest block of more than one term: eight of them fill a leaf.</summary>
+    /// <summary>Longest block of more than one term: a leaf holds eight.</summary>
     public const int MaxBytes = 990;
 
     public const int GroupBits = 4;
@@ -31,20 +34,20 @@ internal readonly ref struct TermBlock
     public const int SuffixOffset = 3;
     public const int WeightOffset = 4;
 
-    /// <summary>Most bytes in front of those of a term.</summary>
+    /// <summary>Most bytes before the middle of a term.</summary>
     public const int MaxHeadBytes = 1 + (2 * Varint.MaxBytes);
 
-    /// <summary>Longest beginning and end.</summary>
+    /// <summary>Longest common prefix or suffix.</summary>
     public const int MaxCommon = byte.MaxValue;
 
-    /// <summary>From this length on, the rest of it stands behind.</summary>
+    /// <summary>From this length on, the excess follows as a varint.</summary>
     public const int LongLength = 15;
 
     private readonly ReadOnlySpan<byte> bytes;
     private readonly int start;
 
     /// <param name="bytes">The value.</param>
-    /// <exception cref="CorruptionException">It is none.</exception>
+    /// <exception cref="CorruptionException">It is not a block.</exception>
     public TermBlock(ReadOnlySpan<byte> bytes)
     {
         this.bytes = bytes;
@@ -59,17 +62,17 @@ internal readonly ref struct TermBlock
         Suffix = bytes.Slice(table + bytes[PrefixOffset], bytes[SuffixOffset]);
     }
 
-    /// <summary>Terms.</summary>
+    /// <summary>Number of terms.</summary>
     public int Count { get; }
 
-    /// <summary>What the terms weigh together: entries, where they have any; null where that is not known.</summary>
+    /// <summary>Total weight of the terms, which is their number of entries where they have any; null if unknown.</summary>
     public long? Weight =>
         BinaryPrimitives.ReadUInt32LittleEndian(bytes[WeightOffset..]) is var weight && weight < uint.MaxValue ? weight : null;
 
     /// <summary>
-    /// As <see cref="Weight"/>, -1 where it is not known, and how many terms there are, without a look at anything else.
+    /// As <see cref="Weight"/>, but -1 if unknown, and the number of terms; reads only the header.
     /// </summary>
-    /// <exception cref="CorruptionException">It is no block.</exception>
+    /// <exception cref="CorruptionException">It is too short for a block.</exception>
     public static long WeightOf(ReadOnlySpan<byte> bytes, out int count)
     {
         if (bytes.Length <= HeaderBytes)
@@ -80,20 +83,20 @@ internal readonly ref struct TermBlock
             : -1;
     }
 
-    /// <summary>What all terms begin with.</summary>
+    /// <summary>The common prefix.</summary>
     public ReadOnlySpan<byte> Prefix { get; }
 
-    /// <summary>What all terms end with, behind that.</summary>
+    /// <summary>The common suffix, after the prefix.</summary>
     public ReadOnlySpan<byte> Suffix { get; }
 
-    /// <summary>Where the first term is.</summary>
+    /// <summary>Place of the first term.</summary>
     public int First => start;
 
     /// <summary>Reads the term at a place; returns the place of the next.</summary>
     /// <exception cref="CorruptionException">It does not end within the block.</exception>
     public int Read(int place, out TermPlace term) => Read(bytes, place, out term);
 
-    /// <summary>Reads the term at a place of bytes that have terms; returns the place of the next.</summary>
+    /// <summary>Reads the term at a place of a sequence of terms; returns the place of the next.</summary>
     /// <exception cref="CorruptionException">It does not end within them.</exception>
     public static int Read(ReadOnlySpan<byte> bytes, int place, out TermPlace term)
     {
@@ -118,10 +121,11 @@ internal readonly ref struct TermBlock
     }
 
     /// <summary>
-    /// Writes what is in front of a term's bytes, into <see cref="MaxHeadBytes"/> at least; returns how many bytes that is.
+    /// Writes the lengths that precede a term into at least <see cref="MaxHeadBytes"/> bytes; returns the bytes written.
     /// </summary>
     public static int WriteHead(Span<byte> output, int middleBytes, int valueBytes)
     {
+        Debug.Assert(middleBytes >= 0 && valueBytes >= 0, "2: prefix and suffix are part of each term");
         int middle = Math.Min(middleBytes, LongLength), value = Math.Min(valueBytes, LongLength), length = 1;
         output[0] = (byte)((middle << 4) | value);
         if (middle == LongLength)
@@ -131,13 +135,13 @@ internal readonly ref struct TermBlock
         return length;
     }
 
-    /// <summary>The bytes of a term that are its own.</summary>
+    /// <summary>The bytes of a term between prefix and suffix.</summary>
     public ReadOnlySpan<byte> Middle(TermPlace term) => bytes.Slice(term.Start, term.MiddleBytes);
 
-    /// <summary>What stands beside it.</summary>
+    /// <summary>The value of a term.</summary>
     public ReadOnlySpan<byte> Value(TermPlace term) => bytes.Slice(term.Start + term.MiddleBytes, term.ValueBytes);
 
-    /// <summary>Bytes of a whole term.</summary>
+    /// <summary>Length of a whole term in bytes.</summary>
     public int LengthOf(TermPlace term) => Prefix.Length + term.MiddleBytes + Suffix.Length;
 
     /// <summary>Writes a whole term; returns its length.</summary>
@@ -149,16 +153,17 @@ internal readonly ref struct TermBlock
         return Prefix.Length + term.MiddleBytes + Suffix.Length;
     }
 
-    /// <summary>Where a group of terms begins.</summary>
+    /// <summary>Place of the first term of a group.</summary>
     public int Group(int group) =>
         group == 0 ? start : start + BinaryPrimitives.ReadUInt16LittleEndian(bytes[(HeaderBytes + (2 * (group - 1)))..]);
 
-    /// <summary>The place of a term by its number.</summary>
-    /// <param name="index">Which.</param>
-    /// <param name="term">It.</param>
+    /// <summary>Reads a term by its index.</summary>
+    /// <param name="index">Its index in the block.</param>
+    /// <param name="term">The term.</param>
     /// <returns>The place of the next.</returns>
     public int At(int index, out TermPlace term)
     {
+        Debug.Assert((uint)index < (uint)Count, "the index is one of the block");
         int place = Group(index >> GroupBits);
         for (int i = index & ~((1 << GroupBits) - 1); i < index; i++)
             place = Read(place, out _);
@@ -166,8 +171,7 @@ internal readonly ref struct TermBlock
     }
 
     /// <summary>
-    /// The first term that is not before <paramref name="key"/>: its number, which is <see cref="Count"/> where there is none,
-    /// it, the place of the next.
+    /// Finds the first term that is not before <paramref name="key"/>; returns its index, <see cref="Count"/> if there is none.
     /// </summary>
     public int LowerBound(scoped ReadOnlySpan<byte> key, out TermPlace term, out int next, out bool isExact)
     {
@@ -209,7 +213,7 @@ internal readonly ref struct TermBlock
         return Count;
     }
 
-    /// <summary>The order of a term to a key, both behind the prefix.</summary>
+    /// <summary>Compares a term with a key, both without the prefix.</summary>
     private int Compare(TermPlace term, scoped ReadOnlySpan<byte> key)
     {
         ReadOnlySpan<byte> middle = Middle(term);
@@ -232,7 +236,7 @@ internal readonly ref struct TermBlock
 }
 
 /// <summary>Where a term lies in a <see cref="TermBlock"/>.</summary>
-/// <param name="Start">Where its own bytes begin.</param>
-/// <param name="MiddleBytes">How many they are.</param>
-/// <param name="ValueBytes">Bytes of its value, which is behind them.</param>
+/// <param name="Start">Where its middle begins.</param>
+/// <param name="MiddleBytes">Length of its middle.</param>
+/// <param name="ValueBytes">Length of its value, which follows.</param>
 internal readonly record struct TermPlace(int Start, int MiddleBytes, int ValueBytes);

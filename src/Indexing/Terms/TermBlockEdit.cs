@@ -4,44 +4,47 @@ using System.Diagnostics;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Changes one <see cref="TermBlock"/> in ascending order of terms: what lies between two changes is copied as it is, so a block
-/// costs what its changes cost and not what its terms do. Terms are added as long as they begin and end as all of the block do;
-/// one that does not is refused, and the block must then be made anew from its terms (<see cref="CopyTo"/>). Scratch, reused from
-/// block to block.
+/// Changes one <see cref="TermBlock"/> in ascending order of terms. The bytes between two changes are copied unread, so the cost
+/// depends on the changes, not on the terms. A term without the block's prefix and suffix is refused; the caller must then
+/// rebuild the block from its terms (<see cref="CopyTo"/>). Reusable for one block after another. Invariants:
+/// 1. Changes come in ascending order of terms: index and place never decrease.
+/// 2. copied ≤ place ≤ sourceBytes: the source before <c>copied</c> is in the cells, or was removed.
+/// 3. Known groups start at ascending places.
+/// 4. Replace and Remove follow a Find that returned true.
 /// </summary>
-/// <param name="weight">What a term weighs; null: nothing.</param>
+/// <param name="weight">Weight of a term by its value; null if terms have none.</param>
 internal sealed class TermBlockEdit(TermWeight? weight)
 {
     private byte[] source = new byte[TermBlock.MaxBytes];
     private byte[] cells = new byte[2 * TermBlock.MaxBytes];
     private byte[] output = new byte[2 * TermBlock.MaxBytes];
 
-    /// <summary>Where groups begin, but for the first: known up to <see cref="knownGroups"/>.</summary>
+    /// <summary>Start of each group but the first; the first <see cref="knownGroups"/> are known.</summary>
     private ushort[] groups = new ushort[(TermBlock.MaxBytes >> TermBlock.GroupBits) + 1];
     private int knownGroups;
     private int sourceBytes;
     private int cellBytes;
 
-    /// <summary>Up to where cells of the source were copied, or left out.</summary>
+    /// <summary>End of the source cells that were copied or removed.</summary>
     private int copied;
 
-    /// <summary>By how many bytes cells behind the last change are further behind than in the source.</summary>
+    /// <summary>Bytes by which cells after the last change moved relative to the source.</summary>
     private int shift;
 
-    /// <summary>The term that was gone to last, or the first behind it: number and place in the source, and it.</summary>
+    /// <summary>The term found last, or the first one after it: index and place in the source, and the term.</summary>
     private int index;
     private int place;
     private TermPlace found;
     private int foundEnd;
 
-    /// <summary>Whether terms came or went, so that others behind them are in other groups.</summary>
+    /// <summary>Whether terms were added or removed, which shifts later terms between groups.</summary>
     private bool isRenumbered;
     private long? weighs;
 
-    /// <summary>Terms.</summary>
+    /// <summary>Number of terms.</summary>
     public int Count { get; private set; }
 
-    /// <summary>Bytes of the block as it is now.</summary>
+    /// <summary>Length of the block in bytes with the changes so far.</summary>
     public int Bytes
     {
         get
@@ -52,14 +55,14 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         }
     }
 
-    /// <summary>What stands beside the term found; it lives until the next block is begun with.</summary>
+    /// <summary>The value of the term found; valid until the next <see cref="Begin"/>.</summary>
     public ReadOnlySpan<byte> Value => Source.Value(found);
 
     private TermBlock Source => new(source.AsSpan(0, sourceBytes));
 
     private int GroupBytes => Count == 0 ? 0 : sizeof(ushort) * ((Count - 1) >> TermBlock.GroupBits);
 
-    /// <summary>Begins with a block.</summary>
+    /// <summary>Starts editing a block.</summary>
     public void Begin(ReadOnlySpan<byte> block)
     {
         if (source.Length < block.Length)
@@ -74,7 +77,7 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         isRenumbered = false;
     }
 
-    /// <summary>Goes to a term, which is behind the one before; whether it is there.</summary>
+    /// <summary>Finds a term, which must be after the previous one; returns whether it exists.</summary>
     public bool Find(scoped ReadOnlySpan<byte> term)
     {
         TermBlock block = Source;
@@ -112,7 +115,7 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         return false;
     }
 
-    /// <summary>Gives the term found another value, and passes it.</summary>
+    /// <summary>Replaces the value of the term found and moves past it.</summary>
     public void Replace(scoped ReadOnlySpan<byte> value)
     {
         TermBlock block = Source;
@@ -125,7 +128,7 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         Next();
     }
 
-    /// <summary>Takes the term found out, and passes it.</summary>
+    /// <summary>Removes the term found and moves past it.</summary>
     public void Remove()
     {
         TermBlock block = Source;
@@ -137,8 +140,8 @@ internal sealed class TermBlockEdit(TermWeight? weight)
     }
 
     /// <summary>
-    /// Adds a term that was not found, before the one it was followed by; false, with nothing changed, if it does not begin and
-    /// end as the others.
+    /// Adds a term that was not found, before the one that follows it; false, with nothing changed, if it lacks the block's
+    /// prefix or suffix.
     /// </summary>
     public bool TryAdd(scoped ReadOnlySpan<byte> term, scoped ReadOnlySpan<byte> value)
     {
@@ -155,10 +158,11 @@ internal sealed class TermBlockEdit(TermWeight? weight)
     }
 
     /// <summary>
-    /// The block, which has terms; it lives until the next is begun with. The last call but for <see cref="Begin"/>.
+    /// Returns the edited block, which must have terms; valid until the next <see cref="Begin"/>, the only call that may follow.
     /// </summary>
     public ReadOnlySpan<byte> Finish()
     {
+        Debug.Assert(Count > 0, "a block has terms");
         TermBlock block = Source;
         Copy(sourceBytes);
         LocateGroups(block);
@@ -177,7 +181,7 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         return output.AsSpan(0, start + cellBytes);
     }
 
-    /// <summary>Copies all terms as they are now behind those of a list. Afterwards another block must be begun with.</summary>
+    /// <summary>Appends all terms as edited to a list. Only <see cref="Begin"/> may follow.</summary>
     public void CopyTo(List<TermItem> items, ByteArena bytes)
     {
         TermBlock block = Source;
@@ -195,7 +199,7 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         }
     }
 
-    /// <summary>The order of a term to another, both behind the beginning of all.</summary>
+    /// <summary>Compares a term with another, both without the prefix.</summary>
     private static int Compare(TermBlock block, TermPlace term, scoped ReadOnlySpan<byte> other)
     {
         ReadOnlySpan<byte> middle = block.Middle(term);
@@ -205,7 +209,7 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         return order != 0 ? order : block.Suffix.SequenceCompareTo(other[middle.Length..]);
     }
 
-    /// <summary>Copies what is before the term gone to, whose group is known then.</summary>
+    /// <summary>Copies everything before the term found, which makes its group known.</summary>
     private void Pass(TermBlock block)
     {
         if (!isRenumbered)
@@ -215,12 +219,14 @@ internal sealed class TermBlockEdit(TermWeight? weight)
 
     private void Next()
     {
+        Debug.Assert(foundEnd > place, "4: a term was found");
         copied = place = foundEnd;
         index++;
     }
 
     private void Copy(int end)
     {
+        Debug.Assert(end >= copied && end <= sourceBytes, "2: the source is copied once, in order");
         int length = end - copied;
         Grow(ref cells, cellBytes + length, cellBytes);
         source.AsSpan(copied, length).CopyTo(cells.AsSpan(cellBytes));
@@ -244,7 +250,7 @@ internal sealed class TermBlockEdit(TermWeight? weight)
             weighs += sign * weight(value);
     }
 
-    /// <summary>What all terms weigh, of a block of which it was not known.</summary>
+    /// <summary>Computes the total weight of a block that does not store it.</summary>
     private long Weight()
     {
         long sum = 0;
@@ -257,14 +263,14 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         return sum;
     }
 
-    /// <summary>Groups up to one are where they were, but for the changes before them.</summary>
+    /// <summary>Sets the start of groups up to <paramref name="last"/>, which only moved by the changes before them.</summary>
     private void MoveGroups(TermBlock block, int last)
     {
         for (; knownGroups < last; knownGroups++)
             SetGroup(knownGroups, block.Group(knownGroups + 1) - block.First + shift);
     }
 
-    /// <summary>The groups that are not known yet. Behind terms that came or went they are others, and are counted.</summary>
+    /// <summary>Sets the start of the remaining groups; after terms were added or removed, by counting terms.</summary>
     private void LocateGroups(TermBlock block)
     {
         int all = GroupBytes / sizeof(ushort);
@@ -287,7 +293,7 @@ internal sealed class TermBlockEdit(TermWeight? weight)
 
     private void SetGroup(int group, int start)
     {
-        Debug.Assert(start >= 0);
+        Debug.Assert(start > (group == 0 ? 0 : groups[group - 1]), "3: groups start at ascending places");
         if (group >= groups.Length)
             Array.Resize(ref groups, groups.Length * 2);
         groups[group] = checked((ushort)start);

@@ -1,18 +1,19 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 
 namespace Treepie.Indexing.Terms;
 
-/// <summary>What a term weighs, by what stands beside it.</summary>
+/// <summary>Returns the weight of a term by its value.</summary>
 internal delegate long TermWeight(ReadOnlySpan<byte> value);
 
-/// <summary>Writes a <see cref="TermBlock"/>. Scratch, reused from block to block.</summary>
-/// <param name="weight">What a term weighs; null: nothing.</param>
+/// <summary>Writes a <see cref="TermBlock"/>. Reusable for one block after another.</summary>
+/// <param name="weight">Weight of a term by its value; null if terms have none.</param>
 internal sealed class TermBlockEncoder(TermWeight? weight = null)
 {
     private byte[] output = new byte[2 * TermBlock.MaxBytes];
     private readonly ushort[] groups = new ushort[(TermBlock.MaxBytes >> TermBlock.GroupBits) + 1];
 
-    /// <summary>Bytes that terms would take in one block.</summary>
+    /// <summary>Bytes that the terms would take in one block.</summary>
     public static int Measure(List<TermItem> items, ByteArena bytes)
     {
         var size = new Size();
@@ -22,8 +23,8 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
     }
 
     /// <summary>
-    /// Encodes terms from <paramref name="first"/> on, as many as fill so many bytes, one at least; the block lives until the
-    /// next call.
+    /// Encodes terms from <paramref name="first"/> on until the block reaches <paramref name="wantedBytes"/>, at least one; the
+    /// block is valid until the next call.
     /// </summary>
     public ReadOnlySpan<byte> Encode(List<TermItem> items, int first, int wantedBytes, ByteArena bytes, out int count)
     {
@@ -43,6 +44,7 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
 
     private ReadOnlySpan<byte> Write(List<TermItem> items, int first, int count, int prefix, int suffix, ByteArena bytes)
     {
+        Debug.Assert(count > 0, "a block has terms");
         int table = 2 * ((count - 1) >> TermBlock.GroupBits);
         ReadOnlySpan<byte> head = Key(items[first], bytes);
         int start = TermBlock.HeaderBytes + table + prefix + suffix;
@@ -61,6 +63,11 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
             if (i > 0 && (i & ((1 << TermBlock.GroupBits) - 1)) == 0)
                 groups[(i >> TermBlock.GroupBits) - 1] = checked((ushort)(length - start));
             int middle = item.KeyLength - prefix - suffix;
+            Debug.Assert(
+                i == 0 || Key(items[first + i - 1], bytes).SequenceCompareTo(Key(item, bytes)) < 0, "1: terms of a block ascend");
+            Debug.Assert(
+                Key(item, bytes).StartsWith(head[..prefix]) && Key(item, bytes).EndsWith(head[^suffix..]),
+                "2: all terms have the prefix and suffix");
             Grow(length + TermBlock.MaxHeadBytes + middle + item.ValueLength);
             length += TermBlock.WriteHead(output.AsSpan(length), middle, item.ValueLength);
             Key(item, bytes).Slice(prefix, middle).CopyTo(output.AsSpan(length));
@@ -83,14 +90,14 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
             Array.Resize(ref output, Math.Max(needed, output.Length * 2));
     }
 
-    /// <summary>What terms have in common, and how long they are.</summary>
+    /// <summary>Length and common prefix and suffix of the terms so far.</summary>
     private readonly record struct Size(int Count, int Bytes, int Prefix, int Suffix)
     {
-        /// <summary>Bytes of a block of them.</summary>
+        /// <summary>Bytes of a block of these terms.</summary>
         public int Total =>
             TermBlock.HeaderBytes + (2 * (Count >> TermBlock.GroupBits)) + Bytes - ((Count - 1) * (Prefix + Suffix));
 
-        /// <summary>With another term, that is greater than all.</summary>
+        /// <summary>Adds a term that is greater than all.</summary>
         public Size With(TermItem item, TermItem first, ByteArena bytes)
         {
             ReadOnlySpan<byte> key = Key(item, bytes), head = Key(first, bytes);

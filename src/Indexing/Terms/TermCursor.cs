@@ -1,9 +1,10 @@
+using System.Diagnostics;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Terms;
 
-/// <summary>A position in a <see cref="TermTree"/> that moves both ways, as <see cref="Cursor"/> does.</summary>
-/// <param name="tree">Where the dictionary lies.</param>
+/// <summary>A position in a <see cref="TermTree"/> that moves in both directions, like <see cref="Cursor"/>.</summary>
+/// <param name="tree">The tree of the dictionary.</param>
 internal sealed class TermCursor(Tree tree) : IDisposable
 {
     private readonly Cursor blocks = tree.OpenCursor();
@@ -15,14 +16,15 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     private TermPlace current;
     private int next;
 
-    /// <summary>Whom it goes back to when it is disposed.</summary>
+    /// <summary>The dictionary that takes it back on dispose.</summary>
     internal TermTree? Owner { get; set; }
 
-    /// <summary>The term it stands on; it lives until the cursor moves.</summary>
+    /// <summary>The current term; valid until the cursor moves.</summary>
     public ReadOnlySpan<byte> Key
     {
         get
         {
+            Debug.Assert((uint)index < (uint)count, "the cursor is on a term of its block");
             if (keyLength < 0)
             {
                 var block = new TermBlock(blocks.Value);
@@ -36,31 +38,31 @@ internal sealed class TermCursor(Tree tree) : IDisposable
         }
     }
 
-    /// <summary>What stands beside it.</summary>
+    /// <summary>The value of the current term.</summary>
     public ReadOnlySpan<byte> Value => blocks.Value.Slice(current.Start + current.MiddleBytes, current.ValueBytes);
 
     /// <summary>
-    /// The block it stands in, for those who go through the terms of it by themselves; <see cref="Key"/> and <see cref="Value"/>
-    /// stay those of the term it stands on.
+    /// The current block, for callers that enumerate its terms themselves; <see cref="Key"/> and <see cref="Value"/> remain those
+    /// of the current term.
     /// </summary>
     public TermBlock Block => new(blocks.Value);
 
-    /// <summary>Whether another cursor over the same dictionary stands in the same block.</summary>
+    /// <summary>Whether another cursor over the same dictionary is in the same block.</summary>
     public bool IsInBlockOf(TermCursor other) => blocks.Key.SequenceEqual(other.blocks.Key);
 
-    /// <summary>Number of the term in its block.</summary>
+    /// <summary>Index of the current term in its block.</summary>
     public int Index => index;
 
-    /// <summary>Goes to the first term of the next block; false if there is none.</summary>
+    /// <summary>Moves to the first term of the next block; false if there is none.</summary>
     public bool MoveToNextBlock() => blocks.MoveNext() && EnterFirst();
 
-    /// <summary>Begins to bring the next leaf of blocks into the caches, once for each: for who goes along them.</summary>
+    /// <summary>Prefetches the next leaf of blocks, once per leaf, for callers that scan forward.</summary>
     public void PrefetchNextLeaf() => blocks.PrefetchNextLeafOnce();
 
     /// <summary>
-    /// Goes on to a leaf of blocks behind this one, or to the block of another cursor behind this one, where that is before it,
-    /// or to the first block whose weight is not known; says what the blocks passed have. The blocks of a leaf wait for memory
-    /// together: each alone would take as long. Leaves that were gone through before are not looked at again.
+    /// Skips blocks up to the next leaf, the block of <paramref name="end"/> or the first block of unknown weight, whichever
+    /// comes first, and returns the terms and weight of the blocks skipped. Reading the blocks of a leaf together overlaps their
+    /// cache misses. Leaves that are in <paramref name="sums"/> are not read.
     /// </summary>
     public void SkipBlocks(TermCursor end, LeafSums sums, out long terms, out long weight)
     {
@@ -90,15 +92,15 @@ internal sealed class TermCursor(Tree tree) : IDisposable
         {
             if (first == 0)
                 sums.Note(blocks.Branch, blocks.LeavesOfBranch, blocks.LeafInBranch, terms, weight);
-            blocks.MovePast(0); // the other cursor stands behind it
+            blocks.MovePast(0); // the other cursor is further on, so there is a next leaf
         }
 
         EnterFirst();
     }
 
     /// <summary>
-    /// Passes the leaves from its own on that somebody has gone through, up to that of another cursor or to the end of the page
-    /// above them; false where there is none.
+    /// Skips cached leaves from the current one on, up to the leaf of <paramref name="end"/> or the end of the branch; false if
+    /// the current leaf is not cached.
     /// </summary>
     private bool TryPassLeaves(TermCursor end, LeafSums sums, ref long terms, ref long weight)
     {
@@ -116,22 +118,22 @@ internal sealed class TermCursor(Tree tree) : IDisposable
         {
             if (leaves - 1 > first)
                 blocks.MoveToLeaf(leaves - 1);
-            blocks.MovePast(0); // as above
+            blocks.MovePast(0); // the other cursor is further on, so there is a next leaf
         }
 
         return EnterFirst();
     }
 
-    /// <summary>Goes to the last term of the block before; false if there is none.</summary>
+    /// <summary>Moves to the last term of the previous block; false if there is none.</summary>
     public bool MoveToPreviousBlock() => blocks.MovePrevious() && EnterLast();
 
-    /// <summary>Goes to the first term; false if there is none.</summary>
+    /// <summary>Moves to the first term; false if there is none.</summary>
     public bool MoveFirst() => blocks.Seek([TermTree.BlockMark]) && EnterFirst();
 
-    /// <summary>Goes to the last term; false if there is none.</summary>
+    /// <summary>Moves to the last term; false if there is none.</summary>
     public bool MoveLast() => blocks.MoveLast() && EnterLast();
 
-    /// <summary>Goes to the first term that is not before <paramref name="term"/>; false if there is none.</summary>
+    /// <summary>Moves to the first term that is not before <paramref name="term"/>; false if there is none.</summary>
     public bool Seek(scoped ReadOnlySpan<byte> term)
     {
         if (!SeekBlock(term))
@@ -144,7 +146,7 @@ internal sealed class TermCursor(Tree tree) : IDisposable
         return index < count || (blocks.MoveNext() && EnterFirst());
     }
 
-    /// <summary>Goes to the next term; false after the last.</summary>
+    /// <summary>Moves to the next term; false after the last.</summary>
     public bool MoveNext()
     {
         if (index + 1 >= count)
@@ -156,7 +158,7 @@ internal sealed class TermCursor(Tree tree) : IDisposable
         return true;
     }
 
-    /// <summary>Goes to the term before; false before the first.</summary>
+    /// <summary>Moves to the previous term; false before the first.</summary>
     public bool MovePrevious()
     {
         if (index == 0)
@@ -178,11 +180,11 @@ internal sealed class TermCursor(Tree tree) : IDisposable
         owner?.Leave(this);
     }
 
-    /// <summary>What stands beside a term; the cursor stands on it then, otherwise nowhere.</summary>
+    /// <summary>Finds a term and its value; the cursor is then on the term, or nowhere if it does not exist.</summary>
     internal bool TryFind(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value)
     {
         value = default;
-        blocks.Dispose(); // each look-up goes the same way, so that what is counted does not depend on those before
+        blocks.Dispose(); // start at the root each time, so that counters do not depend on earlier lookups
         if (!blocks.SeekBefore(BlockKeyBehind(term)) || !blocks.IsAt([TermTree.BlockMark], out ReadOnlySpan<byte> bytes))
             return false;
 
@@ -195,11 +197,11 @@ internal sealed class TermCursor(Tree tree) : IDisposable
         return isExact;
     }
 
-    /// <summary>Goes to the block that a term belongs to; false if all are behind it.</summary>
+    /// <summary>Moves to the block that covers a term; false if all blocks are after it.</summary>
     private bool SeekBlock(scoped ReadOnlySpan<byte> term) =>
         blocks.SeekBefore(BlockKeyBehind(term)) && blocks.Key[0] == TermTree.BlockMark;
 
-    /// <summary>The least key of a block that is greater than that of the term.</summary>
+    /// <summary>The least possible block key greater than the term's own.</summary>
     private ReadOnlySpan<byte> BlockKeyBehind(scoped ReadOnlySpan<byte> term)
     {
         if (scratch.Length < term.Length + 2)

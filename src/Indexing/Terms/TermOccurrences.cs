@@ -1,9 +1,11 @@
+using System.Diagnostics;
+
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// The occurrences of a <see cref="TermTable"/> by term: those of the i-th in order of their bytes are at <c>Starts[i]</c> up to
-/// <c>Starts[i + 1]</c>, owners ascending, so that who goes through the terms in order reads memory in order. It is kept from
-/// batch to batch.
+/// The occurrences of a <see cref="TermTable"/> grouped by term: those of the i-th term in byte order are at <c>Starts[i]</c> up
+/// to <c>Starts[i + 1]</c>, owners ascending, so that enumerating terms in order reads memory sequentially. Reused from batch to
+/// batch.
 /// </summary>
 internal sealed class TermOccurrences
 {
@@ -21,32 +23,35 @@ internal sealed class TermOccurrences
     /// <summary>Whether positions are kept.</summary>
     public bool HasPositions => positionCount > 0;
 
-    /// <summary>First occurrence by term, and the end.</summary>
+    /// <summary>First occurrence of each term, and the end.</summary>
     public Span<int> Starts => starts.AsSpan(0, termCount + 1);
 
-    /// <summary>Owner by occurrence.</summary>
+    /// <summary>Owner of each occurrence.</summary>
     public Span<int> Owners => owners.AsSpan(0, occurrenceCount);
 
-    /// <summary>How often, by occurrence.</summary>
+    /// <summary>Frequency of each occurrence.</summary>
     public Span<int> Frequencies => frequencies.AsSpan(0, occurrenceCount);
 
-    /// <summary>First position by occurrence, and the end; where positions are kept.</summary>
+    /// <summary>First position of each occurrence, and the end; if positions are kept.</summary>
     public Span<int> PositionStarts => positionStarts.AsSpan(0, occurrenceCount + 1);
 
     /// <summary>All positions, ascending within an occurrence.</summary>
     public Span<int> Positions => positions.AsSpan(0, positionCount);
 
-    /// <summary>For who fills it: by occurrence as it came, where it stands; where positions are kept.</summary>
+    /// <summary>For the producer: place of each occurrence by its order of arrival; if positions are kept.</summary>
     public Span<int> PlaceOf => placeOf.AsSpan(0, positionCount > 0 ? occurrenceCount : 0);
 
-    /// <summary>For who fills it: a number for each term or occurrence.</summary>
+    /// <summary>For the producer: a number for each term or occurrence.</summary>
     public Span<int> Next => next;
 
-    /// <summary>Positions of some occurrences, as many of each as it says how often.</summary>
-    public ReadOnlySpan<int> PositionsFrom(int first, int count) =>
-        positions.AsSpan(positionStarts[first]..positionStarts[first + count]);
+    /// <summary>Positions of consecutive occurrences; each has as many as its frequency.</summary>
+    public ReadOnlySpan<int> PositionsFrom(int first, int count)
+    {
+        Debug.Assert(first >= 0 && first + count <= occurrenceCount, "the occurrences are of this batch");
+        return positions.AsSpan(positionStarts[first]..positionStarts[first + count]);
+    }
 
-    /// <summary>Makes room, whose content is undefined.</summary>
+    /// <summary>Sizes the arrays; their content is undefined.</summary>
     public void Begin(int terms, int occurrences, int places)
     {
         (termCount, occurrenceCount, positionCount) = (terms, occurrences, places);
@@ -61,7 +66,7 @@ internal sealed class TermOccurrences
         Room(ref placeOf, occurrences);
     }
 
-    /// <summary>Keeps no piece of more than so many bytes.</summary>
+    /// <summary>Releases arrays larger than <paramref name="keepBytes"/>.</summary>
     public void Trim(int keepBytes)
     {
         int most = keepBytes / sizeof(int);
@@ -81,7 +86,7 @@ internal sealed class TermOccurrences
             array = [];
     }
 
-    /// <summary>A little more than is needed, so that batches of about the same size find room.</summary>
+    /// <summary>Grows to a quarter more than needed, so that batches of similar size reuse the array.</summary>
     private static void Room(ref int[] array, int length)
     {
         if (array.Length < length)

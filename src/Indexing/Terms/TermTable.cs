@@ -1,4 +1,6 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Numerics;
 using System.Security.Cryptography;
 using Treepie.Indexing.Kernels;
 using Treepie.Storage.Maps;
@@ -6,22 +8,25 @@ using Treepie.Storage.Maps;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// The different terms of a batch, each with an ordinal in order of appearance, and who has them. An occurrence costs one
-/// probe of a hash table; only different terms are sorted.
+/// The distinct terms of a batch, each with an ordinal in order of appearance, and their owners. An occurrence costs one
+/// hash-table probe; only distinct terms are sorted. Invariants:
+/// 1. Owners of occurrences never descend.
+/// 2. A term has at most one occurrence for each owner.
+/// 3. At most half of the buckets are used; their number is a power of 2.
+/// 4. Where positions are kept, an occurrence has as many as its frequency.
 /// </summary>
 /// <remarks>
-/// Owners (entries of the batch, or entries being removed) come in ascending order, one after the other. Where positions are
-/// kept, every addition has one, ascending within an owner. All memory is kept for the next batch, until <see cref="Clear"/> is
-/// told to keep less.
+/// Owners (entries of the batch, or entries being removed) arrive in ascending order. Where positions are kept, every addition
+/// has one, ascending within an owner. Memory is kept for the next batch, up to the limit given to <see cref="Clear"/>.
 /// </remarks>
 internal sealed class TermTable
 {
-    /// <summary>Bytes of a term that are beside it as a number.</summary>
+    /// <summary>Leading bytes of a term that are kept as an integer beside it.</summary>
     private const int HeadBytes = sizeof(ulong);
 
     private const int FirstBuckets = 64, FirstTerms = 32, FirstOccurrences = 64;
 
-    /// <summary>Drawn by the process, so that no document can be written to make all its terms collide.</summary>
+    /// <summary>Random for each process, so that nobody can craft a document whose terms all collide.</summary>
     private static readonly ulong s_seed = BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(sizeof(ulong)));
 
     private readonly ByteArena arena = new();
@@ -36,23 +41,23 @@ internal sealed class TermTable
     private int[] sorted = [];
 
     /// <summary>
-    /// The terms in order, one after the other, and where each ends: who goes through them in order waits for no memory.
+    /// The terms in sorted order and where each ends, so that enumerating them in order reads memory sequentially.
     /// </summary>
     private readonly ByteArena inOrder = new();
     private int[] ends = [];
 
-    /// <summary>Of how many terms, and occurrences, the order is known; -1: of none.</summary>
+    /// <summary>Number of terms sorted, and of occurrences grouped; -1 if none.</summary>
     private int sortedCount = -1, groupedCount = -1;
     private int placeCount;
 
     public TermTable() => byTerm = new ByTerm(this);
 
-    /// <summary>A term by its hash: of those that meet in a bucket, only the one that is meant is looked at.</summary>
+    /// <summary>A term by its hash; comparing hashes first avoids reading other terms of the same bucket.</summary>
     private struct Bucket
     {
         public uint Hash;
 
-        /// <summary>Ordinal plus one; 0: nothing is here.</summary>
+        /// <summary>Ordinal plus one; 0 if the bucket is free.</summary>
         public int Number;
     }
 
@@ -77,25 +82,26 @@ internal sealed class TermTable
     /// <summary>A position, and the occurrence it belongs to.</summary>
     private readonly record struct Place(int Occurrence, int Position);
 
-    /// <summary>Different terms.</summary>
+    /// <summary>Number of distinct terms.</summary>
     public int Count { get; private set; }
 
-    /// <summary>Pairs of term and owner.</summary>
+    /// <summary>Number of pairs of term and owner.</summary>
     public int OccurrenceCount { get; private set; }
 
     public ReadOnlySpan<byte> this[int ordinal] => arena.Slice(terms[ordinal].Start, terms[ordinal].Length);
 
-    /// <summary>A term by its place in the order, after <see cref="SortedOrdinals"/> and until the next change.</summary>
+    /// <summary>A term by its place in sorted order; after <see cref="SortedOrdinals"/> and until the next change.</summary>
     public ReadOnlySpan<byte> InOrder(int place)
     {
+        Debug.Assert(sortedCount == Count, "terms are sorted and unchanged since");
         int start = place == 0 ? 0 : ends[place - 1];
         return inOrder.Slice(start, ends[place] - start);
     }
 
-    /// <summary>Owners that have a term.</summary>
+    /// <summary>Number of owners of a term.</summary>
     public int OccurrencesOf(int ordinal) => terms[ordinal].OccurrenceCount;
 
-    /// <summary>Notes that an owner has the term once more; true if it is the first time for this owner.</summary>
+    /// <summary>Adds a term of an owner; true if it is the owner's first occurrence of the term.</summary>
     public bool Add(ReadOnlySpan<byte> term, int owner, out int ordinal) => Add(term, Hash(term), owner, out ordinal);
 
     private bool Add(ReadOnlySpan<byte> term, uint hash, int owner, out int ordinal)
@@ -113,11 +119,11 @@ internal sealed class TermTable
         return true;
     }
 
-    /// <summary>As <see cref="Add(ReadOnlySpan{byte}, int, out int)"/>, at a position.</summary>
+    /// <summary>Like <see cref="Add(ReadOnlySpan{byte}, int, out int)"/>, with a position.</summary>
     /// <param name="term">The term.</param>
     /// <param name="hash">Its <see cref="Hash"/>.</param>
-    /// <param name="owner">Who has it.</param>
-    /// <param name="position">Where.</param>
+    /// <param name="owner">Its owner.</param>
+    /// <param name="position">Its position.</param>
     /// <param name="ordinal">Its ordinal.</param>
     public bool Add(ReadOnlySpan<byte> term, uint hash, int owner, int position, out int ordinal)
     {
@@ -129,16 +135,17 @@ internal sealed class TermTable
     }
 
     /// <summary>
-    /// Adds what another table has behind what this one has, as if it had been added here one by one: its owners are numbered on
-    /// from <paramref name="firstOwner"/>, behind all that are here.
+    /// Appends the content of another table as if it had been added here one by one. Its owners are renumbered from
+    /// <paramref name="firstOwner"/>, which is after all owners here.
     /// </summary>
-    /// <param name="other">The other, which stays as it is.</param>
-    /// <param name="firstOwner">What its owner 0 is here.</param>
-    /// <param name="ordinals">By ordinal there: the ordinal here. At least as many as it has terms.</param>
-    /// <param name="bytesBeside">What each term that both have counts in the answer beside its bytes.</param>
-    /// <returns>Bytes of the terms that both have.</returns>
+    /// <param name="other">The other table, which does not change.</param>
+    /// <param name="firstOwner">Number here of its owner 0.</param>
+    /// <param name="ordinals">Receives the ordinal here for each ordinal there. At least as long as it has terms.</param>
+    /// <param name="bytesBeside">Overhead in bytes to count for each shared term.</param>
+    /// <returns>Bytes of the terms that both tables have, with the overhead.</returns>
     public long Append(TermTable other, int firstOwner, Span<int> ordinals, int bytesBeside)
     {
+        Debug.Assert(ordinals.Length >= other.Count, "each term there gets an ordinal here");
         long known = 0;
         for (int i = 0; i < other.Count; i++)
         {
@@ -166,7 +173,7 @@ internal sealed class TermTable
     }
 
     /// <summary>
-    /// Takes what two tables have, of which one has keys of numbers, which become their texts. Both stay as they are.
+    /// Adds the content of two tables, one of texts and one of number keys, which become texts. Neither table changes.
     /// </summary>
     public void Unite(TermTable texts, TermTable numbers)
     {
@@ -182,17 +189,17 @@ internal sealed class TermTable
         }
     }
 
-    /// <summary>The hash by which a term is looked for.</summary>
+    /// <summary>The hash of a term in this process.</summary>
     public static uint Hash(ReadOnlySpan<byte> term)
     {
         ulong hash = MapHash.Compute(term, s_seed);
         return (uint)(hash ^ (hash >> 32));
     }
 
-    /// <summary>Asks for the memory in which a term of that hash is looked for first.</summary>
+    /// <summary>Prefetches the first bucket of a hash.</summary>
     public void Prefetch(uint hash) => PrefetchKernels.Prefetch(in buckets[hash & (uint)(buckets.Length - 1)]);
 
-    /// <summary>Asks for what is known of a term of that hash, if there is one; after <see cref="Prefetch"/>.</summary>
+    /// <summary>Prefetches the term in the first bucket of a hash, if any; after <see cref="Prefetch"/>.</summary>
     public void PrefetchTerm(uint hash)
     {
         Bucket bucket = buckets[hash & (uint)(buckets.Length - 1)];
@@ -200,10 +207,10 @@ internal sealed class TermTable
             PrefetchKernels.Prefetch(in terms[bucket.Number - 1]);
     }
 
-    /// <summary>The ordinal of a term, new or not.</summary>
+    /// <summary>The ordinal of a term, which is added if new.</summary>
     public int Intern(ReadOnlySpan<byte> term) => Intern(term, Hash(term), HeadOf(term));
 
-    /// <summary>All ordinals in byte order of their terms. They live until the next change.</summary>
+    /// <summary>All ordinals in byte order of their terms; valid until the next change.</summary>
     public ReadOnlySpan<int> SortedOrdinals()
     {
         if (sortedCount != Count)
@@ -216,7 +223,7 @@ internal sealed class TermTable
     }
 
     /// <summary>
-    /// Occurrences by term in the order of <see cref="SortedOrdinals"/>, owners ascending. They live until the next change.
+    /// Occurrences by term in the order of <see cref="SortedOrdinals"/>, owners ascending; valid until the next change.
     /// </summary>
     public TermOccurrences GroupByTerm()
     {
@@ -229,7 +236,7 @@ internal sealed class TermTable
         return grouped;
     }
 
-    /// <summary>Forgets everything, and of its memory what is more than so many bytes in one piece.</summary>
+    /// <summary>Removes everything and releases arrays larger than <paramref name="keepBytes"/>.</summary>
     public void Clear(int keepBytes)
     {
         arena.Clear(keepBytes);
@@ -254,7 +261,7 @@ internal sealed class TermTable
         sortedCount = groupedCount = -1;
     }
 
-    /// <summary>Room for so many; what is there stays.</summary>
+    /// <summary>Grows an array to at least a length; keeps its content.</summary>
     internal static void GrowTo<T>(ref T[] array, int length)
     {
         if (array.Length < length)
@@ -263,6 +270,9 @@ internal sealed class TermTable
 
     private void Add(ref Term entry, Occurrence occurrence)
     {
+        Debug.Assert(
+            OccurrenceCount == 0 || occurrences[OccurrenceCount - 1].Owner <= occurrence.Owner, "1: owners never descend");
+        Debug.Assert(entry.OccurrenceCount == 0 || entry.LastOwner < occurrence.Owner, "2: one occurrence per term and owner");
         if (OccurrenceCount == occurrences.Length)
             Array.Resize(ref occurrences, occurrences.Length * 2);
         occurrences[OccurrenceCount] = occurrence;
@@ -288,6 +298,7 @@ internal sealed class TermTable
         buckets[bucket] = new Bucket { Hash = hash, Number = ++Count };
         if (Count * 2L > buckets.Length)
             Rehash();
+        Debug.Assert(Count * 2L <= buckets.Length, "3: half of the buckets are free");
         return Count - 1;
     }
 
@@ -296,7 +307,7 @@ internal sealed class TermTable
             && (term.Length <= HeadBytes || arena.Slice(candidate.Start, candidate.Length).SequenceEqual(term));
 
     /// <summary>
-    /// By the first bytes as a number first, which needs no look at the terms; then those that begin alike by all their bytes.
+    /// Sorts by the heads first, without reading the terms, and then terms with equal heads by all their bytes.
     /// </summary>
     private void Sort()
     {
@@ -340,6 +351,7 @@ internal sealed class TermTable
             starts[i + 1] = starts[i] + terms[order[i]].OccurrenceCount;
         }
 
+        Debug.Assert(starts[order.Length] == OccurrenceCount, "each occurrence is counted at its term");
         for (int i = 0; i < OccurrenceCount; i++)
         {
             ref readonly Occurrence occurrence = ref occurrences[i];
@@ -368,6 +380,7 @@ internal sealed class TermTable
             starts[i + 1] = starts[i] + frequencies[i];
         }
 
+        Debug.Assert(starts[OccurrenceCount] == placeCount, "4: an occurrence has as many positions as its frequency");
         foreach (ref readonly Place place in places.AsSpan(0, placeCount))
             positions[next[placeOf[place.Occurrence]]++] = place.Position;
     }
@@ -375,6 +388,7 @@ internal sealed class TermTable
     private void Rehash()
     {
         buckets = new Bucket[buckets.Length * 2];
+        Debug.Assert(BitOperations.IsPow2(buckets.Length), "3: the number of buckets is a power of 2");
         int mask = buckets.Length - 1;
         for (int i = 0; i < Count; i++)
         {
@@ -385,7 +399,7 @@ internal sealed class TermTable
         }
     }
 
-    /// <summary>The first eight bytes as a number that orders as they do.</summary>
+    /// <summary>The first eight bytes as an integer with the same order.</summary>
     private static ulong HeadOf(ReadOnlySpan<byte> term)
     {
         if (term.Length >= HeadBytes)

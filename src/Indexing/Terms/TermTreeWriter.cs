@@ -5,63 +5,67 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// Changes a dictionary, see <see cref="TermTree"/>. Where terms come in ascending order, every block is read and written once.
-/// Scratch, used for one dictionary of one write transaction after the other: <see cref="Begin"/>, changes, <see cref="Flush"/>.
+/// Changes a dictionary, see <see cref="TermTree"/>. If terms come in ascending order, every block is read and written once.
+/// Reusable for one dictionary after another: <see cref="Begin"/>, changes, <see cref="Flush"/>. Invariants:
+/// 1. The loaded block covers the terms from its key up to, but without, the end key.
+/// 2. <c>made</c> ascends, and its terms are before <c>old[next]</c>.
+/// 3. Only a loaded block has changes.
 /// </summary>
-/// <param name="weight">What a term weighs; null: nothing. The same whenever the dictionary is written.</param>
+/// <param name="weight">Weight of a term by its value; null if terms have none. The same for every write of a dictionary.</param>
 internal sealed class TermTreeWriter(TermWeight? weight = null)
 {
-    /// <summary>Most items whose memory is kept.</summary>
+    /// <summary>Most items whose memory is kept for the next block.</summary>
     private const int KeepItems = 1 << 16;
 
-    /// <summary>Below this, a block that lost terms is joined with the next.</summary>
+    /// <summary>Below this size, a block that lost terms is merged with the next.</summary>
     private const int MinBytes = TermBlock.MaxBytes / 4;
 
-    private Tree tree = null!; // Begin comes first, for the cursor too
+    private Tree tree = null!; // Begin sets tree and cursor before any change
     private Cursor cursor = null!;
     private readonly TermBlockEdit edit = new(weight);
     private readonly ByteArena bytes = new();
     private readonly TermBlockEncoder encoder = new(weight);
 
-    /// <summary>Terms of a block that is made anew and that are not passed yet, from <see cref="next"/> on.</summary>
+    /// <summary>Terms of a block that is being rebuilt; those from <see cref="next"/> on are not yet in
+    /// <see cref="made"/>.</summary>
     private readonly List<TermItem> old = [];
 
-    /// <summary>Its terms up to the last one asked for.</summary>
+    /// <summary>Terms of the rebuilt block up to the last one looked up.</summary>
     private readonly List<TermItem> made = [];
 
     private readonly byte[] blockKey = new byte[Tree.MaxKeyBytes];
     private readonly byte[] endKey = new byte[Tree.MaxKeyBytes];
     private byte[] termRoom = new byte[64];
-    private byte[] asked = new byte[64];
-    private int askedLength;
+    private byte[] lastTerm = new byte[64];
+    private int lastTermLength;
     private int blockKeyLength;
     private int endKeyLength;
     private int next;
     private bool isLoaded;
     private bool isStored;
 
-    /// <summary>Whether the block is made anew, term by term, because it is new or a term did not fit in as it is.</summary>
+    /// <summary>Whether the block is rebuilt term by term, because it is new or a term lacks its prefix or suffix.</summary>
     private bool isAnew;
     private bool isChanged;
     private bool hasLost;
 
     /// <summary>
-    /// Of the term asked for last: whether it is there, and whether it was changed, so that only greater ones can be gone to.
+    /// Of the last term looked up: whether it exists, and whether it was changed, after which only greater terms can be found.
     /// </summary>
     private bool isThere;
     private bool isPassed;
     private long countChange;
 
-    /// <summary>For one dictionary alone.</summary>
+    /// <summary>A writer for a single dictionary.</summary>
     public TermTreeWriter(Tree tree, TermWeight? weight = null)
         : this(weight) => Begin(tree);
 
-    /// <summary>Terms.</summary>
+    /// <summary>Number of terms.</summary>
     public long Count => TermTree.ReadCount(tree) + countChange;
 
     private bool HasEnd => endKeyLength > 0;
 
-    /// <summary>Goes to another dictionary; what was not written of the one before is forgotten.</summary>
+    /// <summary>Switches to another dictionary; discards changes of the previous one that were not flushed.</summary>
     public void Begin(Tree dictionary)
     {
         tree = dictionary;
@@ -71,7 +75,7 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
         Leave();
     }
 
-    /// <summary>What stands beside a term; it lives until the next block is gone to.</summary>
+    /// <summary>Finds the value of a term; valid until another block is loaded.</summary>
     public bool TryGet(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value)
     {
         value = default;
@@ -81,7 +85,7 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
         return true;
     }
 
-    /// <summary>Sets what stands beside a term.</summary>
+    /// <summary>Sets the value of a term.</summary>
     public void Put(scoped ReadOnlySpan<byte> term, scoped ReadOnlySpan<byte> value)
     {
         bool isKnown = Find(term);
@@ -103,6 +107,8 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
 
         if (isKnown)
             next++;
+        Debug.Assert(made.Count == 0 || Key(made[^1]).SequenceCompareTo(term) < 0, "2: made terms ascend");
+        Debug.Assert(next == old.Count || term.SequenceCompareTo(Key(old[next])) < 0, "2: made terms are before the old ones");
         int key = bytes.Add(term);
         made.Add(new TermItem(key, term.Length, bytes.Add(value), value.Length));
     }
@@ -121,7 +127,7 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
         return true;
     }
 
-    /// <summary>Writes what is left to be written.</summary>
+    /// <summary>Writes all remaining changes.</summary>
     public void Flush()
     {
         Leave();
@@ -140,29 +146,33 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
         tree.Put(TermTree.CountKey, value);
     }
 
-    /// <summary>Goes to the place of a term; whether it is there.</summary>
+    /// <summary>Moves to the place of a term; returns whether it exists.</summary>
     private bool Find(scoped ReadOnlySpan<byte> term)
     {
         if (isLoaded)
         {
-            int order = term.SequenceCompareTo(asked.AsSpan(0, askedLength));
+            int order = term.SequenceCompareTo(lastTerm.AsSpan(0, lastTermLength));
             if (order == 0 && !isPassed)
                 return isThere;
             if (order <= 0 || (HasEnd && term.SequenceCompareTo(endKey.AsSpan(1, endKeyLength - 1)) >= 0))
-                Leave(); // before what was passed, or behind the block
+                Leave(); // before the last change, or after the block
         }
 
         if (!isLoaded)
             Load(term);
-        if (asked.Length < term.Length)
-            asked = new byte[term.Length * 2];
-        term.CopyTo(asked);
-        askedLength = term.Length;
+        Debug.Assert(
+            term.SequenceCompareTo(blockKey.AsSpan(1, blockKeyLength - 1)) >= 0
+                && (!HasEnd || term.SequenceCompareTo(endKey.AsSpan(1, endKeyLength - 1)) < 0),
+            "1: the loaded block covers the term");
+        if (lastTerm.Length < term.Length)
+            lastTerm = new byte[term.Length * 2];
+        term.CopyTo(lastTerm);
+        lastTermLength = term.Length;
         isPassed = false;
         return isThere = isAnew ? Walk(term) : edit.Find(term);
     }
 
-    /// <summary>Goes to the place of a term in a block that is made anew.</summary>
+    /// <summary>Moves to the place of a term in a block that is being rebuilt.</summary>
     private bool Walk(scoped ReadOnlySpan<byte> term)
     {
         for (; next < old.Count; next++)
@@ -176,16 +186,17 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
         return false;
     }
 
-    /// <summary>From now on the block is made anew, from the terms it has now.</summary>
+    /// <summary>Starts to rebuild the block from its current terms.</summary>
     private void BeginAnew()
     {
+        Debug.Assert(!isAnew && old.Count == 0 && made.Count == 0, "2: a block is taken apart once");
         edit.CopyTo(old, bytes);
         isAnew = true;
     }
 
     private ReadOnlySpan<byte> Key(TermItem item) => bytes.Slice(item.Key, item.KeyLength);
 
-    /// <summary>Reads the block that a term belongs to.</summary>
+    /// <summary>Reads the block that covers a term.</summary>
     private void Load(scoped ReadOnlySpan<byte> term)
     {
         if (termRoom.Length < term.Length + 2)
@@ -203,7 +214,7 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
             return;
         }
 
-        // In front of all blocks there are: a new one, up to the first.
+        // Before all existing blocks: a new block, up to the first.
         isAnew = true;
         blockKey[0] = TermTree.BlockMark;
         blockKeyLength = 1;
@@ -216,9 +227,10 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
         return from.Length;
     }
 
-    /// <summary>Writes the block, as several where it has grown, and forgets it.</summary>
+    /// <summary>Writes the block, split if it has grown too long, and unloads it.</summary>
     private void Leave()
     {
+        Debug.Assert(!isChanged || isLoaded, "3: only a loaded block has changes");
         if (isChanged)
             Store();
         Clear(old);
@@ -265,8 +277,8 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
         ReadOnlySpan<byte> encoded = encoder.Encode(made, 0, wanted, bytes, out int count);
         if (count < made.Count && HasEnd)
         {
-            // Behind the last block terms are mostly appended, elsewhere they come in between: the parts are equal, so that each
-            // has room.
+            // Terms are mostly appended to the last block, but inserted into others: split those evenly, so that each part
+            // has free space.
             int total = TermBlockEncoder.Measure(made, bytes);
             wanted = 1 + (total / Math.Max(2, (total + TermBlock.MaxBytes - 1) / TermBlock.MaxBytes));
             encoded = encoder.Encode(made, 0, wanted, bytes, out count);
@@ -283,7 +295,7 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
         }
     }
 
-    /// <summary>Takes the terms of the next block into this one.</summary>
+    /// <summary>Merges the terms of the next block into this one.</summary>
     private void Join()
     {
         ReadOnlySpan<byte> key = endKey.AsSpan(0, endKeyLength);
@@ -296,9 +308,9 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
     }
 }
 
-/// <summary>A term that is about to be written, and its value, in an arena.</summary>
+/// <summary>A term to be written and its value, in an arena.</summary>
 /// <param name="Key">Where the term begins.</param>
-/// <param name="KeyLength">Its bytes.</param>
+/// <param name="KeyLength">Its length in bytes.</param>
 /// <param name="Value">Where its value begins.</param>
-/// <param name="ValueLength">Bytes of that.</param>
+/// <param name="ValueLength">Length of the value in bytes.</param>
 internal readonly record struct TermItem(int Key, int KeyLength, int Value, int ValueLength);

@@ -2,7 +2,7 @@ using System.Runtime.CompilerServices;
 
 namespace Treepie.Indexing.Terms;
 
-/// <summary>Whole numbers from 0 in 7-bit groups, lowest first.</summary>
+/// <summary>Non-negative integers in 7-bit groups, lowest group first.</summary>
 internal static class Varint
 {
     public const int MaxBytes = 5;
@@ -10,7 +10,7 @@ internal static class Varint
     /// <summary>Most bytes of a 64-bit number.</summary>
     public const int MaxLongBytes = 10;
 
-    /// <summary>Bytes that a number takes.</summary>
+    /// <summary>Encoded length of a number in bytes.</summary>
     public static int BytesOf(long value) => (70 - System.Numerics.BitOperations.LeadingZeroCount((ulong)value | 1)) / 7;
 
     public static int Write(Span<byte> output, int value)
@@ -41,7 +41,7 @@ internal static class Varint
         return written;
     }
 
-    /// <summary>As <see cref="Read"/>, up to 64 bits.</summary>
+    /// <summary>Like <see cref="Read"/>, for up to 64 bits.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static long ReadLong(ref ReadOnlySpan<byte> input)
     {
@@ -52,7 +52,7 @@ internal static class Varint
         return value;
     }
 
-    /// <summary>Reads a number and moves the span behind it. Most have one byte.</summary>
+    /// <summary>Reads a number and moves the span past it. Most numbers take one byte.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static int Read(ref ReadOnlySpan<byte> input)
     {

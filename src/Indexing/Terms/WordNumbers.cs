@@ -1,16 +1,17 @@
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Storage;
 
 namespace Treepie.Indexing.Terms;
 
 /// <summary>
-/// The numbers of an entry's words, which ascend and of which small ones are frequent, in about as many bits as how frequent they
-/// are says: with words of English texts seven each. A number is what lies between it and the one before, by a code whose steps
-/// grow with the number before: of that, <c>d</c>, the lowest <c>k</c> bits, where <c>k</c> is three less than the bits of the
-/// number before plus one; and of <c>(d >> k) + 1</c> its bits. Lowest bits first:
+/// The ascending numbers of an entry's words in about as many bits as their frequency implies: small numbers are frequent, and
+/// words of English texts take about seven bits. A number is stored as its gap <c>d</c> to the previous one, in a Golomb-like
+/// code whose parameter grows with the previous number: <c>k</c> is the bit length of the previous number plus one, less three
+/// (at least 0). The gap is its lowest <c>k</c> bits and an Elias gamma code of <c>(d >> k) + 1</c>. Lowest bits first:
 /// <code>
-/// zeros, as many as (d >> k) + 1 has bits less one; a one
-/// d, its lowest k bits
+/// one zero fewer than (d >> k) + 1 has bits; a one
+/// the lowest k bits of d
 /// (d >> k) + 1 without its highest bit
 /// </code>
 /// </summary>
@@ -19,16 +20,17 @@ internal static class WordNumbers
     /// <summary>Numbers are below this.</summary>
     public const long Limit = 1L << 48;
 
-    /// <summary>Most bytes of so many numbers.</summary>
+    /// <summary>Most bytes that <paramref name="count"/> numbers take.</summary>
     public static int MaxBytes(int count) => (count * 13) + 1;
 
-    /// <summary>Writes ascending numbers, none twice; returns the bytes.</summary>
+    /// <summary>Writes strictly ascending numbers; returns the bytes written.</summary>
     public static int Write(ReadOnlySpan<long> numbers, Span<byte> output)
     {
         var writer = new BitWriter(output);
         long last = -1;
         foreach (long number in numbers)
         {
+            Debug.Assert(number > last && number < Limit, "words ascend, below the limit");
             int low = LowBits(last);
             long distance = number - last - 1;
             long high = (distance >> low) + 1;
@@ -42,8 +44,8 @@ internal static class WordNumbers
         return writer.End();
     }
 
-    /// <summary>Reads the number behind another; behind none, which is -1.</summary>
-    /// <exception cref="CorruptionException">There is none that could be.</exception>
+    /// <summary>Reads the number after <paramref name="last"/>, which is -1 for the first.</summary>
+    /// <exception cref="CorruptionException">There is no valid number.</exception>
     public static long ReadNext(ref BitReader reader, long last)
     {
         int low = LowBits(last);
