@@ -1,11 +1,10 @@
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// The ids that the entries of a batch have, by their places in it; -1 of one that has none, as a later one replaced it.
+/// The entry ids of a batch by place; -1 for an entry that a later one of the same batch replaced.
 /// </summary>
 /// <param name="ids">By place.</param>
-/// <param name="first">The first, where each id is one more than that before: then they are reckoned and not looked up, which is
-/// to wait for memory at every posting. Else -1.</param>
+/// <param name="first">The first id if ids are consecutive, which saves a memory access per posting; otherwise -1.</param>
 internal readonly ref struct EntryIds(ReadOnlySpan<long> ids, long first)
 {
     private readonly ReadOnlySpan<long> ids = ids;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Terms;
@@ -6,21 +7,21 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// A short list, read in place beside its term (see <see cref="TermPayload"/>):
+/// A short posting list, read in place from the value of its term (see <see cref="TermPayload"/>):
 /// <code>
 /// number of entries (varint), bytes of the entries (varint)
-/// by entry: (id − id before) · 2 + (1 if its frequency is above 1) (varint), then, if it is, the frequency (varint)
-/// where the list keeps positions, by entry: first position, then distances (varint each)
+/// per entry: (id − previous id) · 2 + (1 if its frequency is above 1) (varint), then in that case the frequency (varint)
+/// if the list has positions, per entry: first position, then distances (varint each)
 /// </code>
-/// Of a list of one entry the first line is not there.
-/// Walked once, forward; the positions are passed over unless asked for.
+/// A list of one entry has no first line.
+/// Read once, forward; positions are skipped unless requested. Invariant: 1. Ids ascend.
 /// </summary>
 internal ref struct FlatPostings
 {
-    /// <summary>Most entries of such a list: a reader decodes it whole when it prepares.</summary>
+    /// <summary>Most entries of a short list: a reader decodes the whole list when it opens.</summary>
     public const int MaxEntries = 256;
 
-    /// <summary>Longest such list: a leaf of 8 KiB still holds seven.</summary>
+    /// <summary>Longest short list: a leaf of 8 KiB still holds seven.</summary>
     public const int MaxBytes = 1_024;
 
     private readonly ReadOnlySpan<byte> all;
@@ -75,8 +76,8 @@ internal ref struct FlatPostings
         return true;
     }
 
-    /// <summary>All entries, for whom needs no positions; returns how many. The list is not moved.</summary>
-    /// <exception cref="CorruptionException">There are more than the room is for, or one does not end.</exception>
+    /// <summary>Copies all entries without positions and does not advance; returns how many.</summary>
+    /// <exception cref="CorruptionException">There are more than the span holds, or one is truncated.</exception>
     public readonly int CopyTo(Span<Posting> postings)
     {
         ReadOnlySpan<byte> bytes = entries;
@@ -97,7 +98,7 @@ internal ref struct FlatPostings
         return count;
     }
 
-    /// <summary>Sets the bits of all entries in a bitmap, of a list that was not walked.</summary>
+    /// <summary>Sets the bits of all entries in a bitmap, before the list was advanced.</summary>
     /// <exception cref="CorruptionException">One is beyond its end.</exception>
     public readonly void CopyTo(Span<ulong> bits)
     {
@@ -105,12 +106,11 @@ internal ref struct FlatPostings
             throw new CorruptionException("A list of entries in the index is damaged. Reset the index to build it again.");
     }
 
-    /// <summary>The encoded positions of all entries that were not moved to; empty where none are kept.</summary>
+    /// <summary>The encoded positions of the entries not read yet; empty if the list has none.</summary>
     public readonly ReadOnlySpan<byte> Positions => positions;
 
     /// <summary>
-    /// The encoded positions of the entry just moved to; asked for exactly once for each entry, or for none. Empty where none are
-    /// kept.
+    /// The encoded positions of the current entry; called exactly once for each entry, or for none. Empty if the list has none.
     /// </summary>
     public ReadOnlySpan<byte> TakePositions(Posting posting)
     {
@@ -127,8 +127,8 @@ internal ref struct FlatPostings
     public static int Encode(PostingRun run, Span<byte> output) => Append(default, run, output);
 
     /// <summary>
-    /// Encodes a list that was not walked yet with a run behind it, as <see cref="Encode"/> would encode both together: what is
-    /// there is copied as it is. 0 if it does not fit.
+    /// Encodes a list that was not advanced followed by a run, with the same result as <see cref="Encode"/> of both; the old
+    /// entries are copied unread. 0 if the result does not fit.
     /// </summary>
     public static int Append(FlatPostings old, PostingRun run, Span<byte> output)
     {
@@ -142,6 +142,7 @@ internal ref struct FlatPostings
         int more = 0;
         foreach (Posting posting in run.Postings)
         {
+            Debug.Assert(posting.EntryId > last || (old.Count == 0 && posting.EntryId == 0), "1: ids ascend");
             more += Varint.BytesOf((posting.EntryId - last) * 2)
                 + (posting.Frequency > 1 ? Varint.BytesOf(posting.Frequency) : 0);
             last = posting.EntryId;
@@ -173,7 +174,7 @@ internal ref struct FlatPostings
         return length + positions.Length;
     }
 
-    /// <summary>Steps of rare words are two bytes, others one: most end here.</summary>
+    /// <summary>Gaps of rare words take two bytes, others one: most calls end here.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static long ReadLong(ReadOnlySpan<byte> entries, ref int place)
     {
@@ -185,7 +186,7 @@ internal ref struct FlatPostings
         return ReadLonger(entries, ref place);
     }
 
-    /// <summary>A number whose first byte was passed, and which has more than two.</summary>
+    /// <summary>Reads a number of more than two bytes whose first byte was already consumed.</summary>
     private static long ReadLonger(ReadOnlySpan<byte> entries, ref int place)
     {
         ReadOnlySpan<byte> rest = entries[(place - 1)..];

@@ -1,20 +1,22 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Indexing.Kernels;
 
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Which entries of a window of BITS or FULL have a term more than once, told from the encoded frequencies of 64 at a time.
+/// Finds the entries of a BITS or FULL window with a frequency above 1, from the encoded frequencies of 64 entries at a time.
 /// </summary>
 internal static class FrequenciesAbove
 {
     /// <summary>
-    /// For each block in which something is asked, a bit for each entry that has a frequency above 1, or may have one. Other
-    /// blocks are left alone.
+    /// For each block with a bit set in <paramref name="wanted"/>, sets a bit for each entry whose frequency is, or may be, above
+    /// 1. Other blocks are not written.
     /// </summary>
-    public static void Copy(in PostingWindow postings, ReadOnlySpan<ulong> asked, Span<ulong> above)
+    public static void Copy(in PostingWindow postings, ReadOnlySpan<ulong> wanted, Span<ulong> above)
     {
+        Debug.Assert(wanted.Length >= PostingWindow.Blocks && above.Length >= PostingWindow.Blocks, "a word for each block");
         ReadOnlySpan<byte> frequencies = postings.Frequencies;
         int width = frequencies.IsEmpty ? 0 : frequencies[0];
         ReadOnlySpan<byte> values = frequencies.IsEmpty ? default : frequencies[1..];
@@ -24,7 +26,7 @@ internal static class FrequenciesAbove
         {
             ulong word = words.IsEmpty ? ulong.MaxValue : words[block];
             int count = BitOperations.PopCount(word);
-            if (asked[block] != 0)
+            if (wanted[block] != 0)
             {
                 above[block] = width switch
                 {
@@ -39,7 +41,7 @@ internal static class FrequenciesAbove
         }
     }
 
-    /// <summary>A bit for each of up to 64 halves of bytes that is above 1, from one on.</summary>
+    /// <summary>A bit for each of up to 64 nibbles that is above 1, starting at <paramref name="from"/>.</summary>
     private static ulong HalvesAbove(ReadOnlySpan<byte> values, int from, int count)
     {
         ulong result = 0;
@@ -48,7 +50,7 @@ internal static class FrequenciesAbove
         return result;
     }
 
-    /// <summary>64 bits from one on; 0 behind the end.</summary>
+    /// <summary>64 bits starting at <paramref name="from"/>; 0 past the end.</summary>
     private static ulong ReadBits(ReadOnlySpan<byte> values, int from)
     {
         ReadOnlySpan<byte> rest = values[Math.Min(values.Length, from >> 3)..];

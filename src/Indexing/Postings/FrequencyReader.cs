@@ -6,7 +6,7 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Reads the frequencies of one window for ascending ranks: what is counted on the way to one is not counted again for the next.
+/// Reads the frequencies of one window for ascending ranks; the count up to one rank is reused for the next.
 /// See <see cref="PostingWindow"/> for the forms.
 /// </summary>
 internal ref struct FrequencyReader
@@ -29,12 +29,13 @@ internal ref struct FrequencyReader
         planeBytes = PostingWindow.PlaneBytes(postings.Count);
     }
 
-    /// <summary>The frequency of a rank that is not before the one asked for last. Most are 1, which is told at once.</summary>
+    /// <summary>The frequency of a rank that is not before the last one requested. The common frequency 1 takes the short
+    /// path.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int At(int rank) =>
         width == 0 || (width == PostingWindow.PlaneWidth && (values[rank >> 3] >> (rank & 7) & 1) == 0) ? 1 : Above(rank);
 
-    /// <summary>Whether the frequency of a rank is above 1, or may be, in any order.</summary>
+    /// <summary>Whether the frequency of a rank is, or may be, above 1; ranks in any order.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public readonly bool MayBeAbove(int rank) => width switch
     {
@@ -53,8 +54,8 @@ internal ref struct FrequencyReader
     };
 
     /// <summary>
-    /// The sum of the frequencies of the ranks from <paramref name="from"/>, which is not before what was asked for last, up to
-    /// before <paramref name="to"/>.
+    /// The sum of the frequencies of the ranks from <paramref name="from"/>, which is not before the last rank requested, until
+    /// <paramref name="to"/> (exclusive).
     /// </summary>
     public int Sum(int from, int to)
     {
@@ -81,7 +82,7 @@ internal ref struct FrequencyReader
         return values[planeBytes + (place >> 1)] >> ((place & 1) * 4) & 15;
     }
 
-    /// <summary>How many of the ranks before one have a frequency above 1.</summary>
+    /// <summary>Number of ranks before <paramref name="rank"/> with a frequency above 1.</summary>
     private int CountAbove(int rank)
     {
         int word = rank >> WordBits;
@@ -91,7 +92,7 @@ internal ref struct FrequencyReader
         return above + BitOperations.PopCount(Word(word) & ((1UL << (rank & 63)) - 1));
     }
 
-    /// <summary>A word of the plane; behind its end stand bits of no rank.</summary>
+    /// <summary>A word of the plane; bits past its end belong to no rank.</summary>
     private readonly ulong Word(int index)
     {
         ReadOnlySpan<byte> rest = values[Math.Min(values.Length, index * sizeof(ulong))..];

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using Treepie.Indexing.Kernels;
@@ -15,7 +16,7 @@ internal ref struct FrequencySums
     /// <summary>Numbers of scratch that it needs: ranks above 1 by word of the plane, sums by group.</summary>
     public const int ScratchLength = PostingWindow.Blocks + (PostingWindow.Size >> GroupBits) + 1;
 
-    /// <summary>Sixteen half bytes are read at once.</summary>
+    /// <summary>Sixteen nibbles are read at once.</summary>
     private const int GroupBits = 4;
 
     private const int GroupMask = (1 << GroupBits) - 1;
@@ -30,7 +31,7 @@ internal ref struct FrequencySums
     private int groups;
 
     /// <param name="postings">The window.</param>
-    /// <param name="scratch">Room for <see cref="ScratchLength"/> numbers, in use as long as this is.</param>
+    /// <param name="scratch">At least <see cref="ScratchLength"/> numbers, used for the lifetime of this value.</param>
     public FrequencySums(PostingWindow postings, Span<int> scratch)
     {
         ReadOnlySpan<byte> frequencies = postings.Frequencies;
@@ -50,8 +51,8 @@ internal ref struct FrequencySums
     }
 
     /// <summary>
-    /// Adds up as far as it takes to ask for ranks up to one, which may be that behind the last: what was added up before is not
-    /// again.
+    /// Extends the sums so that ranks up to <paramref name="rank"/>, which may be one past the last, can be requested. Earlier
+    /// sums are reused.
     /// </summary>
     public void Reach(int rank)
     {
@@ -79,9 +80,11 @@ internal ref struct FrequencySums
         }
     }
 
-    /// <summary>The sum of the frequencies before a rank that is not behind the one reached.</summary>
+    /// <summary>The sum of the frequencies before a rank that <see cref="Reach"/> has covered.</summary>
     public readonly int Before(int rank)
     {
+        Debug.Assert(
+            width is 0 or PostingWindow.PlaneWidth || rank >> GroupBits <= groups, "a rank is reached before it is requested");
         switch (width)
         {
             case 0:
@@ -99,9 +102,11 @@ internal ref struct FrequencySums
         }
     }
 
-    /// <summary>As <see cref="Before"/>, of several ranks before the one reached, each with its frequency.</summary>
+    /// <summary>Like <see cref="Before"/> for several ranks that <see cref="Reach"/> has covered, each with its
+    /// frequency.</summary>
     public readonly void Locate(ReadOnlySpan<ushort> ranks, Span<int> starts, Span<int> counts)
     {
+        Debug.Assert(starts.Length >= ranks.Length && counts.Length >= ranks.Length, "each rank gets a start and a count");
         switch (width)
         {
             case 0:
@@ -148,7 +153,7 @@ internal ref struct FrequencySums
     }
 
     /// <summary>
-    /// The word of the plane that a rank is in; behind a plane of full words there is none that says how many were before it.
+    /// The word of the plane that contains a rank; the last word for the rank past a plane of whole words.
     /// </summary>
     private readonly int WordOf(int rank) => Math.Min(rank >> WordBits, (plane.Length - 1) >> 3);
 
@@ -168,7 +173,7 @@ internal ref struct FrequencySums
         groups = wanted;
     }
 
-    /// <summary>The half bytes of a group that are before one.</summary>
+    /// <summary>A mask of the nibbles of a group before a place.</summary>
     private static ulong Below(int place) => (1UL << (4 * (place & GroupMask))) - 1;
 
     private readonly int SumOfGroup(int group, int count)
@@ -187,7 +192,7 @@ internal ref struct FrequencySums
         _ => BinaryPrimitives.ReadInt32LittleEndian(values[(4 * rank)..]),
     };
 
-    /// <summary>Eight bytes; zeros behind the end.</summary>
+    /// <summary>Eight bytes; zeros past the end.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static ulong Load(ReadOnlySpan<byte> bytes, int place) =>
         place <= bytes.Length - sizeof(ulong) ? BinaryPrimitives.ReadUInt64LittleEndian(bytes[place..]) : LoadLast(bytes, place);

@@ -4,20 +4,21 @@ using Treepie.Storage.Memory;
 
 namespace Treepie.Indexing.Postings;
 
-/// <summary>Where the postings of one window of a long list lie, and in which segment.</summary>
+/// <summary>The location of the postings of one window of a long list, and its segment.</summary>
 /// <param name="Window">The window.</param>
 /// <param name="Count">Its postings.</param>
-/// <param name="Bytes">How many bytes they have.</param>
-/// <param name="Rest">These, and those behind them in the segment; good as long as the transaction keeps its pages.</param>
+/// <param name="Bytes">Their length in bytes.</param>
+/// <param name="Rest">These bytes and the following ones of the segment; valid as long as the transaction keeps its
+/// pages.</param>
 /// <param name="Segment">First window of the segment.</param>
 /// <param name="SegmentWindows">Windows of the segment.</param>
-/// <param name="WindowIndex">The place of the window in it.</param>
+/// <param name="WindowIndex">The index of the window in it.</param>
 internal readonly record struct HeldWindow(
     long Window, int Count, int Bytes, HeldBytes Rest, long Segment, int SegmentWindows, int WindowIndex)
 {
     public PostingWindow Postings => new(Count, Payload);
 
-    /// <summary>The offsets of a LIST, and what may be read behind them and means nothing.</summary>
+    /// <summary>The offsets of a LIST, followed by readable bytes without meaning.</summary>
     public ReadOnlySpan<ushort> PaddedOffsets => MemoryMarshal.Cast<byte, ushort>(Rest.Span);
 
     /// <summary>The bitmap of BITS.</summary>
@@ -34,8 +35,8 @@ internal readonly record struct HeldWindow(
     };
 
     /// <summary>
-    /// The offsets of a LIST, behind which enough may be read for kernels that compare whole vectors; empty for other forms, and
-    /// where there is too little behind them.
+    /// The offsets of a LIST with enough readable bytes after them for kernels that compare whole vectors; empty for other forms
+    /// or if too few bytes follow.
     /// </summary>
     public ReadOnlySpan<ushort> Vectors
     {
@@ -47,8 +48,7 @@ internal readonly record struct HeldWindow(
     }
 
     /// <summary>
-    /// Of ascending entries, writes those that are among the postings; returns how many. They may be written over those that are
-    /// read.
+    /// Copies those of ascending entries that are among the postings; returns how many. Source and target may be the same.
     /// </summary>
     public int CopyCommon(ReadOnlySpan<ushort> entries, Span<ushort> common)
     {
@@ -79,14 +79,14 @@ internal readonly record struct HeldWindow(
         _ => BitmapKernels.Count(words),
     };
 
-    /// <summary>Prefetches the impacts, and the ids if they are wanted.</summary>
+    /// <summary>Prefetches the impacts, and the ids if <paramref name="withIds"/>.</summary>
     public void PrefetchImpacts(bool withIds)
     {
         int ids = PostingWindow.IdBytes(Count), end = Math.Min(Bytes, ids + PostingWindow.ImpactBytes(Count));
         PrefetchKernels.Prefetch(Rest.Span[(withIds ? 0 : Math.Min(ids, end))..end]);
     }
 
-    /// <summary>Prefetches what the frequency of an entry is found by.</summary>
+    /// <summary>Prefetches what the lookup of a frequency reads.</summary>
     public void PrefetchFrequencies()
     {
         const int LineBytes = 64;
@@ -94,7 +94,7 @@ internal readonly record struct HeldWindow(
             Rest.Span[..Math.Min(Bytes, PostingWindow.IdBytes(Count) + PostingWindow.ImpactBytes(Count) + LineBytes)]);
     }
 
-    /// <summary>Prefetches what tells whether entries are among the postings, and the impacts.</summary>
+    /// <summary>Prefetches what a membership test of entries reads, and the impacts.</summary>
     public void PrefetchWithImpacts(ReadOnlySpan<ushort> entries)
     {
         Prefetch(entries);
@@ -103,8 +103,7 @@ internal readonly record struct HeldWindow(
     }
 
     /// <summary>
-    /// Asks for what tells whether some entries are among the postings: of a bitmap the lines in which they are, of a list all of
-    /// it.
+    /// Prefetches what a membership test of entries reads: the cache lines of those entries in a bitmap, or all of a list.
     /// </summary>
     public void Prefetch(ReadOnlySpan<ushort> entries)
     {
@@ -114,6 +113,6 @@ internal readonly record struct HeldWindow(
             PrefetchIds();
     }
 
-    /// <summary>Asks for all ids.</summary>
+    /// <summary>Prefetches all ids.</summary>
     public void PrefetchIds() => PrefetchKernels.Prefetch(Rest.Span[..PostingWindow.IdBytes(Count)]);
 }

@@ -1,40 +1,42 @@
+using System.Diagnostics;
 using Treepie.Indexing.Terms;
 using Treepie.Storage;
 
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// The best entries of a long list of a word, kept beside the term, and what is known of the others: enough to say, whatever the
-/// average length of a text has become, which entries score highest, without a look at the list. It is known as a champion list
-/// (Manning, Raghavan, Schütze, Introduction to Information Retrieval, 7.1.3), which is inexact; this one is not, by its limits.
+/// The champion list of a long posting list, stored in the value of its term, with limits for all other entries. It determines
+/// the highest-scoring entries for any average text length without reading the list. Champion lists are usually inexact (Manning,
+/// Raghavan, Schütze, Introduction to Information Retrieval, 7.1.3); the limits make this one exact.
 /// <code>
 /// number of limits (varint)
-/// by limit, frequencies and lengths descending: frequency, length (varints)
-/// then, up to the end, entries that share frequency and length: frequency, length, how many they are, the first id, distances of ids (varints)
+/// per limit, frequencies and lengths descending: frequency, length (varints)
+/// then to the end, per group of entries with equal frequency and length: frequency, length, number of entries, first id,
+///   distances of ids (varints)
 /// </code>
 /// </summary>
 /// <remarks>
 /// Invariants: 1. Every entry of the list that is not in the head has, for one of the limits, at most its frequency and at least
 /// its length; so no such entry scores more than a limit does. 2. Of entries with the same frequency and length, those of the
-/// head have smaller ids than those outside: with the first that goes out, or stays out, such a limit comes to be, and keeps all
-/// later ones out. 3. An entry of the head is one of the list. 4. Limits are at most <see cref="MaxLimits"/>, entries at most
-/// <see cref="MaxEntries"/>. Removals leave limits as they are, which only makes them too high.
+/// head have smaller ids than those outside: the first one left out creates a limit that excludes all later ones. 3. Every entry
+/// of the head is in the list. 4. There are at most <see cref="MaxLimits"/> limits, of which none covers another, and at most
+/// <see cref="MaxEntries"/> entries. Removals do not change limits, which can only leave them too high.
 /// </remarks>
 internal static class ListHead
 {
     /// <summary>
-    /// Most entries: a page of ten finds its ties here even where the average length is no more what it was. Half as many would
-    /// save a third of the room.
+    /// Most entries: enough for a page of ten with its ties even after the average length has changed. Half as many would save a
+    /// third of the space.
     /// </summary>
     public const int MaxEntries = 32;
 
     /// <summary>
-    /// With fewer, though the list has more, it is made anew: half of it must have gone, so that the list is walked once in so
-    /// many removals that each has paid for a few steps.
+    /// With fewer entries than this, although the list has more, the head is rebuilt. Half of it must have been removed by then,
+    /// which amortizes the scan of the list over these removals.
     /// </summary>
     public const int MinEntries = MaxEntries / 2;
 
-    /// <summary>Most limits: texts with a frequency of its own for each length are rare.</summary>
+    /// <summary>Most limits: few lists have a different best frequency for each length.</summary>
     public const int MaxLimits = 16;
 
     /// <summary>Longest head: each entry with a frequency and a length of its own.</summary>
@@ -42,11 +44,11 @@ internal static class ListHead
         + (MaxEntries * ((2 * Varint.MaxBytes) + 1 + Varint.MaxLongBytes));
 
     /// <summary>Reads a head; returns how many entries it has.</summary>
-    /// <param name="bytes">It; empty: there is none.</param>
-    /// <param name="best">Room for <see cref="MaxEntries"/>.</param>
-    /// <param name="limits">Room for <see cref="MaxLimits"/>, without ids.</param>
-    /// <param name="limitCount">How many there are.</param>
-    /// <exception cref="CorruptionException">It is not as it was written.</exception>
+    /// <param name="bytes">The encoded head; empty if there is none.</param>
+    /// <param name="best">Receives up to <see cref="MaxEntries"/> entries.</param>
+    /// <param name="limits">Receives up to <see cref="MaxLimits"/> limits, which have no ids.</param>
+    /// <param name="limitCount">Number of limits.</param>
+    /// <exception cref="CorruptionException">The head is damaged.</exception>
     public static int Read(ReadOnlySpan<byte> bytes, Span<HeadEntry> best, Span<HeadEntry> limits, out int limitCount)
     {
         limitCount = 0;
@@ -56,7 +58,7 @@ internal static class ListHead
         return ReadEntries(bytes, best);
     }
 
-    /// <summary>Reads the limits, which stand first; the entries are left.</summary>
+    /// <summary>Reads the limits and leaves the entries that follow.</summary>
     public static int ReadLimits(ref ReadOnlySpan<byte> bytes, Span<HeadEntry> limits)
     {
         int count = Varint.Read(ref bytes);
@@ -73,7 +75,7 @@ internal static class ListHead
         return count;
     }
 
-    /// <summary>Reads the entries behind the limits.</summary>
+    /// <summary>Reads the entries after the limits.</summary>
     public static int ReadEntries(ReadOnlySpan<byte> bytes, Span<HeadEntry> best)
     {
         int count = 0;
@@ -94,6 +96,7 @@ internal static class ListHead
     /// <summary>Writes a head into <see cref="MaxBytes"/>; returns its length.</summary>
     public static int Write(ReadOnlySpan<HeadEntry> best, ReadOnlySpan<HeadEntry> limits, Span<byte> output)
     {
+        Debug.Assert(best.Length <= MaxEntries && limits.Length <= MaxLimits, "4: a head is bounded");
         int length = Varint.Write(output, limits.Length);
         foreach (HeadEntry limit in limits)
         {
@@ -129,18 +132,18 @@ internal static class ListHead
         return step >= 0 && id > before ? id : throw Damaged();
     }
 
-    /// <summary>What is thrown where a head is not as it was written.</summary>
+    /// <summary>The exception for a damaged head.</summary>
     public static CorruptionException Damaged() =>
         new("The head of a list of entries in the index is damaged. Reset the index to build it again.");
 }
 
 /// <summary>
-/// An entry of a list with all that its score depends on; or a limit, see <see cref="ListHead"/>, which has no id.
+/// An entry of a list with everything its score depends on, or a limit (see <see cref="ListHead"/>), which has no id.
 /// </summary>
 internal readonly record struct HeadEntry(long Id, int Frequency, int Length)
 {
     public bool IsLike(HeadEntry other) => Frequency == other.Frequency && Length == other.Length;
 
-    /// <summary>Whether it scores at least what the other does, whatever lengths are on average.</summary>
+    /// <summary>Whether it scores at least as much as such an entry, for any average length.</summary>
     public bool Covers(int frequency, int length) => Frequency >= frequency && Length <= length;
 }

@@ -4,9 +4,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Changes the head of a list, see <see cref="ListHead"/>, as entries come and go: <see cref="Begin"/>, changes,
-/// <see cref="Bytes"/>. Most entries that come are covered by a limit: they change nothing, and nothing but the limits is looked
-/// at. Scratch, reused from term to term.
+/// Updates the head of a list, see <see cref="ListHead"/>, whose invariants it asserts: <see cref="Begin"/>, changes,
+/// <see cref="Bytes"/>. Most added entries are covered by a limit; they change nothing, and only the limits are read. Reusable
+/// for one term after another.
 /// </summary>
 internal sealed class ListHeadEdit
 {
@@ -17,7 +17,7 @@ internal sealed class ListHeadEdit
     private readonly byte[] output = new byte[ListHead.MaxBytes];
     private readonly ushort[] offsets = new ushort[PostingWindow.Size];
     private readonly int[] frequencies = new int[PostingWindow.Size];
-    private IImpacts weights = null!; // Begin comes first
+    private IImpacts weights = null!; // Begin sets it before any change
     private int oldBytes;
     private int entriesFrom;
     private int count;
@@ -25,8 +25,8 @@ internal sealed class ListHeadEdit
     private bool isLoaded;
     private bool isChanged;
 
-    /// <summary>Goes to a list.</summary>
-    /// <param name="head">Its head; empty: it has no entries yet.</param>
+    /// <summary>Starts editing the head of a list.</summary>
+    /// <param name="head">Its head; empty if the list has no entries yet.</param>
     /// <param name="impacts">Weighs its postings.</param>
     public void Begin(ReadOnlySpan<byte> head, IImpacts impacts)
     {
@@ -44,13 +44,13 @@ internal sealed class ListHeadEdit
         entriesFrom = head.Length - rest.Length;
     }
 
-    /// <summary>The head as it is now; it lives until the next list.</summary>
+    /// <summary>The head with all changes; valid until the next <see cref="Begin"/>.</summary>
     public ReadOnlySpan<byte> Bytes() =>
         isChanged
             ? output.AsSpan(0, ListHead.Write(best.AsSpan(0, count), limits.AsSpan(0, limitCount), output))
             : old.AsSpan(0, oldBytes);
 
-    /// <summary>Entries come to the list, all behind those it has.</summary>
+    /// <summary>Adds entries, all with greater ids than those of the list.</summary>
     public void Add(ReadOnlySpan<Posting> postings)
     {
         foreach (Posting posting in postings)
@@ -58,8 +58,8 @@ internal sealed class ListHeadEdit
     }
 
     /// <summary>
-    /// Entries go. Returns whether the head has too few now, where <paramref name="left"/> are in the list: <see cref="Rebuild"/>
-    /// it.
+    /// Removes entries. Returns whether the head now has too few for a list of <paramref name="left"/> entries and needs
+    /// <see cref="Rebuild"/>.
     /// </summary>
     public bool Remove(ReadOnlySpan<long> ascending, long left)
     {
@@ -78,7 +78,7 @@ internal sealed class ListHeadEdit
         return count < Math.Min(ListHead.MinEntries, left);
     }
 
-    /// <summary>Makes it out of the whole list.</summary>
+    /// <summary>Rebuilds the head from the whole list.</summary>
     public void Rebuild(Tree postings, long listId)
     {
         Begin(default, weights);
@@ -108,11 +108,12 @@ internal sealed class ListHeadEdit
         foreach (ref readonly HeadEntry limit in limits.AsSpan(0, limitCount))
         {
             if (limit.Covers(frequency, length))
-                return; // as invariants 1 and 2 say: ids only grow
+                return; // invariants 1 and 2: ids only grow
         }
 
         Load();
         isChanged = true;
+        Debug.Assert(count <= ListHead.MaxEntries, "4: a head is bounded");
         double part = weights.PartOf(frequency, length);
         int place = count++;
         for (; place > 0 && (parts[place - 1] < part || (parts[place - 1] == part && best[place - 1].Id > id)); place--)
@@ -122,7 +123,7 @@ internal sealed class ListHeadEdit
             Limit(best[--count]);
     }
 
-    /// <summary>An entry is in the head no more.</summary>
+    /// <summary>Adds or raises a limit for an entry that left the head.</summary>
     private void Limit(HeadEntry entry)
     {
         int kept = 0;
@@ -130,7 +131,7 @@ internal sealed class ListHeadEdit
         {
             HeadEntry limit = limits[i];
             if (limit.Covers(entry.Frequency, entry.Length))
-                return; // and then no limit before it was left out: it would have covered that, too
+                return; // no earlier limit was dropped then: this one would have covered it too
 
             if (!entry.Covers(limit.Frequency, limit.Length))
                 limits[kept++] = limit;
@@ -139,13 +140,15 @@ internal sealed class ListHeadEdit
         int place = kept;
         for (; place > 0 && limits[place - 1].Frequency < entry.Frequency; place--)
             limits[place] = limits[place - 1];
+        Debug.Assert(place == 0 || limits[place - 1].Length > entry.Length, "4: no limit covers another");
         limits[place] = entry with { Id = 0 };
         limitCount = kept + 1;
         if (limitCount > ListHead.MaxLimits)
             Join();
     }
 
-    /// <summary>Makes one of two neighbouring limits, which covers both: the two of which it says least that is not so.</summary>
+    /// <summary>Replaces two neighbouring limits by one that covers both, choosing the pair whose common limit is
+    /// lowest.</summary>
     private void Join()
     {
         int least = 0;
@@ -154,7 +157,7 @@ internal sealed class ListHeadEdit
         {
             Debug.Assert(
                 limits[i].Frequency > limits[i + 1].Frequency && limits[i].Length > limits[i + 1].Length,
-                "no limit covers another");
+                "4: no limit covers another");
             double part = weights.PartOf(limits[i].Frequency, limits[i + 1].Length);
             if (part < leastPart)
                 (least, leastPart) = (i, part);

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Terms;
@@ -8,18 +9,19 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Reads the positions of some entries of several windows of a long list as masks, see <see cref="PositionKernels"/>: it is found
-/// where all of them lie, and that memory is asked for, before the first of them is read, so that the waits for it overlap.
+/// Reads the positions of some entries of several windows of a long list as masks, see <see cref="PositionKernels"/>. All of them
+/// are located and prefetched before the first is read, so that the cache misses overlap.
 /// </summary>
 internal sealed class PositionBatch : IReusable
 {
-    /// <summary>Entries that are located at once.</summary>
+    /// <summary>Entries located at once.</summary>
     private const int Together = 128;
 
-    /// <summary>For up to so many entries it is not counted how many postings are before every block.</summary>
+    /// <summary>Up to this many entries, ranks are computed one by one instead of counting the postings before every
+    /// block.</summary>
     private const int FewEntries = 2;
 
-    /// <summary>Longest block all of which is asked for.</summary>
+    /// <summary>Longest block that is prefetched as a whole.</summary>
     private const int ShortBlock = 512;
 
     private int[] starts = new int[Together];
@@ -31,8 +33,7 @@ internal sealed class PositionBatch : IReusable
     public void Clear() => entryCount = runCount = 0;
 
     /// <summary>
-    /// Finds where the positions of several entries of a window lie, which ascend, and asks for them. All entries are among the
-    /// postings.
+    /// Locates and prefetches the positions of ascending entries of a window, all of which are among the postings.
     /// </summary>
     /// <param name="blocks">The blocks of positions.</param>
     /// <param name="listId">The list.</param>
@@ -89,9 +90,10 @@ internal sealed class PositionBatch : IReusable
         }
     }
 
-    /// <summary>Reads the masks of all entries that were located, in that order, and forgets them.</summary>
+    /// <summary>Reads the masks of all located entries, in that order, and clears the batch.</summary>
     public void ReadMasks(PositionPlaces blocks, Span<ulong> masks, Span<byte> isLong)
     {
+        Debug.Assert(masks.Length >= entryCount && isLong.Length >= entryCount, "each located entry gets a mask");
         int entry = 0;
         foreach (ref readonly Run run in runs.AsSpan(0, runCount))
         {
@@ -107,7 +109,7 @@ internal sealed class PositionBatch : IReusable
         Clear();
     }
 
-    /// <summary>As <see cref="PositionKernels.Masks"/>, where some numbers take more than a byte.</summary>
+    /// <summary>Like <see cref="PositionKernels.Masks"/>, for blocks in which some numbers take more than a byte.</summary>
     private static void ReadLongMasks(
         ReadOnlySpan<byte> rest, ReadOnlySpan<int> starts, ReadOnlySpan<int> counts, Span<ulong> masks, Span<byte> isLong)
     {
@@ -128,7 +130,7 @@ internal sealed class PositionBatch : IReusable
         }
     }
 
-    /// <summary>Goes on to the block of a window that holds a rank.</summary>
+    /// <summary>Moves on to the block of a window that contains a rank.</summary>
     private static ValuePlace Seek(
         PositionPlaces blocks, long listId, in HeldWindow window, int rank, ref int endRank, out int firstRank)
     {
@@ -147,8 +149,8 @@ internal sealed class PositionBatch : IReusable
     }
 
     /// <summary>
-    /// Where single positions of a block will be read. A block of several windows says itself where, and is short: all of it is
-    /// asked for.
+    /// The bytes from which single positions of a block will be read. A block of several windows contains its own offsets and is
+    /// short, so it is prefetched as a whole.
     /// </summary>
     private static ReadOnlySpan<byte> Ask(ReadOnlySpan<byte> block, int windows)
     {
@@ -176,11 +178,11 @@ internal sealed class PositionBatch : IReusable
 
     /// <summary>Entries whose positions lie in one block.</summary>
     /// <param name="Place">The block.</param>
-    /// <param name="Length">How long the positions of the window in it are where each takes a byte.</param>
+    /// <param name="Length">Length of the window's positions in it if each takes one byte.</param>
     /// <param name="Count">The entries.</param>
-    /// <param name="Windows">Windows of the segment: more than one, and the block has a table of where the positions of each
-    /// begin, see <see cref="PositionKey"/>.</param>
-    /// <param name="Index">The place of the window among them.</param>
+    /// <param name="Windows">Windows of the segment; if more than one, the block starts with a table of where the positions of
+    /// each begin, see <see cref="PositionKey"/>.</param>
+    /// <param name="Index">The index of the window among them.</param>
     private readonly record struct Run(ValuePlace Place, int Length, int Count, int Windows, int Index)
     {
         /// <summary>The positions of the window in a block.</summary>

@@ -3,7 +3,7 @@ using System.Buffers.Binary;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// The positions of a segment of several windows where they lie, see <see cref="PositionKey"/>; empty where none are kept.
+/// The positions of a segment of several windows, read in place, see <see cref="PositionKey"/>; empty if the list has none.
 /// </summary>
 /// <param name="bytes">The value.</param>
 /// <param name="count">Windows of the segment.</param>
@@ -12,17 +12,17 @@ internal readonly ref struct PositionBlock(ReadOnlySpan<byte> bytes, int count)
     private readonly ReadOnlySpan<byte> bytes = bytes;
     private readonly int count = count;
 
-    /// <summary>Where the positions of the first so many windows begin, as they are written.</summary>
+    /// <summary>The encoded starts of the positions of the first <paramref name="windows"/> windows.</summary>
     public ReadOnlySpan<byte> StartsOf(int windows) => bytes.IsEmpty ? default : bytes[..(windows * sizeof(ushort))];
 
-    /// <summary>The positions of the first so many windows.</summary>
+    /// <summary>The positions of the first <paramref name="windows"/> windows.</summary>
     public ReadOnlySpan<byte> PositionsOf(int windows) =>
         bytes.IsEmpty ? default : bytes[(count * sizeof(ushort))..EndOf(windows)];
 
     /// <summary>The positions of one window.</summary>
     public ReadOnlySpan<byte> PositionsAt(int window) => bytes.IsEmpty ? default : bytes[EndOf(window)..EndOf(window + 1)];
 
-    /// <summary>Behind the positions of the first so many windows.</summary>
+    /// <summary>The end of the positions of the first <paramref name="windows"/> windows.</summary>
     private int EndOf(int windows) =>
         windows == count
             ? bytes.Length

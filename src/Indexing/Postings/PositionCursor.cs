@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Terms;
 using Treepie.Storage;
@@ -6,8 +7,8 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Reads the positions of postings of one long list. Ascending ranks of a window are read in one walk over its positions; numbers
-/// in between are passed over without being decoded. One object per term and query.
+/// Reads the positions of postings of one long list. Ascending ranks of a window take one scan over its positions; numbers in
+/// between are skipped without decoding. One object per term and query.
 /// </summary>
 internal sealed class PositionCursor(PositionPlaces blocks, long listId)
 {
@@ -21,7 +22,7 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
     private int nextRank;
     private int place;
 
-    /// <summary>The positions of the posting of a rank in a window; they live until the next call.</summary>
+    /// <summary>The positions of the posting at a rank of a window; valid until the next call.</summary>
     public ReadOnlySpan<int> Read(scoped in HeldWindow held, int rank)
     {
         PostingWindow postings = held.Postings;
@@ -35,6 +36,7 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
         ReadOnlySpan<byte> bytes = isOther ? Seek(postings, rank) : Block(firstRank, out _);
         if (isOther || rank < nextRank)
             (nextRank, place) = (firstRank, 0);
+        Debug.Assert(nextRank >= firstRank && nextRank <= rank && rank < endRank, "the scan stays within the block, forward");
         place += VarintKernels.Skip(bytes[place..], postings.SumFrequencies(nextRank, rank));
         nextRank = rank;
 
@@ -51,8 +53,7 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
     }
 
     /// <summary>
-    /// The positions of several entries of a window, which ascend: one pass over what lies there. An entry that is not among the
-    /// postings has none.
+    /// Reads the positions of ascending entries of a window in one pass. An entry that is not among the postings has none.
     /// </summary>
     public void Read(in HeldWindow held, ReadOnlySpan<ushort> entries, PositionTable table)
     {
@@ -85,7 +86,7 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
             int last = 0;
             foreach (ref int value in values)
             {
-                // Nearly all take one byte.
+                // Nearly all numbers take one byte.
                 if (rest[0] < 0x80)
                 {
                     last += rest[0];
@@ -101,7 +102,8 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
         }
     }
 
-    /// <summary>The positions of all entries of a window; false where some take more than a byte, or they are too many.</summary>
+    /// <summary>Copies the positions of all entries of a window; false if some take more than a byte, or there are too
+    /// many.</summary>
     public bool TryCopy(in HeldWindow held, WindowPlaces places)
     {
         Enter(held);
@@ -117,10 +119,10 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
         return places.IsWhole(postings.Count);
     }
 
-    /// <summary>Begins with a window for those who read several entries at once.</summary>
+    /// <summary>Starts on a window for reads of several entries.</summary>
     private void Enter(in HeldWindow held)
     {
-        window = -1; // single reads begin anew
+        window = -1; // the next single read starts over
         segment = held.Segment;
         windowIndex = held.WindowIndex;
         segmentWindows = held.SegmentWindows;
@@ -128,8 +130,8 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
     }
 
     /// <summary>
-    /// Goes to the block that holds a rank, and gives its positions: from the one it stands on, or from the first of the window
-    /// where it stands on none.
+    /// Moves forward to the block that contains a rank and returns its positions; starts at the first block of the window if
+    /// there is no current one.
     /// </summary>
     private ReadOnlySpan<byte> Seek(PostingWindow postings, int rank)
     {
@@ -148,7 +150,7 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
     }
 
     /// <summary>
-    /// The positions of the block that begins at a rank, and what it says of their number where it is of one window.
+    /// The positions of the block that begins at a rank, and for a segment of one window the number of its postings.
     /// </summary>
     private ReadOnlySpan<byte> Block(int rank, out int count)
     {

@@ -3,24 +3,24 @@ using System.Buffers.Binary;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Keys of a positions tree: list id and first window of the posting segment they belong to (8 bytes each), then the rank of the
-/// first posting (2), all big-endian. The value:
+/// Keys of a positions tree: list id and first window of the posting segment (8 bytes each), then the rank of the first posting
+/// (2), all big-endian. The value:
 /// <code>
 /// OFFSET  SIZE  MEANING
-/// a segment of n &gt; 1 windows is one block, of rank 0:
-/// 0       2·n   where the positions of each window begin; places count from behind this table
+/// a segment of n &gt; 1 windows has one block, with rank 0:
+/// 0       2·n   start of the positions of each window, relative to the end of this table
 /// 2n      …     positions, by window, by rank
-/// a segment of one window is one block or more, cut between postings:
-/// 0       2     postings in the block
+/// a segment of one window has one or more blocks, split between postings:
+/// 0       2     number of postings in the block
 /// 2       …     positions, by rank
 /// </code>
-/// The positions of a posting are as many numbers as its frequency: the first position, then distances, in 7-bit groups.
+/// A posting has as many positions as its frequency: the first position, then distances, in 7-bit groups.
 /// </summary>
 internal static class PositionKey
 {
     public const int Bytes = PostingKey.Bytes + sizeof(ushort);
 
-    /// <summary>Longest block of more than one posting: four of them fill a leaf.</summary>
+    /// <summary>Longest block of more than one posting: a leaf holds four.</summary>
     public const int MaxBlockBytes = 1_990;
 
     public static void Write(Span<byte> output, long listId, long firstWindow, int rank)

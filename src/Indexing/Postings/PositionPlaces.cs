@@ -1,4 +1,6 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
+using System.Numerics;
 using Treepie.Indexing.Kernels;
 using Treepie.Storage;
 using Treepie.Storage.Trees;
@@ -6,19 +8,18 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Finds blocks of positions (see <see cref="PositionKey"/>) and remembers where those lie that were asked for: a phrase asks in
-/// nearly every window for a block or two of each of its words, and a descent for each costs more than to compare what is there.
-/// Good for one state of an index; one thread at a time.
+/// Locates blocks of positions (see <see cref="PositionKey"/>) and caches the locations: a phrase reads a block or two of each of
+/// its words in nearly every window, and a tree descent for each costs more than comparing the positions. Valid for one state of
+/// an index; one thread at a time.
 /// </summary>
 /// <param name="positions">The blocks of all lists of a dictionary.</param>
 /// <remarks>
-/// Memory: 48 bytes for each of up to <see cref="MaxPlaces"/> blocks, which are 384 KiB, and no more than four times as many as
-/// were asked for. A block has two places at which it may be remembered, and those of one list lie there in the order in which
-/// they are asked for.
+/// Memory: 48 bytes for each of up to <see cref="MaxPlaces"/> slots, which is 384 KiB, and at most four times as many slots as
+/// blocks were located. A block has two possible slots; those of one list are in the order in which they are requested.
 /// </remarks>
 internal sealed class PositionPlaces(Tree positions)
 {
-    /// <summary>Most blocks that are remembered.</summary>
+    /// <summary>Most slots of the cache: a power of 2.</summary>
     public const int MaxPlaces = 8_192;
 
     private const int FirstPlaces = 512;
@@ -31,17 +32,16 @@ internal sealed class PositionPlaces(Tree positions)
     /// <param name="listId">The list.</param>
     /// <param name="segment">First window of the segment.</param>
     /// <param name="rank">First rank of the block.</param>
-    /// <param name="postings">Gets the number it begins with: in a segment of one window, how many postings have their positions
-    /// in it.</param>
-    /// <returns>The block; it lives as long as the read transaction.</returns>
-    /// <exception cref="CorruptionException">There is none.</exception>
+    /// <param name="postings">The number that the block starts with: in a segment of one window, its number of postings.</param>
+    /// <returns>The block; valid as long as the read transaction.</returns>
+    /// <exception cref="CorruptionException">There is no such block.</exception>
     public ReadOnlySpan<byte> Read(long listId, long segment, int rank, out int postings) =>
         positions.ReadAt(PlaceOf(listId, segment, rank, out postings));
 
-    /// <summary>As <see cref="Read"/>, where the block lies: what is known of it is not looked at again.</summary>
+    /// <summary>Like <see cref="Read"/>, but returns the location; a cached block is not read again.</summary>
     public ValuePlace PlaceOf(long listId, long segment, int rank, out int postings)
     {
-        positions.Visit(1); // for each one, whether its place was known or not
+        positions.Visit(1); // counts each block, cached or not
         int home = HomeOf(listId, segment, rank);
         long key = KeyOf(segment, rank);
         if (!IsAt(home, listId, key, out int index) && !IsAt(home + OtherOf(listId), listId, key, out index))
@@ -53,10 +53,10 @@ internal sealed class PositionPlaces(Tree positions)
     /// <summary>The block at a place that <see cref="PlaceOf"/> gave.</summary>
     public ReadOnlySpan<byte> ReadAt(ValuePlace place) => positions.ReadAt(place);
 
-    /// <summary>Where the block at a place will be read, to ask for parts of it; see <see cref="Tree.Expect"/>.</summary>
+    /// <summary>The bytes of the block at a place, for prefetching parts of it; see <see cref="Tree.Expect"/>.</summary>
     public ReadOnlySpan<byte> Expect(ValuePlace place) => positions.Expect(place);
 
-    /// <summary>Asks for what is known of the first blocks of a segment.</summary>
+    /// <summary>Prefetches the cache slots of the first blocks of a segment.</summary>
     public void Prefetch(long listId, long segment)
     {
         if (known.Length > 0)
@@ -81,7 +81,7 @@ internal sealed class PositionPlaces(Tree positions)
         return place;
     }
 
-    /// <summary>Whether a block is remembered at a place, and that place in the table.</summary>
+    /// <summary>Whether a block is cached in a slot, and the index of that slot.</summary>
     private bool IsAt(int place, long listId, long key, out int index)
     {
         index = place & (known.Length - 1);
@@ -92,7 +92,7 @@ internal sealed class PositionPlaces(Tree positions)
     }
 
     /// <summary>
-    /// Remembers a block: at the first of its two places if that is free, else at the second, whatever is there.
+    /// Caches a block in the first of its two slots if that is free, otherwise in the second, replacing its content.
     /// </summary>
     private void Keep(Known found)
     {
@@ -109,6 +109,7 @@ internal sealed class PositionPlaces(Tree positions)
     {
         Known[] old = known;
         known = new Known[Math.Max(FirstPlaces, old.Length * GrowthFactor)];
+        Debug.Assert(BitOperations.IsPow2(known.Length) && known.Length <= MaxPlaces, "slots are a bounded power of 2");
         count = 0;
         foreach (Known found in old)
         {
@@ -118,20 +119,20 @@ internal sealed class PositionPlaces(Tree positions)
     }
 
     /// <summary>
-    /// The first place of a block. Of a window there are hardly ever more than four blocks: the first two have places of their
-    /// own, others those of windows far away.
+    /// The first slot of a block. A window rarely has more than four blocks: the first two have slots of their own, others share
+    /// those of distant windows.
     /// </summary>
     private static int HomeOf(long listId, long segment, int rank) =>
         (int)((ulong)listId * 0x9E3779B97F4A7C15 >> 40) + ((int)segment << 1) + (rank == 0 ? 0 : 1) + (rank >> 11 << 9);
 
-    /// <summary>How far the second place of the blocks of a list is from the first.</summary>
+    /// <summary>Distance from the first to the second slot of a list's blocks.</summary>
     private static int OtherOf(long listId) => (int)((ulong)listId * 0xD6E8FEB86659FD93 >> 40) | 1;
 
-    /// <summary>Where a block is.</summary>
+    /// <summary>The location of a block.</summary>
     /// <param name="ListId">Its list.</param>
     /// <param name="Key">First window of its segment, and its first rank.</param>
     /// <param name="Place">The place.</param>
-    /// <param name="Postings">The number it begins with.</param>
+    /// <param name="Postings">The number that it starts with.</param>
     private readonly record struct Known(long ListId, long Key, ValuePlace Place, ushort Postings)
     {
         public bool IsThere => Place.Length > 0;

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Indexing.Kernels;
 using Treepie.Storage;
 using Treepie.Storage.Trees;
@@ -6,24 +7,23 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Reads, writes and removes the positions of whole segments. Scratch, used for one dictionary of one write transaction after the
-/// other.
+/// Reads, writes and removes the positions of whole segments. Reusable for one dictionary after another.
 /// </summary>
 internal sealed class PositionStore
 {
     private string name = "";
-    private Tree tree = null!; // Begin comes first, for the cursor too
+    private Tree tree = null!; // Begin sets tree and cursor before any use
     private Cursor cursor = null!;
     private readonly List<int> ranks = [];
     private byte[] scratch = new byte[4_096];
     private int tableBytes;
     private int length;
 
-    /// <summary>Of a loaded segment of one window: the first rank of its last block, and where that begins.</summary>
+    /// <summary>For a loaded segment of one window: the first rank of its last block, and where that block begins.</summary>
     private int lastRank;
     private int lastStart;
 
-    /// <summary>Goes to another dictionary.</summary>
+    /// <summary>Switches to another dictionary.</summary>
     public void Begin(string dictionary, Tree positions)
     {
         name = dictionary;
@@ -31,7 +31,7 @@ internal sealed class PositionStore
         cursor = positions.OpenCursor();
     }
 
-    /// <summary>Loads the positions of a segment; <see cref="WindowAt"/> has them until the next call.</summary>
+    /// <summary>Loads the positions of a segment; <see cref="WindowAt"/> returns them until the next call.</summary>
     public void Load(long listId, PostingSegment segment)
     {
         length = 0;
@@ -61,9 +61,10 @@ internal sealed class PositionStore
         return all[(tableBytes + start)..(tableBytes + end)];
     }
 
-    /// <summary>The positions of a segment of several windows where they lie, until positions are written.</summary>
+    /// <summary>The positions of a segment of several windows, in place; valid until positions are written.</summary>
     public PositionBlock BlockOf(long listId, PostingSegment segment)
     {
+        Debug.Assert(segment.Count > 1, "only a segment of several windows is one block");
         GoToFirst(listId, segment.FirstWindow);
         return new PositionBlock(cursor.Value, segment.Count);
     }
@@ -94,8 +95,8 @@ internal sealed class PositionStore
     }
 
     /// <summary>
-    /// Writes the positions of a segment of one window, in blocks. Where <paramref name="isAppended"/>, they are those that were
-    /// loaded last and others behind them: blocks that were full stay.
+    /// Writes the positions of a segment of one window, in blocks. If <paramref name="isAppended"/>, they extend those loaded
+    /// last, and full blocks are not rewritten.
     /// </summary>
     public void PutWindow(
         long listId, long firstWindow, PostingWindow window, ReadOnlySpan<byte> positions, bool isAppended = false)
@@ -117,11 +118,13 @@ internal sealed class PositionStore
             end += bytes;
         }
 
+        Debug.Assert(end == positions.Length, "a window has the positions of its postings and no others");
         PutPart(listId, firstWindow, first, window.Count - first, positions[start..end]);
     }
 
     private void PutPart(long listId, long firstWindow, int rank, int count, ReadOnlySpan<byte> positions)
     {
+        Debug.Assert(count > 0, "a block has postings");
         if (scratch.Length < positions.Length + sizeof(ushort))
             scratch = new byte[positions.Length * 2];
         BinaryPrimitives.WriteUInt16LittleEndian(scratch, (ushort)count);

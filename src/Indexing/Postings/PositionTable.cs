@@ -1,31 +1,34 @@
+using System.Diagnostics;
+
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// The positions of one term in several entries of a window, one entry after the other. Scratch, filled anew for each window.
+/// The positions of one term in several entries of a window, one entry after another. Refilled for each window.
 /// </summary>
 internal sealed class PositionTable
 {
     private int length;
 
-    /// <summary>Where the positions of each entry begin, and the end.</summary>
+    /// <summary>Start of the positions of each entry, and the end.</summary>
     public int[] Starts { get; } = new int[PostingWindow.Size + 1];
 
     /// <summary>The positions, ascending within an entry.</summary>
     public int[] Values { get; private set; } = new int[256];
 
-    /// <summary>Entries filled in.</summary>
+    /// <summary>Number of entries added.</summary>
     public int Count { get; private set; }
 
-    /// <summary>Forgets everything.</summary>
+    /// <summary>Removes all entries.</summary>
     public void Clear()
     {
         Count = 0;
         length = 0;
     }
 
-    /// <summary>Room for the positions of the next entry.</summary>
+    /// <summary>Adds an entry and returns the span for its positions.</summary>
     public Span<int> Next(int count)
     {
+        Debug.Assert(Count < PostingWindow.Size, "a window has at most 4,096 entries");
         if (Values.Length - length < count)
         {
             int[] larger = new int[Math.Max(length + count, Values.Length * 2)];

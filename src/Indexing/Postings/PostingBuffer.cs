@@ -1,8 +1,10 @@
+using System.Diagnostics;
 using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Postings;
 
-/// <summary>A <see cref="PostingRun"/> being put together. Scratch, reused from term to term.</summary>
+/// <summary>Builds a <see cref="PostingRun"/>. Reusable for one term after another. Invariants: 1. Ids ascend. 2. Each posting
+/// has an end.</summary>
 internal sealed class PostingBuffer(bool keepsPositions)
 {
     private Posting[] postings = new Posting[64];
@@ -29,7 +31,7 @@ internal sealed class PostingBuffer(bool keepsPositions)
         End(posting);
     }
 
-    /// <summary>Appends a posting with its positions, ascending; empty where none are kept.</summary>
+    /// <summary>Appends a posting with its ascending positions; empty if lists have none.</summary>
     public void Add(Posting posting, ReadOnlySpan<int> ascending)
     {
         if (keepsPositions)
@@ -50,9 +52,9 @@ internal sealed class PostingBuffer(bool keepsPositions)
     }
 
     /// <summary>Appends the occurrences of a term.</summary>
-    /// <param name="occurrences">Those of all terms.</param>
-    /// <param name="term">Which term, by their order.</param>
-    /// <param name="idOf">Entry ids by owner; of one that has none nothing is appended.</param>
+    /// <param name="occurrences">The occurrences of all terms.</param>
+    /// <param name="term">The term, by its place in sorted order.</param>
+    /// <param name="idOf">Entry ids by owner; an owner without id is skipped.</param>
     public void Add(TermOccurrences occurrences, int term, EntryIds idOf)
     {
         int first = occurrences.Starts[term], count = occurrences.Starts[term + 1] - first;
@@ -82,6 +84,7 @@ internal sealed class PostingBuffer(bool keepsPositions)
                 last = places[next];
             }
 
+            Debug.Assert(Count == 0 || postings[Count - 1].EntryId < id, "1: ids ascend");
             postings[Count] = new Posting(id, frequency);
             ends[Count++] = positionBytes + written;
         }
@@ -97,6 +100,7 @@ internal sealed class PostingBuffer(bool keepsPositions)
 
     private void End(Posting posting)
     {
+        Debug.Assert(Count == 0 || postings[Count - 1].EntryId < posting.EntryId, "1: ids ascend");
         Reserve(1);
         postings[Count] = posting;
         ends[Count++] = positionBytes;

@@ -9,8 +9,10 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Walks the windows of one long list. Cheap when asked for ascending windows (a segment holds many, the next one is a step
-/// away), correct for any order. One object per term and query; it holds one storage cursor.
+/// Enumerates the windows of one long list. Cheap for ascending windows (a segment has many, and the next one is a step away),
+/// correct for any order. One object per term and query; it holds one storage cursor. Invariants:
+/// 1. On a segment, firstWindow ≤ current ≤ lastWindow, where a current window is known.
+/// 2. A payload belongs to the current window.
 /// </summary>
 internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? meter = null) : IHoldsPages
 {
@@ -18,8 +20,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     public const long End = long.MaxValue;
 
     /// <summary>
-    /// So much of the next segment of a dense list is asked for while a window is looked at: all up to its impacts, or its
-    /// frequencies.
+    /// Bytes of the next segment of a dense list to prefetch while a window is processed: up to its impacts or frequencies.
     /// </summary>
     private const int AheadBytes = PostingSegment.HeaderBytes + PostingSegment.DirectoryEntryBytes + BitmapKernels.Bytes
         + PostingWindow.Blocks;
@@ -36,10 +37,10 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     private int payloadCount;
     private long payloadWindow = -1;
 
-    /// <summary>Windows of the segment that the window found last is in.</summary>
+    /// <summary>Number of windows of the current segment.</summary>
     public int SegmentWindows { get; private set; }
 
-    /// <summary>Makes it that of another list of the same tree, as one that was just opened.</summary>
+    /// <summary>Resets it to another list of the same tree, as if just opened.</summary>
     public void Reset(long list)
     {
         cursor.Reset();
@@ -51,11 +52,11 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     /// <summary>The smallest window that is not before <paramref name="from"/> and has postings, or <see cref="End"/>.</summary>
     public long Next(long from)
     {
-        Debug.Assert(from >= 0);
+        Debug.Assert(from >= 0, "windows are numbered from 0");
         if (isOnSegment && from == current)
             return current;
         if (from >= noneFrom)
-            return End; // known: those who go along several lists ask on behind the end of one
+            return End; // known: a scan of several lists continues past the end of one
 
         if (!isOnSegment || from < firstWindow)
         {
@@ -64,7 +65,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         }
         else if (from > lastWindow)
         {
-            // A step first: ascending walks almost always find the window in the next segment. That of a dense list is the next
+            // Try the next segment first: ascending scans almost always find the window there. In a dense list it is the next
             // window.
             bool isNear = SegmentWindows > 1 || from == lastWindow + 1;
             if ((isNear && !Step()) || (from > lastWindow && !SeekFloor(from)))
@@ -78,14 +79,15 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         }
 
         if (SegmentWindows == 1)
-            return current = firstWindow; // a dense list: nothing to look up
+            return current = firstWindow; // a dense list has one window per segment
         var windows = new PostingSegment(segment.Span);
         index = windows.LowerBound(from, from > current && current >= 0 ? index : 0);
         current = windows.WindowAt(index);
+        Debug.Assert(current >= from && current >= firstWindow && current <= lastWindow, "1: the window is of the segment");
         return current;
     }
 
-    /// <summary>The postings of a window; false if it has none. They live until another window is asked for.</summary>
+    /// <summary>The postings of a window; false if it has none. Valid until another window is requested.</summary>
     public bool TryGet(long window, out PostingWindow found)
     {
         if (Next(window) != window)
@@ -101,8 +103,8 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     }
 
     /// <summary>
-    /// As <see cref="TryGet"/>, for who looks at several windows by turns: what is found is good as long as the transaction keeps
-    /// its pages.
+    /// Like <see cref="TryGet"/>, for callers that use several windows at once: the result is valid as long as the transaction
+    /// keeps its pages.
     /// </summary>
     public bool TryHold(long window, out HeldWindow held)
     {
@@ -114,12 +116,12 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     }
 
     /// <summary>
-    /// All segments of the list, in order, for who reads all of them: the cheapest way along it. It stands on no window then, and
-    /// one goes along it at a time.
+    /// All segments of the list in order, the cheapest full scan. The cursor is on no window afterwards, and only one enumeration
+    /// may run at a time.
     /// </summary>
     public PostingSegments Segments() => new(this);
 
-    /// <summary>The segments of the first page of the list; false if there is none.</summary>
+    /// <summary>The segments of the first leaf of the list; false if there is none.</summary>
     internal bool TryTakeFirst(out LeafEntries segments)
     {
         Span<byte> list = stackalloc byte[sizeof(long)];
@@ -130,7 +132,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         return isThere;
     }
 
-    /// <summary>Those of the next page; false behind the last.</summary>
+    /// <summary>The segments of the next leaf; false after the last.</summary>
     internal bool TryTakeNext(out LeafEntries segments)
     {
         Span<byte> list = stackalloc byte[sizeof(long)];
@@ -140,7 +142,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         return isThere;
     }
 
-    /// <summary>Counts a segment that was looked at.</summary>
+    /// <summary>Counts a segment that was read.</summary>
     internal void Count()
     {
         if (meter is not null)
@@ -148,13 +150,13 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     }
 
     /// <summary>
-    /// Finds several windows, which ascend, all together, so that the waits for the memory in which they lie overlap; those that
-    /// have postings are added to others.
+    /// Finds several ascending windows together, so that their cache misses overlap; those with postings are added to
+    /// <paramref name="held"/>.
     /// </summary>
     [SkipLocalsInit]
     public void HoldEach(ReadOnlySpan<long> wanted, WindowsAhead held)
     {
-        Debug.Assert(wanted.Length <= WindowsAhead.MostTogether);
+        Debug.Assert(wanted.Length <= WindowsAhead.MostTogether, "the page references fit on the stack");
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         var seeks = new FloorSeeks(postings, stackalloc PageReference[WindowsAhead.MostTogether]);
         foreach (long window in wanted)
@@ -175,7 +177,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         }
     }
 
-    /// <summary>A window in the last segment that does not begin behind it; empty: there is none.</summary>
+    /// <summary>Finds a window in the last segment that starts at or before it; an empty span means that there is none.</summary>
     private bool TryHold(ReadOnlySpan<byte> segment, long window, out HeldWindow held)
     {
         held = default;
@@ -199,7 +201,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         return true;
     }
 
-    /// <summary>Writes the largest impact of every window, from window 0 on, and leaves those without postings alone.</summary>
+    /// <summary>Writes the largest impact of every window, from window 0 on; windows without postings are not written.</summary>
     public void CopyImpacts(Span<byte> impacts)
     {
         foreach (PostingSegment segment in Segments())
@@ -209,14 +211,15 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         }
     }
 
-    /// <summary>Forgets where it stands, as pages it has found may go: it finds them again when it is asked.</summary>
+    /// <summary>Drops the position, because the pages may go away; the next request seeks again.</summary>
     public void ForgetPages() => Leave();
 
     public void Dispose() => cursor.Dispose();
 
-    /// <summary>Finds the postings of the window it stands on: once, however often they are asked for.</summary>
+    /// <summary>Caches the postings of the current window.</summary>
     private void Look(long window)
     {
+        Debug.Assert(isOnSegment && window == current, "2: a payload belongs to the current window");
         var windows = new PostingSegment(segment.Span);
         payloadCount = windows.CountAt(index);
         payload = new HeldBytes(windows.PayloadAt(index));
@@ -228,7 +231,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         }
     }
 
-    /// <summary>Goes to the last segment that begins at or before the window, else to the first of the list.</summary>
+    /// <summary>Moves to the last segment that starts at or before the window, otherwise to the first of the list.</summary>
     private bool SeekFloor(long window)
     {
         Span<byte> key = stackalloc byte[PostingKey.Bytes];

@@ -5,13 +5,17 @@ using Treepie.Indexing.Kernels;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Applies additions and removals to the windows of one segment. Windows that nothing touches are copied as they are.
-/// The result is a row of encoded windows, cut into segments by <see cref="PackSegment"/>. Scratch, reused from term to term and
-/// from dictionary to dictionary.
+/// Applies additions and removals to the windows of one segment; unchanged windows are copied. The result is a sequence of
+/// encoded windows, which <see cref="PackSegment"/> packs into segments. Reusable for one term and dictionary after another.
+/// Invariants:
+/// 1. Windows of the result ascend, and none is empty.
+/// 2. Added ids are greater than all ids of the list.
+/// 3. Offsets of a window ascend.
+/// 4. Payloads and positions of the result are contiguous, in the order of windows.
 /// </summary>
 internal sealed class PostingEdit
 {
-    /// <summary>Longest segment with more than one window: four of them fill a leaf.</summary>
+    /// <summary>Longest segment with more than one window: a leaf holds four.</summary>
     public const int MaxSegmentBytes = 1_990;
 
     private IImpacts? impacts;
@@ -28,16 +32,16 @@ internal sealed class PostingEdit
     private int positionBytes;
     private int changedPositionStart;
 
-    /// <summary>Whether lists keep frequencies and positions.</summary>
+    /// <summary>Whether lists have frequencies and positions.</summary>
     private bool IsPlaced => impacts is not null;
 
     private readonly record struct EncodedWindow(
         long Window, int Count, int Start, int Length, int PositionStart, int PositionLength);
 
-    /// <summary>Windows of the result.</summary>
+    /// <summary>Number of windows of the result.</summary>
     public int WindowCount => windows.Count;
 
-    /// <summary>Postings of the result.</summary>
+    /// <summary>Number of postings of the result.</summary>
     public long PostingCount { get; private set; }
 
     /// <summary>Removals that found no posting: 0 unless the index is damaged.</summary>
@@ -46,8 +50,8 @@ internal sealed class PostingEdit
     /// <summary>First window of the result.</summary>
     public long FirstWindow => windows[0].Window;
 
-    /// <summary>Goes to another dictionary.</summary>
-    /// <param name="weights">Weighs postings of lists that keep frequencies and positions; null: neither is kept.</param>
+    /// <summary>Switches to another dictionary.</summary>
+    /// <param name="weights">Weighs postings of lists with frequencies and positions; null if lists have neither.</param>
     public void Begin(IImpacts? weights) => impacts = weights;
 
     /// <summary>A window of the result, and its largest impact.</summary>
@@ -57,7 +61,7 @@ internal sealed class PostingEdit
         return (window.Window, new PostingWindow(window.Count, payloads.AsSpan(window.Start, window.Length)).LargestImpact);
     }
 
-    /// <summary>Runs an edit of nothing: the result is the additions.</summary>
+    /// <summary>Runs an edit of an empty list: the result is the additions.</summary>
     public void Run(PostingRun additions)
     {
         Begin();
@@ -76,7 +80,7 @@ internal sealed class PostingEdit
         {
             long window = source.WindowAt(i);
             bool adds = !additions.IsEmpty && additions[0].Window == window;
-            Debug.Assert(additions.IsEmpty || additions[0].Window >= window, "entry ids only grow");
+            Debug.Assert(additions.IsEmpty || additions[0].Window >= window, "2: added ids are greater than all others");
             ReadOnlySpan<byte> old = store is null ? default : store.WindowAt(i);
             if (adds || (!removals.IsEmpty && removals[0] >> PostingWindow.SizeBits <= window))
             {
@@ -95,12 +99,11 @@ internal sealed class PostingEdit
     }
 
     /// <summary>
-    /// Runs an edit that adds to the last windows of a segment, and behind them: the result is these windows, and those in front
-    /// of them are not looked at. Returns how many these are: what they are is given to <see cref="PackSegment"/> and
-    /// <see cref="StorePositions"/>.
+    /// Runs an edit that only appends to a segment. The result is the changed last window and those after it; earlier windows are
+    /// not read, but returned as the start of the segment, for <see cref="PackSegment"/> and <see cref="StorePositions"/>.
     /// </summary>
     /// <param name="source">A segment of several windows.</param>
-    /// <param name="block">Its positions; none where none are kept.</param>
+    /// <param name="block">Its positions; empty if lists have none.</param>
     /// <param name="additions">Postings, greater than all of the source.</param>
     public SegmentStart RunBehind(PostingSegment source, PositionBlock block, PostingRun additions)
     {
@@ -119,12 +122,11 @@ internal sealed class PostingEdit
     }
 
     /// <summary>
-    /// Writes as many windows from <paramref name="first"/> on as one segment holds and returns it; it lives until the next
-    /// call. <paramref name="first"/> is moved behind them. Several windows share a segment only if their positions share a
-    /// block.
+    /// Packs as many windows from <paramref name="first"/> on as fit one segment and returns it; valid until the next call.
+    /// <paramref name="first"/> moves past them. Several windows share a segment only if their positions share a block.
     /// </summary>
-    /// <param name="start">Windows in front of these, which the segment begins with.</param>
-    /// <param name="first">Which is the first.</param>
+    /// <param name="start">Windows that the segment starts with, before these.</param>
+    /// <param name="first">Index of the first window.</param>
     /// <param name="firstWindow">The first window of the segment.</param>
     public ReadOnlySpan<byte> PackSegment(SegmentStart start, ref int first, out long firstWindow)
     {
@@ -164,17 +166,18 @@ internal sealed class PostingEdit
             position += window.Length;
         }
 
+        Debug.Assert(position == payload, "4: payloads of a segment are contiguous");
         return output.AsSpan(0, payloadStart + position);
     }
 
     /// <summary>Writes the positions of a packed segment.</summary>
-    /// <param name="store">Where to.</param>
+    /// <param name="store">The target.</param>
     /// <param name="listId">The list.</param>
-    /// <param name="start">The windows it begins with.</param>
-    /// <param name="first">The first of the others.</param>
-    /// <param name="end">Behind the last of them.</param>
-    /// <param name="isAppended">Its only window is that of the segment that the store has loaded, to which postings were only
-    /// added: what does not change is not written.</param>
+    /// <param name="start">The windows that it starts with.</param>
+    /// <param name="first">Index of the first of the other windows.</param>
+    /// <param name="end">Index after the last of them.</param>
+    /// <param name="isAppended">Whether its only window is that of the segment loaded by the store, to which postings were
+    /// only added; unchanged blocks are not rewritten.</param>
     public void StorePositions(PositionStore store, long listId, SegmentStart start, int first, int end, bool isAppended)
     {
         int count = start.Count + end - first;
@@ -227,7 +230,9 @@ internal sealed class PostingEdit
 
     private void Append(long window, int count, int length)
     {
-        Debug.Assert(windows.Count == 0 || windows[^1].Window < window);
+        Debug.Assert(windows.Count == 0 || windows[^1].Window < window, "1: windows ascend");
+        Debug.Assert(count is > 0 and <= PostingWindow.Size, "1: no window is empty");
+        Debug.Assert(windows.Count == 0 || windows[^1].Start + windows[^1].Length == payloadBytes, "4: payloads are contiguous");
         windows.Add(
             new EncodedWindow(window, count, payloadBytes, length, changedPositionStart, positionBytes - changedPositionStart));
         payloadBytes += length;
@@ -241,7 +246,7 @@ internal sealed class PostingEdit
         positionBytes += encoded.Length;
     }
 
-    /// <summary>Encodes one window with its changes; returns the additions that are left.</summary>
+    /// <summary>Encodes one window with its changes; returns the remaining additions.</summary>
     private PostingRun EncodeChanged(
         long window, PostingWindow old, ReadOnlySpan<byte> oldPositions, PostingRun additions, ReadOnlySpan<long> removals,
         out int removalsConsumed)
@@ -255,7 +260,7 @@ internal sealed class PostingEdit
         int count = Retain(window, old, oldPositions, removals, out removalsConsumed);
         while (added < coming)
         {
-            Debug.Assert(count == 0 || offsets[count - 1] < additions[added].Offset, "entry ids only grow");
+            Debug.Assert(count == 0 || offsets[count - 1] < additions[added].Offset, "3: offsets ascend");
             offsets[count] = additions[added].Offset;
             frequencies[count++] = additions[added].Frequency;
             if (impacts is not null)
@@ -278,8 +283,7 @@ internal sealed class PostingEdit
     }
 
     /// <summary>
-    /// Weighs a posting that stays and has just been placed: as it was, or, where all had one weight and blocks are going to have
-    /// their own, anew.
+    /// Weighs a posting that is kept: by its old impact, or anew if the window had one impact and now gets one per block.
     /// </summary>
     private void WeighOld(in PostingWindow old, long window, ushort offset, int frequency) =>
         Weigh(offset, isWeighedAnew ? impacts!.Of((window << PostingWindow.SizeBits) + offset, frequency) : old.ImpactAt(offset));
@@ -290,7 +294,7 @@ internal sealed class PostingEdit
         block = Math.Max(block, impact);
     }
 
-    /// <summary>Decodes what stays of a window into the scratch arrays; returns how many.</summary>
+    /// <summary>Decodes the postings of a window that are kept into the scratch arrays; returns how many.</summary>
     private int Retain(
         long window, PostingWindow old, ReadOnlySpan<byte> oldPositions, ReadOnlySpan<long> removals, out int removalsConsumed)
     {
@@ -344,7 +348,7 @@ internal sealed class PostingEdit
         return kept;
     }
 
-    /// <summary>Takes a window whose offsets are there already, as it is.</summary>
+    /// <summary>Keeps all postings of a window whose offsets are already decoded.</summary>
     private void RetainAll(long window, PostingWindow old, ReadOnlySpan<byte> oldPositions)
     {
         if (IsPlaced)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
@@ -6,12 +7,14 @@ using Treepie.Storage.Memory;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// One view of the postings of a term, whether its list is short or long: a directory of the windows that have entries, and their
-/// payloads, read where they lie. The list can be walked by segments, which is the cheapest way
-/// along it, or looked at by window once <see cref="Unroll"/> has put the whole directory side by side. A short list is decoded
-/// into payloads of the same form.
+/// A uniform view of the postings of a term, for short and long lists: a directory of the windows that have entries, and their
+/// payloads, read in place. It is scanned by segments, which is cheapest, or by window after <see cref="Unroll"/> has built one
+/// directory of all windows. A short list is decoded into payloads of the same form. Invariants:
+/// 1. Windows ascend, across segments too.
+/// 2. 0 ≤ At ≤ Here; the list is on a window while At &lt; Here.
+/// 3. An unrolled list has one place per window and one of <see cref="End"/> after the last.
 /// </summary>
-/// <remarks>Memory: 40 bytes a segment, 48 a window once it is unrolled, and 4 KiB where it had a short list.</remarks>
+/// <remarks>Memory: 40 bytes per segment, 48 per window once unrolled, and 4 KiB once it had a short list.</remarks>
 internal sealed class PostingList : IReusable
 {
     /// <summary>No window.</summary>
@@ -19,10 +22,11 @@ internal sealed class PostingList : IReusable
 
     private const int FirstSegments = 16, FirstPlaces = 64, MaxKeptSegments = 1_024, MaxKeptPlaces = 4_096;
 
-    /// <summary>Bytes behind the payloads of a short list that may be read.</summary>
+    /// <summary>Readable bytes after the payloads of a short list.</summary>
     private const int PaddingBytes = 64;
 
-    /// <summary>Longest payloads of a short list: two bitmaps with impacts and frequencies are longer than any lists.</summary>
+    /// <summary>Longest payloads of a short list: two bitmaps with impacts and frequencies, which exceed any LIST
+    /// payloads.</summary>
     private const int MostPayloadBytes = 3_072;
 
     private Segment[] segments = new Segment[FirstSegments];
@@ -31,50 +35,49 @@ internal sealed class PostingList : IReusable
     private HeldWindow[] places = new HeldWindow[FirstPlaces];
     private int placeCount;
 
-    // Payloads of a short list: pinned, so that parts of them can be held as those of pages are.
+    // Payloads of a short list: pinned, so that parts of them can be held like parts of pages.
     private uint[] shortDirectory = [];
     private byte[] shortPayloads = [];
 
-    // The segment it stands in.
+    // The current segment.
     private HeldBytes whole, directory, payloads;
     private int payloadBytes;
     private bool isNarrow;
 
-    /// <summary>Whether it is a short list: nothing is known of its impacts.</summary>
+    /// <summary>Whether the list is short, without known impacts.</summary>
     public bool IsShort { get; private set; }
 
-    /// <summary>Windows that have entries.</summary>
+    /// <summary>Number of windows that have entries.</summary>
     public int Windows { get; private set; }
 
-    /// <summary>Whether windows can be looked at by their place.</summary>
+    /// <summary>Whether windows can be accessed by place.</summary>
     public bool IsUnrolled => placeCount > 0;
 
-    /// <summary>First window of the segment it stands in.</summary>
+    /// <summary>First window of the current segment.</summary>
     public long FirstWindow { get; private set; }
 
-    /// <summary>Windows of that segment.</summary>
+    /// <summary>Number of windows of the current segment.</summary>
     public int Here { get; private set; }
 
-    /// <summary>The place in it.</summary>
+    /// <summary>Index of the current window in its segment.</summary>
     public int At { get; set; }
 
-    /// <summary>Whether it stands on a window.</summary>
+    /// <summary>Whether the list is on a window.</summary>
     public bool IsOnWindow => At < Here;
 
-    /// <summary>The window it stands on.</summary>
+    /// <summary>The current window.</summary>
     public long Window => isNarrow ? FirstWindow + PostingSegment.WindowOf(Directory[At]) : Whole.WindowAt(At);
 
-    /// <summary>Entries of the window it stands on.</summary>
+    /// <summary>Number of entries of the current window.</summary>
     public int Count => isNarrow ? PostingSegment.CountOf(Directory[At]) : Whole.CountAt(At);
 
     /// <summary>
-    /// The offsets of the window it stands on, ascending, followed by bytes that may be read and mean nothing; empty where they
-    /// are a bitmap.
+    /// The ascending offsets of the current window, followed by readable bytes without meaning; empty if they are a bitmap.
     /// </summary>
     public ReadOnlySpan<ushort> Offsets =>
         Count < PostingWindow.MinBitsCount ? MemoryMarshal.Cast<byte, ushort>(payloads.Span[Start..]) : default;
 
-    /// <summary>Where the window it stands on lies, to be looked at when the list has gone on.</summary>
+    /// <summary>The location of the current window, which stays valid when the list moves on.</summary>
     public HeldWindow Held
     {
         get
@@ -103,10 +106,10 @@ internal sealed class PostingList : IReusable
         (segmentCount, next, placeCount, IsShort, Windows, Here, At) = (0, 0, 0, false, 0, 0, 0);
     }
 
-    /// <summary>Takes all segments of a long list.</summary>
+    /// <summary>Opens a long list with all its segments.</summary>
     /// <param name="list">The list.</param>
     /// <param name="meter">Counts their bytes.</param>
-    /// <param name="query">The query; it is checked at every segment.</param>
+    /// <param name="query">The query, whose cancellation and budget are checked at every segment.</param>
     public void Open(PostingCursor list, QueryMeter meter, IStoppable query)
     {
         foreach (PostingSegment segment in list.Segments())
@@ -118,7 +121,7 @@ internal sealed class PostingList : IReusable
         }
     }
 
-    /// <summary>Takes all entries of a short list.</summary>
+    /// <summary>Opens a short list with all its entries.</summary>
     public void Open(ReadOnlySpan<Posting> all)
     {
         if (shortPayloads.Length == 0)
@@ -145,10 +148,10 @@ internal sealed class PostingList : IReusable
         }
     }
 
-    /// <summary>Stands before the first segment again.</summary>
+    /// <summary>Moves before the first segment.</summary>
     public void Rewind() => (next, Here, At) = (0, 0, 0);
 
-    /// <summary>Goes to the next segment, onto its first window; false behind the last.</summary>
+    /// <summary>Moves to the first window of the next segment; false after the last.</summary>
     public bool MoveNextSegment()
     {
         At = 0;
@@ -183,7 +186,7 @@ internal sealed class PostingList : IReusable
         return true;
     }
 
-    /// <summary>Goes on to the first window that is not before one; false if there is none.</summary>
+    /// <summary>Moves forward to the first window that is not before <paramref name="window"/>; false if there is none.</summary>
     public bool MoveTo(long window)
     {
         while (true)
@@ -198,8 +201,8 @@ internal sealed class PostingList : IReusable
     }
 
     /// <summary>
-    /// Both of two lists, each on a window or behind its segment, go on to the first window that both have and in which they may
-    /// have an entry in common; false where one of them has left its segment.
+    /// Moves two lists, each on a window or past its segment, forward to the first window that both have and in which they may
+    /// have a common entry; false if one of them has left its segment.
     /// </summary>
     public static bool Meet(PostingList one, PostingList other)
     {
@@ -226,7 +229,7 @@ internal sealed class PostingList : IReusable
         return false;
     }
 
-    /// <summary>Puts the directory of all segments side by side, so that windows can be looked at by their place.</summary>
+    /// <summary>Builds one directory of all segments, so that windows can be accessed by place.</summary>
     public void Unroll()
     {
         if (IsUnrolled)
@@ -243,7 +246,7 @@ internal sealed class PostingList : IReusable
                 UnrollLong(new PostingSegment(segment.Whole.Span), places.AsSpan(first, segment.Windows));
         }
 
-        places[Windows] = new HeldWindow(End, 0, 0, default, End, 0, 0); // behind the last window there is none
+        places[Windows] = new HeldWindow(End, 0, 0, default, End, 0, 0); // the sentinel after the last window
     }
 
     private void UnrollShort(in Segment segment, Span<HeldWindow> mine)
@@ -269,17 +272,17 @@ internal sealed class PostingList : IReusable
         int end = payloads.Length;
         for (int i = mine.Length - 1; i >= 0; i--)
         {
-            // From the last on, as each payload ends where the one behind it begins.
+            // Backwards, because each payload ends where the next begins.
             (long window, int count, int start) = segment.EntryAt(i, narrow);
             mine[i] = new HeldWindow(window, count, end - start, new HeldBytes(payloads[start..]), first, mine.Length, i);
             end = start;
         }
     }
 
-    /// <summary>The window at a place; behind the last one of <see cref="End"/>.</summary>
+    /// <summary>The window at a place; after the last, one of <see cref="End"/>.</summary>
     public ref readonly HeldWindow this[int place] => ref places[place];
 
-    /// <summary>The first place from one on whose window is not before a window, which is near.</summary>
+    /// <summary>The first place from <paramref name="place"/> on whose window is not before a nearby window.</summary>
     public int Step(int place, long window)
     {
         while (places[place].Window < window)
@@ -288,11 +291,12 @@ internal sealed class PostingList : IReusable
     }
 
     /// <summary>
-    /// The first place whose window is not before a window, asked in any order: where no window is missing, its number is its
-    /// place.
+    /// The first place whose window is not before <paramref name="window"/>, in any order. If no window is missing, its number is
+    /// its place.
     /// </summary>
     public int PlaceOf(long window)
     {
+        Debug.Assert(IsUnrolled, "3: places exist once the list is unrolled");
         if (window < Windows && places[window].Window == window)
             return (int)window;
         int low = 0, high = Windows;
@@ -308,7 +312,7 @@ internal sealed class PostingList : IReusable
         return low;
     }
 
-    /// <summary>Whether an entry is in the list, asked in any order.</summary>
+    /// <summary>Whether an entry is in the list; entries in any order.</summary>
     public bool Contains(long id)
     {
         long window = id >> PostingWindow.SizeBits;
@@ -317,15 +321,14 @@ internal sealed class PostingList : IReusable
     }
 
     /// <summary>
-    /// Writes the entries of a window of a short list as a long list has them, with the greatest impact there is; returns how
-    /// many there are.
+    /// Encodes the entries of a window of a short list like those of a long list, with the maximum impact; returns how many.
     /// </summary>
     private static int Encode(ReadOnlySpan<Posting> from, long window, Span<byte> output, out int bytes)
     {
         int count = 0, most = 0;
         for (; count < from.Length && from[count].Window == window; count++)
         {
-            // Where there are too many for a list they are written anew below.
+            // If there are too many for a LIST, they are encoded again below.
             ushort offset = from[count].Offset;
             MemoryMarshal.Write(output[(sizeof(ushort) * count)..], in offset);
             most = Math.Max(most, from[count].Frequency);
@@ -354,11 +357,11 @@ internal sealed class PostingList : IReusable
 
     private struct Segment
     {
-        /// <summary>Of a long list.</summary>
+        /// <summary>The segment of a long list.</summary>
         public HeldBytes Whole;
 
         /// <summary>
-        /// Of a short list: its first window, where that is in the directory, and where its payloads begin and end.
+        /// For a short list: its first window, the index of that in the directory, and where its payloads start and end.
         /// </summary>
         public long First;
         public int FirstWindow, Start, End;

@@ -3,12 +3,12 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Scratch of who writes dictionaries, one after the other and commit after commit: made once, it is no garbage of each. Of one
+/// Reusable buffers for writing dictionaries, which saves allocating them for every commit. Used by one
 /// <see cref="PostingWriter"/> at a time.
 /// </summary>
 internal sealed class PostingMemory
 {
-    /// <summary>Largest piece of memory, and most words, that are kept.</summary>
+    /// <summary>Largest buffer in bytes, and most words, that are kept.</summary>
     private const int KeepBytes = 1 << 20, KeepWords = 1 << 16;
 
     /// <summary>Changes terms.</summary>
@@ -23,23 +23,23 @@ internal sealed class PostingMemory
     /// <summary>Changes positions.</summary>
     public PositionStore Positions { get; } = new();
 
-    /// <summary>Short lists put together, without positions and with them.</summary>
+    /// <summary>Builds short lists without positions.</summary>
     public PostingBuffer Plain { get; } = new(keepsPositions: false);
 
-    /// <summary>As <see cref="Plain"/>, with positions.</summary>
+    /// <summary>Builds short lists with positions.</summary>
     public PostingBuffer Placed { get; } = new(keepsPositions: true);
 
-    /// <summary>Room for what stands beside a term.</summary>
+    /// <summary>Buffer for the value of a term.</summary>
     public byte[] Payload { get; } = new byte[Math.Max(
         TermPayload.MaxHeadBytes + FlatPostings.MaxBytes, TermPayload.MaxLongBytes)];
 
-    /// <summary>Words that are new: number, and where in <see cref="Names"/> they are.</summary>
+    /// <summary>New words: number, and their place in <see cref="Names"/>.</summary>
     public List<(long Word, int Start, int Length)> Named { get; } = [];
 
     /// <summary>Bytes of new words.</summary>
     public ByteArena Names { get; } = new();
 
-    /// <summary>Forgets what a dictionary left.</summary>
+    /// <summary>Clears the state of the previous dictionary.</summary>
     public void Clear()
     {
         Named.Clear();

@@ -1,13 +1,13 @@
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Ascending postings with the positions of each: first position, then distances, in 7-bit groups, one for each time the
-/// term stands in the entry. Lists without positions have none.
+/// Ascending postings with the positions of each: first position, then distances, in 7-bit groups, one for each occurrence of the
+/// term in the entry. Lists without positions have none.
 /// </summary>
 /// <param name="postings">The postings.</param>
-/// <param name="positions">Positions of all of them, one after the other.</param>
-/// <param name="ends">Where the positions of each end; empty if none are kept.</param>
-/// <param name="start">Where the positions of the first begin.</param>
+/// <param name="positions">Positions of all postings, one after another.</param>
+/// <param name="ends">End of the positions of each posting; empty if lists have none.</param>
+/// <param name="start">Start of the positions of the first posting.</param>
 internal readonly ref struct PostingRun(
     ReadOnlySpan<Posting> postings, ReadOnlySpan<byte> positions, ReadOnlySpan<int> ends, int start = 0)
 {
@@ -23,17 +23,17 @@ internal readonly ref struct PostingRun(
 
     public Posting this[int index] => Postings[index];
 
-    /// <summary>Positions of one of them.</summary>
+    /// <summary>Positions of one posting.</summary>
     public ReadOnlySpan<byte> PositionsOf(int index) =>
         ends.IsEmpty ? default : positions[(index == 0 ? start : ends[index - 1])..ends[index]];
 
-    /// <summary>Positions of all of them.</summary>
+    /// <summary>Positions of all postings.</summary>
     public ReadOnlySpan<byte> Positions => ends.IsEmpty ? default : positions[start..ends[^1]];
 
-    /// <summary>The first so many.</summary>
+    /// <summary>The first <paramref name="count"/> postings.</summary>
     public PostingRun Take(int count) => new(Postings[..count], positions, ends.IsEmpty ? default : ends[..count], start);
 
-    /// <summary>All but the first so many.</summary>
+    /// <summary>All but the first <paramref name="count"/> postings.</summary>
     public PostingRun Skip(int count) =>
         count == 0
             ? this

@@ -7,20 +7,20 @@ using Treepie.Indexing.Kernels;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// A run of windows of one term, read in place: the unit in which long lists lie in a postings tree.
+/// A run of windows of one term, read in place: the unit in which long lists are stored in a postings tree.
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// 0       1     form: 1 or 2
 /// 1       1     0
 /// 2       2     n, number of windows
 /// 4       8     number of the first window
-/// 12      …     directory, ascending, of each window
+/// 12      …     directory, ascending, per window
 ///         form 1, 8: window − first window (4), postings − 1 (2), start of the payload (2)
 ///         form 2, 4: window − first window (1), postings − 1 (1), start of the payload (2)
-///         …     payloads, see <see cref="PostingWindow"/>; starts count from here
+///         …     payloads, see <see cref="PostingWindow"/>; starts are relative to here
 /// </code>
-/// Nearly all are of form 2: where the windows of a segment are spread over more than 256, or have more than 256 postings, there
-/// are few.
+/// Nearly all segments have form 2; form 1 is for the few whose windows span more than 256 or have more than 256 postings.
+/// Invariants: 1. Windows ascend. 2. Payload starts ascend, the first is 0.
 /// </summary>
 internal readonly ref struct PostingSegment
 {
@@ -38,7 +38,7 @@ internal readonly ref struct PostingSegment
 
     public PostingSegment(ReadOnlySpan<byte> bytes)
     {
-        Debug.Assert(bytes.Length > HeaderBytes && bytes[0] is PlainForm or NarrowForm);
+        Debug.Assert(bytes.Length > HeaderBytes && bytes[0] is PlainForm or NarrowForm, "the value is a segment");
         Bytes = bytes;
         isNarrow = bytes[0] == NarrowForm;
         entryBytes = isNarrow ? NarrowEntryBytes : DirectoryEntryBytes;
@@ -56,7 +56,7 @@ internal readonly ref struct PostingSegment
 
     public long LastWindow => WindowAt(Count - 1);
 
-    /// <summary>Asks for its bytes before they are read.</summary>
+    /// <summary>Prefetches its bytes.</summary>
     public void Prefetch() => PrefetchKernels.Prefetch(Bytes);
 
     public long WindowAt(int index) =>
@@ -76,7 +76,7 @@ internal readonly ref struct PostingSegment
     }
 
     /// <summary>
-    /// The directory of form 2, an entry a number: see <see cref="WindowOf"/>, <see cref="CountOf"/>, <see cref="StartOf"/>.
+    /// The directory of form 2, one integer per entry: see <see cref="WindowOf"/>, <see cref="CountOf"/>, <see cref="StartOf"/>.
     /// Empty for form 1.
     /// </summary>
     public ReadOnlySpan<uint> NarrowEntries =>
@@ -104,7 +104,7 @@ internal readonly ref struct PostingSegment
                 continue;
             }
 
-            // The payloads that follow are what may be read behind the offsets.
+            // The following payloads are readable bytes after the offsets.
             ReadOnlySpan<ushort> offsets = MemoryMarshal.Cast<byte, ushort>(rest);
             if (offsets.Length >= count + BitmapKernels.SetPadding)
                 BitmapKernels.SetPadded(words, offsets, count);
@@ -113,33 +113,33 @@ internal readonly ref struct PostingSegment
         }
     }
 
-    /// <summary>An entry of the directory: the window, its postings, and where its payload begins.</summary>
-    /// <param name="index">Which.</param>
-    /// <param name="narrow">As <see cref="NarrowEntries"/>, which who goes along them asks for once.</param>
+    /// <summary>An entry of the directory: the window, its number of postings, and where its payload begins.</summary>
+    /// <param name="index">Index of the window.</param>
+    /// <param name="narrow"><see cref="NarrowEntries"/>, which a loop reads once.</param>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public (long Window, int Count, int Start) EntryAt(int index, ReadOnlySpan<uint> narrow) => index < narrow.Length
         ? (FirstWindow + WindowOf(narrow[index]), CountOf(narrow[index]), StartOf(narrow[index]))
         : (WindowAt(index), CountAt(index), StartAt(index));
 
-    /// <summary>How far the window of an entry of <see cref="NarrowEntries"/> is behind the first.</summary>
+    /// <summary>Distance of the window of an entry of <see cref="NarrowEntries"/> from the first.</summary>
     public static int WindowOf(uint entry) => (byte)entry;
 
-    /// <summary>Postings of such a window.</summary>
+    /// <summary>Number of postings of such a window.</summary>
     public static int CountOf(uint entry) => 1 + (byte)(entry >> 8);
 
     /// <summary>Where its payload begins.</summary>
     public static int StartOf(uint entry) => (int)(entry >> 16);
 
-    /// <summary>Whether the directory is of form 2.</summary>
+    /// <summary>Whether the directory has form 2.</summary>
     public bool IsOfNarrowForm => isNarrow;
 
-    /// <summary>The entries of the first so many windows in the directory.</summary>
+    /// <summary>The directory entries of the first <paramref name="windows"/> windows.</summary>
     public ReadOnlySpan<byte> EntriesOf(int windows) => Bytes[HeaderBytes..Place(windows)];
 
-    /// <summary>The payloads of the first so many windows.</summary>
+    /// <summary>The payloads of the first <paramref name="windows"/> windows.</summary>
     public ReadOnlySpan<byte> PayloadsOf(int windows) => windows == Count ? Payloads : Payloads[..StartAt(windows)];
 
-    /// <summary>Where the payloads of so many windows begin.</summary>
+    /// <summary>Start of the payloads in a segment of <paramref name="windows"/> windows.</summary>
     public static int PayloadStart(bool isNarrow, int windows) =>
         HeaderBytes + (windows * (isNarrow ? NarrowEntryBytes : DirectoryEntryBytes));
 
@@ -149,7 +149,7 @@ internal readonly ref struct PostingSegment
 
     /// <summary>
     /// Index, from <paramref name="start"/> on, of the first window that is not before <paramref name="window"/>;
-    /// <see cref="Count"/> if there is none. The next two are looked at first: walks ask in order.
+    /// <see cref="Count"/> if there is none. The next two are tried first, because scans ask in order.
     /// </summary>
     public int LowerBound(long window, int start = 0)
     {
@@ -176,6 +176,7 @@ internal readonly ref struct PostingSegment
     /// <summary>Writes the header of a segment; the directory and the payloads follow.</summary>
     public static void WriteHeader(Span<byte> output, bool isNarrow, int count, long firstWindow)
     {
+        Debug.Assert(count is > 0 and <= ushort.MaxValue && firstWindow >= 0, "a segment has windows");
         output[0] = isNarrow ? NarrowForm : PlainForm;
         output[1] = 0;
         BinaryPrimitives.WriteUInt16LittleEndian(output[2..], (ushort)count);
@@ -186,6 +187,9 @@ internal readonly ref struct PostingSegment
     public static void WriteEntry(
         Span<byte> output, bool isNarrow, int index, long windowsFromFirst, int postings, int payloadStart)
     {
+        Debug.Assert(windowsFromFirst >= index, "1: windows ascend");
+        Debug.Assert(index > 0 || payloadStart == 0, "2: the first payload starts at 0");
+        Debug.Assert(postings is > 0 and <= PostingWindow.Size, "no window is empty");
         if (isNarrow)
         {
             Span<byte> narrow = output.Slice(HeaderBytes + (index * NarrowEntryBytes), NarrowEntryBytes);

@@ -3,7 +3,7 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Goes along all segments of a long list, of a page of them at a time: see <see cref="PostingCursor.Segments"/>.
+/// Enumerates all segments of a long list, one leaf of them at a time: see <see cref="PostingCursor.Segments"/>.
 /// </summary>
 /// <param name="list">The list.</param>
 internal ref struct PostingSegments(PostingCursor list)
@@ -13,12 +13,12 @@ internal ref struct PostingSegments(PostingCursor list)
     private int place;
     private bool hasBegun;
 
-    /// <summary>The segment it stands on.</summary>
+    /// <summary>The current segment.</summary>
     public readonly PostingSegment Current => new(page.ValueOf(place));
 
     public readonly PostingSegments GetEnumerator() => this;
 
-    /// <summary>Goes to the next segment, at first to the first; false behind the last.</summary>
+    /// <summary>Moves to the next segment, initially the first; false after the last.</summary>
     public bool MoveNext()
     {
         if (++place >= page.Count && !MoveToPage())

@@ -13,14 +13,14 @@ namespace Treepie.Indexing.Postings;
 /// OFFSET  SIZE      MEANING
 /// 0       2·count   LIST, count below 128: ascending offsets within the window
 /// 0       512       BITS, count 128 to 4,095: bitmap
-/// 0       0         FULL, count 4,096: nothing, every entry is meant
-/// then, where the list keeps frequencies:
-/// +0      1 or 64   largest impact of all postings of a LIST; of BITS and FULL, of each block of 64 entries
-/// +1, +64 0 or 1    width code w of a frequency; not there where all are 1, as nearly everywhere
+/// 0       0         FULL, count 4,096: nothing, every entry is a posting
+/// then, if the list has frequencies:
+/// +0      1 or 64   largest impact: of all postings of a LIST; of each block of 64 entries of BITS and FULL
+/// +1, +64 0 or 1    width code w of a frequency; absent if all are 1, which is usual
 /// …       …         one per posting by rank: w 1 four bits, 2 a byte, 3 two bytes, 4 four bytes;
 ///                   5: a bit per posting, whether it is above 1, and for each that is, by rank, four bits
 /// </code>
-/// A bitmap is the execution format: it is combined with other bitmaps where it lies.
+/// A bitmap is also the execution format: it is combined with other bitmaps in place.
 /// </summary>
 internal readonly ref struct PostingWindow
 {
@@ -31,7 +31,7 @@ internal readonly ref struct PostingWindow
     public const int SizeBits = 12;
 
     /// <summary>
-    /// From this many postings on (density 1/32) a window is a bitmap: more room than a list, but combined 20 times as fast.
+    /// From this many postings on (density 1/32) a window is a bitmap: larger than a list, but combined 20 times as fast.
     /// </summary>
     public const int MinBitsCount = 128;
 
@@ -41,10 +41,10 @@ internal readonly ref struct PostingWindow
     /// <summary>Blocks of a window: 64 entries each, as many as a word of its bitmap has bits.</summary>
     public const int Blocks = Size >> BlockBits;
 
-    /// <summary>So few entries are sought one by one in a LIST.</summary>
+    /// <summary>Fewer entries than this are searched one by one in a LIST.</summary>
     private const int MostSought = 32;
 
-    /// <summary>The width that says: a bit for each, and four bits for each above 1.</summary>
+    /// <summary>The width code of one bit per posting and four bits for each above 1.</summary>
     public const byte PlaneWidth = 5;
 
     private readonly ReadOnlySpan<byte> ids;
@@ -65,13 +65,13 @@ internal readonly ref struct PostingWindow
     }
 
     /// <summary>
-    /// Largest impacts (see <see cref="IImpacts"/>): one of the whole window, or one of each block; empty where none are kept.
+    /// Largest impacts (see <see cref="IImpacts"/>): one for the window, or one per block; empty if the list has none.
     /// </summary>
     public ReadOnlySpan<byte> Impacts { get; }
 
     public int Count { get; }
 
-    /// <summary>Bytes it has.</summary>
+    /// <summary>Length in bytes.</summary>
     public int Bytes => ids.Length + Impacts.Length + frequencies.Length;
 
     public WindowSetForm Form => Count switch
@@ -91,10 +91,10 @@ internal readonly ref struct PostingWindow
     /// <summary>The bitmap of BITS as words; empty for FULL.</summary>
     public ReadOnlySpan<ulong> Words => MemoryMarshal.Cast<byte, ulong>(ids);
 
-    /// <summary>Width and frequencies; empty where all are 1, or none are kept.</summary>
+    /// <summary>Width and frequencies; empty if all are 1 or the list has none.</summary>
     public ReadOnlySpan<byte> Frequencies => frequencies;
 
-    /// <summary>Bytes of the ids of so many postings.</summary>
+    /// <summary>Bytes of the ids of <paramref name="count"/> postings.</summary>
     public static int IdBytes(int count) => count switch
     {
         < MinBitsCount => count * sizeof(ushort),
@@ -102,13 +102,13 @@ internal readonly ref struct PostingWindow
         _ => 0,
     };
 
-    /// <summary>Bytes of the impacts of so many postings.</summary>
+    /// <summary>Bytes of the impacts of <paramref name="count"/> postings.</summary>
     public static int ImpactBytes(int count) => count < MinBitsCount ? 1 : Blocks;
 
     /// <summary>The largest impact of all postings.</summary>
     public byte LargestImpact => BoundKernels.Largest(Impacts);
 
-    /// <summary>The largest impact of what is around an offset.</summary>
+    /// <summary>The largest impact of the window or block around an offset.</summary>
     public byte ImpactAt(int offset) => Impacts.Length == 1 ? Impacts[0] : Impacts[offset >> BlockBits];
 
     /// <summary>Position of the offset among the postings, or -1.</summary>
@@ -129,7 +129,7 @@ internal readonly ref struct PostingWindow
         }
     }
 
-    /// <summary>Writes how many postings are before each word of the bitmap; false if there is none.</summary>
+    /// <summary>Writes the number of postings before each word of the bitmap; false if the window is not BITS.</summary>
     public bool TryCountBefore(Span<ushort> before)
     {
         if (Form != WindowSetForm.Bits)
@@ -146,7 +146,7 @@ internal readonly ref struct PostingWindow
         return true;
     }
 
-    /// <summary>As <see cref="Rank(int)"/>, with what <see cref="TryCountBefore"/> wrote.</summary>
+    /// <summary>Like <see cref="Rank(int)"/>, with the counts of <see cref="TryCountBefore"/>.</summary>
     public int Rank(int offset, ReadOnlySpan<ushort> before)
     {
         ulong word = MemoryMarshal.Cast<byte, ulong>(ids)[offset >> 6];
@@ -154,7 +154,7 @@ internal readonly ref struct PostingWindow
         return (word & bit) == 0 ? -1 : before[offset >> 6] + BitOperations.PopCount(word & (bit - 1));
     }
 
-    /// <summary>The ranks of several postings by their offsets, with what <see cref="TryCountBefore"/> wrote.</summary>
+    /// <summary>The ranks of several postings by their offsets, with the counts of <see cref="TryCountBefore"/>.</summary>
     public void CopyRanks(ReadOnlySpan<ushort> offsets, ReadOnlySpan<ushort> before, Span<ushort> ranks)
     {
         ReadOnlySpan<ulong> words = Words;
@@ -166,11 +166,11 @@ internal readonly ref struct PostingWindow
         }
     }
 
-    /// <summary>The ranks of few postings of BITS by their offsets, which ascend.</summary>
+    /// <summary>The ranks of a few postings of BITS by their ascending offsets.</summary>
     public void CopyRanks(ReadOnlySpan<ushort> offsets, Span<ushort> ranks) => BitmapKernels.CopyRanks(Words, offsets, ranks);
 
     /// <summary>
-    /// The ranks of several postings of a LIST, or FULL, by their offsets, which ascend, from a rank on; returns the last.
+    /// The ranks of several postings of a LIST or FULL by their ascending offsets, starting at a rank; returns the last.
     /// </summary>
     public int CopyRanks(ReadOnlySpan<ushort> offsets, int from, Span<ushort> ranks)
     {
@@ -192,7 +192,7 @@ internal readonly ref struct PostingWindow
     }
 
     /// <summary>
-    /// By rank, writes the sum of the frequencies before it, and that of all behind the last; false where they take more than a
+    /// Writes for each rank the sum of the frequencies before it, and the total at the end; false if frequencies take more than a
     /// byte each.
     /// </summary>
     public bool TryCopyStarts(Span<ushort> starts)
@@ -261,7 +261,7 @@ internal readonly ref struct PostingWindow
     }
 
     /// <summary>
-    /// Of ascending offsets, keeps those that are among the postings, or those that are not, in place; returns how many stay.
+    /// Keeps, in place, those of ascending offsets that are among the postings, or those that are not; returns how many remain.
     /// </summary>
     public int Keep(Span<ushort> offsets, bool wanted) => Form switch
     {
@@ -272,7 +272,7 @@ internal readonly ref struct PostingWindow
         _ => wanted ? 0 : offsets.Length,
     };
 
-    /// <summary>Frequency of the posting at a rank; 1 where none are kept.</summary>
+    /// <summary>Frequency of the posting at a rank; 1 if the list has none.</summary>
     public int Frequency(int rank)
     {
         if (frequencies.IsEmpty)
@@ -291,7 +291,7 @@ internal readonly ref struct PostingWindow
     }
 
     /// <summary>
-    /// The sum of the frequencies of the ranks from <paramref name="from"/> up to before <paramref name="to"/>.
+    /// The sum of the frequencies of the ranks from <paramref name="from"/> until <paramref name="to"/> (exclusive).
     /// </summary>
     public int SumFrequencies(int from, int to)
     {
@@ -313,7 +313,7 @@ internal readonly ref struct PostingWindow
         return sum;
     }
 
-    /// <summary>Bytes of the plane of so many postings.</summary>
+    /// <summary>Bytes of the plane of <paramref name="count"/> postings.</summary>
     public static int PlaneBytes(int count) => (count + 7) / 8;
 
     private int PlaneFrequency(ReadOnlySpan<byte> plane, int rank)
@@ -325,7 +325,7 @@ internal readonly ref struct PostingWindow
         return plane[PlaneBytes(Count) + (above >> 1)] >> ((above & 1) * 4) & 15;
     }
 
-    /// <summary>How many of the first bits are set.</summary>
+    /// <summary>Number of set bits among the first <paramref name="bits"/>.</summary>
     private static int CountSet(ReadOnlySpan<byte> plane, int bits)
     {
         int count = 0;
@@ -338,7 +338,7 @@ internal readonly ref struct PostingWindow
         return rest == 0 ? count : count + BitOperations.PopCount(plane[place] & ((1u << rest) - 1));
     }
 
-    /// <summary>The sum of so many half bytes, sixteen at a time.</summary>
+    /// <summary>The sum of a range of nibbles, sixteen at a time.</summary>
     public static int SumNibbles(ReadOnlySpan<byte> values, int from, int to)
     {
         int sum = 0;
@@ -372,7 +372,7 @@ internal readonly ref struct PostingWindow
         return Count;
     }
 
-    /// <summary>Writes the frequencies of all postings, by rank; 1 where none are kept.</summary>
+    /// <summary>Writes the frequencies of all postings by rank; 1 if the list has none.</summary>
     public void CopyFrequencies(Span<int> output)
     {
         output = output[..Count];
@@ -413,8 +413,8 @@ internal readonly ref struct PostingWindow
     public static int MaxEncodedBytes(int count) => BitmapKernels.Bytes + Blocks + 1 + (4 * count);
 
     /// <summary>
-    /// Encodes ascending offsets, their frequencies (empty: none are kept) and the largest impacts by block; returns the bytes
-    /// written.
+    /// Encodes ascending offsets, their frequencies (empty if the list has none) and the largest impacts by block; returns the
+    /// bytes written.
     /// </summary>
     public static int Encode(
         ReadOnlySpan<ushort> offsets, ReadOnlySpan<int> frequencies, ReadOnlySpan<byte> impacts, Span<byte> output)

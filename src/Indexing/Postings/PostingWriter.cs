@@ -6,8 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Writes one dictionary: a tree of terms with what stands beside them, and a tree for the segments of long lists. Terms
-/// come in ascending order, each once per transaction, so every page is touched once. Lives for one write transaction.
+/// Writes one dictionary: a tree of terms with their values, and a tree for the segments of long lists. Terms come in ascending
+/// order, each once per transaction, so every page is changed once. Used for one write transaction.
 /// </summary>
 internal sealed class PostingWriter : IDisposable
 {
@@ -24,7 +24,7 @@ internal sealed class PostingWriter : IDisposable
     private readonly Tree? words;
     private readonly PostingBuffer combined;
 
-    /// <summary>Words that are new: number, and where in <see cref="names"/> they are.</summary>
+    /// <summary>New words: number, and their place in <see cref="names"/>.</summary>
     private readonly List<(long Word, int Start, int Length)> named;
     private readonly ByteArena names;
     private readonly byte[] payload;
@@ -32,12 +32,12 @@ internal sealed class PostingWriter : IDisposable
     /// <param name="name">Name of the dictionary.</param>
     /// <param name="terms">Its terms.</param>
     /// <param name="postings">Its long lists.</param>
-    /// <param name="positions">The positions of its long lists; null if it keeps neither frequencies nor positions.</param>
-    /// <param name="largest">The largest impacts of its longest lists; null as <paramref name="positions"/>.</param>
+    /// <param name="positions">The positions of its long lists; null if it has neither frequencies nor positions.</param>
+    /// <param name="largest">The largest impacts of its longest lists; null if <paramref name="positions"/> is.</param>
     /// <param name="impacts">Weighs the postings of a dictionary with positions.</param>
     /// <param name="words">Its terms by number; null if they have none.</param>
-    /// <param name="newListId">Gives a number that no list has.</param>
-    /// <param name="memory">Its scratch.</param>
+    /// <param name="newListId">Returns an unused list id.</param>
+    /// <param name="memory">Its buffers.</param>
     public PostingWriter(
         string name, Tree terms, Tree postings, Tree? positions, Tree? largest, IImpacts? impacts, Tree? words,
         Func<long> newListId, PostingMemory memory)
@@ -65,14 +65,14 @@ internal sealed class PostingWriter : IDisposable
     }
 
     /// <summary>
-    /// Adds and removes entries of a term. Both ascend; additions are greater than all entries the index ever had.
+    /// Adds and removes entries of a term. Both ascend; additions are greater than all entries that the index ever had.
     /// </summary>
     /// <param name="term">The term.</param>
-    /// <param name="additions">Entries that have it now.</param>
-    /// <param name="removals">Entries that had it.</param>
-    /// <param name="newWord">The number it gets if it is new and terms have numbers.</param>
-    /// <returns>Its number; -1 where terms have none, or it is gone.</returns>
-    /// <exception cref="CorruptionException">An entry to be removed is not there.</exception>
+    /// <param name="additions">Entries to add.</param>
+    /// <param name="removals">Entries to remove.</param>
+    /// <param name="newWord">The number of the term if it is new and terms have numbers.</param>
+    /// <returns>Its number; -1 if terms have none, or it was removed.</returns>
+    /// <exception cref="CorruptionException">An entry to be removed is missing.</exception>
     public long Apply(ReadOnlySpan<byte> term, PostingRun additions, ReadOnlySpan<long> removals, long newWord = -1)
     {
         if (!terms.TryGet(term, out ReadOnlySpan<byte> value))
@@ -98,7 +98,7 @@ internal sealed class PostingWriter : IDisposable
         return -1;
     }
 
-    /// <summary>Writes what is left to be written; the last call.</summary>
+    /// <summary>Writes all remaining changes; the last call.</summary>
     public void Finish()
     {
         terms.Flush();
@@ -114,8 +114,8 @@ internal sealed class PostingWriter : IDisposable
     }
 
     /// <summary>
-    /// Names the words that are new in the order of their numbers, which are greater than all there are: so pages are filled one
-    /// after the other.
+    /// Names new words in the order of their numbers, which are greater than all existing ones, so that pages fill one after
+    /// another.
     /// </summary>
     private void WriteNames()
     {
@@ -124,7 +124,7 @@ internal sealed class PostingWriter : IDisposable
         foreach ((long word, int start, int length) in named)
         {
             BinaryPrimitives.WriteInt64BigEndian(key, word);
-            words!.Put(key, names.Slice(start, length)); // who has numbers has names
+            words!.Put(key, names.Slice(start, length)); // a dictionary with numbers has a tree of names
         }
 
         named.Clear();
@@ -136,7 +136,7 @@ internal sealed class PostingWriter : IDisposable
             return;
         Span<byte> key = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64BigEndian(key, word);
-        words!.Delete(key); // as above
+        words!.Delete(key); // a dictionary with numbers has a tree of names
     }
 
     private bool ApplyToFlat(
@@ -190,7 +190,7 @@ internal sealed class PostingWriter : IDisposable
         terms.Put(term, payload.AsSpan(0, length));
     }
 
-    /// <summary>Adds postings behind those of a long list: they go to its last segment, and to others behind it.</summary>
+    /// <summary>Appends postings to a long list: to its last segment and to new ones after it.</summary>
     private void AppendToLong(ReadOnlySpan<byte> term, long word, long count, long listId, PostingRun additions)
     {
         WindowImpacts? kept = count >= WindowImpacts.MinEntries ? largest : null;
@@ -244,7 +244,7 @@ internal sealed class PostingWriter : IDisposable
                 removals.IsEmpty ? long.MaxValue : removals[0] >> PostingWindow.SizeBits);
             if (!SeekSegment(listId, window, out long firstWindow, out long nextFirstWindow))
             {
-                // A long list whose last segment was emptied by removals of this very edit: the rest is appended anew.
+                // Removals of this edit emptied the last segment of the list: append the remaining additions.
                 CheckMissed(removals.Length, term);
                 edit.Run(additions);
                 PutSegments(listId, kept);
@@ -290,11 +290,11 @@ internal sealed class PostingWriter : IDisposable
         return true;
     }
 
-    /// <summary>Writes what stands beside the term of a long list, whose head the writer of heads has.</summary>
+    /// <summary>Encodes the value of a long list's term, with the head that is being edited.</summary>
     /// <param name="word">The number of the word.</param>
     /// <param name="count">Entries of the list.</param>
-    /// <param name="listId">Which it is.</param>
-    /// <param name="added">Of these, those that its head has not met.</param>
+    /// <param name="listId">Its id.</param>
+    /// <param name="added">Those of them that the head has not seen.</param>
     private int WriteLong(long word, long count, long listId, ReadOnlySpan<Posting> added)
     {
         if (impacts is null)
@@ -303,7 +303,7 @@ internal sealed class PostingWriter : IDisposable
         return TermPayload.WriteLong(payload, word, count, listId, head.Bytes());
     }
 
-    /// <summary>Stands on the segment that covers a window: the last that begins at or before it, else the first.</summary>
+    /// <summary>Moves to the segment that covers a window: the last that starts at or before it, otherwise the first.</summary>
     private bool SeekSegment(long listId, long window, out long firstWindow, out long nextFirstWindow)
     {
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
@@ -338,7 +338,8 @@ internal sealed class PostingWriter : IDisposable
         return segments.Seek(key);
     }
 
-    /// <summary>A list that has become long gets its largest impacts, one that is long no more loses them.</summary>
+    /// <summary>Stores the largest impacts of a list that has grown past the minimum, and removes those of one that fell below
+    /// it.</summary>
     private void NoteImpacts(long listId, long before, long count)
     {
         bool had = before >= WindowImpacts.MinEntries, has = count >= WindowImpacts.MinEntries;
@@ -349,10 +350,10 @@ internal sealed class PostingWriter : IDisposable
     }
 
     /// <summary>Writes the result of an edit.</summary>
-    /// <param name="listId">Of this list.</param>
-    /// <param name="kept">Where the largest impacts of its windows are kept; null: nowhere.</param>
-    /// <param name="start">Windows of the segment that was edited, which the result is behind.</param>
-    /// <param name="appended">The segment whose only window comes first, where postings were only added to it, or behind it; else
+    /// <param name="listId">The list.</param>
+    /// <param name="kept">Where the largest impacts of its windows are stored; null if nowhere.</param>
+    /// <param name="start">Windows of the edited segment before the result.</param>
+    /// <param name="appended">The segment whose only window is first, if postings were only added to it or after it; otherwise
     /// empty.</param>
     private void PutSegments(
         long listId, WindowImpacts? kept = null, SegmentStart start = default, ReadOnlySpan<byte> appended = default)

@@ -4,14 +4,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// The largest impact of each window of the longest lists, side by side: what a search for the best looks at before it looks at a
-/// list, a byte instead of some lines of memory for each window. A list has them while it is of <see cref="MinEntries"/> entries
-/// or more. Key: list id, number of the first window of the part (a multiple of 512), 8 bytes each, big-endian; value: by window,
-/// from the first of the part to the last that has postings, its largest impact, 0 where it has none.
+/// The largest impact of each window of the longest lists, one byte each, so that a top-k search checks bounds before it reads
+/// several cache lines per window. A list has them while it has <see cref="MinEntries"/> entries or more. Key: list id, number of
+/// the first window of the part (a multiple of 512), 8 bytes each, big-endian; value: for each window from the first of the part
+/// to the last with postings, its largest impact, 0 if it has no postings.
 /// </summary>
 internal sealed class WindowImpacts(Tree tree, Tree postings)
 {
-    /// <summary>Two windows full; a shorter list has so few postings in most windows that a segment holds many.</summary>
+    /// <summary>Two full windows; most segments of a shorter list hold many windows with few postings each.</summary>
     public const int MinEntries = 2 * PostingWindow.Size;
 
     private const int PartBits = 9;
@@ -21,7 +21,7 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
     private long listId;
     private long firstWindow = -1;
 
-    /// <summary>Copies those of a list that has them, by window from 0 on; other windows are left alone.</summary>
+    /// <summary>Copies the impacts of a list that has them, by window from 0 on; other windows are not written.</summary>
     public static void Copy(Tree tree, long listId, Span<byte> impacts)
     {
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
@@ -33,7 +33,7 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
         }
     }
 
-    /// <summary>Notes the largest impact of a window; 0 where it has no postings any more.</summary>
+    /// <summary>Sets the largest impact of a window; 0 if it has no postings any more.</summary>
     public void Set(long list, long window, byte impact)
     {
         long first = window >> PartBits << PartBits;
@@ -43,10 +43,11 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
             Load(list, first);
         }
 
+        Debug.Assert(firstWindow == first && listId == list, "the window is of the loaded part");
         part[(int)(window - first)] = impact;
     }
 
-    /// <summary>Writes what is noted.</summary>
+    /// <summary>Writes the loaded part.</summary>
     public void Flush()
     {
         if (firstWindow < 0)
@@ -61,7 +62,7 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
         firstWindow = -1;
     }
 
-    /// <summary>Makes them for a list that has come to have so many entries.</summary>
+    /// <summary>Computes the impacts of a list that has grown past the minimum.</summary>
     public void Build(long list)
     {
         Debug.Assert(firstWindow < 0, "what was noted is written");
@@ -80,7 +81,7 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
         Flush();
     }
 
-    /// <summary>Removes those of a list that has so many entries no more.</summary>
+    /// <summary>Removes the impacts of a list that fell below the minimum.</summary>
     public void Delete(long list)
     {
         Debug.Assert(firstWindow < 0, "what was noted is written");
@@ -93,6 +94,7 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
 
     private void Load(long list, long first)
     {
+        Debug.Assert(firstWindow < 0, "the previous part is written");
         (listId, firstWindow) = (list, first);
         Array.Clear(part);
         Span<byte> key = stackalloc byte[PostingKey.Bytes];

@@ -4,32 +4,31 @@ using Treepie.Indexing.Kernels;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// The positions of a word in all entries of one window, laid out for <see cref="PairKernels"/>. Scratch, filled anew for each
-/// window.
+/// The positions of a word in all entries of one window, laid out for <see cref="PairKernels"/>. Refilled for each window.
 /// </summary>
-/// <param name="words">Room for a bitmap.</param>
-/// <param name="starts">Room for <see cref="StartBytes"/>.</param>
-/// <param name="bytes">Room for <see cref="MaxBytes"/> of positions, and what is read behind them.</param>
+/// <param name="words">Buffer for a bitmap.</param>
+/// <param name="starts">Buffer of <see cref="StartBytes"/>.</param>
+/// <param name="bytes">Buffer for <see cref="MaxBytes"/> of positions, and the bytes read after them.</param>
 internal sealed class WindowPlaces(ulong[] words, byte[] starts, byte[] bytes)
 {
-    /// <summary>Most positions of a window: 8 for each entry.</summary>
+    /// <summary>Most positions of a window: 8 per entry.</summary>
     public const int MaxBytes = 8 * PostingWindow.Size;
 
     /// <summary>Bytes of the starts.</summary>
     public const int StartBytes = sizeof(ushort) * (PairKernels.StartsLength + StartKernels.Room);
 
-    /// <summary>Bytes of the positions and of what is read behind them.</summary>
+    /// <summary>Bytes of the positions and of what is read after them.</summary>
     public const int RoomBytes = MaxBytes + PairKernels.Room;
 
     private int length;
 
-    /// <summary>What was filled in.</summary>
+    /// <summary>The positions added so far.</summary>
     public WordPlaces Places =>
         new(
             words.AsSpan(0, BitmapKernels.Words), MemoryMarshal.Cast<byte, ushort>(starts.AsSpan(0, StartBytes)),
             bytes.AsSpan(0, length + PairKernels.Room));
 
-    /// <summary>Begins with the postings of a window; false where frequencies are too great for it.</summary>
+    /// <summary>Starts with the postings of a window; false if its frequencies are too great.</summary>
     public bool TryBegin(PostingWindow postings)
     {
         length = 0;
@@ -37,7 +36,7 @@ internal sealed class WindowPlaces(ulong[] words, byte[] starts, byte[] bytes)
         return postings.TryCopyStarts(MemoryMarshal.Cast<byte, ushort>(starts.AsSpan(0, StartBytes)));
     }
 
-    /// <summary>Adds the positions of a block; false where they are too many.</summary>
+    /// <summary>Adds the positions of a block; false if there are too many.</summary>
     public bool TryAdd(ReadOnlySpan<byte> block)
     {
         if (length + block.Length > MaxBytes)
@@ -47,6 +46,6 @@ internal sealed class WindowPlaces(ulong[] words, byte[] starts, byte[] bytes)
         return true;
     }
 
-    /// <summary>Whether there are as many bytes as positions of so many postings: each takes one.</summary>
+    /// <summary>Whether the bytes equal the positions of <paramref name="count"/> postings, so that each takes one.</summary>
     public bool IsWhole(int count) => length == MemoryMarshal.Cast<byte, ushort>(starts.AsSpan(0, StartBytes))[count];
 }

@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Postings;
 
-/// <summary>How the entries of one window are held, in a page and in a running query alike.</summary>
+/// <summary>How the entries of one window are represented, in pages and in running queries.</summary>
 internal enum WindowSetForm
 {
     /// <summary>None.</summary>

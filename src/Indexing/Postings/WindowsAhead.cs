@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Indexing.Kernels;
 using Treepie.Storage.Memory;
@@ -5,13 +6,13 @@ using Treepie.Storage.Memory;
 namespace Treepie.Indexing.Postings;
 
 /// <summary>
-/// Windows of a long list that are going to be asked about, or all of them: where their postings lie is found once, and asked for
-/// before the first is read, so that the waits for that memory overlap; so it is of the positions of some of their entries.
+/// Read-ahead for windows of a long list, or all of them: their postings, and the positions of some entries, are located once and
+/// prefetched before the first is read, so that the cache misses overlap. Invariant: 1. Windows ascend.
 /// </summary>
-/// <remarks>Memory until the query ends: 48 bytes a window.</remarks>
+/// <remarks>Memory until the query ends: 48 bytes per window.</remarks>
 internal sealed class WindowsAhead : IHoldsPages, IReusable
 {
-    /// <summary>Most windows that are found together.</summary>
+    /// <summary>Most windows located together.</summary>
     public const int MostTogether = 256;
 
     private const int FirstWindows = 64, MaxKeptWindows = 4_096;
@@ -24,23 +25,23 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     private int next;
     private long known;
 
-    /// <summary>Whether they are all windows of the list.</summary>
+    /// <summary>Whether these are all windows of the list.</summary>
     public bool IsWhole { get; private set; }
 
     /// <summary>The windows, ascending.</summary>
     public ReadOnlySpan<HeldWindow> Windows => windows.AsSpan(0, count);
 
-    /// <summary>Begins with a list.</summary>
+    /// <summary>Starts on a list.</summary>
     /// <param name="listId">The list.</param>
     /// <param name="blocks">The blocks of its positions.</param>
-    /// <param name="positions">Reads these.</param>
+    /// <param name="positions">Reads the positions.</param>
     public void Open(long listId, PositionPlaces blocks, PositionBatch positions)
     {
         (this.listId, this.blocks, this.positions) = (listId, blocks, positions);
         ForgetPages();
     }
 
-    /// <summary>Adds all windows of a segment, which is behind those added before.</summary>
+    /// <summary>Adds all windows of a segment, which is after those added before.</summary>
     public void Add(in PostingSegment segment)
     {
         int first = count, of = segment.Count;
@@ -53,27 +54,28 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
         int end = payloads.Length;
         for (int i = mine.Length - 1; i >= 0; i--)
         {
-            // From the last on, as each ends where the one behind it begins.
+            // Backwards, because each payload ends where the next begins.
             (long window, int postings, int start) = segment.EntryAt(i, narrow);
             mine[i] = new HeldWindow(window, postings, end - start, new HeldBytes(payloads[start..]), segment.FirstWindow, of, i);
             end = start;
         }
     }
 
-    /// <summary>Adds a window, which is behind those added before.</summary>
+    /// <summary>Adds a window, which is after those added before.</summary>
     public void Add(in HeldWindow window)
     {
         if (count == windows.Length)
             Array.Resize(ref windows, 2 * count);
+        Debug.Assert(count == 0 || windows[count - 1].Window < window.Window, "1: windows ascend");
         windows[count++] = window;
     }
 
-    /// <summary>Says that all segments were added.</summary>
+    /// <summary>Marks all segments as added.</summary>
     public void End() => IsWhole = true;
 
     /// <summary>
-    /// Finds a window, which is behind those found before; it is passed over if the list has nothing in it. Asks for what tells
-    /// whether some entries have the term.
+    /// Locates a window after those located before, unless the list has nothing in it, and prefetches what a membership test of
+    /// some entries reads.
     /// </summary>
     /// <param name="list">The list.</param>
     /// <param name="window">The window.</param>
@@ -93,10 +95,10 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
         held.Prefetch(entries);
     }
 
-    /// <summary>Finds several windows, which ascend and are behind those found before.</summary>
+    /// <summary>Locates several ascending windows after those located before.</summary>
     /// <param name="list">The list.</param>
     /// <param name="wanted">The windows.</param>
-    /// <param name="isDense">Whether hardly any lie in one segment, so that it pays to look for them together.</param>
+    /// <param name="isDense">Whether hardly any two share a segment, so that locating them together pays.</param>
     public void Expect(PostingCursor list, ReadOnlySpan<long> wanted, bool isDense)
     {
         if (IsWhole || wanted.IsEmpty)
@@ -112,17 +114,17 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
             list.HoldEach(wanted[..Math.Min(MostTogether, wanted.Length)], this);
     }
 
-    /// <summary>Asks for what tells where positions of a window lie, if it is one of these.</summary>
+    /// <summary>Prefetches what locating the positions of a window reads, if it is one of these.</summary>
     public void ExpectPositions(long window)
     {
         if (!TryFind(window))
             return;
         ref readonly HeldWindow mine = ref windows[next];
         PrefetchKernels.Prefetch(mine.Rest.Span[..mine.Bytes]);
-        blocks!.Prefetch(listId, mine.Segment); // Open has set them
+        blocks!.Prefetch(listId, mine.Segment); // Open sets it
     }
 
-    /// <summary>The postings of a window, if it is one of these.</summary>
+    /// <summary>Gets the postings of a window, if it is one of these.</summary>
     public bool TryGet(long window, out PostingWindow found)
     {
         bool isThere = TryFind(window);
@@ -130,7 +132,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
         return isThere;
     }
 
-    /// <summary>Where the postings of a window lie, if it is one of these.</summary>
+    /// <summary>Gets the location of the postings of a window, if it is one of these.</summary>
     public bool TryHold(long window, out HeldWindow held)
     {
         bool isThere = TryFind(window);
@@ -138,16 +140,16 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
         return isThere;
     }
 
-    /// <summary>As <see cref="PositionBatch.Locate"/>.</summary>
+    /// <summary>Like <see cref="PositionBatch.Locate"/>.</summary>
     public void Locate(PostingCursor list, long window, ReadOnlySpan<ushort> entries)
     {
         if (TryFind(window))
-            positions!.Locate(blocks!, listId, windows[next], entries); // Open has set both
+            positions!.Locate(blocks!, listId, windows[next], entries); // Open sets both
         else if (list.TryHold(window, out HeldWindow held))
             positions!.Locate(blocks!, listId, held, entries);
     }
 
-    /// <summary>As <see cref="PositionBatch.ReadMasks"/>.</summary>
+    /// <summary>Like <see cref="PositionBatch.ReadMasks"/>.</summary>
     public void ReadMasks(Span<ulong> masks, Span<byte> isLong) => positions!.ReadMasks(blocks!, masks, isLong);
 
     public void ForgetPages()
@@ -167,7 +169,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
             windows = new HeldWindow[FirstWindows];
     }
 
-    /// <summary>Goes to a window: mostly it is the one it stands on, or the next.</summary>
+    /// <summary>Moves to a window, usually the current one or the next.</summary>
     private bool TryFind(long window)
     {
         if (count == 0 || window < windows[0].Window || window > windows[count - 1].Window)
