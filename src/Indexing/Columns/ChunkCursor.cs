@@ -6,8 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Goes from chunk to chunk of a column: by number within a leaf, by a step where the next leaf begins with the wanted one, by a
-/// seek otherwise.
+/// Moves between the chunks of a column: by number within a leaf, by one step if the next leaf starts with the wanted chunk,
+/// otherwise by a seek.
 /// </summary>
 internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHoldsPages
 {
@@ -20,20 +20,20 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
     private int leafCount;
 
     /// <summary>
-    /// The bytes of the chunk, empty if there is none. They live as long as the read transaction; in a write transaction, until
-    /// its next change of the column, after which another chunk is asked for.
+    /// The bytes of the chunk; empty if it does not exist. Valid as long as the read transaction; in a write transaction until
+    /// the next change of the column, after which another chunk must be read first.
     /// </summary>
     public ReadOnlySpan<byte> Read(long chunk)
     {
         if (chunk != current)
             Find(chunk);
-        Debug.Assert(!isThere || cursor!.IsValid, "what was found is gone with a change"); // found by it
+        Debug.Assert(!isThere || cursor!.IsValid, "a chunk is not read after a change"); // a chunk was found by the cursor
         return found.Span;
     }
 
     /// <summary>
-    /// The leaf that a chunk is in, where all chunks between its first and its last are there, for who goes along them: each is
-    /// found by its number less the first. It lives as what <see cref="Read"/> gives.
+    /// The leaf of a chunk, if it has no gaps between its first and last chunk, for callers that scan: a chunk's index in the
+    /// leaf is its number minus <paramref name="first"/>. Valid like the result of <see cref="Read"/>.
     /// </summary>
     public bool TryReadLeaf(long chunk, out LeafEntries leaf, out long first)
     {
@@ -44,19 +44,20 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
             Read(chunk);
             first = leafFirst;
             if (leafCount > 0)
-                cursor!.PrefetchNextLeaf(); // it found the leaf
+                cursor!.PrefetchNextLeaf(); // the cursor found the leaf
         }
 
         if (leafCount == 0)
             return false;
-        leaf = cursor!.Entries(keyRoom); // it found the leaf
+        Debug.Assert(chunk >= leafFirst && chunk < leafFirst + leafCount, "the leaf contains the chunk");
+        leaf = cursor!.Entries(keyRoom); // the cursor found the leaf
         return true;
     }
 
     /// <summary>
-    /// Begins to bring the leaf behind that of the chunk read last, which was there, into the caches, once for each.
+    /// Prefetches the leaf after that of the chunk read last, which must exist; once per leaf.
     /// </summary>
-    public void PrefetchNextLeaf() => cursor!.PrefetchNextLeafOnce(); // it found one
+    public void PrefetchNextLeaf() => cursor!.PrefetchNextLeafOnce(); // the cursor found the chunk read last
 
     private void Find(long chunk)
     {
@@ -79,8 +80,8 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
     }
 
     /// <summary>
-    /// Looks for a chunk outside of the leaf. Columns have hardly any gaps: within a leaf a chunk is found by its number, without
-    /// a look at keys.
+    /// Seeks a chunk outside the current leaf. Columns have hardly any gaps, so within a leaf a chunk is found by its number,
+    /// without reading keys.
     /// </summary>
     private bool TrySeek(Cursor cursor, long chunk, out ReadOnlySpan<byte> value)
     {
@@ -99,7 +100,7 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
         return true;
     }
 
-    /// <summary>Forgets the chunk it has found, as its page may go: it finds it again when it is asked.</summary>
+    /// <summary>Drops the current chunk, because its page may go away; the next read finds it again.</summary>
     public void ForgetPages()
     {
         current = -1;

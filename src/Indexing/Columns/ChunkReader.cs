@@ -3,10 +3,9 @@ using Treepie.Storage.Memory;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Reads chunks of a column for one query, in any order. A chunk that is asked for again at once is neither looked for nor
-/// counted again.
+/// Reads chunks of a column for one query, in any order. Reading the same chunk again at once neither finds nor counts it again.
 /// </summary>
-/// <param name="places">Where they lie.</param>
+/// <param name="places">Locates them.</param>
 /// <param name="meter">Counts them.</param>
 internal sealed class ChunkReader(ChunkPlaces places, QueryMeter meter)
 {
@@ -14,7 +13,7 @@ internal sealed class ChunkReader(ChunkPlaces places, QueryMeter meter)
     private long counted = -1;
     private HeldBytes found;
 
-    /// <summary>The bytes of the chunk, empty if there is none. They live as long as the read transaction.</summary>
+    /// <summary>The bytes of the chunk, empty if there is none. Valid as long as the read transaction.</summary>
     public ReadOnlySpan<byte> Read(long chunk)
     {
         if (chunk != current)
@@ -22,23 +21,22 @@ internal sealed class ChunkReader(ChunkPlaces places, QueryMeter meter)
         return found.Span;
     }
 
-    /// <summary>Whether it is the chunk that was read last.</summary>
+    /// <summary>Whether this is the chunk read last.</summary>
     public bool Has(long chunk) => chunk == current;
 
     /// <summary>
-    /// Says that so many places all over the column are going to be looked at: chunks that are not in memory are asked for where
-    /// that will be most of them.
+    /// Reads the whole column ahead from disk if <paramref name="count"/> reads all over it will touch most chunks.
     /// </summary>
     public void Announce(long count)
     {
         if (count >= places.Count)
-            places.Announce();
+            places.ReadAhead();
     }
 
-    /// <summary>Forgets the chunk it has found, as its page may go: it finds it again when it is asked.</summary>
+    /// <summary>Drops the current chunk, because its page may go away; the next read finds it again.</summary>
     public void ForgetPages() => current = -1;
 
-    /// <summary>Makes it that of another query.</summary>
+    /// <summary>Prepares for another query.</summary>
     public void Reset() => (current, counted) = (-1, -1);
 
     private void Find(long chunk)

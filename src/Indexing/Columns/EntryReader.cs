@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Terms;
 using Treepie.Storage;
@@ -6,10 +7,10 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Finds the records of entries, the words they name by number, and the values that lie in columns. One thread at a time; spans
-/// live until the next entry is asked for.
+/// Finds the records of entries, the words they refer to by number, and the values in columns. One thread at a time; spans are
+/// valid until the next entry is read.
 /// </summary>
-/// <param name="tree">Gives a tree by name; null where it does not exist.</param>
+/// <param name="tree">Returns a tree by name; null if it does not exist.</param>
 internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
 {
     private readonly Cursor? cursor = tree(TreeNames.Entries)?.OpenCursor();
@@ -21,7 +22,7 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
 
     public Span<byte> NumberRoom => numberRoom;
 
-    /// <summary>Makes it as one that was just opened: what it reads does not depend on what it read before.</summary>
+    /// <summary>Resets it as if just opened, so that reads do not depend on earlier ones.</summary>
     public void Reset()
     {
         cursor?.Reset();
@@ -38,6 +39,7 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
             var block = new EntryBlock(cursor.Value, EntryKey.Read(cursor.Key), keyRoom);
             if (block.MoveTo(id))
             {
+                Debug.Assert(block.Id == id, "the block is on the entry");
                 record = new EntryRecord(id, keyRoom.AsSpan(0, block.Key.Length), block.Heads, block.Items, this);
                 return true;
             }
@@ -47,7 +49,7 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
         return false;
     }
 
-    /// <summary>The record of an entry that others name.</summary>
+    /// <summary>The record of an entry that must exist.</summary>
     /// <exception cref="CorruptionException">There is none.</exception>
     public EntryRecord Get(long id) => TryGet(id, out EntryRecord record)
         ? record
@@ -67,7 +69,7 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
                     + $"again.");
     }
 
-    /// <summary>The sort values of the entry's chunk, and its slot there.</summary>
+    /// <summary>The sort values of the entry's chunk, and the entry's slot in it.</summary>
     public SortChunk SortChunkOf(int field, long id, out int slot)
     {
         if (!columns.TryGetValue(field, out SortColumn? column))

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using Treepie.Storage;
@@ -6,14 +7,15 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Lengths (in terms) of a full-text field for the 4,096 entries of each of seven windows, read in place: four pages, nearly
-/// full, which come from the disk together. What scores some entries of a window looks once for their lengths. Key in the tree:
-/// number of the chunk, 8 bytes big-endian.
+/// Lengths (in terms) of a full-text field for the 4,096 entries of each of seven windows, read in place: four nearly full pages
+/// that are read from disk together. Scoring some entries of a window takes one lookup of their lengths. Key in the tree: number
+/// of the chunk, 8 bytes big-endian.
 /// <code>
 /// OFFSET  SIZE  MEANING
-/// 0       7     by window: w, bytes of a length: 1, 2 or 4; 0 where no entry of it has one
+/// 0       7     per window: w, bytes of a length: 1, 2 or 4; 0 if no entry of the window has one
 /// 7       1     0
-/// 8             by window: lengths of its 4,096 entries, w bytes each; of the last window that has any up to its last, entries behind have none (0)
+/// 8             per window: lengths of its 4,096 entries, w bytes each; the last window with lengths ends with the last of them,
+///               entries after it have none (0)
 /// </code>
 /// </summary>
 internal readonly ref struct NormChunk
@@ -21,10 +23,10 @@ internal readonly ref struct NormChunk
     public const int WindowBits = 12;
     public const int WindowEntries = 1 << WindowBits;
 
-    /// <summary>Windows of a chunk: with eight, a fifth of its pages would be empty.</summary>
+    /// <summary>Windows per chunk: with eight, a fifth of its pages would be empty.</summary>
     public const int Windows = 7;
 
-    /// <summary>Entries of a chunk.</summary>
+    /// <summary>Entries per chunk.</summary>
     public const int Entries = Windows * WindowEntries;
 
     /// <summary>Longest encoding.</summary>
@@ -32,15 +34,15 @@ internal readonly ref struct NormChunk
 
     private const int HeadBytes = sizeof(ulong);
 
-    /// <summary>A number of this, times bytes as a number, has their sum in its highest byte.</summary>
+    /// <summary>Multiplying eight bytes by this puts their sum into the highest byte.</summary>
     private const ulong EveryByte = 0x0101_0101_0101_0101;
 
     private readonly ReadOnlySpan<byte> lengths;
     private readonly int width;
 
     /// <summary>The lengths of one window.</summary>
-    /// <param name="bytes">The chunk; empty: there is none.</param>
-    /// <param name="window">The window, of all there are.</param>
+    /// <param name="bytes">The chunk; empty if it does not exist.</param>
+    /// <param name="window">The window, counted over all chunks.</param>
     public NormChunk(ReadOnlySpan<byte> bytes, long window)
     {
         if (bytes.Length < HeadBytes)
@@ -63,37 +65,38 @@ internal readonly ref struct NormChunk
     /// <summary>The place of an entry in its window.</summary>
     public static int SlotOf(long id) => (int)id & (WindowEntries - 1);
 
-    /// <summary>Lengths up to the last that may be there.</summary>
+    /// <summary>Number of lengths stored.</summary>
     public int Count => width == 0 ? 0 : lengths.Length / width;
 
-    /// <summary>The length of an entry. Nearly all are bytes, and then this is a look at one.</summary>
+    /// <summary>The length of an entry. Nearly all lengths are bytes, which take one access.</summary>
     public int this[int slot]
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         get => width == 1 && (uint)slot < (uint)lengths.Length ? lengths[slot] : Other(slot);
     }
 
-    /// <summary>The lengths as bytes, where they are kept as such; empty where they are longer.</summary>
+    /// <summary>The lengths as bytes; empty if they are wider.</summary>
     public ReadOnlySpan<byte> Bytes => width == 1 ? lengths : default;
 
     /// <summary>
-    /// Of a chunk, which may be empty, the lengths of the entries of its first windows as bytes, one behind the other, up to the
-    /// first window whose lengths are none: nearly always of all.
+    /// The lengths of the first windows of a chunk, which may be empty, as consecutive bytes, up to the first window whose
+    /// lengths are not bytes; nearly always all windows.
     /// </summary>
     public static ReadOnlySpan<byte> Plain(ReadOnlySpan<byte> chunk)
     {
         if (chunk.Length < HeadBytes)
             return default;
-        // the last byte is 0: at most as many as there are
+        // The last byte of the header is 0, which bounds the count of windows.
         int windows = BitOperations.TrailingZeroCount(BinaryPrimitives.ReadUInt64LittleEndian(chunk) ^ EveryByte) >> 3;
         return chunk.Slice(HeadBytes, Math.Min(windows << WindowBits, chunk.Length - HeadBytes));
     }
 
-    /// <summary>Encodes the lengths of a chunk; returns the bytes written, 0 where there are none.</summary>
-    /// <param name="lengths">All of them: <see cref="Entries"/>.</param>
-    /// <param name="output">Room for <see cref="MaxBytes"/>.</param>
+    /// <summary>Encodes the lengths of a chunk; returns the bytes written, 0 if there are no lengths.</summary>
+    /// <param name="lengths">All <see cref="Entries"/> lengths.</param>
+    /// <param name="output">At least <see cref="MaxBytes"/>.</param>
     public static int Encode(ReadOnlySpan<int> lengths, Span<byte> output)
     {
+        Debug.Assert(lengths.Length == Entries, "a chunk has a length for each entry");
         output[..HeadBytes].Clear();
         int count = lengths.LastIndexOfAnyExcept(0) + 1;
         int end = 0;
@@ -103,6 +106,7 @@ internal readonly ref struct NormChunk
             int width = !mine.ContainsAnyExcept(0) ? 0
                 : !mine.ContainsAnyExceptInRange(0, byte.MaxValue) ? 1
                 : !mine.ContainsAnyExceptInRange(0, ushort.MaxValue) ? 2 : 4;
+            Debug.Assert(!mine.ContainsAnyInRange(int.MinValue, -1), "a length is not negative");
             output[place] = (byte)width;
             end = Math.Max(end, HeadBytes);
             end += Write(mine, width, output[end..]);

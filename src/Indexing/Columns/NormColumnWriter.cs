@@ -1,24 +1,25 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Columns;
 
-/// <summary>Changes the lengths of one full-text field; as <see cref="SortColumnWriter"/>.</summary>
+/// <summary>Changes the lengths of one full-text field, like <see cref="SortColumnWriter"/>.</summary>
 internal sealed class NormColumnWriter
 {
     private readonly int[] lengths = new int[NormChunk.Entries];
     private readonly byte[] output = new byte[NormChunk.MaxBytes];
-    private Tree column = null!; // Begin comes first
+    private Tree column = null!; // Begin sets it before any change
     private long chunk = -1;
 
-    /// <summary>Goes to another field; what was not written of the one before is forgotten.</summary>
+    /// <summary>Switches to another field; discards changes that were not flushed.</summary>
     public void Begin(Tree norms)
     {
         column = norms;
         chunk = -1;
     }
 
-    /// <summary>Sets the length of an entry, 0 to remove it; returns the length it had.</summary>
+    /// <summary>Sets the length of an entry, 0 to remove it; returns the old length.</summary>
     public int Set(long id, int length)
     {
         long number = NormChunk.NumberOf(NormChunk.WindowOf(id));
@@ -28,13 +29,14 @@ internal sealed class NormColumnWriter
             Load(number);
         }
 
+        Debug.Assert(chunk == number && length >= 0, "the loaded chunk contains the entry");
         ref int slot = ref lengths[(int)(id - (number * NormChunk.Entries))];
         int old = slot;
         slot = length;
         return old;
     }
 
-    /// <summary>Writes the last chunk.</summary>
+    /// <summary>Writes the loaded chunk.</summary>
     public void Flush()
     {
         if (chunk < 0)
@@ -52,6 +54,7 @@ internal sealed class NormColumnWriter
 
     private void Load(long number)
     {
+        Debug.Assert(chunk < 0, "the previous chunk is written");
         chunk = number;
         Array.Clear(lengths);
         Span<byte> key = stackalloc byte[sizeof(long)];

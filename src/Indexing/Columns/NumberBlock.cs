@@ -8,21 +8,21 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// The sort values of the 4,096 entries of a window, where all of them are whole numbers from −2⁵³ to 2⁵³, read in place: of each
-/// the highest eight bits apart from the others, so that a range is held against 64 of them at a time, and the others are asked
-/// only of those few that have the same highest bits as an end of the range. Key in the tree: entry id / 4,096, 8 bytes
-/// big-endian; its entries have no <see cref="SortChunk"/>.
+/// The sort values of the 4,096 entries of a window whose values are all whole numbers from −2⁵³ to 2⁵³, read in place. The
+/// highest eight bits of each value are stored apart from the rest, so that a range is compared with 64 of them at a time and the
+/// rest is read only for the few values that share the highest bits of an end of the range. Key in the tree: entry id / 4,096, 8
+/// bytes big-endian; its entries have no <see cref="SortChunk"/>.
 /// <code>
 /// OFFSET   SIZE     MEANING
-/// 0        2        n, slots: 1 to 4,096, little-endian; entries behind the last have no value
+/// 0        2        n, slots: 1 to 4,096, little-endian; entries after the last slot have no value
 /// 2        1        w, bits of a value: 0, or 8 to 55
-/// 3        1        1: each slot has a value; 0: bits say which
-/// 4        8        the least, little-endian
-/// 12       8        the greatest, little-endian
-/// 20       44       0: what is behind begins with a line of the processor's cache where the block has pages of its own
-/// 64       64·g     where w is not 0: the highest 8 bits of the value of each slot, less the least, a byte each; g = ⌈n / 64⌉
-/// …        8·g      where bits say which slots have a value: these, little-endian
-/// …        8·g·v    where v = w − 8 is more than 0: the other v bits of each, lowest first; then eight bytes of 0
+/// 3        1        1 if each slot has a value; 0 if a bitmap says which
+/// 4        8        the least value, little-endian
+/// 12       8        the greatest value, little-endian
+/// 20       44       0, so that the rest starts at a cache line if the block has pages of its own
+/// 64       64·g     if w is not 0: the highest 8 bits of each slot's value minus the least, a byte each; g = ⌈n / 64⌉
+/// …        8·g      if not every slot has a value: the bitmap of those that do, little-endian
+/// …        8·g·v    if v = w − 8 is above 0: the other v bits of each, lowest first; then eight bytes of 0
 /// </code>
 /// </summary>
 internal readonly ref struct NumberBlock
@@ -30,7 +30,7 @@ internal readonly ref struct NumberBlock
     public const int EntryBits = PostingWindow.SizeBits;
     public const int Entries = 1 << EntryBits;
 
-    /// <summary>Chunks it stands for.</summary>
+    /// <summary>Number of chunks that it replaces.</summary>
     public const int Chunks = Entries / SortChunk.Entries;
 
     public const int WidthOffset = 2;
@@ -39,10 +39,10 @@ internal readonly ref struct NumberBlock
     public const int GreatestOffset = 12;
     public const int HeaderBytes = 64;
 
-    /// <summary>Bits of a value that lie apart.</summary>
+    /// <summary>Bits of a value that are stored apart.</summary>
     public const int HighBits = 8;
 
-    /// <summary>Bytes behind the lowest bits: eight are read at a time.</summary>
+    /// <summary>Bytes after the lowest bits: eight are read at a time.</summary>
     public const int SlackBytes = sizeof(ulong);
 
     /// <summary>Widest value.</summary>
@@ -51,7 +51,7 @@ internal readonly ref struct NumberBlock
     /// <summary>Longest encoding.</summary>
     public const int MaxBytes = HeaderBytes + Entries + (Entries / 8) + (Entries / 8 * (MaxBits - HighBits)) + SlackBytes;
 
-    /// <summary>Of so many of 64 values whose lower bits have to be looked at all are compared, eight at a time.</summary>
+    /// <summary>From this many of 64 values whose lower bits matter, all are compared, eight at a time.</summary>
     private const int FromWhereAll = 16;
 
     private readonly ReadOnlySpan<byte> bytes;
@@ -59,7 +59,7 @@ internal readonly ref struct NumberBlock
     private readonly int lowStart;
 
     /// <param name="bytes">The value.</param>
-    /// <exception cref="CorruptionException">It is none.</exception>
+    /// <exception cref="CorruptionException">It is not a block.</exception>
     public NumberBlock(ReadOnlySpan<byte> bytes)
     {
         this.bytes = bytes;
@@ -82,10 +82,10 @@ internal readonly ref struct NumberBlock
         }
     }
 
-    /// <summary>Slots.</summary>
+    /// <summary>Number of slots.</summary>
     public int Count { get; }
 
-    /// <summary>Whether each of them has a value.</summary>
+    /// <summary>Whether each slot has a value.</summary>
     public bool HasAll { get; }
 
     /// <summary>Whether each entry of the window has a value.</summary>
@@ -94,10 +94,10 @@ internal readonly ref struct NumberBlock
     /// <summary>The least value.</summary>
     public long Least { get; }
 
-    /// <summary>The greatest.</summary>
+    /// <summary>The greatest value.</summary>
     public long Greatest => BinaryPrimitives.ReadInt64LittleEndian(bytes[GreatestOffset..]);
 
-    /// <summary>Bits of a value that are not apart.</summary>
+    /// <summary>Bits of a value that are not stored apart.</summary>
     private int LowBits { get; }
 
     private int Groups => (Count + SortChunk.Entries - 1) >> SortChunk.EntryBits;
@@ -110,10 +110,11 @@ internal readonly ref struct NumberBlock
     /// <summary>Whether a slot has a value.</summary>
     public bool Has(int slot) => slot < Count && (HasAll || (bytes[presentStart + (slot >> 3)] >> (slot & 7) & 1) != 0);
 
-    /// <summary>The value of a slot that has one.</summary>
+    /// <summary>The value of a slot, which must have one.</summary>
     public long ValueAt(int slot) => Least + (long)Above(slot);
 
-    /// <summary>Leaves the 64 words of a window those of their entries that have a value between two, both included.</summary>
+    /// <summary>Keeps in the 64 words of a window the entries with a value from <paramref name="low"/> to
+    /// <paramref name="high"/>, inclusive.</summary>
     public void Between(long low, long high, Span<ulong> words)
     {
         int groups = Groups;
@@ -151,17 +152,18 @@ internal readonly ref struct NumberBlock
     }
 
     /// <summary>
-    /// Counts, of some entries of a window each of which has a value, those with one between two, both included, as far as their
-    /// highest bits tell, and asks for the lower ones of the others, to be counted by <see cref="CountOpen"/>.
+    /// Counts the entries of a window in which each entry has a value that are surely in an inclusive range by their highest
+    /// bits. The undecided ones are returned and prefetched for <see cref="CountOpen"/>.
     /// </summary>
     /// <param name="low">The lower end.</param>
     /// <param name="high">The upper.</param>
     /// <param name="entries">The entries: a list, or a bitmap.</param>
-    /// <param name="open">Room for 4,096 offsets: gets those of the others.</param>
-    /// <param name="openCount">How many they are.</param>
+    /// <param name="open">Receives the offsets of the undecided entries: up to 4,096.</param>
+    /// <param name="openCount">Number of undecided entries.</param>
     public int CountBetween(long low, long high, in PostingWindow entries, Span<ushort> open, out int openCount)
     {
-        Debug.Assert(IsWhole && entries.Form is WindowSetForm.List or WindowSetForm.Bits);
+        Debug.Assert(IsWhole, "each entry of the window has a value");
+        Debug.Assert(entries.Form is WindowSetForm.List or WindowSetForm.Bits, "the entries are a list or a bitmap");
         openCount = 0;
         if (low > high || low > Greatest || high < Least)
             return 0;
@@ -179,7 +181,7 @@ internal readonly ref struct NumberBlock
         return count;
     }
 
-    /// <summary>How many of the offsets that <see cref="CountBetween"/> left open have a value between the two.</summary>
+    /// <summary>Counts the offsets left undecided by <see cref="CountBetween"/> whose value is in the range.</summary>
     public int CountOpen(long low, long high, ReadOnlySpan<ushort> open)
     {
         (ulong from, ulong to) = Above(low, high);
@@ -190,13 +192,13 @@ internal readonly ref struct NumberBlock
         return count;
     }
 
-    /// <summary>By how much the ends of a range, in which some values are, exceed the least.</summary>
+    /// <summary>The distances of the ends of a range from the least value; some values are in the range.</summary>
     private (ulong From, ulong To) Above(long low, long high) =>
         (low <= Least ? 0 : (ulong)(low - Least), (ulong)(Math.Min(high, Greatest) - Least));
 
     /// <summary>
-    /// Of such a range, the highest bits that a value in it may have, and those with which it is in it whatever its lower bits
-    /// are. Not all values are in it, so they differ, and have bits.
+    /// For such a range, the highest bits that a value in it may have, and those with which a value is in it regardless of its
+    /// lower bits. Not all values are in the range, so values differ and have bits.
     /// </summary>
     private (ByteRange Outer, ByteRange Inner) Highest(ulong from, ulong to)
     {
@@ -205,11 +207,11 @@ internal readonly ref struct NumberBlock
         return (outer, new ByteRange(outer.First + ((from & mask) == 0 ? 0 : 1), outer.Last - ((to & mask) == mask ? 0 : 1)));
     }
 
-    /// <summary>Whether a slot has a value between two, both included.</summary>
+    /// <summary>Whether a slot has a value in an inclusive range.</summary>
     public bool IsBetween(int slot, long low, long high) =>
         Has(slot) && ValueAt(slot) is var value && value >= low && value <= high;
 
-    /// <summary>Of offsets in the window, keeps in place those with a value between two; returns how many stay.</summary>
+    /// <summary>Keeps, in place, the offsets with a value in an inclusive range; returns how many remain.</summary>
     public int Keep(long low, long high, Span<ushort> offsets)
     {
         int kept = 0;
@@ -222,7 +224,7 @@ internal readonly ref struct NumberBlock
         return kept;
     }
 
-    /// <summary>Of 64 slots those that are in the range, as far as the highest bits are those of an end.</summary>
+    /// <summary>Of 64 slots, those in the range, provided that their highest bits equal those of an end.</summary>
     private ulong EdgesOf(ReadOnlySpan<byte> highest, ReadOnlySpan<byte> lowest, ByteRange outer, uint from, uint to)
     {
         uint mask = (1u << LowBits) - 1;
@@ -235,20 +237,20 @@ internal readonly ref struct NumberBlock
         return fits;
     }
 
-    /// <summary>Of some of 64 slots those that are in the range.</summary>
-    private ulong EdgesOf(int group, ulong asked, ulong from, ulong span)
+    /// <summary>Of the wanted ones among 64 slots, those in the range.</summary>
+    private ulong EdgesOf(int group, ulong wanted, ulong from, ulong span)
     {
         ulong found = 0;
-        for (; asked != 0; asked &= asked - 1)
+        for (; wanted != 0; wanted &= wanted - 1)
         {
-            int slot = BitOperations.TrailingZeroCount(asked);
+            int slot = BitOperations.TrailingZeroCount(wanted);
             found |= (Above((group << SortChunk.EntryBits) + slot) - from <= span ? 1UL : 0) << slot;
         }
 
         return found;
     }
 
-    /// <summary>By how much the value of a slot exceeds the least.</summary>
+    /// <summary>The distance of a slot's value from the least value.</summary>
     private ulong Above(int slot)
     {
         if (IsConstant)

@@ -5,12 +5,11 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Columns;
 
-/// <summary>A <see cref="NumberBlock"/> that is changed. Scratch, for one block after the other.</summary>
+/// <summary>Edits a <see cref="NumberBlock"/>. Reusable for one block after another.</summary>
 internal sealed class NumberBlockEditor
 {
     /// <summary>
-    /// A block may have so many slots for each value, and <see cref="FreeSlots"/>: of values far from each other chunks are
-    /// smaller.
+    /// A block may have this many slots per value, plus <see cref="FreeSlots"/>; for sparser values chunks are smaller.
     /// </summary>
     private const int MaxSlotsOfValue = 8;
 
@@ -19,10 +18,10 @@ internal sealed class NumberBlockEditor
     private readonly long[] values = new long[NumberBlock.Entries];
     private readonly ulong[] present = new ulong[NumberBlock.Chunks];
 
-    /// <summary>Begins with no values.</summary>
+    /// <summary>Starts without values.</summary>
     public void Clear() => Array.Clear(present);
 
-    /// <summary>Begins with those of a block.</summary>
+    /// <summary>Starts with the values of a block.</summary>
     public void Load(NumberBlock block)
     {
         Clear();
@@ -35,7 +34,7 @@ internal sealed class NumberBlockEditor
         }
     }
 
-    /// <summary>Gives a slot a number; false where a block cannot have it, and nothing is changed then.</summary>
+    /// <summary>Sets the number of a slot; false, with nothing changed, if a block cannot store it.</summary>
     public bool TrySet(int slot, ReadOnlySpan<byte> numberKey)
     {
         if (!NumberKey.TryToLong(numberKey, out long value) || value is < -SortChunk.MaxPacked or > SortChunk.MaxPacked)
@@ -45,17 +44,17 @@ internal sealed class NumberBlockEditor
         return true;
     }
 
-    /// <summary>Takes the value of a slot away.</summary>
+    /// <summary>Removes the value of a slot.</summary>
     public void Remove(int slot) => present[slot >> 6] &= ~(1UL << slot);
 
-    /// <summary>The value of a slot; false where it has none.</summary>
+    /// <summary>The value of a slot; false if it has none.</summary>
     public bool TryGet(int slot, out long value)
     {
         value = values[slot];
         return (present[slot >> 6] >> slot & 1) != 0;
     }
 
-    /// <summary>Writes the block; returns its bytes, 0 if no slot has a value, -1 if chunks are the better form.</summary>
+    /// <summary>Writes the block; returns its length in bytes, 0 if no slot has a value, -1 if chunks are smaller.</summary>
     public int Encode(Span<byte> output)
     {
         int groups = 0, entries = 0;
@@ -76,7 +75,8 @@ internal sealed class NumberBlockEditor
         int width = 64 - BitOperations.LeadingZeroCount((ulong)(greatest - least));
         if (width > 0)
             width = Math.Max(width, NumberBlock.HighBits);
-        Debug.Assert(width <= NumberBlock.MaxBits);
+        Debug.Assert(width <= NumberBlock.MaxBits, "values from −2⁵³ to 2⁵³ differ by 54 bits");
+        Debug.Assert(entries <= count && count <= NumberBlock.Entries, "values are within the slots");
         int lowBits = Math.Max(0, width - NumberBlock.HighBits);
         int presentStart = NumberBlock.HeaderBytes + (width == 0 ? 0 : groups * SortChunk.Entries),
             lowStart = presentStart + (hasAll ? 0 : groups * sizeof(ulong));

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Terms;
@@ -10,53 +11,53 @@ namespace Treepie.Indexing.Columns;
 /// id / 64), 8 bytes big-endian.
 /// <code>
 /// OFFSET   SIZE  MEANING
-/// 0        1     n, slots; entries behind the last have no value. 128 more: packed, see below
+/// 0        1     n, slots; entries after the last slot have no value. Plus 128 if packed, see below
 /// 1        13·n  slots
-/// 1+13·n   …     texts beyond their first eight bytes
+/// 1+13·n   …     texts after their first eight bytes
 /// a slot:
 /// 0        1     SortTag
 /// 1        8     number: first eight bytes of its NumberKey; text: its first eight bytes, zero-filled; both order as bytes
 /// 9        2     number: last two bytes of its key; text: its length, little-endian
-/// 11       2     text: where the rest begins among the texts
-/// packed, where all values are whole numbers from −2⁵³ to 2⁵³ that lie close to each other:
+/// 11       2     text: start of the rest among the texts
+/// packed, if all values are whole numbers from −2⁵³ to 2⁵³ close to each other:
 /// 1        1     w, bits of a value: 0 to 56
-/// 2        8     the least of them, little-endian
-/// 10       8     a bit for each slot: whether it has a value
-/// 18       …     for each slot its value less the least, w bits, lowest first; seven bytes more than needed
-/// packed, where all values are texts that repeat:
+/// 2        8     the least value, little-endian
+/// 10       8     one bit per slot: whether it has a value
+/// 18       …     per slot its value minus the least, w bits, lowest first; seven bytes more than needed
+/// packed, if all values are texts that repeat:
 /// 1        1     255
-/// 2        1     t, different texts
-/// 3        1     w, bits of a place; 128 more where ends take two bytes
-/// 4        t, 2t where each text ends
-/// …        …     for each slot which text it has, w bits, lowest first; t: no value
+/// 2        1     t, number of distinct texts
+/// 3        1     w, bits of a place; plus 128 if ends take two bytes
+/// 4        t, 2t end of each text
+/// …        …     per slot the place of its text, w bits, lowest first; t if it has no value
 /// …        …     the texts; eight bytes of 0
 /// </code>
-/// A text is compared by its first eight bytes without touching the rest, which is read for ties only. Where few texts are the
-/// values of many entries they lie in a <see cref="TextBlock"/>, and where all values of a window are whole numbers they lie in a
-/// <see cref="NumberBlock"/>: a chunk is a part of either.
+/// A text is compared by its first eight bytes; the rest is read for ties only. A few texts shared by many entries are in a
+/// <see cref="TextBlock"/>, and a window of whole numbers is in a <see cref="NumberBlock"/>: a chunk is then a part of either.
 /// </summary>
 /// <param name="bytes">The chunk, or the block of texts.</param>
-/// <param name="part">Which part of the block it is, from 1 on; 0: it is a chunk; less: a part of a block of numbers.</param>
+/// <param name="part">The part of the block of texts, from 1 on; 0 for a chunk of its own; negative for a part of a block of
+/// numbers.</param>
 internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
 {
-    /// <summary>Whole numbers up to this, and down to less this, are doubles exactly.</summary>
+    /// <summary>Whole numbers from minus this to this are exact as doubles.</summary>
     public const long MaxPacked = 1L << 53;
 
-    /// <summary>Widest packed value: with the seven bits in front of it in its first byte, it is in eight bytes.</summary>
+    /// <summary>Widest packed value: with up to seven bits before it in its first byte, it lies within eight bytes.</summary>
     public const int MaxPackedBits = 56;
 
-    /// <summary>Of so many entries that are asked about all 64 are compared, eight at a time.</summary>
+    /// <summary>From this many wanted entries, all 64 are compared, eight at a time.</summary>
     private const int FromWhereAll = 10;
 
     public const int PackedHeaderBytes = 18;
     public const int PackedFlag = 128;
 
-    /// <summary>In the place of a width: texts.</summary>
+    /// <summary>Marks texts, in the place of a width.</summary>
     public const byte TextMark = byte.MaxValue;
 
     public const int TextsHeaderBytes = 4;
 
-    /// <summary>Ends of texts take two bytes.</summary>
+    /// <summary>Flag: ends of texts take two bytes.</summary>
     public const int WideFlag = 128;
 
     public const int EntryBits = 6;
@@ -73,7 +74,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
 
     public int Count => IsOfBlock || IsOfNumbers ? Entries : bytes.IsEmpty ? 0 : bytes[0] & ~PackedFlag;
 
-    /// <summary>Whether all values are whole numbers that lie close to each other, in a chunk of their own.</summary>
+    /// <summary>Whether all values are whole numbers close to each other, in a chunk of their own.</summary>
     public bool IsPacked => part == 0 && !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] != TextMark;
 
     private bool IsOfBlock => part > 0;
@@ -100,7 +101,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         return !IsPacked ? (SortTag)Slot(slot)[0] : HasPacked(slot) ? SortTag.Number : SortTag.None;
     }
 
-    /// <summary>The first eight bytes of a value (0 where there is none) as a number that orders as they do.</summary>
+    /// <summary>The first eight bytes of a value as an integer with the same order; 0 if there is no value.</summary>
     public ulong HeadAt(int slot) => IsOfBlock || IsTexts
         ? TextHead(slot)
         : !IsWhole
@@ -120,7 +121,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     /// <summary>A number as the nearest double.</summary>
     public double DoubleAt(int slot) => IsWhole ? PackedAt(slot) : NumberKey.ToDouble(Slot(slot).Slice(1, NumberKey.Bytes));
 
-    /// <summary>A number as <see cref="NumberKey.ToSaturatedLong"/> gives it.</summary>
+    /// <summary>A number as <see cref="NumberKey.ToSaturatedLong"/> returns it.</summary>
     public long LongAt(int slot) => IsWhole ? PackedAt(slot) : NumberKey.ToSaturatedLong(Slot(slot).Slice(1, NumberKey.Bytes));
 
     public int TextLengthAt(int slot) =>
@@ -137,8 +138,8 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     }
 
     /// <summary>
-    /// The first eight bytes of a text, as <see cref="HeadAt"/> gives them, and its length, with one look at where it lies; false
-    /// where the slot has no text.
+    /// The first eight bytes of a text, like <see cref="HeadAt"/>, and its length, with one lookup of its place; false if the
+    /// slot has no text.
     /// </summary>
     public bool TryTextHead(int slot, out ulong head, out int length)
     {
@@ -192,13 +193,13 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
             : bytes.Slice(1 + (Count * SlotBytes) + BinaryPrimitives.ReadUInt16LittleEndian(Slot(slot)[11..]), length);
     }
 
-    /// <summary>Bits that say which of so many texts, or none.</summary>
+    /// <summary>Bits that encode one of <paramref name="texts"/> texts, or none.</summary>
     public static int PlaceBits(int texts) => 32 - BitOperations.LeadingZeroCount((uint)texts);
 
-    /// <summary>Bytes of the places of so many slots: two are read at a time.</summary>
+    /// <summary>Bytes of the places of <paramref name="slots"/> slots; two bytes are read at a time.</summary>
     public static int PlaceBytes(int slots, int bits) => ((slots * bits) + 7) >> 3;
 
-    /// <summary>Which of the different texts a slot has; as many as there are where it has none.</summary>
+    /// <summary>The place of a slot's text among the distinct texts; their number if it has none.</summary>
     private int PlaceAt(int slot)
     {
         int width = bytes[3] & ~WideFlag;
@@ -230,7 +231,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         return bytes.Slice(TextsStart + start, End(place) - start);
     }
 
-    /// <summary>As <see cref="HeadAt"/>: behind the last text there are eight bytes to be read.</summary>
+    /// <summary>Like <see cref="HeadAt"/>; eight readable bytes follow the last text.</summary>
     private ulong TextHead(int slot)
     {
         if (IsOfBlock)
@@ -247,11 +248,12 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     }
 
     /// <summary>
-    /// Of a packed chunk: the asked-for slots, a bit each, whose values are between two numbers, both included.
+    /// For a packed chunk: the wanted slots, one bit each, whose values are in an inclusive range.
     /// </summary>
-    public ulong PackedBetween(long low, long high, ulong asked)
+    public ulong PackedBetween(long low, long high, ulong wanted)
     {
-        asked &= BinaryPrimitives.ReadUInt64LittleEndian(bytes[10..]);
+        Debug.Assert(IsPacked, "only a packed chunk has packed values");
+        wanted &= BinaryPrimitives.ReadUInt64LittleEndian(bytes[10..]);
         int width = bytes[1];
         ulong mask = (1UL << width) - 1;
         long least = BinaryPrimitives.ReadInt64LittleEndian(bytes[2..]);
@@ -259,16 +261,16 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         if (low > high || low > greatest || high < least)
             return 0;
         if (low <= least && high >= greatest)
-            return asked;
+            return wanted;
 
         ulong from = low <= least ? 0 : (ulong)(low - least), span = (ulong)(high - least) - from, found = 0;
         ReadOnlySpan<byte> values = bytes[PackedHeaderBytes..];
-        if (width <= PackedKernels.MaxBits && Count == Entries && BitOperations.PopCount(asked) >= FromWhereAll)
-            // no wider: what is below would come around
-            return asked & PackedKernels.Between(values, width, (uint)from, (uint)Math.Min(span, mask - from));
-        for (; asked != 0; asked &= asked - 1)
+        if (width <= PackedKernels.MaxBits && Count == Entries && BitOperations.PopCount(wanted) >= FromWhereAll)
+            // The span is limited to the width: values below the range would wrap around.
+            return wanted & PackedKernels.Between(values, width, (uint)from, (uint)Math.Min(span, mask - from));
+        for (; wanted != 0; wanted &= wanted - 1)
         {
-            int slot = BitOperations.TrailingZeroCount(asked), bit = slot * width;
+            int slot = BitOperations.TrailingZeroCount(wanted), bit = slot * width;
             ulong value = (BinaryPrimitives.ReadUInt64LittleEndian(values[(bit >> 3)..]) >> (bit & 7)) & mask;
             found |= (value - from <= span ? 1UL : 0) << slot;
         }
@@ -276,7 +278,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         return found;
     }
 
-    /// <summary>Whether all values are whole numbers, wherever they lie.</summary>
+    /// <summary>Whether all values are whole numbers, in a chunk or a block.</summary>
     private bool IsWhole => IsOfNumbers || IsPacked;
 
     private bool HasPacked(int slot) =>

@@ -2,10 +2,10 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Columns;
 
-/// <summary>The sort values of one field, chunk by chunk, wherever these lie.</summary>
+/// <summary>The sort values of one field, chunk by chunk, in any of their forms.</summary>
 /// <param name="chunks">Chunks by number.</param>
-/// <param name="blocks">Blocks of texts; null: the field never had one.</param>
-/// <param name="numbers">Blocks of numbers; null: the field never had one.</param>
+/// <param name="blocks">Blocks of texts; null if the field never had one.</param>
+/// <param name="numbers">Blocks of numbers; null if the field never had one.</param>
 internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks, ChunkCursor? numbers)
 {
     private const int ChunkBits = TextBlock.EntryBits - SortChunk.EntryBits;
@@ -14,7 +14,7 @@ internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks, ChunkC
     /// <summary>Whether it has blocks of numbers.</summary>
     public bool HasNumbers => numbers is not null;
 
-    /// <summary>A chunk; it lives as what <see cref="ChunkCursor.Read"/> gives.</summary>
+    /// <summary>A chunk; valid like the result of <see cref="ChunkCursor.Read"/>.</summary>
     public SortChunk Read(long chunk)
     {
         if (numbers is not null && numbers.Read(chunk >> NumberChunkBits) is { IsEmpty: false } window)
@@ -24,7 +24,7 @@ internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks, ChunkC
         return new SortChunk(chunks.Read(chunk));
     }
 
-    /// <summary>The numbers of a window; false where its entries have chunks or texts, or no values.</summary>
+    /// <summary>The numbers of a window; false if its entries have chunks or texts, or no values.</summary>
     public bool TryReadNumbers(long window, out NumberBlock found)
     {
         ReadOnlySpan<byte> bytes = numbers is null ? default : numbers.Read(window);
@@ -33,7 +33,7 @@ internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks, ChunkC
     }
 
     /// <summary>
-    /// As <see cref="ChunkCursor.TryReadLeaf"/>, of a window without numbers of its own: false where there may be blocks of
+    /// Like <see cref="ChunkCursor.TryReadLeaf"/>, for a window without a block of numbers; false if there may be blocks of
     /// texts.
     /// </summary>
     public bool TryReadLeaf(long chunk, out LeafEntries leaf, out long first)
@@ -45,7 +45,7 @@ internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks, ChunkC
         return false;
     }
 
-    /// <summary>A block of texts; false where its entries have chunks, or no values.</summary>
+    /// <summary>A block of texts; false if its entries have chunks, or no values.</summary>
     public bool TryReadBlock(long block, out TextBlock found)
     {
         ReadOnlySpan<byte> bytes = blocks is null ? default : blocks.Read(block);
@@ -53,12 +53,12 @@ internal sealed class SortColumn(ChunkCursor chunks, ChunkCursor? blocks, ChunkC
         return !bytes.IsEmpty;
     }
 
-    /// <summary>As <see cref="TryReadBlock"/>, for who goes along most of them: the next are asked for.</summary>
+    /// <summary>Like <see cref="TryReadBlock"/>, for scans: the next leaf is prefetched.</summary>
     public bool TryReadBlockAlong(long block, out TextBlock found)
     {
         bool isThere = TryReadBlock(block, out found);
         if (isThere)
-            blocks!.PrefetchNextLeaf(); // it has found one
+            blocks!.PrefetchNextLeaf(); // it found a block
         return isThere;
     }
 }

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Terms;
@@ -8,11 +9,12 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// Changes sort values of one field. Entries come in ascending order; a chunk is read and written once. Numbers of a window are a
-/// <see cref="NumberBlock"/> as long as all its values are such numbers, and texts of neighbouring entries a
-/// <see cref="TextBlock"/> as long as few of them differ. A block for which that is no longer so is taken apart into chunks, and
-/// stays so. One is used for one field of one write transaction after the other: <see cref="Begin"/>, changes,
-/// <see cref="Flush"/>.
+/// Changes sort values of one field. Entries come in ascending order; a chunk is read and written once. A window is a
+/// <see cref="NumberBlock"/> while all its values are suitable numbers, and neighbouring entries are a <see cref="TextBlock"/>
+/// while they have few distinct texts. Otherwise the block is split into chunks for good. Reusable for one field and transaction
+/// after another: <see cref="Begin"/>, changes, <see cref="Flush"/>. Invariants:
+/// 1. Values of an entry are in exactly one of: the window's numbers, the block's texts, a chunk.
+/// 2. The loaded chunk lies in the loaded block, which lies in the loaded window.
 /// </summary>
 internal sealed class SortColumnWriter
 {
@@ -26,10 +28,10 @@ internal sealed class SortColumnWriter
     private readonly byte[] output = new byte[1 + (SortChunk.Entries * (SortChunk.SlotBytes + MaxTextBytes))];
     private readonly TextBlockEditor texts = new();
     private readonly NumberBlockEditor numbers = new();
-    private WriteTransaction transaction = null!; // Begin comes first
-    private string blocksName = ""; // as above
-    private string numbersName = ""; // as above
-    private Tree column = null!; // as above
+    private WriteTransaction transaction = null!; // Begin sets these before any change
+    private string blocksName = "";
+    private string numbersName = "";
+    private Tree column = null!; // Begin sets it before any change
     private Tree? blocks;
     private Tree? windows;
     private Cursor? cursor;
@@ -41,11 +43,11 @@ internal sealed class SortColumnWriter
     private bool isNumbers;
     private bool wasNumbers;
 
-    /// <summary>Goes to another field; what was not written of the one before is forgotten.</summary>
+    /// <summary>Switches to another field; discards changes that were not flushed.</summary>
     /// <param name="writing">The transaction.</param>
     /// <param name="chunksName">The tree of its chunks.</param>
-    /// <param name="textsName">The tree of its blocks of texts, which is there once there was one.</param>
-    /// <param name="wholeName">The tree of its blocks of numbers, as that.</param>
+    /// <param name="textsName">The tree of its blocks of texts, which exists once there was one.</param>
+    /// <param name="wholeName">The tree of its blocks of numbers, which exists once there was one.</param>
     public void Begin(WriteTransaction writing, string chunksName, string textsName, string wholeName)
     {
         transaction = writing;
@@ -64,7 +66,7 @@ internal sealed class SortColumnWriter
 
     public void Remove(long id) => Set(id, SortTag.None, default);
 
-    /// <summary>Writes what was changed last.</summary>
+    /// <summary>Writes all remaining changes.</summary>
     public void Flush()
     {
         if (window >= 0 && isNumbers)
@@ -95,7 +97,7 @@ internal sealed class SortColumnWriter
         if (length > 0)
             (windows ??= transaction.GetOrCreateTree(numbersName)).Put(key, output.AsSpan(0, length));
         else if (wasNumbers)
-            windows!.Delete(key); // it was there
+            windows!.Delete(key); // the block was read from this tree
     }
 
     private void FlushBlock()
@@ -130,7 +132,7 @@ internal sealed class SortColumnWriter
         chunk = -1;
     }
 
-    /// <summary>Goes to a window: to its numbers, which may be none yet, or to what else it has.</summary>
+    /// <summary>Loads the numbers of a window, which may be none yet, unless it has other values.</summary>
     private void EnterWindow(long number)
     {
         Flush();
@@ -165,9 +167,10 @@ internal sealed class SortColumnWriter
         return cursor.Seek(key) && EntryKey.Read(cursor.Key) < first + count;
     }
 
-    /// <summary>Gives the numbers of the window to chunks.</summary>
+    /// <summary>Moves the numbers of the window to chunks.</summary>
     private void TakeNumbersApart()
     {
+        Debug.Assert(isNumbers && block < 0 && chunk < 0, "1: a window of numbers has no blocks and chunks");
         isNumbers = false;
         if (wasNumbers)
         {
@@ -194,7 +197,7 @@ internal sealed class SortColumnWriter
         return tag == SortTag.None || (tag == SortTag.Number && numbers.TrySet(slot, value));
     }
 
-    /// <summary>Goes to a block: one that is there, or none where there are no chunks of its entries either.</summary>
+    /// <summary>Loads a block, or starts a new one if its entries have no chunks either.</summary>
     private void Enter(long number)
     {
         LeaveBlock();
@@ -215,9 +218,10 @@ internal sealed class SortColumnWriter
             texts.Clear();
     }
 
-    /// <summary>Makes chunks of the block.</summary>
+    /// <summary>Moves the texts of the block to chunks.</summary>
     private void TakeApart()
     {
+        Debug.Assert(isBlock && chunk < 0, "1: a block of texts has no chunks");
         isBlock = false;
         if (wasBlock)
         {
@@ -271,6 +275,8 @@ internal sealed class SortColumnWriter
             Load(id >> SortChunk.EntryBits);
         }
 
+        Debug.Assert(!isBlock && id >> TextBlock.EntryBits == block, "2: the chunk lies in the block");
+        Debug.Assert(value.Length <= MaxTextBytes, "a sort value is bounded");
         int slot = (int)(id & (SortChunk.Entries - 1));
         tags[slot] = tag;
         lengths[slot] = value.Length;
@@ -342,7 +348,7 @@ internal sealed class SortColumnWriter
         return textStart + texts;
     }
 
-    /// <summary>Encodes a chunk of whole numbers that lie close to each other.</summary>
+    /// <summary>Encodes a chunk of whole numbers close to each other.</summary>
     private bool TryPack(int count, out int length)
     {
         long least = long.MaxValue, greatest = long.MinValue;
@@ -384,7 +390,7 @@ internal sealed class SortColumnWriter
         return true;
     }
 
-    /// <summary>Encodes a chunk of texts, each different one once.</summary>
+    /// <summary>Encodes a chunk of texts, each distinct text once.</summary>
     private bool TryPackTexts(int count, out int length)
     {
         length = 0;

@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Columns;
 
-/// <summary>What the sort value of an entry is.</summary>
+/// <summary>The type of an entry's sort value.</summary>
 internal enum SortTag : byte
 {
     /// <summary>None: null or missing.</summary>

@@ -8,7 +8,7 @@ internal static class SortText
     /// <summary>Longest text of a sort value.</summary>
     public const int MaxBytes = 1_024;
 
-    /// <summary>Copies the text of a slot, of a number too; returns its length, or -1 where there is no value.</summary>
+    /// <summary>Copies the value of a slot as text, numbers too; returns its length, or -1 if there is no value.</summary>
     public static int Copy(SortChunk chunk, int slot, Span<byte> output)
     {
         switch (chunk.TagAt(slot))

@@ -1,20 +1,21 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.InteropServices;
 
 namespace Treepie.Indexing.Columns;
 
 /// <summary>
-/// A <see cref="TextBlock"/> that is changed: its bitmaps as they are, so that a change of few entries costs little. Scratch, for
-/// one block after the other.
+/// Edits a <see cref="TextBlock"/> on its bitmaps, so that changing a few entries is cheap. Reusable for one block after another.
+/// Invariants: 1. Places are 0 to Count; each names one distinct text. 2. Every entry has exactly one place.
 /// </summary>
 internal sealed class TextBlockEditor
 {
     private const int Words = TextBlock.Entries / 64;
 
     /// <summary>
-    /// Bitmaps may have so many bytes for each entry that has a value, and <see cref="FreeBytes"/>: of values far from each other
-    /// chunks are smaller.
+    /// Bitmaps may take this many bytes per entry with a value, plus <see cref="FreeBytes"/>; for sparser values chunks are
+    /// smaller.
     /// </summary>
     private const int MaxBytesOfEntry = 2;
 
@@ -31,17 +32,17 @@ internal sealed class TextBlockEditor
 
     public TextBlockEditor() => byText = (x, y) => TextAt(x).SequenceCompareTo(TextAt(y));
 
-    /// <summary>Different texts it has, or had.</summary>
+    /// <summary>Number of distinct texts it has, or had.</summary>
     public int Count { get; private set; }
 
-    /// <summary>Begins with no values.</summary>
+    /// <summary>Starts without values.</summary>
     public void Clear()
     {
         (Count, last) = (0, 0);
         Array.Clear(planes);
     }
 
-    /// <summary>Begins with those of a block.</summary>
+    /// <summary>Starts with the values of a block.</summary>
     public void Load(TextBlock block)
     {
         Clear();
@@ -52,7 +53,7 @@ internal sealed class TextBlockEditor
             own.Slice(plane * block.Words, block.Words).CopyTo(planes.AsSpan(plane * Words));
     }
 
-    /// <summary>Gives an entry a text; false where there are too many, and nothing is changed then.</summary>
+    /// <summary>Sets the text of an entry; false, with nothing changed, if there are too many texts.</summary>
     public bool TrySet(int entry, ReadOnlySpan<byte> text)
     {
         if (last == 0 || !TextAt(last).SequenceEqual(text))
@@ -74,10 +75,10 @@ internal sealed class TextBlockEditor
         return true;
     }
 
-    /// <summary>Takes the value of an entry away.</summary>
+    /// <summary>Removes the value of an entry.</summary>
     public void Remove(int entry) => SetPlace(entry, 0);
 
-    /// <summary>The text of an entry; false where it has none.</summary>
+    /// <summary>The text of an entry; false if it has none.</summary>
     public bool TryGet(int entry, out ReadOnlySpan<byte> text)
     {
         int place = 0;
@@ -88,8 +89,8 @@ internal sealed class TextBlockEditor
     }
 
     /// <summary>
-    /// Writes the block, its texts in order and without those that no entry has; returns its bytes, 0 if no entry has a value, -1
-    /// if chunks are the better form.
+    /// Writes the block with its texts in order and without unused ones; returns its length in bytes, 0 if no entry has a value,
+    /// -1 if chunks are smaller.
     /// </summary>
     public int Encode(Span<byte> output)
     {
@@ -129,7 +130,7 @@ internal sealed class TextBlockEditor
         return length;
     }
 
-    /// <summary>Finds the entries of each text; returns how many texts have any.</summary>
+    /// <summary>Finds the entries of each text; returns the number of texts in use.</summary>
     private int Gather(out int words, out int entries)
     {
         int used = 0;
@@ -151,6 +152,7 @@ internal sealed class TextBlockEditor
                 order[used++] = place;
         }
 
+        Debug.Assert(entries <= TextBlock.Entries, "2: every entry has one place");
         return used;
     }
 
@@ -160,6 +162,7 @@ internal sealed class TextBlockEditor
     private void Add(ReadOnlySpan<byte> text)
     {
         text.CopyTo(texts.AsSpan(ends[Count]));
+        Debug.Assert(Count < TextBlock.MaxTexts, "1: places fit their bits");
         ends[Count + 1] = ends[Count] + text.Length;
         Count++;
     }
@@ -168,6 +171,7 @@ internal sealed class TextBlockEditor
 
     private void SetPlace(int entry, int place)
     {
+        Debug.Assert((uint)place <= (uint)Count && (uint)entry < TextBlock.Entries, "1: a place names a text");
         ulong bit = 1UL << entry;
         for (int plane = 0; plane < TextBlock.MaxBits; plane++)
         {
