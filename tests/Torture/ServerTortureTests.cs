@@ -1,0 +1,19 @@
+using Treepie.Tests.Support;
+using Treepie.Torture.Servers;
+
+namespace Treepie.Torture;
+
+/// <summary>The short form of the torture of the whole server, as part of the test command.</summary>
+public sealed class ServerTortureTests
+{
+    private const int ProcessorsOfBigMachine = 4;
+
+    [Fact]
+    public void A_server_that_is_killed_under_every_kind_of_client_keeps_its_word()
+    {
+        var output = TestContext.Current.TestOutputHelper;
+        var time = TimeSpan.FromMinutes(Environment.ProcessorCount >= ProcessorsOfBigMachine ? 2 : 1);
+        string? broken = ServerTorture.Run(Seed.Next(), time, line => output?.WriteLine(line));
+        Assert.True(broken is null, broken);
+    }
+}
