@@ -26,6 +26,11 @@ public sealed record IndexingOptions
     /// <summary>Highest value of <see cref="MaxAutoIndexes"/>: 4,096.</summary>
     public const int MostAutoIndexes = 4_096;
 
+    private const long UsualBatchBytes = 16L << 20;
+
+    /// <summary>Two batches of twice their bytes are then an eighth of what the process may have.</summary>
+    private const long PartOfMemory = 32;
+
     /// <summary>
     /// So many indexes work at a time; the others wait for their turn, see <see cref="Indexes.IndexPriority"/>. Default: half of
     /// the processors, at least 1.
@@ -41,9 +46,10 @@ public sealed record IndexingOptions
     /// <summary>
     /// Bytes of terms, places and records of a batch after which it is committed. One document more, or a piece of 256 KiB of
     /// documents, may come on top. In memory they take about twice that. Default 16 MiB: each touched page is written once for
-    /// many documents.
+    /// many documents; less where the process may have less than 512 MiB of memory, a thirty-second of that.
     /// </summary>
-    public long MaxBatchBytes { get; init; } = 16L << 20;
+    public long MaxBatchBytes { get; init; } = Math.Clamp(
+        GC.GetGCMemoryInfo().TotalAvailableMemoryBytes / PartOfMemory, LeastBatchBytes, UsualBatchBytes);
 
     /// <summary>Changes of a batch after which it is committed. Default 65,536.</summary>
     public int MaxBatchChanges { get; init; } = 64 * 1024;
