@@ -97,6 +97,43 @@ public sealed class ComputedIndexTests : IDisposable
         await FoundAsync("HasCompany = true");
     }
 
+    [Theory]
+    [InlineData("from o in docs.Orders select new { Share = 100 / o.Count }")]
+    [InlineData("map('Orders', o => ({ Share: o.Count === 0 ? null.x : 100 / o.Count }))")]
+    public async Task An_index_of_which_most_fails_says_so_in_every_answer_until_that_is_mended(string map)
+    {
+        _run.Define("Shares", map);
+        var batch = new Writes.WriteBatch();
+        for (int i = 0; i < 100; i++)
+            Put(batch, i, count: i < 16 ? 0 : 1);
+        await _run.Database.WriteAsync(batch, TestContext.Current.CancellationToken);
+        await _run.WaitAsync();
+        IndexStatistics index = Assert.Single(_run.Database.Indexes.List());
+        Assert.Equal((IndexState.Error, 84, 16), (index.State, index.EntryCount, index.ErrorCount));
+        Assert.Contains("16 of 100", index.Error, StringComparison.Ordinal);
+        Assert.Contains("16 of 100", Assert.Single(await WarningsAsync()), StringComparison.Ordinal);
+
+        batch = new Writes.WriteBatch();
+        for (int i = 0; i < 16; i++)
+            Put(batch, i, count: 1);
+        await _run.Database.WriteAsync(batch, TestContext.Current.CancellationToken);
+        await _run.WaitAsync();
+        index = Assert.Single(_run.Database.Indexes.List());
+        Assert.Equal((IndexState.Normal, 100, 0), (index.State, index.EntryCount, index.ErrorCount));
+        Assert.Empty(await WarningsAsync());
+
+        static void Put(Writes.WriteBatch batch, int order, int count) => batch.Put(
+            $"orders/{order}",
+            System.Text.Encoding.UTF8.GetBytes($$"""{"@metadata":{"@collection":"Orders"},"Count":{{count}} }"""));
+
+        async Task<IReadOnlyList<string>> WarningsAsync()
+        {
+            using Queries.QueryResults results = await _run.Database.QueryAsync(
+                new Queries.QueryRequest { Text = "from index Shares where Share > 0" }, TestContext.Current.CancellationToken);
+            return results.Warnings;
+        }
+    }
+
     [Fact]
     public async Task Documents_that_load_each_other_are_mapped_again_without_end()
     {

@@ -166,12 +166,16 @@ internal sealed class DocumentIndex
         var extractor = new FieldExtractor(Definition, fields.First, fields.End);
         return Definition.Reduction is { } reduction
             ? new ResultBatch(
-                Writer, new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider),
+                Writer, new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider, Maps),
                 new Reducer(reduction.Reduce, extractor, timeProvider, Reduces), new MappingAgain(reduction.Map, Store))
             : Definition.Map is { } map
-                ? new ComputedBatch(map, new ComputedEntries(map, extractor, timeProvider, Writer.BeginBatch()), Writer, Store)
+                ? new ComputedBatch(
+                    map, new ComputedEntries(map, extractor, timeProvider, Writer.BeginBatch(), Maps), Writer, Store)
                 : new EntryBatch(Writer, new EntryWriter(extractor, timeProvider));
     }
+
+    /// <summary>How mapping has gone since it was opened; nothing where it does not compute.</summary>
+    public MapCounters Maps { get; } = new();
 
     /// <summary>What reducing has taken since it was opened; nothing where it does not reduce.</summary>
     public ReduceCounters Reduces { get; } = new();
@@ -244,7 +248,7 @@ internal sealed class DocumentIndex
         var extractor = new FieldExtractor(Definition, 0, searcher.Schema.Fields.Count);
         if (Definition.Map is { } map)
         {
-            var computed = new ComputedEntries(map, extractor, timeProvider, batch);
+            var computed = new ComputedEntries(map, extractor, timeProvider, batch, new MapCounters());
             var referrers = new Referrers(searcher.FindTree);
             bool isTooMuch = false;
             add = feed =>
@@ -272,7 +276,7 @@ internal sealed class DocumentIndex
             return () => batch.HeldBytes;
         }
 
-        var results = new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider);
+        var results = new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider, new MapCounters());
         var documents = new MappedDocuments();
         var referring = new Referrers(searcher.FindTree);
         add = feed =>
@@ -351,6 +355,7 @@ internal sealed class DocumentIndex
         try
         {
             Writer.ClearErrors();
+            Maps.Clear();
         }
         finally
         {

@@ -21,11 +21,12 @@ internal static class IndexDescription
             using IndexSearcher searcher = index.OpenSearcher();
             IndexProgress progress = index.Progress;
             IndexMapping definition = index.Definition;
+            string? problem = progress.Fault?.Message ?? index.Maps.Failing(name, index.Reduces);
             (int waiting, long oldestTicks) = Waiting(index, searcher.LastEtag, snapshot);
             return Describe(definition, name) with
             {
                 IsStale = waiting > 0 || progress.CompleteFields < definition.Schema.Fields.Count,
-                State = progress.IsFaulted
+                State = problem is not null
                     ? IndexState.Error
                     : onOff.Settings.IsDisabled ? IndexState.Disabled : IndexState.Normal,
                 Settings = onOff.Settings,
@@ -42,7 +43,7 @@ internal static class IndexDescription
                 ChangesPerSecond = progress.ChangesPerSecond,
                 LastIndexingTime = progress.LastBatch,
                 ErrorCount = searcher.ErrorCount + (progress.IsFaulted ? 1 : 0),
-                Error = progress.Fault?.Message ?? (searcher.ErrorCount == 0 ? null : Of(searcher.Errors()[^1]).Message),
+                Error = problem ?? (searcher.ErrorCount == 0 ? null : Of(searcher.Errors()[^1]).Message),
             };
         }
         finally

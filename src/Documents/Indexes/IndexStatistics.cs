@@ -35,7 +35,7 @@ public sealed record IndexStatistics
     /// <summary>Whether documents wait to be indexed.</summary>
     public bool IsStale { get; init; }
 
-    /// <summary>Running, disabled, or stopped by an error.</summary>
+    /// <summary>Running, disabled, or with an error that concerns most of it.</summary>
     public IndexState State { get; init; }
 
     /// <summary>What is set of it.</summary>
@@ -80,7 +80,7 @@ public sealed record IndexStatistics
     /// <summary>How many errors it keeps; see <see cref="IndexCatalogue.Errors"/>.</summary>
     public long ErrorCount { get; init; }
 
-    /// <summary>Why it stopped, or else the last error of a document; null without any.</summary>
+    /// <summary>Why it stopped, or that most of what it computes fails, or else the last error of a document; null without any.</summary>
     public string? Error { get; init; }
 }
 
@@ -90,7 +90,7 @@ public enum IndexState
     /// <summary>Running.</summary>
     Normal,
 
-    /// <summary>Stopped by an error.</summary>
+    /// <summary>Stopped by an error, or more than 15 % of what it computes fails: see <see cref="IndexStatistics.Error"/>.</summary>
     Error,
 
     /// <summary>It was said to take no changes.</summary>

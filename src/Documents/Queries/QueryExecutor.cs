@@ -498,9 +498,13 @@ internal sealed class QueryExecutor(
                 IsStale = isStale,
                 IndexTimestamp = index.Progress.LastBatch ?? DateTime.MinValue,
                 ResultEtag = ResultEtags.Of(context, snapshot, index, mayMissHits, searcher.LastEtag),
-                Warnings = isStale || mayMissHits || tail is not null
-                    ? []
-                    : QueryWarnings.OfFields(context.Query, index, searcher, snapshot),
+                Warnings =
+                [
+                    .. index.Maps.Warnings(index.Name, index.Reduces),
+                    .. isStale || mayMissHits || tail is not null
+                        ? []
+                        : QueryWarnings.OfFields(context.Query, index, searcher, snapshot)
+                ],
                 Notes = ResultNotes.Open(searcher, tail, context.Query, context.CancellationToken),
             };
             return new QueryResults(context, found);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GetIndexErrorsOperation, GetIndexNamesOperation, GetIndexStatisticsOperation, IndexDefinition, PatchOperation, PatchRequest, PutIndexesOperation } from "ravendb";
-import { seed, User, withDatabase } from "./support.mjs";
+import { seed, url, User, withDatabase } from "./support.mjs";
 
 const define = (name, map, reduce) => Object.assign(new IndexDefinition(), { name, maps: new Set([map]), ...(reduce ? { reduce } : {}) });
 const put = (store, ...indexes) => store.maintenance.send(new PutIndexesOperation(...indexes));
@@ -59,19 +59,21 @@ test("a reduce that cannot be reduced again is refused on a database without doc
     assert.deepEqual(await store.maintenance.send(new GetIndexNamesOperation(0, 10)), []);
 }));
 
-test("many fields, many results and a long document", () => withDatabase(async store => {
+test("many fields, many results and a long document", () => withDatabase(async (store, name) => {
     await seed(store, {
         "users/1": new User({ name: "many", age: 2_000 }),
         "users/2": new User({ name: "too many", age: 40_000 }),
         "users/3": new User({ name: "long", age: 1, text: "x".repeat(16 << 20) }),
         "users/4": new User({ name: "fields", age: 1, ...Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`f${i}`, i])) }),
     });
-    await put(store, define("Fan", "map('Users', u => { const all = []; for (let i = 0; i < u.age; i++) all.push({ n: i, name: u.name }); return all; })"));
+    await put(store, define("Fan", "map('Users', u => Array(u.age).fill(0).map((_, n) => ({ n: n, name: u.name })))"));
     assert.equal((await ask(store, "Fan").whereEquals("n", 0).all()).length, 3);
     assert.equal((await store.maintenance.send(new GetIndexStatisticsOperation("Fan"))).entriesCount, 2_002);
     const [{ errors }] = await store.maintenance.send(new GetIndexErrorsOperation(["Fan"]));
     assert.deepEqual(errors.map(error => error.document), ["users/2"]);
     assert.match(errors[0].error, /32,768 results|statements/);
+    const answer = await (await fetch(`${url}/databases/${name}/queries`, { method: "POST", body: JSON.stringify({ Query: "from index 'Fan' where n = 0" }) })).json();
+    assert.match(answer.Warnings[0], /2,000 entries of document 'users\/1'/);
     await put(store, define("Whole", "map('Users', u => ({ keys: Object.keys(u).length, length: JSON.stringify(u).length }))"));
     assert.ok((await ask(store, "Whole").whereGreaterThan("keys", 10_000).all()).length === 1);
 }));

@@ -10,7 +10,8 @@ namespace Treepie.Indexes.Computed;
 /// Maps documents and makes of each of their results an entry. A document whose map fails is noted and has none. Knows how many
 /// entries each document has in the batch; what it has had more in the index is removed when it is committed. Not thread-safe.
 /// </summary>
-internal sealed class ComputedEntries(IndexMap map, FieldExtractor extractor, TimeProvider timeProvider, IndexBatch batch)
+internal sealed class ComputedEntries(
+    IndexMap map, FieldExtractor extractor, TimeProvider timeProvider, IndexBatch batch, MapCounters counters)
 {
     private readonly MapHost _host = new();
     private readonly MapOutput _output = new();
@@ -103,10 +104,12 @@ internal sealed class ComputedEntries(IndexMap map, FieldExtractor extractor, Ti
 
         if (error is null)
         {
+            counters.Succeeded(_output.Count, document.Id);
             Put(length, document.Id, _output.Count);
         }
         else
         {
+            counters.Failed();
             Put(length, default, 0);
             if (length <= IndexBatch.MaxKeyBytes)
             {

@@ -7,7 +7,8 @@ using Treepie.Store;
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>Maps changes of documents for a reduce. Not thread-safe.</summary>
-internal sealed class ResultWriter(IndexMap map, IReadOnlyList<string> keys, TimeProvider timeProvider)
+internal sealed class ResultWriter(
+    IndexMap map, IReadOnlyList<string> keys, TimeProvider timeProvider, MapCounters counters)
 {
     private readonly byte[] _key = new byte[DocumentId.MaxFoldedBytes];
     private readonly MapOutput _output = new();
@@ -48,10 +49,12 @@ internal sealed class ResultWriter(IndexMap map, IReadOnlyList<string> keys, Tim
             var results = new MappedResult[_output.Count];
             for (int i = 0; i < results.Length; i++)
                 results[i] = new MappedResult(ReduceKey.Of(_output[i].Span, keys), _output[i].ToArray());
+            counters.Succeeded(results.Length, document.Id);
             return new MappedDocument(key, document.IdText(), results, null, default) { References = _host.References };
         }
         catch (ComputationException error)
         {
+            counters.Failed();
             return new MappedDocument(key, document.IdText(), [], error.Message, timeProvider.GetUtcNow().UtcDateTime)
             {
                 References = _host.References
