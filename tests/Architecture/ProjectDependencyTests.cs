@@ -22,7 +22,7 @@ public sealed class ProjectDependencyTests
         { Documents, [Storage, Indexing] },
         { S3, [Documents, Storage] }, // of Storage only the root of all errors, see below
         { Hosting, [Documents, Storage] }, // as S3
-        { Computing, [Documents, Storage] }, // as S3
+        { Computing, [Documents, Indexing, Storage] }, // measures distances as queries do
         { Server, [Documents, S3, Computing, Storage] },
         { CommandLine, [Storage, Documents, S3] }, // for its offline commands, and for where keys come from
     };

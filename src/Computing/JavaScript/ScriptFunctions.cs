@@ -34,6 +34,9 @@ internal sealed class ScriptFunctions
         var console = new JsObject(engine);
         console.Set("log", new ClrFunction(engine, "log", (_, arguments) => Write(arguments), 1));
         engine.SetValue("console", console);
+        var archived = new JsObject(engine);
+        archived.Set("archiveAt", new ClrFunction(engine, "archiveAt", static (_, arguments) => ArchiveAt(arguments), 2));
+        engine.SetValue("archived", archived);
     }
 
     private IScriptHost Host => _host ?? throw new InvalidOperationException("A script runs for a host.");
@@ -101,6 +104,19 @@ internal sealed class ScriptFunctions
                 argument is JsString
                     ? argument.ToString()
                     : _engine.Call(((ObjectInstance)_engine.GetValue("JSON")).Get("stringify"), [argument]).ToString());
+        return JsValue.Undefined;
+    }
+
+    /// <summary>Writes the time into the metadata of a document; that of the patched one is stored with it.</summary>
+    private static JsValue ArchiveAt(JsValue[] arguments)
+    {
+        if (arguments.At(0) is not ObjectInstance document || document.Get("@metadata") is not ObjectInstance metadata)
+            throw new ScriptException("'archived.archiveAt' is given no document: archived.archiveAt(this, '2030-01-01').");
+        metadata.Set(
+            "@archive-at",
+            arguments.At(1) is JsDate date
+                ? new JsString(ScriptDates.Format(date.ToDateTime()))
+                : new JsString(Text(arguments.At(1), "archived.archiveAt", "the time")));
         return JsValue.Undefined;
     }
 

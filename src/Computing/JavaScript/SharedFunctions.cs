@@ -6,6 +6,7 @@ using Jint.Native.Object;
 using Jint.Runtime;
 using Jint.Runtime.Interop;
 using Treepie.Computations;
+using Treepie.Indexing.Spatial;
 
 namespace Treepie.Computing.JavaScript;
 
@@ -33,6 +34,13 @@ internal static class SharedFunctions
         Define(engine, "regex", 2, arguments => Bool(arguments.At(0) is JsString text
             && Regex.IsMatch(
                 text.ToString(), Text(arguments.At(1), "regex", "the pattern"), RegexOptions.None, limits.MaxRegexTime)));
+        Define(engine, "attachmentsFor", 1, arguments => NamesIn(engine, arguments.At(0), "@attachments"));
+        Define(engine, "counterNamesFor", 1, arguments => NamesIn(engine, arguments.At(0), "@counters"));
+        Define(engine, "timeSeriesNamesFor", 1, arguments => NamesIn(engine, arguments.At(0), "@timeseries"));
+        Define(engine, "convertJsTimeToTimeSpanString", 1, static arguments => new JsString(TimeSpanText(arguments.At(0))));
+        var spatial = new JsObject(engine);
+        spatial.Set("distance", new ClrFunction(engine, "distance", static (_, arguments) => Distance(arguments), 5));
+        engine.SetValue("spatial", spatial);
     }
 
     /// <summary>The id of a document; null where it has none.</summary>
@@ -60,6 +68,40 @@ internal static class SharedFunctions
                 out DateTime time)
             ? new JsDate(engine, time)
             : JsValue.Null;
+
+    /// <summary>What the metadata of a document names; an empty array where it names nothing.</summary>
+    private static JsValue NamesIn(Engine engine, JsValue document, string key) =>
+        document is ObjectInstance made && made.Get("@metadata") is ObjectInstance metadata && metadata.Get(key) is JsArray names
+            ? names
+            : new JsArray(engine, 0);
+
+    /// <exception cref="ScriptException">It is no number of milliseconds that a time span has.</exception>
+    private static string TimeSpanText(JsValue value) =>
+        value is JsNumber && Math.Abs(value.AsNumber()) < TimeSpan.MaxValue.TotalMilliseconds
+            ? TimeSpan.FromMilliseconds(value.AsNumber()).ToString("c", CultureInfo.InvariantCulture)
+            : throw new ScriptException(
+                "'convertJsTimeToTimeSpanString' wants a number of milliseconds: convertJsTimeToTimeSpanString(end - start).");
+
+    /// <summary>Along the surface of a sphere; null where a place is none.</summary>
+    /// <exception cref="ScriptException">The unit is none.</exception>
+    private static JsValue Distance(JsValue[] arguments)
+    {
+        double perUnit = arguments.At(4).IsUndefined()
+            ? 1
+            : arguments.At(4).ToString().ToUpperInvariant() switch
+            {
+                "KILOMETERS" => 1,
+                "MILES" => Earth.KmPerMile,
+                _ => throw new ScriptException(
+                    "'spatial.distance' measures in 'kilometers' or 'miles': spatial.distance(lat, lng, lat, lng, 'miles')."),
+            };
+        for (int i = 0; i < 4; i++)
+            if (arguments.At(i) is not JsNumber)
+                return JsValue.Null;
+        return new JsNumber(Earth.DistanceKm(Place(0), Place(2)) / perUnit);
+
+        GeoPoint Place(int at) => new(arguments.At(at).AsNumber(), arguments.At(at + 1).AsNumber());
+    }
 
     private static JsBoolean Bool(bool value) => value ? JsBoolean.True : JsBoolean.False;
 }

@@ -27,6 +27,14 @@ public sealed class ScriptTests
     [InlineData("let s = 0; for (const l of this.l) s += l; this.s = s;", """{"l":[1,2,3]}""", """{"l":[1,2,3],"s":6}""")]
     [InlineData("this.r = load('b/1').x + load(['b/1', 'none']).length + args.y;", "{}", """{"r":52}""")]
     [InlineData("this.q = 'q\\u0000\\n\"'; this[''] = 1;", "{}", "{\"q\":\"q\\u0000\\n\\\"\",\"\":1}")]
+    [InlineData(
+        "this.km = Math.round(spatial.distance(52.52, 13.405, 48.8566, 2.3522)); this.miles = Math.round(spatial.distance(52.52, 13.405, "
+            + "48.8566, 2.3522, 'miles')); this.none = spatial.distance(1, null, 2, 3);", "{}", """{"km":877,"miles":545,"none":null}""")]
+    [InlineData("this.t = convertJsTimeToTimeSpanString(90061001);", "{}", """{"t":"1.01:01:01.0010000"}""")]
+    [InlineData(
+        "archived.archiveAt(this, '2030-01-01'); this.n = counterNamesFor(this).concat(attachmentsFor(this), timeSeriesNamesFor(this));",
+        """{"@metadata":{"@counters":["Likes"]}}""",
+        """{"@metadata":{"@counters":["Likes"],"@archive-at":"2030-01-01"},"n":["Likes"]}""")]
     public void A_patch_gives_the_document_as_it_leaves_it(string script, string document, string expected) =>
         Assert.Equal(expected, Patch(script, document));
 
@@ -73,6 +81,9 @@ public sealed class ScriptTests
     [InlineData("throw new Error('of its own');", "of its own")]
     [InlineData("put('a', 1);", "no object")]
     [InlineData("load(5);", "'load' wants the id")]
+    [InlineData("spatial.distance(1, 2, 3, 4, 'feet');", "'kilometers' or 'miles'")]
+    [InlineData("convertJsTimeToTimeSpanString('1');", "milliseconds")]
+    [InlineData("archived.archiveAt('users/1', '2030-01-01');", "no document")]
     public void A_script_that_goes_too_far_ends_itself_and_nothing_else(string script, string reason)
     {
         Script compiled = Compile(script);
