@@ -25,7 +25,9 @@ public readonly record struct TimeSeriesPeriod(int Months, long Ticks)
     {
         ReadOnlySpan<char> rest = text.AsSpan().Trim();
         int digits = rest.IndexOfAnyExceptInRange('0', '9');
-        if (digits <= 0 || !int.TryParse(rest[..digits], NumberStyles.None, CultureInfo.InvariantCulture, out int count) || count == 0)
+        if (digits <= 0
+            || !int.TryParse(rest[..digits], NumberStyles.None, CultureInfo.InvariantCulture, out int count)
+            || count == 0)
             return null;
         string name = rest[digits..].Trim().ToString();
         foreach ((string[] names, int months, long ticks) in s_units)

@@ -128,7 +128,8 @@ internal sealed class SeriesRollUp(
             if (group.IsEmpty || group.Start >= end)
                 continue;
             TimeSeriesPoint point = group.ToPoint();
-            if (!before.Remove(group.Start, out double[]? known) || !known.AsSpan().SequenceEqual(((double[])point.Values).AsSpan()))
+            if (!before.Remove(group.Start, out double[]? known)
+                || !known.AsSpan().SequenceEqual(((double[])point.Values).AsSpan()))
                 changed.Add(point);
         }
 

@@ -22,7 +22,9 @@ internal static class ResultEtags
         QueryContext context, DatabaseSnapshot snapshot, DocumentIndex? index, bool isBehind, long indexedEtag = 0)
     {
         string? collection = index is null ? context.Query.Collection : index.Collection;
-        bool dependsOnAll = collection is null || context.Query.ReadsBeside || context.Query.IncludePaths.Count + context.Query.IncludeIds.Count > 0;
+        bool dependsOnAll = collection is null
+            || context.Query.ReadsBeside
+            || context.Query.IncludePaths.Count + context.Query.IncludeIds.Count > 0;
         ReadOnlySpan<byte> text = MemoryMarshal.AsBytes(context.Request.Text.AsSpan()),
             name = MemoryMarshal.AsBytes((index?.Name ?? "").AsSpan());
         ReadOnlySpan<byte> parameters = context.Request.Parameters.ValueKind == JsonValueKind.Undefined

@@ -88,7 +88,8 @@ internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot sna
             included.Add(
                 new TimeSeriesInclude(
                     id, _seriesCount[i] ?? "",
-                    LastCount: int.TryParse(counts.ElementAtOrDefault(i), NumberStyles.None, CultureInfo.InvariantCulture, out int count)
+                    LastCount: int.TryParse(
+                        counts.ElementAtOrDefault(i), NumberStyles.None, CultureInfo.InvariantCulture, out int count)
                         ? count
                         : throw WireException.BadRequest("Each 'timeseriescount' needs a 'countValue', a whole number.")));
     }

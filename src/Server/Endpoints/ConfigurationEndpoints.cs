@@ -17,10 +17,12 @@ internal static class ConfigurationEndpoints
     {
         routes.Database("GET", "/configuration/client", AccessLevel.DatabaseRead, GetClient);
         routes.Database(
-            "PUT", "/admin/configuration/client", AccessLevel.DatabaseAdmin, (request, database) => Put(request, database, Client));
+            "PUT", "/admin/configuration/client", AccessLevel.DatabaseAdmin,
+            (request, database) => Put(request, database, Client));
         routes.Database("GET", "/configuration/studio", AccessLevel.DatabaseRead, GetStudio);
         routes.Database(
-            "PUT", "/admin/configuration/studio", AccessLevel.DatabaseAdmin, (request, database) => Put(request, database, Studio));
+            "PUT", "/admin/configuration/studio", AccessLevel.DatabaseAdmin,
+            (request, database) => Put(request, database, Studio));
         routes.Database("PUT", "/admin/configuration/settings", AccessLevel.DatabaseAdmin, PutSettings);
         routes.Database("POST", "/admin/revisions/conflicts/config", AccessLevel.DatabaseAdmin, PutRevisionsForConflicts);
         routes.ServerOf("name", "POST", "/admin/replication/conflicts/solver", AccessLevel.DatabaseAdmin, PutSolver);

@@ -74,7 +74,9 @@ internal static class DatabaseStateEndpoints
         (List<string> names, DatabaseLock mode) = await ReadAsync(request, static (root, names) =>
         {
             string? text = WireJson.Text(root, "Mode", required: true);
-            return Enum.TryParse(text, out DatabaseLock mode) && Enum.IsDefined(mode) && !char.IsAsciiDigit(text![0]) // it was parsed
+            return Enum.TryParse(text, out DatabaseLock mode)
+                && Enum.IsDefined(mode)
+                && !char.IsAsciiDigit(text![0]) // it was parsed
                 ? (names, mode)
                 : throw WireException.BadRequest(
                     $"'Mode' is '{text}'; expected is Unlock, PreventDeletesIgnore or PreventDeletesError. Nothing was changed.");

@@ -7,7 +7,8 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries.Binding;
 
 /// <summary>SELECT and INCLUDE as paths.</summary>
-internal sealed class OutputBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields, NoteBinder notes, BesideBinder beside)
+internal sealed class OutputBinder(
+    RqlQuery query, QueryParameters parameters, FieldBinder fields, NoteBinder notes, BesideBinder beside)
 {
     private readonly List<FieldPath> _includePaths = [];
     private readonly List<string> _includeIds = [];
