@@ -77,19 +77,23 @@ internal sealed class EmbeddedSuite : ISuite
                 filled.Add(orders / Stopwatch.GetElapsedTime(began).TotalSeconds);
             }
 
-            rows.Add(Row($"store {size} orders and their indexes", "orders/s", true, engines, [.. filled.Select(rate => new[] { rate })]));
+            double[][] rates = [.. filled.Select(rate => new[] { rate })];
+            rows.Add(Row($"store {size} orders and their indexes", "orders/s", true, engines, rates));
             var random = new Random(1);
             int[] ids = [.. Enumerable.Range(0, 1 << 12).Select(_ => 1 + random.Next(orders))];
             string[] codes = [.. ids.Select(BenchOrder.CodeOf)];
             Agree(engines, ids);
 
             int rounds = quick ? 2 : 11;
-            rows.Add(Calls($"load, {size}", engines, rounds, quick ? 50 : 4_000, (engine, i) => engine.Load(ids[i % ids.Length])) with
+            rows.Add(Calls(
+                $"load, {size}", engines, rounds, quick ? 50 : 4_000, (engine, i) => engine.Load(ids[i % ids.Length])) with
             {
                 Goals = [new Goal(3, "SQLite")]
             });
             rows.Add(
-                Calls($"equality, {size}", engines, rounds, quick ? 50 : 2_000, (engine, i) => engine.ByCode(codes[i % codes.Length])) with
+                Calls(
+                    $"equality, {size}", engines, rounds, quick ? 50 : 2_000,
+                    (engine, i) => engine.ByCode(codes[i % codes.Length])) with
                 {
                     Goals = [new Goal(3, "SQLite")]
                 });
@@ -116,7 +120,12 @@ internal sealed class EmbeddedSuite : ISuite
         }
 
         await progress.WriteLineAsync($"embedded: cold, {size} orders");
-        rows.Add(await ColdAsync($"cold: open and first answer, {size}", names, engines, folder.Path, quick ? 1 : 9, cancellationToken));
+        foreach (BenchRow row in rows)
+            await progress.WriteLineAsync(
+                $"{row.Row}: {row.Ours} {row.Unit}, {string.Join(", ", row.Peers.Select(peer => $"{peer.Key} {peer.Value}"))}");
+        rows.Add(
+            await ColdAsync(
+                $"cold: open and first answer, {size}", names, engines, folder.Path, quick ? 1 : 9, cancellationToken));
         return rows;
     }
 
@@ -229,6 +238,7 @@ internal sealed class EmbeddedSuite : ISuite
         await process.WaitForExitAsync(cancellationToken);
         return process.ExitCode == 0
             ? double.Parse(line, CultureInfo.InvariantCulture)
-            : throw new InvalidOperationException($"The process that opens {engine} in {folder} ended with code {process.ExitCode}.");
+            : throw new InvalidOperationException(
+                $"The process that opens {engine} in {folder} ended with code {process.ExitCode}.");
     }
 }

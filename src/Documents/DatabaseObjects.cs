@@ -70,7 +70,8 @@ public static class DatabaseObjects
     /// </summary>
     /// <param name="database">Where.</param>
     /// <param name="rql">RQL of whole documents: <c>from Orders where Freight > $least</c>.</param>
-    /// <param name="parameters">As of <see cref="DocumentSession.QueryAsync{T}(string, object, bool, CancellationToken)"/>.</param>
+    /// <param name="parameters">As of
+    /// <see cref="DocumentSession.QueryAsync{T}(string, object, bool, CancellationToken)"/>.</param>
     /// <param name="cancellationToken">Ends it between two batches.</param>
     /// <exception cref="InvalidQueryException">The text is not valid; nothing was deleted.</exception>
     [RequiresUnreferencedCode(ReflectionUse.Message)]

@@ -1,6 +1,8 @@
 namespace Treepie.Bench.Suites.Embedded;
 
-/// <summary>A database in this process that keeps orders as objects. All do the same work, and what they give is compared.</summary>
+/// <summary>
+/// A database in this process that keeps orders as objects. All do the same work, and what they give is compared.
+/// </summary>
 internal interface IEmbeddedEngine : IDisposable
 {
     string Name { get; }

@@ -15,8 +15,6 @@ internal sealed class TreepieEngine(string path) : IEmbeddedEngine
 
     public void Index()
     {
-        ByCode(BenchOrder.CodeOf(1));
-        Cheapest();
         using DocumentSession session = Database.OpenSession();
         session.Query<BenchOrder>()
             .Where(order => order.Code == "none")
@@ -25,6 +23,8 @@ internal sealed class TreepieEngine(string path) : IEmbeddedEngine
             .ToListAsync()
             .GetAwaiter()
             .GetResult();
+        ByCode(BenchOrder.CodeOf(1));
+        Cheapest();
     }
 
     public BenchOrder Load(int id)

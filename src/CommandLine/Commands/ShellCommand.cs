@@ -77,7 +77,8 @@ internal static class ShellCommand
         {
             return await QueryFormats.WriteAsync(shell, source, format, new QueryText(rql), MostRows, cancellationToken);
         }
-        catch (Exception error) when (error is ServerException { IsMissingDatabase: false } or TreepieException or InvalidDataException)
+        catch (Exception error)
+            when (error is ServerException { IsMissingDatabase: false } or TreepieException or InvalidDataException)
         {
             await shell.Error.WriteLineAsync(error.Message);
             return ExitCode.Failure;

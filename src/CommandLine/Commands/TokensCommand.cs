@@ -55,7 +55,8 @@ internal static class TokensCommand
         {
             foreach (System.CommandLine.Parsing.Token token in result.Tokens)
                 if (token.Value.Split('=') is not [{ Length: > 0 }, "Read" or "ReadWrite" or "Admin"])
-                    result.AddError($"--permission takes a database and Read, ReadWrite or Admin, like shop=Read, not '{token.Value}'");
+                    result.AddError(
+                        $"--permission takes a database and Read, ReadWrite or Admin, like shop=Read, not '{token.Value}'");
         });
         var days = new Option<int>("--days")
         {

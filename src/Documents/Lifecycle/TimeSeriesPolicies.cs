@@ -52,8 +52,9 @@ public sealed class TimeSeriesPolicies : IDisposable
     /// <exception cref="InvalidDocumentException">Policies do not go together.</exception>
     public async Task ConfigureAsync(TimeSeriesConfiguration? configuration, CancellationToken cancellationToken = default)
     {
-        foreach ((string collection, TimeSeriesRules rules) in configuration?.Collections ?? new Dictionary<string, TimeSeriesRules>())
-            rules.Check(collection);
+        if (configuration is not null)
+            foreach ((string collection, TimeSeriesRules rules) in configuration.Collections)
+                rules.Check(collection);
         await _runs.NowAsync(
             async stop =>
             {

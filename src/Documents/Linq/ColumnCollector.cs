@@ -40,7 +40,8 @@ internal sealed class ColumnCollector : ExpressionVisitor
         if (node is ParameterExpression parameter && _elements.Contains(parameter))
             return node;
         // Of SelectMany a row has the lists themselves.
-        bool isComputedHere = node is MethodCallExpression { Method.Name: "SelectMany" } || _elements.Exists(element => PathTranslator.DependsOn(node, element));
+        bool isComputedHere = node is MethodCallExpression { Method.Name: "SelectMany" }
+            || _elements.Exists(element => PathTranslator.DependsOn(node, element));
         if (!isComputedHere && _paths.DependsOnDocument(node) && _paths.TryFind(node) is { IsRoot: false } path)
         {
             Add(node, path);

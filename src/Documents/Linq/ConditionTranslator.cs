@@ -176,8 +176,8 @@ internal sealed class ConditionTranslator
             Unconverted(left) is MemberExpression { Expression.Type: var moment } && IsTime(moment)
                 ? "Of a time, conditions know the year and the day ('x.At.Year == 2024', 'x.At.Date == day'). Write a range of "
                     + "times, 'x.At >= from && x.At < to', or store the month, weekday or hour as a member of its own."
-                : "An index has the members as they are stored, not what is computed of them. Store the result as a member of its "
-                    + "own, or compare the members themselves.");
+                : "An index has the members as they are stored, not what is computed of them. Store the result as a member "
+                    + "of its own, or compare the members themselves.");
     }
 
     private static Expression Unconverted(Expression expression) =>

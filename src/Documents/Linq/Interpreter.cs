@@ -53,8 +53,8 @@ internal sealed class Interpreter(IReadOnlyDictionary<Expression, object?>? give
                 test.TypeOperand.IsInstanceOfType(Evaluate(test.Expression)),
             LambdaExpression => throw Refusal.Of(
                 expression,
-                "Inside a projection or a value functions are arguments of LINQ methods that take one function of one element. Call "
-                    + "others after the query, on what ToListAsync() gives."),
+                "Inside a projection or a value functions are arguments of LINQ methods that take one function of one element. "
+                    + "Call others after the query, on what ToListAsync() gives."),
             _ => throw Refusal.Of(expression, "Compute the value before the query, in a variable, and name that."),
         };
     }

@@ -60,7 +60,8 @@ public sealed class DocumentPatch<T>
         DocumentPath path = new PathTranslator(_session, typeof(T)).Of(DocumentLambda.Of(lambda));
         if (path.IsId || path.IsOfElements)
             throw Refusal.Of(lambda.Body, "A patch changes one member that is written to the document: 'x => x.Address.City'.");
-        if (lambda.Body is MemberExpression { Member: var member } && member.IsDefined(typeof(JsonConverterAttribute), inherit: true))
+        if (lambda.Body is MemberExpression { Member: var member }
+            && member.IsDefined(typeof(JsonConverterAttribute), inherit: true))
             throw Refusal.Of(
                 lambda.Body,
                 $"{member.Name} has a JSON converter of its own, which a patch does not go through. Load the document, change it "

@@ -20,7 +20,8 @@ internal static class QueryChange
     /// Patches what the query finds, each document as it is then; one that is deleted meanwhile stays so. Gives how many changed.
     /// </summary>
     public static Task<long> PatchAsync(
-        Database database, QueryRequest query, Patch patch, PatchOptions options, CancellationToken cancellationToken) => RunAsync(
+        Database database, QueryRequest query, Patch patch, PatchOptions options,
+        CancellationToken cancellationToken) => RunAsync(
         database, query, async (found, stop) =>
         {
             using var batch = new WriteBatch(database.Options);

@@ -168,7 +168,9 @@ public sealed class SessionAdvanced
     public void Patch<T>(string id, Action<DocumentPatch<T>> change)
         where T : class => Patches.Add(id, change);
 
-    /// <summary>Sets a member of a document with the next save, where it is stored; a document that is not there stays so.</summary>
+    /// <summary>
+    /// Sets a member of a document with the next save, where it is stored; a document that is not there stays so.
+    /// </summary>
     /// <exception cref="NotSupportedException">The expression names no member.</exception>
     public void Patch<T, TValue>(string id, Expression<Func<T, TValue>> path, TValue value)
         where T : class => Patches.Add<T>(id, patch => patch.Set(path, value));

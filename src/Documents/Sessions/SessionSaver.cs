@@ -93,7 +93,8 @@ internal sealed class SessionSaver(Database database, SessionOptions options)
                 batch.Require(entity.Id, entity.ExpectedChangeVector ?? changeVector);
     }
 
-    private string? Checked(string? changeVector) => options.UseOptimisticConcurrency || options.ChecksLoads ? changeVector : null;
+    private string? Checked(string? changeVector) =>
+        options.UseOptimisticConcurrency || options.ChecksLoads ? changeVector : null;
 
     /// <summary>The document an object becomes: with what it was loaded with and its type does not have.</summary>
     private byte[] Whole(TrackedEntity tracked, byte[] body)
@@ -102,7 +103,9 @@ internal sealed class SessionSaver(Database database, SessionOptions options)
             return body;
 
         byte[] before = Before(tracked);
-        return before.AsSpan().SequenceEqual(tracked.Body) ? body : new BodyMerge(options.Json.PropertyNameCaseInsensitive).Merge(tracked.Body, before, body);
+        return before.AsSpan().SequenceEqual(tracked.Body)
+            ? body
+            : new BodyMerge(options.Json.PropertyNameCaseInsensitive).Merge(tracked.Body, before, body);
     }
 
     private void Saved(TrackedEntity tracked, byte[] whole, byte[] asWritten, WriteResult result)

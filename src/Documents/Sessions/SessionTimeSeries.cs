@@ -45,7 +45,9 @@ public sealed class SessionTimeSeries
         Append(timestamp, delta);
     }
 
-    /// <summary>Deletes the entries of a range of times with the next save, both ends included; null: from or to the end.</summary>
+    /// <summary>
+    /// Deletes the entries of a range of times with the next save, both ends included; null: from or to the end.
+    /// </summary>
     /// <exception cref="InvalidDocumentException">The range ends before it begins; nothing was noted.</exception>
     public void Delete(DateTime? from = null, DateTime? to = null)
     {

@@ -90,7 +90,8 @@ internal sealed record MemberEdit(MemberEditKind Kind, MemberPath Path, ReadOnly
     }
 
     private static void WriteElements(
-        ArrayBufferWriter<byte> output, JsonElement array, Action<JsonElement, int> write, Func<JsonElement, int, bool>? isKept = null)
+        ArrayBufferWriter<byte> output, JsonElement array, Action<JsonElement, int> write,
+        Func<JsonElement, int, bool>? isKept = null)
     {
         output.Write("["u8);
         int at = 0;

@@ -3,7 +3,9 @@ using System.Text;
 
 namespace Treepie.Writes;
 
-/// <summary>Where in a document one value stands: <c>Address.City</c>, <c>Lines[0].Amount</c>, <c>Counts.'two words'</c>.</summary>
+/// <summary>
+/// Where in a document one value stands: <c>Address.City</c>, <c>Lines[0].Amount</c>, <c>Counts.'two words'</c>.
+/// </summary>
 internal sealed class MemberPath
 {
     private MemberPath(string text, IReadOnlyList<(string? Name, int Index)> steps) => (Text, Steps) = (text, steps);
@@ -24,7 +26,8 @@ internal sealed class MemberPath
             {
                 int end = text.IndexOf(']', at);
                 if (end < 0
-                    || !int.TryParse(text.AsSpan(at + 1, end - at - 1), NumberStyles.None, CultureInfo.InvariantCulture, out int index))
+                    || !int.TryParse(
+                        text.AsSpan(at + 1, end - at - 1), NumberStyles.None, CultureInfo.InvariantCulture, out int index))
                     throw Invalid(text);
                 steps.Add((null, index));
                 at = end + 1;
