@@ -5,7 +5,9 @@ using Treepie.Bench.Suites.Search;
 
 namespace Treepie.Bench.Suites;
 
-/// <summary>Searches as users write them, beside Lucene 8: texts with filters, boosts, exclusions, plans, facets, orders.</summary>
+/// <summary>
+/// Searches as users write them, beside Lucene 8: texts with filters, boosts, exclusions, plans, facets, orders.
+/// </summary>
 internal sealed class SearchMixedSuite : ISuite
 {
     private const int QuickDocuments = 5_000;
@@ -17,11 +19,15 @@ internal sealed class SearchMixedSuite : ISuite
 
     public string Question =>
         """
-        What does a user's addition to a search cost? Ten kinds of questions of the suite `search` (words h are in 3 % of the 631,996 verses or more, m in 0.05 to 0.5 %; *any* of them, *all*, as a
-        phrase; the best ten by BM25, hits counted), each alone and with what users add: a range of a number that 30 % of the texts meet, a keyword that 4 % have, both, both and a second range that 80 % meet; a boost of 2.5 of the first word or of the phrase; a frequent word to leave out;
-        a plan with its times, which Lucene has not, and answers without; counts by group beside the hits; a keyword with the first ten by number instead of the best.
-        One caller, one thread, engines in turns, as in `search`; medians of the questions of a kind. Lucene counts hits to a thousand only, but where groups are wanted; filters score nothing there. Hits and their order are equal, scores but for the 1 that a filter counts.
-        *Times alone*: the row divided by the row without the addition, ours / Lucene's. A row fails where ours is above 3 and above Lucene's.
+        What does a user's addition to a search cost? Ten kinds of questions of the suite `search` (words h are in 3 % of the
+        631,996 verses or more, m in 0.05 to 0.5 %; *any* of them, *all*, as a phrase; the best ten by BM25, hits counted),
+        each alone and with what users add: a range of a number that 30 % of the texts meet, a keyword that 4 % have, both,
+        both and a second range that 80 % meet; a boost of 2.5 of the first word or of the phrase; a frequent word to leave
+        out; a plan with its times, which Lucene has not, and answers without; counts by group beside the hits; a keyword with
+        the first ten by number instead of the best. One caller, one thread, engines in turns, as in `search`; medians of the
+        questions of a kind. Lucene counts hits to a thousand only, but where groups are wanted; filters score nothing there.
+        Hits and their order are equal, scores but for the 1 that a filter counts. *Times alone*: the row divided by the row
+        without the addition, ours / Lucene's. A row fails where ours is above 3 and above Lucene's.
         """;
 
     public Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)

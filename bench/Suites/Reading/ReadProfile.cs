@@ -37,7 +37,8 @@ internal static class ReadProfile
             allocated = GC.GetAllocatedBytesForCurrentThread() - allocated;
             Console.WriteLine(string.Create(
                 CultureInfo.InvariantCulture,
-                $"p5 {Statistics.Percentile(times, 0.05):0.0} µs   p50 {Statistics.Percentile(times, 0.5):0.0} µs   p99 {Statistics.Percentile(times, 0.99):0.0} µs   "
+                $"p5 {Statistics.Percentile(times, 0.05):0.0} µs   "
+                    + $"p50 {Statistics.Percentile(times, 0.5):0.0} µs   p99 {Statistics.Percentile(times, 0.99):0.0} µs   "
                     + $"{allocated / times.Count} bytes a query"));
         }
     }
