@@ -256,12 +256,20 @@ internal sealed class TopKPlan : TokenSink, IReusable
     {
         foreach (IndexQuery clause in clauses)
         {
-            int first = TermCount;
+            int first = TermCount, step = steps.Count;
             if (!TryAddText(clause, boost, out bool isAny, out bool isNone))
                 return false;
-            int added = TermCount - first;
-            if ((!isAny && added > 1) || (isNone && added > 0))
-                return false; // words that all have to match, or of which one matches nothing
+            if (isNone)
+            {
+                // One of its words has no entry, so that the others lead nowhere.
+                steps.RemoveRange(step, steps.Count - step);
+                while (TermCount > first)
+                    terms[--TermCount].Clear();
+                continue;
+            }
+
+            if (!isAny && TermCount - first > 1)
+                return false; // words that all have to match
         }
 
         IsEmpty = TermCount == 0;

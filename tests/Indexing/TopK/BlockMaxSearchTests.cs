@@ -48,6 +48,15 @@ public sealed class BlockMaxSearchTests
                         Sort = Best,
                         Take = 10
                     });
+            IndexQuery nowhere = new FullTextQuery("text", "nowhere w0", All: true);
+            Check(
+                searcher,
+                new SearchRequest
+                {
+                    Query = new OrQuery([nowhere, new FullTextQuery("text", "w25", All: false)]),
+                    Sort = Best,
+                    Take = 10
+                });
             for (int i = 0; i < 250; i++, asked++)
             {
                 PlanNode plan = Compare(searcher, Query(random), random);
