@@ -1,17 +1,18 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Indexing.Terms;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// Fields that were added to an index with entries, and how far each group of them is: its entries up to that etag have the
-/// fields, later ones have not. Groups are filled one after the other, in the order of the schema; the record goes with the last.
-/// In tree <c>index</c>: count (varint), then of each group first field, end (varints), etag (8, little-endian).
+/// Groups of fields that were added to an index with entries, and the progress of each: entries up to its etag have the fields,
+/// later ones do not yet. Groups are backfilled one after another, in the order of the schema; the record is deleted with the
+/// last. In tree <c>index</c>: count (varint), then per group first field, end (varints), etag (8, little-endian).
 /// </summary>
 /// <remarks>
-/// Invariants: (1) groups follow one another and end with the schema; (2) entries are only given the fields in front of the first
-/// group, so that a group's lists grow in the order of entry ids, whichever way its entries come.
+/// Invariants: 1. Groups are contiguous and end with the schema. 2. New entries get only the fields before the first group, so
+/// that a group's lists grow in the order of entry ids, regardless of the source of its entries.
 /// </remarks>
 internal static class BackfillRecord
 {
@@ -43,6 +44,9 @@ internal static class BackfillRecord
             return;
         }
 
+        Debug.Assert(
+            groups.Zip(groups.Skip(1)).All(static pair => pair.First.EndField == pair.Second.FirstField),
+            "1: groups are contiguous");
         var record = new ByteArena();
         record.AddVarint(groups.Count);
         byte[] etag = new byte[sizeof(long)];

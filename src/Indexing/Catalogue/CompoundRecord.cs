@@ -6,20 +6,20 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// The compound keys of an index, and how far each is built. In tree <c>index</c>: count (varint), then of each the field of
-/// equality, the field of order (varints), the order (1), the next entry to be added (8, little-endian; -1: all are there).
+/// The compound keys of an index, and the progress of building each. In tree <c>index</c>: count (varint), then per key the field
+/// of equality, the field of order (varints), the order (1), the next entry to be added (8, little-endian; -1 when complete).
 /// </summary>
 /// <remarks>
-/// Invariants: (1) entries before the next one, and all that were put after the key was added, are in its tree; (2) entries that
-/// were removed are not; (3) its fields are complete.
+/// Invariants: 1. Its tree has the entries before the next one, and all that were added after the key was. 2. It has no removed
+/// entry. 3. Its fields are fully backfilled. 4. The next entry only grows, until complete.
 /// </remarks>
 /// <param name="Equal">Number of the field of equality.</param>
 /// <param name="Order">Number of the field of order.</param>
 /// <param name="Kind">How its values compare.</param>
-/// <param name="NextEntryId">The next entry to be added; -1: it is complete.</param>
+/// <param name="NextEntryId">The next entry to be added; -1 if the key is complete.</param>
 internal readonly record struct CompoundRecord(int Equal, int Order, CompoundOrder Kind, long NextEntryId)
 {
-    /// <summary>What <see cref="NextEntryId"/> is when all entries are there.</summary>
+    /// <summary>Value of <see cref="NextEntryId"/> once all entries are added.</summary>
     public const long Complete = -1;
 
     private static ReadOnlySpan<byte> Key => "compounds"u8;

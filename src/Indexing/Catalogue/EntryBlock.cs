@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Terms;
@@ -7,34 +8,34 @@ using Treepie.Storage;
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// Records of entries, several in one value of the tree: a key and a cell for each would take as much room as a record, and
-/// neighbours have much in common. The key of the tree is the id of the first entry the block was made for (8 bytes, big-endian);
-/// a block holds entries up to the key of the next. Read in place, from a restart where one is nearer than the beginning:
+/// Records of several entries in one value of the tree: a key and a cell for each would take as much space as a record, and
+/// neighbours share much. The key in the tree is the id of the first entry that the block was created for (8 bytes, big-endian);
+/// a block covers entries up to the key of the next. Read in place, from a restart if one is nearer than the beginning:
 /// <code>
-/// where there are more than <see cref="RestartEvery"/> entries:
+/// if there are more than <see cref="RestartEvery"/> entries:
 ///   1 byte: 128 + number of restarts
-///   for each restart, which stands before every so many entries:
-///     2 offset of the entry, 2 offset of the heads it has (their length), 0 for none, 4 id of the entry before it less the key of the block; little-endian
-/// for each entry, ids ascending; one at a restart has no byte of its key in common with the one before:
-///   1 byte: 1 if the id is not the next after that before (of the first: not the key of the block), 2 if heads follow, 4 · bytes of the key of its own up to 6, 7 for more,
-///           32 if the key is not as long as the one before
-///   where they are so: id less that before (varint), bytes of the key of its own (varint), bytes of the key that are those of the one before (varint)
-///   bytes of the key of its own; the others are those of the key before
-///   where heads follow: their bytes (varint), heads; otherwise they are those of the entry before
-///   bytes of the items (varint), items: see EntryRecord
+///   for each restart, one before every <see cref="RestartEvery"/> entries; little-endian:
+///     2 offset of the entry, 2 offset of the heads that apply to it (their length), or 0 for none, 4 id of the previous entry − key of the block
+/// for each entry, ids ascending; an entry at a restart shares no key bytes with the previous one:
+///   1 byte: 1 if the id does not directly follow the previous one (for the first: differs from the key of the block),
+///         2 if heads follow, 4 · own key bytes up to 6, or 7 for more, 32 if the key length differs from the previous one
+///   in these cases: id − previous id (varint), own key bytes (varint), key bytes shared with the previous key (varint)
+/// the own key bytes, which follow the shared ones
+/// if heads follow: their length (varint), heads; otherwise the heads of the previous entry apply
+/// length of the items (varint), items: see EntryRecord
 /// </code>
 /// </summary>
 /// <param name="bytes">The value.</param>
 /// <param name="firstId">The id of the key.</param>
-/// <param name="keyRoom">Room for the longest key.</param>
+/// <param name="keyRoom">Buffer for the longest key.</param>
 internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte> keyRoom)
 {
-    /// <summary>Longest block of more than one entry: eight of them fill a leaf.</summary>
+    /// <summary>Longest block of more than one entry: a leaf holds eight.</summary>
     public const int MaxBytes = 990;
 
     /// <summary>
-    /// Entries from one restart to the next: an entry is found in as many steps at most. A block has some forty, and one restart
-    /// takes about twenty bytes.
+    /// Entries between two restarts: finding an entry takes at most this many steps. A block has about forty entries, and a
+    /// restart takes about twenty bytes.
     /// </summary>
     public const int RestartEvery = 8;
 
@@ -47,7 +48,7 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     public const int MostOwn = 7;
     public const int LengthFlag = 32;
 
-    /// <summary>Bytes of a key that are copied at once, however few are wanted of them.</summary>
+    /// <summary>Bytes of a key that are copied at once, even if fewer are needed.</summary>
     private const int CopiedBytes = sizeof(ulong);
 
     private readonly ReadOnlySpan<byte> bytes = bytes;
@@ -56,15 +57,15 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     private int keyLength;
     private int at = HeaderBytes(CountRestarts(bytes));
 
-    /// <summary>Bytes before the first entry of a block with so many restarts.</summary>
+    /// <summary>Length of the header of a block with this many restarts.</summary>
     public static int HeaderBytes(int restarts) => restarts == 0 ? 0 : 1 + (restarts * RestartBytes);
 
     /// <summary>Writes a restart.</summary>
     /// <param name="block">The block.</param>
-    /// <param name="index">Which of them.</param>
-    /// <param name="offset">Where its entry begins in the block.</param>
-    /// <param name="headsOffset">Where the heads of its entry are in the block; 0: it has none.</param>
-    /// <param name="idsBefore">Id of the entry before, less the key of the block.</param>
+    /// <param name="index">The index of the restart.</param>
+    /// <param name="offset">Offset of its entry in the block.</param>
+    /// <param name="headsOffset">Offset of the heads that apply to its entry; 0 for none.</param>
+    /// <param name="idsBefore">Id of the previous entry − key of the block.</param>
     public static void WriteRestart(Span<byte> block, int index, int offset, int headsOffset, uint idsBefore)
     {
         Span<byte> restart = block.Slice(1 + (index * RestartBytes), RestartBytes);
@@ -73,19 +74,19 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
         BinaryPrimitives.WriteUInt32LittleEndian(restart[(2 * sizeof(ushort))..], idsBefore);
     }
 
-    /// <summary>Id of the entry moved to.</summary>
+    /// <summary>Id of the current entry.</summary>
     public long Id { get; private set; } = firstId - 1;
 
-    /// <summary>Its key, in the room given.</summary>
+    /// <summary>Its key, in the buffer passed.</summary>
     public readonly ReadOnlySpan<byte> Key => keyRoom[..keyLength];
 
-    /// <summary>Heads of its groups.</summary>
+    /// <summary>The heads of its groups.</summary>
     public ReadOnlySpan<byte> Heads { get; private set; }
 
-    /// <summary>Their items.</summary>
+    /// <summary>The items of its groups.</summary>
     public ReadOnlySpan<byte> Items { get; private set; }
 
-    /// <summary>Goes to the next entry.</summary>
+    /// <summary>Moves to the next entry.</summary>
     /// <exception cref="CorruptionException">The block does not hold what it says.</exception>
     public bool MoveNext()
     {
@@ -96,15 +97,14 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     }
 
     /// <summary>
-    /// Goes to an entry behind this one; false if the block has none of that id, and then it stands where that were, or at its
-    /// end.
+    /// Moves forward to an entry; false if the block does not have it, and then it is on the next greater entry or at the end.
     /// </summary>
     /// <exception cref="CorruptionException">The block does not hold what it says.</exception>
     public bool MoveTo(long id)
     {
         GoToRestart(id);
 
-        // Items of entries that are passed are not kept.
+        // Entries that are passed keep nothing that is not needed.
         ReadOnlySpan<byte> items = default;
         do
         {
@@ -116,7 +116,7 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
         return Id == id;
     }
 
-    /// <summary>Goes to the last restart before an entry, if it is behind this place.</summary>
+    /// <summary>Moves to the last restart before an entry, unless that is behind the current position.</summary>
     private void GoToRestart(long id)
     {
         for (int i = restarts - 1; i >= 0; i--)
@@ -139,8 +139,8 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     }
 
     /// <summary>
-    /// Passes entries up to that of an id as long as they are as most are: the id is the next, the key as long as the one before
-    /// with few bytes of its own, the heads those before. What is otherwise, or damaged, is left to <see cref="Pass"/>.
+    /// Skips entries up to an id while they have the usual form: consecutive id, key of the same length with few own bytes, same
+    /// heads. Any other form, or damage, is left to <see cref="Pass"/>.
     /// </summary>
     private void PassPlain(long id, ref ReadOnlySpan<byte> items)
     {
@@ -165,6 +165,7 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
             passed++;
         }
 
+        Debug.Assert(next <= bytes.Length && passed >= Id, "entries are skipped forward, within the block");
         (at, Id) = (next, passed);
         if (length >= 0)
             items = all.Slice(itemsAt, length);
@@ -213,7 +214,7 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
         return bytes.Slice(next - length, length);
     }
 
-    /// <summary>Most numbers are one byte.</summary>
+    /// <summary>Most numbers take one byte.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private readonly int Read(scoped ref int next) =>
         next < bytes.Length && bytes[next] < 0x80 ? bytes[next++] : (int)ReadLong(ref next);

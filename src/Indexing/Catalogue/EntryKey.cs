@@ -1,15 +1,20 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 
 namespace Treepie.Indexing.Catalogue;
 
-/// <summary>Entry ids: as keys 8 bytes, big-endian; as values the same without the zeros in front.</summary>
+/// <summary>Entry ids: as keys 8 bytes, big-endian; as values the same without leading zeros.</summary>
 internal static class EntryKey
 {
     public const int Bytes = sizeof(long);
 
-    public static void Write(Span<byte> output, long id) => BinaryPrimitives.WriteInt64BigEndian(output, id);
+    public static void Write(Span<byte> output, long id)
+    {
+        Debug.Assert(id >= 0, "keys order as ids because ids are not negative");
+        BinaryPrimitives.WriteInt64BigEndian(output, id);
+    }
 
-    /// <summary>Writes an id as a value; returns it in its room of 8 bytes.</summary>
+    /// <summary>Writes an id as a value into a buffer of 8 bytes; returns the part used.</summary>
     public static ReadOnlySpan<byte> WriteValue(Span<byte> room, long id)
     {
         Write(room, id);

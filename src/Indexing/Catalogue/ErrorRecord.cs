@@ -5,7 +5,7 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// Why an entry was left out. Key: the key of the entry.
+/// Why an entry is not indexed. Key: the key of the entry.
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// 0       8     time, UTC ticks, little-endian
@@ -16,10 +16,10 @@ namespace Treepie.Indexing.Catalogue;
 /// </summary>
 internal static class ErrorRecord
 {
-    /// <summary>Most errors that are kept: the latest.</summary>
+    /// <summary>Most errors kept; older ones are dropped.</summary>
     public const int MaxErrors = 512;
 
-    /// <summary>Longest label and longest message, in characters; what is longer is cut.</summary>
+    /// <summary>Longest label and message in characters; longer ones are truncated.</summary>
     private const int MaxTextLength = 512;
 
     private const int HeaderBytes = 10;
@@ -43,7 +43,7 @@ internal static class ErrorRecord
             new DateTime(Ticks(record), DateTimeKind.Utc));
     }
 
-    /// <summary>Drops the oldest above the limit.</summary>
+    /// <summary>Drops the oldest errors above the limit.</summary>
     public static void Trim(Tree errors)
     {
         if (errors.Count <= MaxErrors)

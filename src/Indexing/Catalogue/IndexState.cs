@@ -1,16 +1,18 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// How far an index is. An index of another format is not read: its owner builds it again from the documents.
+/// The progress of an index. An index of another format is not read: its owner rebuilds it from the documents. Invariants:
+/// 1. No counter decreases, except for the number of entries. 2. There are at most as many entries as ids.
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// 0       4     format version
 /// 4       8     etag of the last batch
-/// 12      8     next entry id; ids grow and are never used again
-/// 20      8     entries
+/// 12      8     next entry id; ids grow and are never reused
+/// 20      8     number of entries
 /// 28      8     next id of a long list
 /// 36      8     next number of a word
 /// </code>
@@ -61,6 +63,8 @@ internal sealed class IndexState
 
     public void Write(Tree index)
     {
+        Debug.Assert(EntryCount >= 0 && EntryCount <= NextEntryId, "2: each entry has an id of its own");
+        Debug.Assert(NextListId >= 0 && NextWord >= 0, "1: counters start at 0 and grow");
         Span<byte> value = stackalloc byte[Bytes];
         BinaryPrimitives.WriteInt32LittleEndian(value, FormatVersion);
         BinaryPrimitives.WriteInt64LittleEndian(value[4..], Etag);

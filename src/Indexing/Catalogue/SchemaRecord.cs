@@ -7,14 +7,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// The schema as it is stored. Numbers are varints; a text is its length and UTF-8.
+/// The stored schema. Numbers are varints; a text is its length and UTF-8.
 /// <code>
-/// number of fields, then of each field:
+/// number of fields, then per field:
 ///   analysis
 ///   name                 text
-///   analyzer             text; empty: the default
-///   boost                text, in digits; empty: 1
-///   of a vector field    0: the default options; or 1, dimensions, metric, whether quantised, edges, candidates
+///   analyzer             text; empty for the default
+///   boost                text, in digits; empty for 1
+///   for a vector field   0: the default options; or 1, dimensions, metric, whether quantised, edges, candidates
 /// </code>
 /// </summary>
 internal static class SchemaRecord
@@ -45,14 +45,14 @@ internal static class SchemaRecord
     }
 
     /// <summary>
-    /// As <see cref="Read(Tree)"/>; <paramref name="known"/> itself where that is what is stored, which costs a comparison for
-    /// each field.
+    /// Like <see cref="Read(Tree)"/>, but returns <paramref name="known"/> itself if it equals the stored schema, which takes one
+    /// comparison per field.
     /// </summary>
     public static IndexSchema? Read(Tree? index, IndexSchema? known) =>
         known is not null && index is not null && Is(index, known) ? known : Read(index);
 
     /// <summary>
-    /// Whether a schema without vectors and with names in ASCII is the stored one; false where that is not seen at once.
+    /// Whether a schema without vectors and with ASCII names equals the stored one; false if that is not certain.
     /// </summary>
     private static bool Is(Tree index, IndexSchema schema)
     {
@@ -147,7 +147,7 @@ internal static class SchemaRecord
         record.Add(utf8);
     }
 
-    /// <summary>Refuses a schema with a field twice, or with an analysis that does not exist.</summary>
+    /// <summary>Rejects a schema with a duplicate field or an unknown analysis.</summary>
     public static void Check(IndexSchema schema)
     {
         var names = new HashSet<string>(StringComparer.Ordinal);

@@ -3,23 +3,23 @@ using System.Globalization;
 namespace Treepie.Indexing.Catalogue;
 
 /// <summary>
-/// The trees of an index. Each dictionary is a pair: terms with what stands beside them (a TermTree), and segments of long lists.
+/// The trees of an index. Each dictionary is a pair: terms with their values (a TermTree), and segments of long lists.
 /// <code>
 /// TREE                    KEY                                VALUE
 /// index                   "state", "schema", field (4)       IndexState, SchemaRecord, FieldStatistics
 /// index                   "backfill"                         BackfillRecord, while fields are added
 /// index                   "compounds"                        CompoundRecord
-/// errors                  key of an entry that is not there  ErrorRecord
-/// keys                    a TermTree: key of an entry        entry id, big-endian, without zeros in front
+/// errors                  key of an entry that is missing    ErrorRecord
+/// keys                    a TermTree: key of an entry        entry id, big-endian, without leading zeros
 /// entries                 id of a first entry (8, big-endian)  EntryBlock
 /// lists, lists.postings   field + 1 (4, big-endian), ListKind  entries that exist, have the field, have a null
-/// terms.N, .postings      stored form of a term              TermPayload, the texts of numbers included; nothing in a field of numbers alone, see IndexView.HasNumbersAlone; of full-text fields also .positions and .impacts, see PositionKey, WindowImpacts
-/// words.N                 number of a word (8, big-endian)   stored form of the word: full-text fields
-/// numbers.N, .postings    NumberKey                          TermPayload
-/// sort.N                  chunk number                       SortChunk
-/// sorttexts.N             entry id / 2,048                   TextBlock, which stands for chunks
-/// sortnumbers.N           entry id / 4,096                   NumberBlock, which stands for chunks
-/// longtexts.N             TermForm.HashOf of a cut term      the whole term, of fields of whole values
+/// terms.N, .postings      stored form of a term              TermPayload, the texts of numbers included; nothing in a field of
+/// numbers alone, see IndexView.HasNumbersAlone; of full-text fields also .positions and .impacts, see PositionKey, WindowImpacts
+/// words.N                 number of a word (8, big-endian)   stored form of the word: full-text fields numbers.N, .postings   
+/// NumberKey                          TermPayload sort.N                  chunk number                       SortChunk
+/// sorttexts.N             entry id / 2,048                   TextBlock, which replaces chunks
+/// sortnumbers.N           entry id / 4,096                   NumberBlock, which replaces chunks
+/// longtexts.N             TermForm.HashOf of a cut term      the whole term, for fields of whole values
 /// norms.N                 chunk number                       NormChunk
 /// points.N                chunk number                       PointChunk
 /// shapes.N                entry id                           GeometryRecord
@@ -28,12 +28,12 @@ namespace Treepie.Indexing.Catalogue;
 /// fullvectors.N           VectorKey                          the numbers of a vector, floats, little-endian
 /// nodes.N                 entry id                           NodeList
 /// compound.N              CompoundKeyText                    nothing; N is the place in CompoundRecord
-/// stored                  entry id                           StoredRecord, of entries that keep values to be given back
+/// stored                  entry id                           StoredRecord, for entries with stored values
 /// </code>
 /// </summary>
 internal static class TreeNames
 {
-    /// <summary>Fields whose names are made once: of most indexes these are all.</summary>
+    /// <summary>Fields whose tree names are created once; most indexes have no more.</summary>
     private const int NamedFields = 32;
 
     private static readonly string[] termTrees = Named("terms");
@@ -44,7 +44,7 @@ internal static class TreeNames
     private static readonly string[] longTextTrees = Named("longtexts");
     private static readonly string[] normTrees = Named("norms");
 
-    /// <summary>What the names of trees of compound keys begin with: their number is none of a field.</summary>
+    /// <summary>Prefix of the names of compound key trees; the number after it is not that of a field.</summary>
     public const string CompoundStructure = "compound";
 
     public const string Index = "index";
