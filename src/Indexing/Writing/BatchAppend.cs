@@ -1,20 +1,21 @@
+using System.Diagnostics;
 using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Adds one batch to another, which is then what it would be had everything been added to it: words and keys get the ordinals of
-/// their first appearance in the whole. So what is committed does not depend on how many threads made it.
+/// Appends one batch to another with the same result as adding everything to one batch: words and keys get ordinals by their
+/// first appearance in the whole. So the commit does not depend on the number of threads that built it.
 /// </summary>
 /// <param name="target">The batch that grows.</param>
 internal sealed class BatchAppend(IndexBatch target)
 {
-    /// <summary>By field: what the words of the other are here, by their ordinals there.</summary>
+    /// <summary>Per field: ordinals here by ordinal there.</summary>
     private readonly Dictionary<int, int[]> words = [];
     private int[] keys = [];
     private int[] numbers = [];
 
-    /// <summary>Adds; returns by how much the size of both together is more than that of the two.</summary>
+    /// <summary>Appends a batch; returns the change of the combined size relative to the sum of both sizes.</summary>
     public long Run(IndexBatch other)
     {
         int firstOwner = target.Entries.Count;
@@ -30,7 +31,10 @@ internal sealed class BatchAppend(IndexBatch target)
         }
 
         target.Stored.Append(other.Stored, firstOwner);
-        return AppendEntries(other) - known;
+        long grown = AppendEntries(other);
+        Debug.Assert(target.Entries.Count == firstOwner + other.Entries.Count, "each entry is appended once");
+        Debug.Assert(target.LastOfKey.Count == target.Keys.Count, "each key has a last entry, or none");
+        return grown - known;
     }
 
     private long AppendKeys(IndexBatch other, int firstOwner)
@@ -61,7 +65,7 @@ internal sealed class BatchAppend(IndexBatch target)
         return known;
     }
 
-    /// <summary>Adds the records; returns by how much they grew.</summary>
+    /// <summary>Appends the records; returns by how much they grew.</summary>
     private long AppendEntries(IndexBatch other)
     {
         int before = target.Records.Length;
@@ -90,7 +94,7 @@ internal sealed class BatchAppend(IndexBatch target)
                 continue;
             }
 
-            // Words have other ordinals; all in front of them stays.
+            // Words get other ordinals; everything before them is copied.
             target.Records.Add(record[..^group.Length]);
             target.Records.AddVarint(head);
             int count = Varint.Read(ref rest);

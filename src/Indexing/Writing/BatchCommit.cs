@@ -16,9 +16,11 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Applies one batch in one write transaction. Changes nothing of the batch, so that storage may run it again from its
-/// start. Every tree is walked once, in its order. Removed entries are taken out of every list at once: counts,
-/// frequencies and answers are exact after each commit, and there is nothing to purge.
+/// Applies one batch in one write transaction. It does not change the batch, so storage may run it again from the start. Every
+/// tree is traversed once, in order. Removed entries leave every list at once: counts, frequencies and results are exact after
+/// each commit, and nothing needs a merge later. Invariants:
+/// 1. New ids ascend by place in the batch and are greater than all ids before.
+/// 2. An entry has an id only if it is the last of its key in the batch.
 /// </summary>
 internal sealed class BatchCommit
 {
@@ -34,7 +36,7 @@ internal sealed class BatchCommit
     private bool isBackfill;
 
     /// <summary>
-    /// The id of the first entry, where all entries of the batch have one and they follow one another; else -1.
+    /// The id of the first entry if all entries of the batch have consecutive ids; otherwise -1.
     /// </summary>
     private long firstId = -1;
 
@@ -59,7 +61,7 @@ internal sealed class BatchCommit
 
     private EntryIds EntryIds => new(IdOf, firstId);
 
-    /// <summary>Applies a batch; returns how many entries there are now.</summary>
+    /// <summary>Applies a batch; returns the number of entries after it.</summary>
     public static long Run(
         WriteTransaction transaction, IndexSchema schema, IndexBatch batch, long etag, CommitMemory memory,
         CancellationToken cancellationToken)
@@ -74,8 +76,8 @@ internal sealed class BatchCommit
             commit.ApplyLists();
             foreach (int field in commit.ChangedFields())
                 commit.ApplyField(field);
-            commit.AppendEntries(); // behind fields: they name words by the numbers these have got
-            commit.compounds.Apply(commit.IdOf, cancellationToken); // last: their keys follow from entries and sort values
+            commit.AppendEntries(); // after fields: entries refer to words by the numbers assigned there
+            commit.compounds.Apply(commit.IdOf, cancellationToken); // last: their keys are derived from entries and sort values
         }
 
         commit.state.Etag = etag;
@@ -84,8 +86,8 @@ internal sealed class BatchCommit
     }
 
     /// <summary>
-    /// Gives entries that are there the fields of the batch, which they have not, and records how far that is. A key without an
-    /// entry is passed over: it will come as a change.
+    /// Adds the fields of the batch to existing entries that lack them, and records the progress. A key without an entry is
+    /// skipped: it will arrive as a change.
     /// </summary>
     public static void RunBackfill(
         WriteTransaction transaction, IndexSchema schema, IndexBatch batch, Backfill reached, CommitMemory memory,
@@ -152,7 +154,7 @@ internal sealed class BatchCommit
 
     private IEnumerable<int> ChangedFields() => batch.UsedFields.Union(removals.UsedFields).Order();
 
-    /// <summary>Ids in order of appearance, to the entries that are not replaced within the batch.</summary>
+    /// <summary>Assigns ids, in order of appearance, to the entries that are not replaced within the batch.</summary>
     private void AssignIds()
     {
         Span<long> idOf = IdOf;
@@ -164,11 +166,12 @@ internal sealed class BatchCommit
             state.EntryCount += isLast ? 1 : 0;
         }
 
+        Debug.Assert(state.NextEntryId - first <= idOf.Length, "1: an entry takes one id");
         if (state.NextEntryId - first == idOf.Length)
             firstId = first;
     }
 
-    /// <summary>Points keys to their new entries and collects the entries they had.</summary>
+    /// <summary>Points keys to their new entries and collects their old ones for removal.</summary>
     private void ApplyKeys()
     {
         TermTreeWriter keys = memory.Keys;
@@ -184,6 +187,7 @@ internal sealed class BatchCommit
             if (existed)
                 removals.Add(EntryKey.Read(oldId));
             int last = batch.LastOfKey[ordinal];
+            Debug.Assert(last < 0 || idOf[last] >= 0, "2: the last entry of a key has an id");
             if (last >= 0)
             {
                 keys.Put(key, EntryKey.WriteValue(value, idOf[last]));
@@ -197,6 +201,7 @@ internal sealed class BatchCommit
         keys.Flush();
         removals.Take(transaction, compounds, cancellationToken);
         state.EntryCount -= removals.Ids.Length;
+        Debug.Assert(removals.Ids.IsEmpty || removals.Ids[^1] < state.NextEntryId, "1: removed entries had an id before");
     }
 
     private void AppendEntries()
@@ -309,9 +314,8 @@ internal sealed class BatchCommit
     }
 
     /// <summary>
-    /// Texts of whole values. Those of numbers are kept only where it takes them to have all texts in their order, see
-    /// <see cref="NumberTexts"/>: from the first text on, or the first number whose text is not plain, until nothing of the field
-    /// is left.
+    /// Applies texts of whole values. Texts of numbers are stored only if needed to have all texts in order, see
+    /// <see cref="NumberTexts"/>: from the first text, or the first number without plain text, until the field is empty.
     /// </summary>
     private void ApplyTexts(int field, BatchField? added, BatchField? removed)
     {
@@ -402,9 +406,9 @@ internal sealed class BatchCommit
             if (idOf[value.Owner] < 0)
                 continue;
             if (value.Tag == SortTag.Number)
-                column.SetNumber(idOf[value.Owner], added!.Numbers[value.Ordinal]); // the loop runs over its values
+                column.SetNumber(idOf[value.Owner], added!.Numbers[value.Ordinal]); // its values are being enumerated
             else
-                column.SetText(idOf[value.Owner], added!.Terms[value.Ordinal]); // as above
+                column.SetText(idOf[value.Owner], added!.Terms[value.Ordinal]); // its values are being enumerated
         }
 
         column.Flush();
@@ -443,7 +447,7 @@ internal sealed class BatchCommit
             return new NormImpacts(
                 transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, long.MaxValue, [], []);
 
-        // Entries of a batch have neighbouring ids, those replaced within it none.
+        // Entries of a batch have consecutive ids; those replaced within it have none.
         ReadOnlySpan<long> idOf = IdOf;
         int count = 0;
         foreach (long id in idOf)
@@ -462,8 +466,8 @@ internal sealed class BatchCommit
     }
 
     /// <summary>
-    /// A number for each word of the batch, in case it is new: the more entries have it, the smaller, because records of entries
-    /// have the numbers of all their words. Those that are not needed are left out for ever.
+    /// Reserves a number for each word of the batch in case it is new. More frequent words get smaller numbers, because entry
+    /// records contain the numbers of all their words. Numbers that turn out unneeded are never used.
     /// </summary>
     private Span<long> ReserveWords(int field, TermTable terms)
     {
@@ -478,7 +482,8 @@ internal sealed class BatchCommit
         return numbers;
     }
 
-    /// <summary>How many entries of the batch have a word; of the most frequent it does not matter which is more so.</summary>
+    /// <summary>Number of entries of the batch with a word, capped: the order of the most frequent words does not
+    /// matter.</summary>
     private static int CountClass(TermTable terms, int word) =>
         Math.Min(terms.OccurrencesOf(word), CommitMemory.CountClasses - 1);
 

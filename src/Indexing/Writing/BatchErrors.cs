@@ -4,10 +4,10 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Writing;
 
-/// <summary>Keeps why entries are not in the index. An error stands as long as its key has had no other fate.</summary>
+/// <summary>Stores why entries are not in the index. An error remains until its key is indexed, removed or fails again.</summary>
 internal static class BatchErrors
 {
-    /// <summary>Takes away the errors of the keys of a batch, and adds its own.</summary>
+    /// <summary>Removes the errors of all keys of a batch and adds the batch's own.</summary>
     public static void Apply(WriteTransaction transaction, IndexBatch batch)
     {
         if (batch.Errors.Count == 0 && transaction.FindTree(TreeNames.Errors) is null or { Count: 0 })

@@ -1,10 +1,12 @@
+using System.Diagnostics;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Spatial;
 using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Writing;
 
-/// <summary>What the entries of a batch put into one field. Owners are places of entries in the batch.</summary>
+/// <summary>The content that the entries of a batch add to one field. Owners are places of entries in the batch, and ascend in
+/// all lists.</summary>
 internal sealed class BatchField
 {
     public readonly record struct SortValue(int Owner, SortTag Tag, int Ordinal);
@@ -14,10 +16,10 @@ internal sealed class BatchField
     /// <summary>A point, or a shape as its record.</summary>
     public readonly record struct Place(int Owner, GridPoint Point, byte[]? Shape);
 
-    /// <summary>Terms; the texts of numbers are not among them.</summary>
+    /// <summary>Terms, without the texts of numbers.</summary>
     public TermTable Terms { get; } = new();
 
-    /// <summary>Whole values of more bytes than a term has, by ordinal of their cut forms in <see cref="Terms"/>.</summary>
+    /// <summary>Whole values too long for a term, by the ordinal of their cut form in <see cref="Terms"/>.</summary>
     public Dictionary<int, byte[]> LongTexts { get; } = [];
 
     /// <summary>Numbers as keys.</summary>
@@ -35,7 +37,7 @@ internal sealed class BatchField
     /// <summary>Full text: terms of each entry, repetitions counted.</summary>
     public List<Length> Lengths { get; } = [];
 
-    /// <summary>Full text: where the next value of an entry begins. A later entry begins at 0.</summary>
+    /// <summary>Full text: first position of the next value of an entry. Another entry starts at 0.</summary>
     public (int Owner, int Position) NextPosition { get; set; } = (-1, 0);
 
     /// <summary>Vectors, owners ascending.</summary>
@@ -50,14 +52,15 @@ internal sealed class BatchField
     /// <summary>Whether a sort value is a text.</summary>
     public bool HasTextValue { get; set; }
 
-    /// <summary>Adds what another has behind what this one has.</summary>
-    /// <param name="other">The other.</param>
-    /// <param name="firstOwner">What its owner 0 is here.</param>
-    /// <param name="terms">By ordinal of its terms: the ordinal here. To be filled.</param>
-    /// <param name="numbers">The same of its numbers.</param>
-    /// <returns>Bytes that were counted there and are not here, because both have a term.</returns>
+    /// <summary>Appends the content of another field.</summary>
+    /// <param name="other">The other field.</param>
+    /// <param name="firstOwner">Number here of its owner 0.</param>
+    /// <param name="terms">Receives the ordinal here for each ordinal of its terms.</param>
+    /// <param name="numbers">Receives the ordinal here for each ordinal of its numbers.</param>
+    /// <returns>Bytes that were counted there but not here, because both have the term.</returns>
     public long Append(BatchField other, int firstOwner, Span<int> terms, Span<int> numbers)
     {
+        Debug.Assert(Exists.Count == 0 || Exists[^1] < firstOwner, "appended owners are after all others");
         long known = Terms.Append(other.Terms, firstOwner, terms, IndexBatch.BytesOfTerm);
         known += Numbers.Append(other.Numbers, firstOwner, numbers, IndexBatch.BytesOfTerm);
         foreach ((int ordinal, byte[] text) in other.LongTexts)
@@ -82,7 +85,7 @@ internal sealed class BatchField
         return known;
     }
 
-    /// <summary>Forgets everything, and of its memory what is more than so many bytes in one piece.</summary>
+    /// <summary>Removes everything and releases buffers larger than <paramref name="keepBytes"/>.</summary>
     public void Clear(int keepBytes)
     {
         Terms.Clear(keepBytes);

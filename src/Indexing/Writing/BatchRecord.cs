@@ -4,21 +4,21 @@ using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Writing;
 
-/// <summary>What an entry of a batch put into a field: a term or number by its ordinal, or none.</summary>
+/// <summary>A value that an entry of a batch adds to a field: a term or number by its ordinal, or none.</summary>
 internal readonly record struct BatchTouch(int Field, EntryGroup Group, int Ordinal)
 {
-    /// <summary>The field exists in the entry, and that is all.</summary>
+    /// <summary>The field exists in the entry without a term.</summary>
     public const int NoTerm = -1;
 }
 
 /// <summary>
 /// Writes the record of an entry while it is in a batch: length of the key (varint), key, then groups as
-/// <see cref="EntryRecord"/> has them, each head in front of its items, and words as ordinals in the order they came. See
+/// <see cref="EntryRecord"/> has them, each head before its items, and words as ordinals in order of arrival. See
 /// <see cref="RecordEncoder"/>.
 /// </summary>
 internal static class BatchRecord
 {
-    /// <summary>Writes the group that begins at a place of what was touched; returns the place behind it.</summary>
+    /// <summary>Writes the group that begins at index <paramref name="first"/>; returns the index after it.</summary>
     public static int WriteGroup(
         ByteArena records, List<BatchTouch> touched, int first, IndexSchema schema, Func<int, BatchField> fields)
     {
@@ -49,7 +49,7 @@ internal static class BatchRecord
                 continue;
             if (isWords)
             {
-                records.AddVarint(ordinal); // its number is known when the batch is committed
+                records.AddVarint(ordinal); // the commit replaces it by the word's number
             }
             else if (group == EntryGroup.Numbers)
             {
@@ -65,7 +65,8 @@ internal static class BatchRecord
         return end;
     }
 
-    /// <summary>Whether a term or number is all that the field has: it is the sort value then, and kept there.</summary>
+    /// <summary>Whether a term or number is the only value of the field: then it is the sort value and stored only
+    /// there.</summary>
     private static bool IsOnly(List<BatchTouch> touched, int index)
     {
         if (touched[index].Group is not (EntryGroup.Terms or EntryGroup.Numbers))

@@ -1,31 +1,32 @@
+using System.Diagnostics;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Terms;
 
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Takes the terms of a full-text value into a batch, some at a time: what the batch knows of them lies all over a table, and the
-/// memory of all of them is asked for before the first is waited for.
+/// Adds the terms of a full-text value to a batch, in groups: their entries are spread over a hash table, so the memory of a
+/// whole group is prefetched before the first is read.
 /// </summary>
 internal sealed class BatchSink(IndexBatch batch) : TokenSink
 {
     /// <summary>
-    /// Terms that wait: a processor asks for a dozen lines of memory at once, and those of so many stay in the nearest cache.
+    /// Terms per group: a processor fetches a dozen cache lines at once, and those of this many terms stay in the L1 cache.
     /// </summary>
-    private const int MostWaiting = 64;
+    private const int MaxPending = 64;
 
-    private readonly Waiting[] waiting = new Waiting[MostWaiting];
+    private readonly PendingTerm[] pending = new PendingTerm[MaxPending];
     private readonly ByteArena forms = new();
     private BatchField? target;
     private int field;
     private int owner;
     private int first;
-    private int waitingCount;
+    private int pendingCount;
 
     /// <summary>A term that is not in the batch yet.</summary>
-    private readonly record struct Waiting(int Start, int Length, uint Hash, int Position);
+    private readonly record struct PendingTerm(int Start, int Length, uint Hash, int Position);
 
-    /// <summary>Terms of the value, repetitions counted.</summary>
+    /// <summary>Number of terms of the value, repetitions counted.</summary>
     public int Count { get; private set; }
 
     public void Begin(BatchField newTarget, int newField, int newOwner)
@@ -39,21 +40,21 @@ internal sealed class BatchSink(IndexBatch batch) : TokenSink
         Begin(first);
     }
 
-    /// <summary>Takes a term of a list that began at position 0.</summary>
+    /// <summary>Adds a term of a list that starts at position 0.</summary>
     public void Add(TokenList.Token token)
     {
         Begin(first + token.Position + 1);
         Accept(token.Form, first + token.Position, token.Start, token.End);
     }
 
-    /// <summary>Takes what is still waiting: the value has no more terms.</summary>
+    /// <summary>Adds the pending terms; called at the end of a value.</summary>
     public void Finish()
     {
-        TermTable terms = target!.Terms; // begun before
-        ReadOnlySpan<Waiting> all = waiting.AsSpan(0, waitingCount);
-        foreach (ref readonly Waiting term in all)
+        TermTable terms = target!.Terms; // Begin sets it
+        ReadOnlySpan<PendingTerm> all = pending.AsSpan(0, pendingCount);
+        foreach (ref readonly PendingTerm term in all)
             terms.PrefetchTerm(term.Hash);
-        foreach (ref readonly Waiting term in all)
+        foreach (ref readonly PendingTerm term in all)
             batch.AddWord(target, field, owner, forms.Slice(term.Start, term.Length), term.Hash, term.Position);
         Forget();
     }
@@ -61,16 +62,17 @@ internal sealed class BatchSink(IndexBatch batch) : TokenSink
     private protected override void Accept(ReadOnlySpan<byte> form, int position, int start, int end)
     {
         uint hash = TermTable.Hash(form);
-        target!.Terms.Prefetch(hash); // begun before terms come
-        waiting[waitingCount++] = new Waiting(forms.Add(form), form.Length, hash, position);
+        Debug.Assert(pendingCount < MaxPending, "a full group is added at once");
+        target!.Terms.Prefetch(hash); // Begin sets it
+        pending[pendingCount++] = new PendingTerm(forms.Add(form), form.Length, hash, position);
         Count++;
-        if (waitingCount == MostWaiting)
+        if (pendingCount == MaxPending)
             Finish();
     }
 
     private void Forget()
     {
-        waitingCount = 0;
-        forms.Clear(MostWaiting * TermForm.CutBytes);
+        pendingCount = 0;
+        forms.Clear(MaxPending * TermForm.CutBytes);
     }
 }

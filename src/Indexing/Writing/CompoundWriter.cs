@@ -9,8 +9,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Keeps the trees of compound keys as the entries are. The keys of an entry follow from its record and its sort values, so those
-/// of a removed one are worked out before these go, and those of a new one when they are there. Lives for one write transaction.
+/// Updates the trees of compound keys. The keys of an entry are derived from its record and sort values, so those of a removed
+/// entry are collected before these are removed, and those of a new one after they are written. Used for one write transaction.
 /// </summary>
 /// <param name="transaction">The transaction.</param>
 /// <param name="compounds">The compound keys.</param>
@@ -20,13 +20,13 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
     private readonly TermTable[] added = [.. compounds.Select(static _ => new TermTable())];
     private readonly KeyBuffer key = new();
 
-    /// <summary>Whether there is anything to keep.</summary>
+    /// <summary>Whether the index has compound keys.</summary>
     public bool IsNeeded => compounds.Count > 0;
 
-    /// <summary>Notes an entry that will be removed; its values are still there.</summary>
+    /// <summary>Collects the keys of an entry that will be removed and whose values still exist.</summary>
     public void Remove(long id, EntryRecord record, EntryReader reader) => Collect(id, record, reader, removed);
 
-    /// <summary>Changes the trees: takes out what was noted, and adds entries that are there with all their values.</summary>
+    /// <summary>Updates the trees: deletes the collected keys, and adds those of entries whose values are all written.</summary>
     public void Apply(ReadOnlySpan<long> ids, CancellationToken cancellationToken)
     {
         if (!IsNeeded)
@@ -45,7 +45,7 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
         Apply();
     }
 
-    /// <summary>Changes each tree in its order.</summary>
+    /// <summary>Updates each tree in key order.</summary>
     private void Apply()
     {
         for (int i = 0; i < compounds.Count; i++)
@@ -65,7 +65,7 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
     {
         while (record.MoveNextGroup())
         {
-            // A null stands in no compound key: who asks for nulls asks for entries without the field too.
+            // A compound key has no nulls: a query for nulls also matches entries without the field.
             bool isNumber = record.Group == EntryGroup.Numbers;
             if (!IsOfEquality(record.Field) || (!isNumber && record.Group != EntryGroup.Terms))
             {
@@ -97,7 +97,7 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
         return false;
     }
 
-    /// <summary>Adds the next entries to the first compound key that is not complete; gives what is so now.</summary>
+    /// <summary>Adds the next entries to the first incomplete compound key; returns the new state of all keys.</summary>
     public static List<CompoundRecord> Build(WriteTransaction transaction, int most, CancellationToken cancellationToken)
     {
         Tree index = transaction.GetOrCreateTree(TreeNames.Index);
@@ -107,7 +107,7 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
             return compounds;
 
         long end = IndexState.Read(index).NextEntryId, next = compounds[number].NextEntryId, until = Math.Min(end, next + most);
-        Debug.Assert(next >= 0, "an entry id is not negative");
+        Debug.Assert(next >= 0 && next <= end, "1: the next entry is an id that was given");
         List<CompoundRecord> only = [.. compounds.Select((one, place) => place == number ? one : one with { Equal = -1 })];
         var writer = new CompoundWriter(transaction, only);
         var reader = new EntryReader(transaction.FindTree);
@@ -121,6 +121,7 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
 
         writer.Apply();
         compounds[number] = compounds[number] with { NextEntryId = next >= end ? CompoundRecord.Complete : next };
+        Debug.Assert(compounds[number].IsComplete || compounds[number].NextEntryId < end, "4: the next entry grows");
         CompoundRecord.Write(index, compounds);
         return compounds;
     }

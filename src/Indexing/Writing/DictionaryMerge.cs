@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Terms;
@@ -5,15 +6,15 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Brings the additions and removals of one dictionary into term order and applies each term once. Scratch, used for one
-/// dictionary after the other.
+/// Merges the additions and removals of one dictionary in term order and applies each term once. Reusable for one dictionary
+/// after another.
 /// </summary>
 internal sealed class DictionaryMerge
 {
     /// <summary>
-    /// Numbers of words lie in the order in which words came: one is asked for so many terms before it is needed.
+    /// Prefetch distance in terms for word numbers, which are stored in order of arrival.
     /// </summary>
-    private const int Ahead = 16;
+    private const int PrefetchDistance = 16;
 
     private readonly TermTable none = new();
 
@@ -22,19 +23,20 @@ internal sealed class DictionaryMerge
     private long[] gone = new long[16];
 
     /// <param name="writer">The dictionary.</param>
-    /// <param name="added">Terms of the batch, owned by places of its entries; null: none.</param>
+    /// <param name="added">Terms of the batch, owned by places of its entries; null if none.</param>
     /// <param name="idOf">Entry ids by place.</param>
-    /// <param name="removed">Terms taken out, owned by places in <paramref name="removedIds"/>; null: none.</param>
-    /// <param name="removedIds">Entries removed.</param>
-    /// <param name="wordOf">Numbers for new words by ordinal of <paramref name="added"/>, replaced by those that they have; empty
-    /// where terms have no numbers.</param>
-    /// <param name="cancellationToken">Checked now and then.</param>
+    /// <param name="removed">Terms to remove, owned by places in <paramref name="removedIds"/>; null if none.</param>
+    /// <param name="removedIds">Removed entries.</param>
+    /// <param name="wordOf">Numbers for new words by ordinal of <paramref name="added"/>, replaced by the actual ones; empty if
+    /// terms have no numbers.</param>
+    /// <param name="cancellationToken">Checked every 1,024 terms.</param>
     public void Run(
         PostingWriter writer, TermTable? added, EntryIds idOf, TermTable? removed, ReadOnlySpan<long> removedIds,
         Span<long> wordOf, CancellationToken cancellationToken)
     {
         TermTable adds = added ?? none, removes = removed ?? none;
         ReadOnlySpan<int> addOrder = adds.SortedOrdinals(), removeOrder = removes.SortedOrdinals();
+        Debug.Assert(wordOf.IsEmpty || wordOf.Length >= adds.Count, "each term has a number in reserve");
         TermOccurrences addedBy = adds.GroupByTerm();
         PostingBuffer additions = addedBy.HasPositions ? placed : plain;
         int a = 0;
@@ -49,8 +51,8 @@ internal sealed class DictionaryMerge
             ReadOnlySpan<byte> term = order <= 0 ? adds.InOrder(a) : removes.InOrder(r);
             int ordinal = order <= 0 ? addOrder[a] : -1;
             additions.Clear();
-            if (!wordOf.IsEmpty && a + Ahead < addOrder.Length)
-                PrefetchKernels.Prefetch(in wordOf[addOrder[a + Ahead]]);
+            if (!wordOf.IsEmpty && a + PrefetchDistance < addOrder.Length)
+                PrefetchKernels.Prefetch(in wordOf[addOrder[a + PrefetchDistance]]);
             if (order <= 0)
                 additions.Add(addedBy, a++, idOf);
             int goneCount = order >= 0 ? Remove(removes, r++, removedIds) : 0;
@@ -66,7 +68,7 @@ internal sealed class DictionaryMerge
         writer.Finish();
     }
 
-    /// <summary>Puts the entries that a removed term was of where <see cref="Run"/> finds them; returns how many.</summary>
+    /// <summary>Collects the entries of a removed term in <see cref="gone"/>; returns how many.</summary>
     private int Remove(TermTable removes, int term, ReadOnlySpan<long> removedIds)
     {
         TermOccurrences removedBy = removes.GroupByTerm();

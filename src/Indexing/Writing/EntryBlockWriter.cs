@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Terms;
 using Treepie.Storage.Trees;
@@ -5,8 +6,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Changes the records of entries; ids come in ascending order, so every block is read and written once. Lives for one write
-/// transaction; <see cref="Flush"/> ends it.
+/// Changes the records of entries; ids come in ascending order, so every block is read and written once. Used for one write
+/// transaction, which <see cref="Flush"/> ends. Invariants: 1. Ids of a block ascend. 2. They are from firstId to lastId. 3. Only
+/// a loaded block has changes.
 /// </summary>
 /// <param name="entries">The tree.</param>
 internal sealed class EntryBlockWriter(Tree entries)
@@ -22,7 +24,7 @@ internal sealed class EntryBlockWriter(Tree entries)
     private int blockBytes;
     private bool isChanged;
 
-    /// <summary>An entry of the block: its key, heads and items follow one another.</summary>
+    /// <summary>An entry of the block: key, heads and items are contiguous.</summary>
     private readonly record struct Record(long Id, int Start, int KeyBytes, int HeadBytes, int ItemBytes)
     {
         public int Heads => Start + KeyBytes;
@@ -30,7 +32,7 @@ internal sealed class EntryBlockWriter(Tree entries)
         public int Items => Heads + HeadBytes;
     }
 
-    /// <summary>Adds an entry behind all there are.</summary>
+    /// <summary>Adds an entry after all existing ones.</summary>
     public void Append(long id, ReadOnlySpan<byte> entryKey, ReadOnlySpan<byte> heads, ReadOnlySpan<byte> items)
     {
         if (firstId < 0)
@@ -49,12 +51,14 @@ internal sealed class EntryBlockWriter(Tree entries)
             needed = BytesOf(record, default, 1, 0);
         }
 
+        Debug.Assert(records.Count == 0 || records[^1].Id < id, "1: ids of a block ascend");
+        Debug.Assert(id >= firstId && id <= lastId, "2: the block covers the id");
         records.Add(record);
         blockBytes += needed;
         isChanged = true;
     }
 
-    /// <summary>Takes an entry out that is there.</summary>
+    /// <summary>Removes an entry, if it exists.</summary>
     public void Remove(long id)
     {
         int index = Find(id);
@@ -64,7 +68,7 @@ internal sealed class EntryBlockWriter(Tree entries)
         isChanged = true;
     }
 
-    /// <summary>Adds groups to the record of an entry that is there.</summary>
+    /// <summary>Adds groups to the record of an entry, if it exists.</summary>
     public void Extend(long id, ReadOnlySpan<byte> heads, ReadOnlySpan<byte> items)
     {
         int index = Find(id);
@@ -77,9 +81,10 @@ internal sealed class EntryBlockWriter(Tree entries)
         isChanged = true;
     }
 
-    /// <summary>Writes the last block. One that has grown too long becomes several.</summary>
+    /// <summary>Writes the loaded block, split if it has grown too long.</summary>
     public void Flush()
     {
+        Debug.Assert(!isChanged || firstId >= 0, "3: only a loaded block has changes");
         if (isChanged && records.Count == 0)
             Delete(firstId);
         for (int next = 0; isChanged && next < records.Count;)
@@ -88,7 +93,7 @@ internal sealed class EntryBlockWriter(Tree entries)
         Forget();
     }
 
-    /// <summary>Writes as many records as a block holds; returns the place of the first that it does not.</summary>
+    /// <summary>Writes as many records as fit a block; returns the index of the first that does not.</summary>
     private int WriteBlock(int from, long first)
     {
         int to = from, length = 0;
@@ -135,11 +140,11 @@ internal sealed class EntryBlockWriter(Tree entries)
         return new Record(id, start, entryKey.Length, heads.Length, items.Length);
     }
 
-    /// <summary>Bytes that an entry takes in a block, at most.</summary>
+    /// <summary>Upper bound of the bytes of an entry.</summary>
     /// <param name="record">The entry.</param>
-    /// <param name="before">The one before it.</param>
-    /// <param name="step">Its id, less that of the one before.</param>
-    /// <param name="index">Its place in the block.</param>
+    /// <param name="before">The previous entry.</param>
+    /// <param name="step">Its id − id of the previous entry.</param>
+    /// <param name="index">Its index in the block.</param>
     private int BytesOf(Record record, Record before, long step, int index)
     {
         bool isRestart = IsRestart(index);
@@ -157,7 +162,7 @@ internal sealed class EntryBlockWriter(Tree entries)
     private bool HasHeadsOf(Record record, Record before) =>
         Slice(record.Heads, record.HeadBytes).SequenceEqual(Slice(before.Heads, before.HeadBytes));
 
-    /// <summary>Writes an entry behind another, as <see cref="EntryBlock"/> says; returns how many bytes it has.</summary>
+    /// <summary>Writes an entry after another, in the format of <see cref="EntryBlock"/>; returns its length.</summary>
     private int Write(
         Record record, Record before, long step, bool isRestart, byte[] block, int at, ref int headsAt)
     {
@@ -207,7 +212,7 @@ internal sealed class EntryBlockWriter(Tree entries)
         isChanged = false;
     }
 
-    /// <summary>Goes to the block of an entry; its place there, or -1.</summary>
+    /// <summary>Loads the block of an entry; returns its index there, or -1.</summary>
     private int Find(long id)
     {
         if (firstId < 0 || id > lastId)
@@ -222,7 +227,7 @@ internal sealed class EntryBlockWriter(Tree entries)
         return -1;
     }
 
-    /// <summary>Reads the block that an id belongs to.</summary>
+    /// <summary>Reads the block that covers an id.</summary>
     private void Load(long id)
     {
         Forget();

@@ -6,10 +6,10 @@ using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Writing;
 
-/// <summary>Writes the whole texts that cut terms of a field stand for.</summary>
+/// <summary>Stores the whole texts of a field's cut terms.</summary>
 internal static class LongTexts
 {
-    /// <summary>Keeps the whole text of each cut term that the dictionary has, and no other.</summary>
+    /// <summary>Stores the whole text of exactly those cut terms that are in the dictionary.</summary>
     public static void Apply(WriteTransaction transaction, int field, BatchField? added, BatchField? removed)
     {
         var terms = new TermTree(transaction.GetOrCreateTree(TreeNames.Terms(field)));

@@ -6,14 +6,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Impacts from the recorded lengths of a field: those of the batch's own entries from memory, others from the tree.
+/// Computes impacts from the recorded lengths of a field: from memory for the batch's own entries, otherwise from the tree.
 /// </summary>
 /// <param name="norms">The tree.</param>
-/// <param name="reference">The average length that impacts are reckoned with.</param>
+/// <param name="reference">The average length that impacts are based on.</param>
 /// <param name="firstNewId">The first of the batch's own entries.</param>
 /// <param name="newLengths">Their lengths.</param>
-/// <param name="newImpacts">Their impacts where a word stands in them once, as nearly all do: a byte that stays in the nearest
-/// cache, instead of two divisions for each posting.</param>
+/// <param name="newImpacts">Their impacts at frequency 1, the usual case: a byte in the L1 cache instead of two divisions per
+/// posting.</param>
 internal sealed class NormImpacts(Tree norms, double reference, long firstNewId, int[] newLengths, byte[] newImpacts)
     : IImpacts, IDisposable
 {

@@ -5,14 +5,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// The texts of numbers among other texts. A field with nothing but numbers of plain text keeps none: they are calculated when
-/// they are asked for (<see cref="NumberTextCursor"/>), which is a tenth of an index with two numbers in each entry, and half of
-/// the work of indexing them. With a text among them, an order of all texts would be a merge of two dictionaries in which an
-/// entry may stand twice, so from then on the one of texts has all. Scratch, of one commit at a time.
+/// The texts of numbers among other texts. A field of only numbers with plain text stores none; they are computed on demand
+/// (<see cref="NumberTextCursor"/>), which saves a tenth of an index with two numbers per entry, and half of the work of indexing
+/// them. Once a field has another text, ordering all texts would merge two dictionaries in which an entry may appear twice, so
+/// from then on the dictionary of texts contains all. Used by one commit at a time.
 /// </summary>
 internal sealed class NumberTexts
 {
-    /// <summary>Largest piece of memory that is kept.</summary>
+    /// <summary>Largest buffer that is kept.</summary>
     private const int KeepBytes = 1 << 20;
 
     private readonly TermTable added = new();
@@ -21,7 +21,7 @@ internal sealed class NumberTexts
     private readonly ushort[] offsets = new ushort[PostingWindow.Size];
     private readonly int[] frequencies = new int[PostingWindow.Size];
 
-    /// <summary>Whether what a batch adds to a field takes its texts to be kept.</summary>
+    /// <summary>Whether the additions of a batch require the texts of a field to be stored.</summary>
     public static bool AreNeeded(BatchField? added)
     {
         if (added is null)
@@ -38,14 +38,14 @@ internal sealed class NumberTexts
     }
 
     /// <summary>
-    /// Terms that a batch adds, with the texts of its numbers; null: none. They live until <see cref="Clear"/>.
+    /// Terms that a batch adds, with the texts of its numbers; null if none. Valid until <see cref="Clear"/>.
     /// </summary>
     public TermTable? Added(BatchField? field) => Unite(field, added);
 
-    /// <summary>Terms that leave the index, as above.</summary>
+    /// <summary>Terms that are removed, with the texts of their numbers; null if none. Valid until <see cref="Clear"/>.</summary>
     public TermTable? Removed(BatchField? field) => Unite(field, removed);
 
-    /// <summary>Forgets what was put together.</summary>
+    /// <summary>Removes all terms.</summary>
     public void Clear()
     {
         added.Clear(KeepBytes);
@@ -53,8 +53,8 @@ internal sealed class NumberTexts
     }
 
     /// <summary>
-    /// Writes the texts of all numbers of a field into its dictionary of texts, which is empty. Once in the life of most fields
-    /// that come to this; costs a walk over all their entries.
+    /// Writes the texts of all numbers of a field into its empty dictionary of texts. Most such fields need this once; it costs a
+    /// scan of all their entries.
     /// </summary>
     public void Copy(TermTree numbers, Tree lists, PostingWriter texts, CancellationToken cancellationToken)
     {

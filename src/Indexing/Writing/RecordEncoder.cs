@@ -3,10 +3,10 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Makes the record that is kept of one that a batch has: words, which are ordinals there, get their numbers, and heads of groups
-/// come apart from items. Scratch, reused from entry to entry; what it gives lives until the next.
+/// Converts a record of a batch into the stored form: ordinals of words become their numbers, and heads of groups are separated
+/// from items. Reusable for one entry after another; results are valid until the next call.
 /// </summary>
-/// <param name="wordsOf">By full-text field: numbers by ordinal.</param>
+/// <param name="wordsOf">Numbers by ordinal, per full-text field.</param>
 internal sealed class RecordEncoder(Dictionary<int, long[]> wordsOf)
 {
     private byte[] heads = new byte[64];
@@ -15,13 +15,13 @@ internal sealed class RecordEncoder(Dictionary<int, long[]> wordsOf)
     private int headBytes;
     private int itemBytes;
 
-    /// <summary>Heads of the groups.</summary>
+    /// <summary>The heads of the groups.</summary>
     public ReadOnlySpan<byte> Heads => heads.AsSpan(0, headBytes);
 
-    /// <summary>Their items.</summary>
+    /// <summary>The items of the groups.</summary>
     public ReadOnlySpan<byte> Items => items.AsSpan(0, itemBytes);
 
-    /// <summary>Takes a record of a batch; returns the key.</summary>
+    /// <summary>Encodes a record of a batch; returns the key.</summary>
     public ReadOnlySpan<byte> Encode(ReadOnlySpan<byte> record)
     {
         headBytes = itemBytes = 0;
@@ -50,7 +50,7 @@ internal sealed class RecordEncoder(Dictionary<int, long[]> wordsOf)
         return key;
     }
 
-    /// <summary>Passes over the items of a group.</summary>
+    /// <summary>Skips the items of a group.</summary>
     public static void Skip(EntryGroup group, ref ReadOnlySpan<byte> rest)
     {
         int count = group is EntryGroup.Null or EntryGroup.Column ? 0 : Varint.Read(ref rest);

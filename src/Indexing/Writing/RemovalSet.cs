@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Terms;
@@ -6,12 +7,12 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// What has to be taken out of the dictionaries because entries are removed or replaced: read from their records, in id
-/// order. Owners are places in <see cref="Ids"/>. Its memory is kept from one commit to the next.
+/// The content to remove from the dictionaries because entries are removed or replaced: read from their records, in id order.
+/// Owners are places in <see cref="Ids"/>. Reused from commit to commit.
 /// </summary>
 internal sealed class RemovalSet
 {
-    /// <summary>Largest piece of memory that is kept.</summary>
+    /// <summary>Largest buffer that is kept.</summary>
     private const int KeepBytes = 16 << 20;
 
     private readonly SortedDictionary<int, BatchField> fields = [];
@@ -21,14 +22,14 @@ internal sealed class RemovalSet
     /// <summary>Entries to be removed, ascending.</summary>
     public ReadOnlySpan<long> Ids => ids.AsSpan(0, count);
 
-    /// <summary>Fields that any of them has, ascending.</summary>
+    /// <summary>Fields that any of the entries has, ascending.</summary>
     public IEnumerable<int> UsedFields => fields.Where(pair => pair.Value.Exists.Count > 0).Select(pair => pair.Key);
 
-    /// <summary>What they have in a field; null: nothing.</summary>
+    /// <summary>Their content in a field; null if none.</summary>
     public BatchField? Field(int field) =>
         fields.TryGetValue(field, out BatchField? found) && found.Exists.Count > 0 ? found : null;
 
-    /// <summary>Begins anew.</summary>
+    /// <summary>Removes everything.</summary>
     public void Clear()
     {
         count = 0;
@@ -36,7 +37,7 @@ internal sealed class RemovalSet
             field.Clear(KeepBytes);
     }
 
-    /// <summary>Notes that an entry is to be removed.</summary>
+    /// <summary>Adds an entry to be removed.</summary>
     public void Add(long id)
     {
         if (count == ids.Length)
@@ -45,9 +46,9 @@ internal sealed class RemovalSet
     }
 
     /// <summary>Reads the records of the entries and removes them from the tree.</summary>
-    /// <param name="transaction">Where they are.</param>
-    /// <param name="compounds">Told of each.</param>
-    /// <param name="cancellationToken">Ends it.</param>
+    /// <param name="transaction">The transaction of the commit.</param>
+    /// <param name="compounds">Collects the compound keys of each.</param>
+    /// <param name="cancellationToken">Checked every 1,024 entries.</param>
     public void Take(WriteTransaction transaction, CompoundWriter compounds, CancellationToken cancellationToken)
     {
         if (count == 0)
@@ -59,6 +60,7 @@ internal sealed class RemovalSet
         {
             if ((owner & 1023) == 0)
                 cancellationToken.ThrowIfCancellationRequested();
+            Debug.Assert(owner == 0 || ids[owner - 1] < ids[owner], "an entry is removed once");
             Add(owner, reader.Get(ids[owner]));
             if (compounds.IsNeeded)
                 compounds.Remove(ids[owner], reader.Get(ids[owner]), reader);

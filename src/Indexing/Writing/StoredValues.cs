@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Terms;
 using Treepie.Storage.Transactions;
@@ -6,7 +7,7 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// What the entries of a batch keep to be given back, see <see cref="StoredRecord"/>. Owners are places of entries in the batch.
+/// The stored values of the entries of a batch, see <see cref="StoredRecord"/>. Owners are places of entries in the batch.
 /// </summary>
 internal sealed class StoredValues
 {
@@ -16,6 +17,7 @@ internal sealed class StoredValues
     /// <summary>Adds a value of an entry; entries and slots come in order.</summary>
     public void Add(int owner, int slot, ReadOnlySpan<byte> value)
     {
+        Debug.Assert(owners.Count == 0 || owners[^1].Owner <= owner, "entries come in order");
         if (owners.Count == 0 || owners[^1].Owner != owner)
             owners.Add((owner, bytes.Length));
         bytes.AddVarint(slot);
@@ -23,7 +25,7 @@ internal sealed class StoredValues
         bytes.Add(value);
     }
 
-    /// <summary>Adds what others keep, whose owner 0 is this one here.</summary>
+    /// <summary>Appends other values, whose owner 0 becomes <paramref name="firstOwner"/>.</summary>
     public void Append(StoredValues other, int firstOwner)
     {
         int start = bytes.Add(other.bytes.Slice(0, other.bytes.Length));
@@ -31,7 +33,7 @@ internal sealed class StoredValues
             owners.Add((firstOwner + owner, start + at));
     }
 
-    /// <summary>Takes away what removed entries kept, and puts what new ones keep.</summary>
+    /// <summary>Deletes the values of removed entries and writes those of new ones.</summary>
     public void Apply(WriteTransaction transaction, ReadOnlySpan<long> idOf, ReadOnlySpan<long> removed)
     {
         if (owners.Count == 0 && transaction.FindTree(TreeNames.Stored) is null)

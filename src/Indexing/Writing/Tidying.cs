@@ -4,15 +4,14 @@ using Treepie.Storage.Transactions;
 namespace Treepie.Indexing.Writing;
 
 /// <summary>
-/// Makes the files of an index small after much was changed: leaves that changes in no order have left two thirds full are
-/// filled, then the file is cut to what is in use. Goes in short commits between which queries read and others write. It may be
-/// stopped after any of them and goes on from there, so that all attempts together cost one walk; only the cutting is not taken
-/// up again.
+/// Compacts an index after many changes: it fills leaves that random changes have left two thirds full, then truncates the file
+/// to the pages in use. It works in short commits between which others read and write. It can stop after any commit and continue
+/// later, so that all runs together cost one traversal; only truncation is not resumed.
 /// </summary>
-/// <param name="environment">The index's store.</param>
+/// <param name="environment">The environment of the index.</param>
 internal sealed class Tidying(StorageEnvironment environment)
 {
-    /// <summary>Free room that is left alone: changes use it first.</summary>
+    /// <summary>Free space that is not worth truncating: changes will use it.</summary>
     private const long MinFreeBytes = 2 << 20;
 
     private const int PageBytes = 8_192;
@@ -20,7 +19,7 @@ internal sealed class Tidying(StorageEnvironment environment)
     private readonly Queue<string> trees = new(NamesOf(environment));
     private byte[] from = [];
 
-    /// <summary>Goes on; false if it was stopped and has more to do.</summary>
+    /// <summary>Continues; false if it was stopped before the end.</summary>
     public bool Run(Func<bool> isWanted, CancellationToken cancellationToken)
     {
         while (trees.TryPeek(out string? name))
@@ -45,7 +44,7 @@ internal sealed class Tidying(StorageEnvironment environment)
 
     private void Shrink(Func<bool> isWanted, CancellationToken cancellationToken)
     {
-        // What was given back, by changes and just now, is free once two checkpoints have passed.
+        // Released pages are free after two checkpoints.
         environment.Checkpoint(cancellationToken);
         environment.Checkpoint(cancellationToken);
         StorageStatistics statistics = environment.GetStatistics();
@@ -59,11 +58,11 @@ internal sealed class Tidying(StorageEnvironment environment)
         }
         catch (OperationCanceledException) when (!cancellationToken.IsCancellationRequested)
         {
-            // What was moved stays moved; the rest waits until much was changed again.
+            // Pages already moved stay moved; the rest waits for the next run.
         }
     }
 
-    /// <summary>Asks after each step, on the thread that works.</summary>
+    /// <summary>Checks after each step, on the working thread.</summary>
     private sealed class Watch(Func<bool> isWanted, CancellationTokenSource stopped) : IProgress<ShrinkProgress>
     {
         public void Report(ShrinkProgress value)
