@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
 using System.Text;
@@ -8,7 +9,8 @@ using Treepie.Indexing.Queries;
 
 namespace Treepie.Indexing.Facets;
 
-/// <summary>Terms with the number of their hits, and sums over these.</summary>
+/// <summary>Terms with their number of hits and the aggregates of these. Invariant: 1. Every term has a count and one figure per
+/// aggregate.</summary>
 internal sealed class FacetGroups
 {
     private readonly NumberReader[] numbers;
@@ -29,18 +31,19 @@ internal sealed class FacetGroups
         bySpan = places.GetAlternateLookup<ReadOnlySpan<byte>>();
     }
 
-    /// <summary>Whether numbers are summed up, so that every hit has to be known.</summary>
+    /// <summary>Whether numbers are aggregated, which requires every single hit.</summary>
     public bool HasNumbers => numbers.Length > 0;
 
     /// <summary>
-    /// Whether terms come one after the other in the order of their bytes: then none has to be looked for, and they need not be
-    /// sorted.
+    /// Whether terms arrive in byte order: then lookups and sorting are not needed.
     /// </summary>
     public bool IsInOrder { get; set; }
 
-    /// <summary>Counts one hit of a term, by its place.</summary>
+    /// <summary>Counts one hit of a term, given by its place.</summary>
     public void Add(int place, long id)
     {
+        Debug.Assert(counts.Count == terms.Count, "1: a count per term");
+        Debug.Assert(figures.Count == terms.Count * numbers.Length, "1: a figure per term and aggregate");
         CollectionsMarshal.AsSpan(counts)[place]++;
         for (int i = 0; i < numbers.Length; i++)
         {
@@ -49,15 +52,15 @@ internal sealed class FacetGroups
         }
     }
 
-    /// <summary>Counts hits of a term at once, by its place.</summary>
+    /// <summary>Counts several hits of a term, given by its place.</summary>
     public void AddCount(int place, long hits) => counts[place] += hits;
 
-    /// <summary>The page that a facet asks for. Nothing can be counted any more.</summary>
+    /// <summary>The page that a facet requests. Nothing may be counted afterwards.</summary>
     public FacetResult Page(FacetQuery facet, IndexView view)
     {
         TakeWholeTexts(view, view.Field(facet.Field!)); // a facet of terms has its field
         int[] order = [.. Enumerable.Range(0, terms.Count)];
-        // whole texts have another order than what they were cut to
+        // whole texts order differently from their cut forms
         if (!(IsInOrder && whole.Count == 0 && facet.Order == FacetOrder.Value))
             Array.Sort(order, (x, y) => Compare(x, y, facet.Order));
         int first = Math.Min(facet.Start, order.Length);
@@ -74,7 +77,7 @@ internal sealed class FacetGroups
         return new FacetResult(values, facet.WithRemainingTerms ? [.. order[end..].Select(Text)] : [], order.Length - end, hits);
     }
 
-    /// <summary>Cut terms become the texts that they stand for, which have another order and a name of their own each.</summary>
+    /// <summary>Replaces cut terms by their whole texts, which have an order and a name of their own.</summary>
     private void TakeWholeTexts(IndexView view, int field)
     {
         if (!view.HasLongTexts(field))
@@ -104,10 +107,10 @@ internal sealed class FacetGroups
         };
     }
 
-    /// <summary>Where a term is; it is added where it is new.</summary>
+    /// <summary>The place of a term, which is added if new.</summary>
     public int PlaceOf(ReadOnlySpan<byte> term)
     {
-        // Hits of one term often follow each other: all of them, where terms are gone through.
+        // Hits of one term are often consecutive, and always when counting term by term.
         if (last >= 0 && term.SequenceEqual(terms[last]))
             return last;
 
@@ -117,6 +120,8 @@ internal sealed class FacetGroups
                 throw new IndexQueryException(
                     $"The facets of the query have more than {FacetRun.MaxTerms:N0} terms together. Narrow the condition, ask "
                         + $"for pages of terms, or use ranges.");
+            Debug.Assert(
+                !IsInOrder || terms.Count == 0 || terms[^1].AsSpan().SequenceCompareTo(term) < 0, "terms arrive in byte order");
             last = terms.Count;
             byte[] kept = term.ToArray();
             if (!IsInOrder)

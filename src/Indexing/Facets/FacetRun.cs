@@ -16,23 +16,23 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Facets;
 
 /// <summary>
-/// The front door of this room: counts the hits of a query in groups. The hits are found once and kept as bitmaps; terms are
-/// counted from the sort value of every hit, or from the entries of every term, whichever is cheaper; ranges from the bitmaps of
+/// The entry point of facets: counts the hits of a query in groups. The hits are found once and kept as bitmaps. Terms are
+/// counted from the sort value of every hit or from the entries of every term, whichever is cheaper; ranges from the bitmaps of
 /// their conditions.
 /// </summary>
 /// <remarks>
-/// Costs: of terms that are counted from entries, a pass over the dictionary of the field, with a window of each long list for
-/// each window of hits; of sums, the number of each hit that belongs to a group.
+/// Costs: counting terms by entries takes a scan of the field's dictionary, with a window of each long list for each window of
+/// hits; an aggregate reads the number of each hit that belongs to a group.
 /// </remarks>
 internal sealed class FacetRun
 {
     /// <summary>
-    /// Most terms of all facets of a query: each costs about a hundred bytes until it is known which of them are on the
-    /// page, and those on it as long as the answer is written.
+    /// Most terms of all facets of a query: each takes about a hundred bytes until the page is chosen, and those on the page
+    /// until the answer is written.
     /// </summary>
     public const int MaxTerms = 1_000_000;
 
-    /// <summary>Where one window in so many has hits, lists are read along, not window by window.</summary>
+    /// <summary>If at least one in this many windows has hits, lists are scanned instead of read window by window.</summary>
     private const int FewWindows = 4;
 
     private readonly QueryContext context;
@@ -62,7 +62,7 @@ internal sealed class FacetRun
         var results = new List<FacetResult>();
         foreach (FacetQuery facet in request.Facets)
             results.Add(Count(facet, hits, plan));
-        context.Check(); // as at the end of a search
+        context.Check(); // as every search does at its end
         if (plan is not null)
         {
             context.Tracer?.Leave(plan);
@@ -169,8 +169,8 @@ internal sealed class FacetRun
     }
 
     /// <summary>
-    /// Every hit is looked at; where there are blocks of texts, all of a block at once, for each of its texts, if they are more
-    /// than these.
+    /// Estimates reading the value of every hit. In blocks of texts, all hits of a block are counted at once, per text, if they
+    /// outnumber the texts.
     /// </summary>
     private double ValueCost(int field, HitSet hits, FacetGroups groups)
     {
@@ -189,8 +189,8 @@ internal sealed class FacetRun
     }
 
     /// <summary>
-    /// Every term is looked at once, and at least the entries it has, or a bitmap for each window of hits; none of these where
-    /// everything is a hit.
+    /// Estimates reading every term once, and the cheaper of its entries and a bitmap per window of hits; only the terms if every
+    /// entry is a hit.
     /// </summary>
     private double TermCost(int field, HitSet hits, FacetGroups groups)
     {
@@ -211,7 +211,7 @@ internal sealed class FacetRun
         if (context.View.Dictionary(dictionary) is not { } tree || hits.Total == 0)
             return;
 
-        groups.IsInOrder = !inNumbers; // texts of numbers have another order than numbers
+        groups.IsInOrder = !inNumbers; // texts of numbers order differently from numbers
         bool isEverything = hits.Total == context.View.State.EntryCount;
         using TermCursor cursor = tree.OpenCursor();
         Span<byte> text = stackalloc byte[NumberKey.MaxTextBytes];
@@ -221,14 +221,14 @@ internal sealed class FacetRun
                 context.Check();
             ReadOnlySpan<byte> term = inNumbers ? text[..NumberKey.Format(cursor.Key, text)] : cursor.Key;
             if (TermForm.IsNoText(term))
-                break; // the last of all
+                break; // such terms are last
             var payload = new TermPayload(cursor.Value);
             if (isEverything && !groups.HasNumbers)
                 groups.AddCount(groups.PlaceOf(term), payload.EntryCount);
             else if (payload.Kind == PostingKind.Flat)
                 AddShort(term, payload.Flat, hits, groups);
             else
-                AddLong(term, context.View.Postings(dictionary)!, payload.ListId, hits, groups); // long lists lie there
+                AddLong(term, context.View.Postings(dictionary)!, payload.ListId, hits, groups); // long lists are in this tree
         }
     }
 
@@ -279,14 +279,14 @@ internal sealed class FacetRun
             groups.AddCount(groups.PlaceOf(term), count);
     }
 
-    /// <summary>Where most windows have hits, the list is read from its beginning to its end.</summary>
+    /// <summary>Counts a term by a scan of its whole list, for when most windows have hits.</summary>
     private void CountAlong(ReadOnlySpan<byte> term, PostingCursor list, HitSet hits, FacetGroups groups)
     {
         long count = 0;
         PostingSegments segments = list.Segments();
         for (bool more = segments.MoveNext(); more;)
         {
-            // The next comes into the caches while this one is counted.
+            // Prefetch the next segment while counting this one.
             PostingSegment segment = segments.Current;
             more = segments.MoveNext();
             if (more)

@@ -7,8 +7,8 @@ using Treepie.Indexing.Searching;
 namespace Treepie.Indexing.Facets;
 
 /// <summary>
-/// Facets over an index and the changes it has not seen: each is counted for itself, the index without the entries that the
-/// changes put anew or removed, and the groups are added up.
+/// Facets over an index and the changes it does not have yet: each is counted separately, the index without entries that the
+/// changes replace or remove, and the groups are added.
 /// </summary>
 internal static class TailedFacets
 {
@@ -56,7 +56,7 @@ internal static class TailedFacets
         foreach (FacetValue value in first.Values.Concat(second.Values))
         {
             ref FacetValue? known = ref CollectionsMarshal.GetValueRefOrAddDefault(groups, value.Range, out bool isThere);
-            known = isThere ? Sum(known!, value) : value; // what is there is not null
+            known = isThere ? Sum(known!, value) : value; // an existing value is not null
         }
 
         List<(byte[] Term, FacetValue Value)> order =

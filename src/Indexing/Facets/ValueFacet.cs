@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Columns;
@@ -9,18 +10,18 @@ using Treepie.Storage.Memory;
 namespace Treepie.Indexing.Facets;
 
 /// <summary>
-/// Counts hits by their sort values: where these are few texts, all hits of a block at once by its bitmaps, and a text is looked
-/// for among the groups only when blocks come that have other texts; elsewhere hit by hit.
+/// Counts hits by their sort values. In a block of texts, all hits are counted at once by its bitmaps, and texts are looked up
+/// among the groups only when the next block has other texts; elsewhere hits are counted one by one.
 /// </summary>
 /// <param name="context">The query.</param>
 /// <param name="field">The field.</param>
 /// <param name="hits">The hits.</param>
-/// <param name="groups">Where they are counted.</param>
+/// <param name="groups">Receives the counts.</param>
 internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, FacetGroups groups)
 {
     private const int BlockWords = TextBlock.Entries / 64;
 
-    /// <summary>In the place of the group of a text: it was not asked for.</summary>
+    /// <summary>Marks a text whose group was not looked up yet.</summary>
     private const int Unknown = -2;
 
     private readonly SortColumn column = context.OpenSortColumn(field);
@@ -73,7 +74,7 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
             return;
         }
 
-        // Parting all of them takes as long as asking so many.
+        // Splitting the whole block by text costs as much as reading this many single hits.
         int hitsOfBlock = 0;
         foreach (ulong word in mine)
             hitsOfBlock += BitOperations.PopCount(word);
@@ -90,11 +91,12 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
             counts[block.PlaceOf(offsets[i])]++;
     }
 
-    /// <summary>Blocks that have the same texts are counted together, and are asked for before.</summary>
+    /// <summary>Defers a block, so that blocks with the same texts are counted together after prefetching.</summary>
     private void CountLater(ReadOnlySpan<byte> planes, ReadOnlySpan<ulong> mine)
     {
         PrefetchKernels.Prefetch(planes);
         mine.CopyTo(hitsOfBlocks.AsSpan(blockCount * BlockWords, BlockWords));
+        Debug.Assert(blockCount < blocks.Length, "full groups of blocks are counted at once");
         blocks[blockCount++] = new HeldBytes(planes);
         if (blockCount == blocks.Length)
             CountBlocks();
@@ -129,9 +131,10 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
         return count;
     }
 
-    /// <summary>The group of a text of the block, asked for when a hit has it; -1: it is none.</summary>
+    /// <summary>The group of a text of the block, looked up at its first hit; -1 if it has no group.</summary>
     private int GroupOf(TextBlock block, int text)
     {
+        Debug.Assert(block.Count == knownTexts && text >= 1 && text <= knownTexts, "the known texts are those of the block");
         if (groupOf[text] == Unknown)
             groupOf[text] = TermForm.IsNoText(block.TextAt(text)) ? -1 : groups.PlaceOf(block.TextAt(text));
         return groupOf[text];
@@ -145,7 +148,7 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
         Array.Fill(groupOf, Unknown);
     }
 
-    /// <summary>Counts what was counted by place.</summary>
+    /// <summary>Adds the counts by place to the groups.</summary>
     private void LeaveTexts()
     {
         CountBlocks();
@@ -156,6 +159,7 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
                 groups.AddCount(groups.PlaceOf(term), counts[text]);
         }
 
+        Debug.Assert(blockCount == 0, "deferred blocks are counted before their texts change");
         Array.Clear(counts);
     }
 }

@@ -5,18 +5,18 @@ using Treepie.Indexing.Queries;
 namespace Treepie.Indexing.Sorting;
 
 /// <summary>
-/// A part from the sort values of a field, by its number. A value that has no meaning for the kind (a text as number) counts as
-/// null.
+/// A key part from the sort values of a field, given by its number. A value without meaning for the kind (a text as number)
+/// counts as null.
 /// </summary>
 internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey sort) : KeyPart
 {
-    /// <summary>Bytes of a text in the first eight of a key: the other is the rank.</summary>
+    /// <summary>Bytes of a text among the first eight of a key; the other byte is the rank.</summary>
     private const int TextBytes = 7;
 
     private SortColumn? opened;
     private readonly byte nullRank = (sort.NullsFirst ?? !sort.Descending) ? NullsFirstRank : NullsLastRank;
 
-    /// <summary>Opened when a value is first asked for: a walk along the values of the only key never does.</summary>
+    /// <summary>Opened at the first value: a scan in the order of the only key reads none.</summary>
     private SortColumn Column => opened ??= context.OpenSortColumn(column);
 
     public override void Append(long id, float score, KeyBuffer key)
@@ -80,14 +80,14 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
     }
 
     /// <summary>
-    /// The first seven bytes of a text, in the lower ones of a number. Where one of them is 0 the key has more bytes than the
-    /// text, and nothing is said of those from there on; behind the end of a shorter text everything is taken as small as can be.
+    /// The first seven bytes of a text in the low bytes of an integer, as a lower bound of the key. From a 0 byte on, which the
+    /// key escapes, and after the end of a shorter text, the bound is as small as possible.
     /// </summary>
     private ulong LeastOfText(ulong head, int length)
     {
         const ulong Ones = 0x0001_0101_0101_0101, Tops = Ones << 7, All = (1UL << (8 * TextBytes)) - 1;
         if (length == TextBytes && ((head - Ones) & ~head & Tops) == 0)
-            return sort.Descending ? ~head & All : head; // none of them is 0
+            return sort.Descending ? ~head & All : head; // no byte is 0
 
         ulong known = 0;
         for (int i = 0; i < length; i++)
@@ -137,8 +137,8 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
         context.View.WholeText(column, scratch[..SortText.Copy(chunk, slot, scratch)]);
 
     /// <summary>
-    /// Runs of digits compare as numbers: the digit 0, the count of significant digits (4 bytes), the digits. So a run
-    /// stands among other characters where digits stand, and 9 before 10. Leading zeros do not count.
+    /// Runs of digits compare as numbers: the digit 0, the count of significant digits (4 bytes), the digits. So a run sorts
+    /// among other characters like a digit, and 9 before 10. Leading zeros do not count.
     /// </summary>
     private static void AppendAlphaNumeric(ReadOnlySpan<byte> text, KeyBuffer key)
     {

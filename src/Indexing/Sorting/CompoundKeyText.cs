@@ -7,28 +7,28 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Sorting;
 
 /// <summary>
-/// Keys in the tree of a <see cref="CompoundKey"/>. Bytes compare as the entries do: by value of equality, by sort value, by id.
+/// Keys in the tree of a <see cref="CompoundKey"/>. Their bytes order by value of equality, then sort value, then id.
 /// <code>
 /// SIZE     MEANING
-/// 1        1: a number, 2: a text
-/// …        the value of equality: NumberKey, or the stored form of a term, where 0 is 0 1, and 0 0
-/// 1 to 32  the sort value as KeyBuffer has it in ascending order, cut after 32 bytes
+/// 1        1 for a number, 2 for a text
+/// …        the value of equality: NumberKey, or the stored form of a term, with 0 written as 0 1, ended by 0 0
+/// 1 to 32  the sort value as KeyBuffer writes it in ascending order, truncated to 32 bytes
 /// 8        entry id, big-endian
 /// </code>
-/// Entries whose order is the same up to the cut stand together and are told apart by their sort values.
+/// Entries with equal truncated sort values are adjacent; their whole sort values decide their order.
 /// </summary>
 internal static class CompoundKeyText
 {
-    /// <summary>Most bytes of a sort value: a shorter one is whole.</summary>
+    /// <summary>Most bytes of a sort value; a shorter one is not truncated.</summary>
     public const int MaxOrderBytes = 32;
 
-    /// <summary>Longest stored form of a value of equality: longer ones are in no compound key.</summary>
+    /// <summary>Longest stored form of a value of equality; longer values are in no compound key.</summary>
     public const int MaxEqualBytes = 128;
 
     private const byte NumberTag = 1;
     private const byte TextTag = 2;
 
-    /// <summary>Begins a key with a value of equality; false where it is too long for one.</summary>
+    /// <summary>Begins a key with a value of equality; false if the value is too long.</summary>
     public static bool TryBegin(KeyBuffer key, ReadOnlySpan<byte> form, bool isNumber)
     {
         key.Clear();
@@ -41,7 +41,7 @@ internal static class CompoundKeyText
         return true;
     }
 
-    /// <summary>What all keys with a value of equality begin with.</summary>
+    /// <summary>The common prefix of all keys with a value of equality.</summary>
     public static byte[] Prefix(ReadOnlySpan<byte> form, bool isNumber)
     {
         const int TagAndEnd = 3;
@@ -55,7 +55,8 @@ internal static class CompoundKeyText
                 prefix[length++] = 1;
         }
 
-        return prefix; // which ends with 0 0
+        Debug.Assert(length + 2 == prefix.Length, "the prefix ends with 0 0");
+        return prefix; // the last two bytes are 0 already
     }
 
     /// <summary>Appends the sort value of a slot.</summary>

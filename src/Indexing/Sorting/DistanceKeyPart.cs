@@ -5,8 +5,8 @@ using Treepie.Indexing.Spatial;
 namespace Treepie.Indexing.Sorting;
 
 /// <summary>
-/// A part from the distance of the nearest value. What is nowhere stands last in both directions, unless nulls are asked for
-/// first.
+/// A key part from the distance of the nearest value. Entries without a place are last in both directions, unless nulls are
+/// requested first.
 /// </summary>
 internal sealed class DistanceKeyPart : KeyPart
 {
@@ -24,7 +24,7 @@ internal sealed class DistanceKeyPart : KeyPart
     }
 
     /// <summary>The centre of an order by distance.</summary>
-    /// <exception cref="IndexQueryException">It has none, or rounds to what is no distance.</exception>
+    /// <exception cref="IndexQueryException">It has none, or an invalid rounding.</exception>
     public static CentreOnGrid CentreOf(SortKey sort)
     {
         if (sort.Centre is not { } centre)
@@ -34,7 +34,7 @@ internal sealed class DistanceKeyPart : KeyPart
         return new CentreOnGrid(centre.Latitude * Earth.Radians, centre.Longitude * Earth.Radians);
     }
 
-    /// <summary>A number that grows with the distance and is the same for distances that round to the same.</summary>
+    /// <summary>A number that grows with the distance and is equal for distances that round to the same value.</summary>
     public static double Rank(double haversine, double roundToKm) =>
         roundToKm > 0 ? Math.Floor(Earth.ToKm(haversine) / roundToKm) : haversine;
 
@@ -46,7 +46,7 @@ internal sealed class DistanceKeyPart : KeyPart
             return;
         }
 
-        // Doubles from 0 on order as their bits.
+        // Non-negative doubles order as their bits.
         ulong bits = BitConverter.DoubleToUInt64Bits(Rank(haversine, sort.RoundToKm));
         key.Append(ValueRank);
         key.Append(sort.Descending ? ~bits : bits);

@@ -1,23 +1,25 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 
 namespace Treepie.Indexing.Sorting;
 
 /// <summary>
-/// Keeps the first <c>limit</c> hits of an order: a heap with the worst kept hit on top. A hit that is worse after its first
-/// part is dropped without the other parts being read. With a limit that is never reached it is a plain full sort.
+/// Keeps the first <c>limit</c> hits of an order, in a heap with the worst kept hit on top. A hit that is worse by its first part
+/// is dropped without reading the other parts. If the limit is not reached, it is a plain full sort. Invariants:
+/// 1. At most <c>limit</c> hits are kept. 2. Once full, no kept hit is worse than the first. 3. No two hits are equal.
 /// </summary>
 /// <param name="parts">The parts of the order.</param>
-/// <param name="limit">Hits kept at the most.</param>
-/// <param name="room">Its buffers, empty, for it alone until <see cref="Finish"/> and as long as what that gave is looked
-/// at.</param>
-/// <param name="after">The key to go on from: hits up to it are left out; empty: none are.</param>
+/// <param name="limit">Most hits to keep.</param>
+/// <param name="room">Its buffers, empty; used exclusively while the sorter or the result of <see cref="Finish"/> is in
+/// use.</param>
+/// <param name="after">The key to continue after: hits up to it are left out; empty if none.</param>
 internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, ReadOnlyMemory<byte> after = default)
 {
-    /// <summary>Most hits kept, each of them some 60 bytes with its key: 1 GiB.</summary>
+    /// <summary>Most hits kept: about 60 bytes each with the key, 1 GiB in total.</summary>
     public const int MostKept = 1 << 24;
 
-    /// <summary>So many hits are put in order by inserting each.</summary>
+    /// <summary>Up to this many hits are sorted by insertion.</summary>
     private const int MostInserted = 32;
 
     private readonly KeyBuffer key = room.Key;
@@ -25,33 +27,32 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
     private SortedHit[] hits = room.Hits;
 
     /// <summary>
-    /// Where the score is all there is to the order: hits are compared by it and their ids, and no key is written.
+    /// Set if the order is by score alone: hits are compared by score and id, and no key is written.
     /// </summary>
     private readonly ScoreKeyPart? byScore = after.IsEmpty && parts is [ScoreKeyPart only] ? only : null;
 
-    /// <summary>Hits kept at the most.</summary>
+    /// <summary>Most hits to keep.</summary>
     public long Limit => limit;
 
-    /// <summary>Whether the order is that of the score and, of equal ones, of the id, from the first hit on.</summary>
+    /// <summary>Whether the order is by score, then id, starting with the first hit.</summary>
     public bool IsByScore => byScore is not null;
 
-    /// <summary>Hits kept.</summary>
+    /// <summary>Number of hits kept.</summary>
     public int Count { get; private set; }
 
-    /// <summary>Score of the worst hit once all places are taken, negative infinity before.</summary>
+    /// <summary>Score of the worst kept hit once the limit is reached; negative infinity before.</summary>
     public float WorstScore { get; private set; } = float.NegativeInfinity;
 
-    /// <summary>Entry of the worst hit once all places are taken; of equal scores the smaller id is the better one.</summary>
+    /// <summary>Entry of the worst kept hit once the limit is reached; among equal scores the smaller id is better.</summary>
     public long WorstId { get; private set; } = long.MaxValue;
 
     /// <summary>
-    /// Offers a hit of an order by score alone, best first, of which most are not better than the worst one kept: that is told
-    /// with one comparison.
+    /// Offers a hit of an order by score alone, best first. One comparison rejects most hits.
     /// </summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void AddIfBetter(long id, float score)
     {
-        // Of equal scores the smaller id is the better one, and it may come later.
+        // Among equal scores the smaller id is better, and it may come later.
         if (score > WorstScore || (score == WorstScore && id < WorstId))
             Add(id, score);
     }
@@ -120,6 +121,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
             room.Hits = hits;
         }
 
+        Debug.Assert(Count < limit, "1: the heap has room");
         hits[Count++] = hit;
         if (Count != limit)
             return;
@@ -130,6 +132,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
 
     private void ReplaceWorst(in SortedHit hit)
     {
+        Debug.Assert(Count == limit, "1: a hit is replaced only once the heap is full");
         hits[0] = hit;
         SiftDown(0);
         (WorstScore, WorstId) = (hits[0].Score, hits[0].Id);
@@ -145,7 +148,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
             return kept;
         }
 
-        // A page of hits is put in order where it lies: the library's sort begins with some objects.
+        // A page of hits is sorted in place: the library's sort allocates.
         for (int i = 1; i < kept.Length; i++)
         {
             SortedHit moving = kept[i];
@@ -158,7 +161,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
         return kept;
     }
 
-    /// <summary>Whether the part written so far is behind that of the worst kept hit.</summary>
+    /// <summary>Whether the key written so far is after that of the worst kept hit.</summary>
     private bool IsWorse()
     {
         if (limit == 0)
@@ -203,9 +206,9 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
         return order != 0 ? order : bytes.SequenceCompareTo(arena[right.Place, right.Length]);
     }
 
-    // an id makes every key long enough
+    // every key ends with an id and so has at least eight bytes
     private static ulong HeadOf(ReadOnlySpan<byte> bytes) => BinaryPrimitives.ReadUInt64BigEndian(bytes);
 }
 
-/// <summary>A hit with the place of its key and the room there.</summary>
+/// <summary>A hit with the place and capacity of its key.</summary>
 internal readonly record struct SortedHit(ulong Head, long Place, int Length, int Capacity, long Id, float Score);

@@ -1,15 +1,17 @@
+using System.Diagnostics;
 using System.Numerics;
 
 namespace Treepie.Indexing.Sorting;
 
-/// <summary>Sort keys in blocks, without an object each: the first block is small, as most queries keep a page of hits.</summary>
+/// <summary>Sort keys in blocks, without an object per key. The first block is small, because most queries keep a page of
+/// hits.</summary>
 internal sealed class KeyArena
 {
     private const int FirstBlockBytes = 2 * 1024;
     private const int MaxBlockBytes = 1 << PlaceBits;
     private const int PlaceBits = 20;
 
-    /// <summary>Blocks at the most: 1 GiB.</summary>
+    /// <summary>Most blocks: 1 GiB.</summary>
     private const int MaxBlocks = 1 << 10;
 
     private readonly List<byte[]> blocks = [new byte[FirstBlockBytes]];
@@ -17,7 +19,7 @@ internal sealed class KeyArena
 
     public ReadOnlySpan<byte> this[long place, int length] => Block(place).AsSpan((int)(place & (MaxBlockBytes - 1)), length);
 
-    /// <summary>Drops all keys, and all memory but the first block.</summary>
+    /// <summary>Removes all keys, and releases all blocks but the first.</summary>
     public void Clear()
     {
         blocks.RemoveRange(1, blocks.Count - 1);
@@ -28,14 +30,15 @@ internal sealed class KeyArena
     public long Add(ReadOnlySpan<byte> key) => Add(key, key.Length);
 
     /// <summary>
-    /// Puts a key where a dropped one was if that had the room, else elsewhere with room to spare: the memory of dropped
-    /// keys stays below that of the kept ones.
+    /// Writes a key over a dropped one if it fits, otherwise to a new place with spare capacity, so that dropped keys take less
+    /// memory than kept ones.
     /// </summary>
     public long Replace(long place, ref int capacity, ReadOnlySpan<byte> key)
     {
         if (key.Length > capacity)
         {
             capacity = (int)BitOperations.RoundUpToPowerOf2((uint)key.Length);
+            Debug.Assert(capacity >= key.Length, "the new place holds the key");
             return Add(key, capacity);
         }
 
@@ -56,6 +59,8 @@ internal sealed class KeyArena
         }
 
         key.CopyTo(blocks[^1].AsSpan(used));
+        Debug.Assert(used < MaxBlockBytes, "a place has bits for the offset in its block");
+        Debug.Assert(used + capacity <= blocks[^1].Length, "a key lies in one block");
         long place = ((long)(blocks.Count - 1) << PlaceBits) + used;
         used += capacity;
         return place;

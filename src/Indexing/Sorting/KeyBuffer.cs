@@ -1,12 +1,12 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 
 namespace Treepie.Indexing.Sorting;
 
 /// <summary>
-/// A sort key being written: bytes whose byte order is the wanted order, whatever the kinds and directions of its parts.
-/// A part is a rank (nulls first 0, values 1, nulls last 2), then the value: eight bytes of a number, or text in which 0
-/// becomes 0 1 and which ends with 0 0; of a descending part every byte of the value is flipped. The last part is the
-/// entry id, so no two keys are equal.
+/// Builds a sort key: bytes whose order is the requested one, for any kinds and directions of its parts. A part is a rank (nulls
+/// first 0, values 1, nulls last 2), then the value: eight bytes of a number, or text in which 0 becomes 0 1, ended by 0 0; in a
+/// descending part every byte of the value is inverted. The last part is the entry id, so no two keys are equal.
 /// </summary>
 internal sealed class KeyBuffer
 {
@@ -18,8 +18,12 @@ internal sealed class KeyBuffer
 
     public void Clear() => Length = 0;
 
-    /// <summary>Takes away what was written behind a place.</summary>
-    public void CutTo(int length) => Length = length;
+    /// <summary>Truncates the key.</summary>
+    public void CutTo(int length)
+    {
+        Debug.Assert(length >= 0 && length <= Length, "a key is cut, not extended");
+        Length = length;
+    }
 
     public void Append(byte value)
     {
@@ -56,7 +60,7 @@ internal sealed class KeyBuffer
         Append(0);
     }
 
-    /// <summary>Flips everything from a place on.</summary>
+    /// <summary>Inverts all bytes from a place on.</summary>
     public void Flip(int start)
     {
         foreach (ref byte value in bytes.AsSpan(start, Length - start))

@@ -7,12 +7,12 @@ internal abstract class KeyPart
     public const byte ValueRank = 1;
     public const byte NullsLastRank = 2;
 
-    /// <summary>Appends the part of an entry. Entries are mostly asked for in ascending order, which is cheap.</summary>
+    /// <summary>Appends the part of an entry. Ascending entries, the usual order, are cheap.</summary>
     public abstract void Append(long id, float score, KeyBuffer key);
 
     /// <summary>
-    /// The first eight bytes of what <see cref="Append"/> would write, as a number, or less: a hit for which this is above the
-    /// worst kept hit is left out without its key being written. 0 where nothing is known cheaply.
+    /// A lower bound of the first eight bytes that <see cref="Append"/> would write, as an integer. A hit whose bound is above
+    /// the worst kept hit is dropped without writing its key. 0 if no bound is cheap.
     /// </summary>
     public virtual ulong Least(long id) => 0;
 }

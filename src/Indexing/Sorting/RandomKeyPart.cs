@@ -2,7 +2,8 @@ using System.Text;
 
 namespace Treepie.Indexing.Sorting;
 
-/// <summary>A part from a hash of entry id and seed: an arbitrary order that is the same on every page and every run.</summary>
+/// <summary>A key part from a hash of entry id and seed: an arbitrary order that is the same for every page and every
+/// run.</summary>
 internal sealed class RandomKeyPart : KeyPart
 {
     private readonly ulong seed = 14695981039346656037UL; // FNV-1a over the seed's bytes
@@ -15,7 +16,7 @@ internal sealed class RandomKeyPart : KeyPart
 
     public override void Append(long id, float score, KeyBuffer key) => key.Append(Mix(seed + (ulong)id));
 
-    /// <summary>The finalizer of SplitMix64: every bit of the input moves every bit of the output.</summary>
+    /// <summary>The finalizer of SplitMix64: every bit of the input affects every bit of the output.</summary>
     internal static ulong Mix(ulong value)
     {
         unchecked

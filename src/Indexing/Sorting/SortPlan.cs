@@ -6,7 +6,7 @@ using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexing.Sorting;
 
-/// <summary>The parts of an order, opened over one view.</summary>
+/// <summary>Opens the key parts of an order over one view.</summary>
 internal static class SortPlan
 {
     public static bool NeedsScores(IReadOnlyList<SortKey> sort)
@@ -23,7 +23,7 @@ internal static class SortPlan
     /// <summary>Most keys of an order: each is read and kept for every hit that is compared.</summary>
     public const int MaxKeys = 64;
 
-    /// <exception cref="IndexQueryException">A field is full text, which has no sort values; or there are too many
+    /// <exception cref="IndexQueryException">A field is full text, which has no sort values, or there are too many
     /// keys.</exception>
     public static KeyPart[] Open(QueryContext context, IReadOnlyList<SortKey> sort)
     {
@@ -48,7 +48,7 @@ internal static class SortPlan
         return parts;
     }
 
-    /// <summary>The field, which has sort values.</summary>
+    /// <summary>The number of a field, which must have sort values.</summary>
     private static int Column(IndexView view, string name)
     {
         int field = view.Field(name);

@@ -1,22 +1,22 @@
 namespace Treepie.Indexing.Sorting;
 
 /// <summary>
-/// The buffers that a <see cref="HitSorter"/> works in: one sorter at a time has them, and the next finds them empty.
+/// The reusable buffers of a <see cref="HitSorter"/>, for one sorter at a time; each finds them empty.
 /// </summary>
 internal sealed class SortRoom : IReusable
 {
     private const int FirstHits = 16;
 
-    /// <summary>Hits of which the room is kept: a page of some hundreds. With more it is given up.</summary>
+    /// <summary>Largest hit buffer to keep: a page of some hundreds. A larger one is released.</summary>
     private const int MostKeptHits = 512;
 
-    /// <summary>Where a key is written.</summary>
+    /// <summary>The key being written.</summary>
     public KeyBuffer Key { get; } = new();
 
-    /// <summary>Where kept keys are.</summary>
+    /// <summary>The keys of kept hits.</summary>
     public KeyArena Arena { get; } = new();
 
-    /// <summary>The hits; the sorter puts a larger array in its place.</summary>
+    /// <summary>The hits; the sorter replaces the array by a larger one.</summary>
     public SortedHit[] Hits { get; set; } = new SortedHit[FirstHits];
 
     /// <summary>Empties it.</summary>
