@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
