@@ -62,7 +62,9 @@ internal sealed class BackupClient(IReadOnlyList<StormWriter> writers, string? k
             JsonNode? result = await database.EndOfAsync(JsonNode.Parse(text)!, isOfServer: false); // an object
             if ((bool?)result?["NothingChanged"] == false && (string?)result["Object"] is { } file)
             {
-                ServerTortureException.ThrowUnless((bool)result["Places"]![0]!["IsProven"]!, $"The backup is not proven: {result}");
+                ServerTortureException.ThrowUnless(
+                    (bool)result["Places"]![0]!["IsProven"]!, // a report has both
+                    $"The backup is not proven: {result}");
                 _taken.Add(new Taken(task, file, least, [.. writers.Select(static writer => writer.Begun)]));
                 _finished++;
             }

@@ -71,7 +71,9 @@ internal sealed class DatabaseClient(string url, string database) : IDisposable
                 .Select(line => JsonNode.Parse(line) ?? throw new ServerTortureException($"{path} has a line that is null"))];
     }
 
-    /// <summary>Waits for an operation and gives its result; null where it met others at work (409). Throws where it failed.</summary>
+    /// <summary>
+    /// Waits for an operation and gives its result; null where it met others at work (409). Throws where it failed.
+    /// </summary>
     public async Task<JsonNode?> EndOfAsync(JsonNode started, bool isOfServer)
     {
         long id = (long)started["OperationId"]!; // every answer that starts an operation has it

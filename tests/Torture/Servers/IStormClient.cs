@@ -15,8 +15,8 @@ internal interface IStormClient
     Task RunAsync(DatabaseClient database, Action acknowledged);
 
     /// <summary>
-    /// Throws where something acknowledged is lost or something refused is there. What had no answer may be either, and stays what
-    /// it is found to be.
+    /// Throws where something acknowledged is lost or something refused is there. What had no answer may be either, and stays
+    /// what it is found to be.
     /// </summary>
     Task VerifyAsync(DatabaseClient database);
 }
