@@ -1,24 +1,24 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Covers a region with squares of the curve: the largest squares first, those that cross the border are quartered as long as the
-/// budget lasts. Whatever the shape, the work is bounded: a few hundred squares are looked at.
+/// Covers a region with squares of the curve: starting with the largest, squares that cross the border are quartered while the
+/// budget lasts. The work is bounded for any shape: a few hundred squares are visited.
 /// </summary>
 internal static class CellCover
 {
     /// <summary>Most ranges a query reads: each costs one descent of a tree.</summary>
     public const int MaxRanges = 16;
 
-    /// <summary>Most squares an entry stands under because of one shape.</summary>
+    /// <summary>Most squares that an entry is stored under for one shape.</summary>
     public const int MaxSquares = 32;
 
-    /// <summary>Squares before neighbours on the curve are joined to ranges.</summary>
+    /// <summary>Most squares before neighbours on the curve are merged into ranges.</summary>
     private const int QuerySquares = 96;
 
-    /// <summary>Smaller squares than 360° / 2²⁸ (15 cm) are not cut.</summary>
+    /// <summary>Squares of 360° / 2²⁸ (15 cm) are not quartered.</summary>
     private const int DeepestLevel = 28;
 
-    /// <summary>Ascending ranges that hold all of the region.</summary>
+    /// <summary>Ascending ranges that cover the region.</summary>
     public static List<CellRange> Ranges(Geometry region, CancellationToken cancellationToken = default)
     {
         var ranges = new List<CellRange>();
@@ -35,7 +35,7 @@ internal static class CellCover
         return ranges;
     }
 
-    /// <summary>Squares that hold all of the region, in the order of the curve.</summary>
+    /// <summary>Squares that cover the region, in the order of the curve.</summary>
     public static List<CellSquare> Squares(Geometry region) =>
         Squares(region, MaxSquares, CancellationToken.None).ConvertAll(static found => found.Square);
 
@@ -73,7 +73,7 @@ internal static class CellCover
         return found;
     }
 
-    /// <summary>Joins the two neighbours whose joining adds the least that has to be read or verified in vain.</summary>
+    /// <summary>Merges the two neighbours whose union adds the fewest cells to read or verify in vain.</summary>
     private static void JoinNearest(List<CellRange> ranges)
     {
         int best = 0;

@@ -1,6 +1,6 @@
 namespace Treepie.Indexing.Spatial;
 
-/// <summary>A stretch of the curve.</summary>
+/// <summary>A range of the curve.</summary>
 /// <param name="First">Its first cell.</param>
 /// <param name="Last">Its last cell.</param>
 /// <param name="IsInside">Whether every place in it belongs to the region.</param>
@@ -30,8 +30,7 @@ internal readonly record struct CellSquare(ulong First, int Level)
     }
 
     /// <summary>
-    /// The degrees of all coordinates that are kept as one of its cells: they are rounded to steps, so half a step more than its
-    /// area.
+    /// The degrees of all coordinates that are stored as one of its cells: rounding to steps extends its area by half a step.
     /// </summary>
     public GeoBox Reach
     {
@@ -45,9 +44,9 @@ internal readonly record struct CellSquare(ulong First, int Level)
     /// <summary>One of its four quarters, in the order of the curve.</summary>
     public CellSquare Quarter(int number) => new(First | ((ulong)number << (62 - (2 * Level))), Level + 1);
 
-    /// <summary>The square of a level around it.</summary>
+    /// <summary>The enclosing square of a level.</summary>
     public CellSquare Ancestor(int level) => new(First & ~Rest(level), level);
 
-    /// <summary>The bits behind the first 2 · level; a shift by all 64 would shift by none.</summary>
+    /// <summary>The bits after the first 2 · level; a shift by 64 would not shift at all.</summary>
     private static ulong Rest(int level) => level == HilbertCurve.Levels ? 0 : ulong.MaxValue >> (2 * level);
 }

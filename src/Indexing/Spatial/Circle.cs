@@ -5,13 +5,13 @@ namespace Treepie.Indexing.Spatial;
 /// </summary>
 internal readonly record struct Circle(GeoPoint Centre, double RadiusKm)
 {
-    /// <summary>A little more or less than what is computed: places are told inside or outside unread only beyond it.</summary>
+    /// <summary>Tolerance of computed values: only beyond it are places inside or outside without being read.</summary>
     private const double Slack = 1e-9;
 
-    /// <summary>Most pieces a straight line is cut into before the answer is that it stays on its side.</summary>
+    /// <summary>Most pieces a straight line is split into before it counts as not crossing.</summary>
     private const int MaxPieces = 4096;
 
-    /// <summary>Shorter pieces are not cut, kilometres.</summary>
+    /// <summary>Shorter pieces are not split, in kilometres.</summary>
     private const double ShortestPieceKm = 1e-5;
 
     /// <summary>The h of the radius, see <see cref="Earth"/>.</summary>
@@ -38,7 +38,7 @@ internal readonly record struct Circle(GeoPoint Centre, double RadiusKm)
         }
     }
 
-    /// <summary>How a box of at most 360° lies to it.</summary>
+    /// <summary>The relation of a box of at most 360° to the circle.</summary>
     public BoxRelation RelationTo(GeoBox box)
     {
         (double nearest, double farthest) = Range(box);
@@ -92,8 +92,8 @@ internal readonly record struct Circle(GeoPoint Centre, double RadiusKm)
     }
 
     /// <summary>
-    /// Looks for a point on the wanted side: halves the line, and leaves out pieces that are too short to reach from their middle
-    /// across the rim. A piece is never longer on the sphere than its degrees are on the equator.
+    /// Searches for a point on the wanted side: halves the line, and drops pieces too short to reach the rim from their middle. A
+    /// piece is never longer on the sphere than its degrees on the equator.
     /// </summary>
     private bool Search(Vertex a, Vertex b, bool inside)
     {

@@ -14,7 +14,7 @@ public static class Earth
     /// <summary>Kilometres of an international mile.</summary>
     public const double KmPerMile = 1.609344;
 
-    /// <summary>Half the way around: nothing is farther away.</summary>
+    /// <summary>Half the circumference: the greatest distance.</summary>
     public const double MaxDistanceKm = Math.PI * RadiusKm;
 
     internal const double Radians = Math.PI / 180;
@@ -35,10 +35,10 @@ public static class Earth
             + (Math.Cos(latitude1 * Radians) * Math.Cos(latitude2 * Radians) * sinLongitude * sinLongitude);
     }
 
-    /// <summary>The distance that an h stands for.</summary>
+    /// <summary>The distance of an h.</summary>
     internal static double ToKm(double haversine) => 2 * RadiusKm * Math.Asin(Math.Sqrt(Math.Min(1, haversine)));
 
-    /// <summary>The h of a distance; above 1 where nothing is so far away.</summary>
+    /// <summary>The h of a distance; above 1 if no place is that far away.</summary>
     internal static double OfKm(double distanceKm)
     {
         if (distanceKm >= MaxDistanceKm)

@@ -43,7 +43,7 @@ internal readonly record struct GeoBox(double MinX, double MinY, double MaxX, do
 /// <summary>A corner of a shape on the flat map: longitude and latitude, in degrees.</summary>
 internal readonly record struct Vertex(double X, double Y);
 
-/// <summary>How a box lies to a region.</summary>
+/// <summary>The relation of a box to a region.</summary>
 internal enum BoxRelation
 {
     /// <summary>No point of the box is in the region.</summary>

@@ -24,10 +24,10 @@ public sealed class Geometry
         Bounds = bounds;
     }
 
-    /// <summary>The middle of the smallest box around it: where distances to it are measured from.</summary>
+    /// <summary>The centre of its bounding box, from which distances are measured.</summary>
     public GeoPoint Centre => Circles is [{ } circle] && IsSingle ? circle.Centre : Bounds.Centre;
 
-    /// <summary>Points, corners of lines and rings, and circles: what the work of comparing with it grows with.</summary>
+    /// <summary>Number of points, corners and circles, which determines the cost of comparisons.</summary>
     public int CornerCount =>
         Points.Length + Circles.Length + Lines.Sum(static line => line.Length)
             + Polygons.Sum(static polygon => polygon.Rings.Sum(static ring => ring.Length));
@@ -40,7 +40,7 @@ public sealed class Geometry
 
     internal Circle[] Circles { get; }
 
-    /// <summary>Around all parts, laid out flat.</summary>
+    /// <summary>Bounding box of all parts, laid out flat.</summary>
     internal GeoBox Bounds { get; }
 
     /// <summary>Whether it is one point.</summary>
@@ -59,10 +59,10 @@ public sealed class Geometry
 
     /// <summary>Reads WKT, see <see cref="WktParser"/>.</summary>
     /// <param name="wkt">The text.</param>
-    /// <param name="kmPerUnit">What a radius in it is measured in.</param>
-    /// <param name="cancellationToken">Ends the reading: a ring of thousands of corners is compared with itself for a good
-    /// part of a second.</param>
-    /// <exception cref="InvalidGeometryException">It is not WKT, or says a shape that is none.</exception>
+    /// <param name="kmPerUnit">Kilometres per unit of a radius in the text.</param>
+    /// <param name="cancellationToken">Cancels parsing: checking a ring of thousands of corners for crossings takes a good part
+    /// of a second.</param>
+    /// <exception cref="InvalidGeometryException">It is not WKT, or describes an invalid shape.</exception>
     public static Geometry Parse(string wkt, double kmPerUnit = 1, CancellationToken cancellationToken = default) =>
         new WktParser(wkt, kmPerUnit, cancellationToken).Parse();
 
@@ -86,7 +86,7 @@ public sealed class Geometry
         return Points.Length + Lines.Length > 0 && TouchesThin(place);
     }
 
-    /// <summary>How a box of the grid lies to it.</summary>
+    /// <summary>The relation of a box of the grid to it.</summary>
     internal BoxRelation RelationTo(GeoBox box)
     {
         BoxRelation relation = BoxRelation.Outside;
@@ -156,7 +156,7 @@ public sealed class Geometry
     }
 }
 
-/// <summary>How the values of a spatial field must lie to the shape of a query.</summary>
+/// <summary>The required relation of the values of a spatial field to the shape of a query.</summary>
 public enum SpatialRelation
 {
     /// <summary>Wholly inside, border included.</summary>

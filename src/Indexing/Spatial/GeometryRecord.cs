@@ -5,8 +5,8 @@ using Treepie.Indexing.Terms;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// The values of an entry that has more in a spatial field than one point. Key in the tree <c>shapes.N</c>: entry id. Values one
-/// after the other:
+/// The values of an entry with anything but a single point in a spatial field. Key in the tree <c>shapes.N</c>: entry id. The
+/// values follow one another:
 /// <code>
 /// point   0 (1 byte), X (4), Y (4), little-endian, see GridPoint
 /// shape   1 (1 byte), the squares it stands under: count (varint), each: first cell (8, little-endian), level (1)
@@ -14,8 +14,8 @@ namespace Treepie.Indexing.Spatial;
 ///           points: corner; lines: chain; polygons: list of chains, the outer ring first; circles: corner of the centre, radius in km (double)
 ///         a chain is a list of corners; a corner is two doubles, longitude and latitude, little-endian
 /// </code>
-/// Corners are as they are laid out flat, so nothing is parsed or checked again. The squares are kept, not computed again, so
-/// that a shape is taken out of exactly the places it was put in.
+/// Corners are stored as laid out flat, so nothing is parsed or checked again. The squares are stored, not recomputed, so that a
+/// shape is removed from exactly the places where it was added.
 /// </summary>
 internal static class GeometryRecord
 {
@@ -69,10 +69,10 @@ internal static class GeometryRecord
         return output.WrittenSpan.ToArray();
     }
 
-    /// <summary>Takes the first value off a record.</summary>
-    /// <param name="record">What is left of the record.</param>
-    /// <param name="point">The point, where it is one.</param>
-    /// <param name="squares">Takes the squares of a shape; null: not wanted.</param>
+    /// <summary>Reads the first value of a record and moves past it.</summary>
+    /// <param name="record">The rest of the record.</param>
+    /// <param name="point">The point, if the value is one.</param>
+    /// <param name="squares">Receives the squares of a shape; null if not needed.</param>
     /// <returns>The shape; null for a point.</returns>
     public static Geometry? Read(ref ReadOnlySpan<byte> record, out GridPoint point, List<CellSquare>? squares = null)
     {

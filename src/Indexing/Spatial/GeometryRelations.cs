@@ -1,16 +1,15 @@
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Exact relations of two shapes; cancellation is looked at for every edge that is compared with all of another shape. Work:
-/// the edges of the one times the edges of the other that lie in the first one's box. Shapes that only touch count as having
-/// a point in
-/// common, and what sticks out by no more than <see cref="Segments.Touch"/> as being inside.
+/// Exact relations of two shapes. Cancellation is checked for every edge that is compared with all of another shape. Cost: the
+/// edges of one times the edges of the other that lie in the first one's box. Shapes that only touch have a common point, and
+/// parts that extend by at most <see cref="Segments.Touch"/> are inside.
 /// </summary>
 internal static class GeometryRelations
 {
     private static readonly double[] Turns = [0, -360, 360];
 
-    /// <summary>Whether a value lies as wanted to the shape of a query.</summary>
+    /// <summary>Whether a value has the required relation to the shape of a query.</summary>
     public static bool Holds(
         SpatialRelation relation, Geometry value, Geometry shape,
         CancellationToken cancellationToken = default) => relation switch
@@ -100,7 +99,7 @@ internal static class GeometryRelations
     private static bool Touch(Vertex left, Vertex right) =>
         Turns.Any(turn => Segments.Touches(right, right, new Vertex(left.X + turn, left.Y)));
 
-    /// <summary>A place of each part.</summary>
+    /// <summary>One place of each part.</summary>
     private static IEnumerable<Vertex> Representatives(Geometry geometry) => geometry.Points
         .Concat(geometry.Lines.Select(line => line[0]))
         .Concat(geometry.Polygons.Select(polygon => polygon.Rings[0][0]))
@@ -204,7 +203,7 @@ internal static class GeometryRelations
         return true;
     }
 
-    /// <summary>Cut where it meets the edges of the shape, a line is inside if the middle of every piece is.</summary>
+    /// <summary>A line, split where it meets the edges of the shape, is inside if the middle of every piece is.</summary>
     private static bool IsCovered(Vertex a, Vertex b, Geometry outer)
     {
         foreach (Circle circle in outer.Circles)

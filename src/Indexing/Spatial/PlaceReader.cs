@@ -6,14 +6,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Looks up where entries are, by their number. Of several values the nearest counts; a shape is where its centre is. Entries
-/// asked for in ascending order are cheap. One thread at a time; lives as long as its cursor.
+/// Looks up the places of entries. Of several values the nearest counts; the place of a shape is its centre. Ascending entries
+/// are cheap. One thread at a time; valid as long as its cursor.
 /// </summary>
 internal sealed class PlaceReader(ChunkCursor column, Tree? shapes)
 {
     private readonly byte[] key = new byte[EntryKey.Bytes];
 
-    /// <summary>The chunk of an entry, see there.</summary>
+    /// <summary>The chunk of an entry, see <see cref="PointChunk"/>.</summary>
     public PointChunk Chunk(long number) => new(column.Read(number));
 
     /// <summary>
@@ -52,7 +52,7 @@ internal sealed class PlaceReader(ChunkCursor column, Tree? shapes)
         return true;
     }
 
-    /// <summary>All that an entry has.</summary>
+    /// <summary>All values of an entry.</summary>
     public List<Geometry> All(long id)
     {
         PointChunk chunk = Chunk(id >> PointChunk.EntryBits);
@@ -66,7 +66,7 @@ internal sealed class PlaceReader(ChunkCursor column, Tree? shapes)
         return places;
     }
 
-    /// <summary>Whether a value of an entry in the tree of shapes lies as wanted.</summary>
+    /// <summary>Whether a value of an entry in the tree of shapes has the required relation.</summary>
     public bool AnyHolds(long id, SpatialRelation relation, Geometry wanted, CancellationToken cancellationToken = default)
     {
         ReadOnlySpan<byte> record = Record(id);

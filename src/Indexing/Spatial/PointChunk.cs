@@ -8,9 +8,9 @@ namespace Treepie.Indexing.Spatial;
 /// 64), 8 bytes big-endian.
 /// <code>
 /// OFFSET   SIZE  MEANING
-/// 0        1     n, slots; entries behind the last have no value
-/// 1        8     a bit for each entry whose only value is a point, little-endian
-/// 9        8     a bit for each entry with a shape or several values, which are in the tree of shapes
+/// 0        1     n, slots; entries after the last slot have no value
+/// 1        8     one bit per entry, set if its only value is a point, little-endian
+/// 9        8     one bit per entry, set if it has a shape or several values, which are in the tree of shapes
 /// 17       4·n   X of each slot, little-endian, see GridPoint
 /// 17+4·n   4·n   Y of each slot
 /// </code>

@@ -6,8 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Changes the places of one field. Entries come in ascending order; a chunk is read and written once. Lives for one write
-/// transaction; <see cref="Flush"/> ends it.
+/// Changes the places of one field. Entries come in ascending order; a chunk is read and written once. Used for one write
+/// transaction, which <see cref="Flush"/> ends.
 /// </summary>
 internal sealed class PointColumnWriter(Tree column)
 {
@@ -28,13 +28,13 @@ internal sealed class PointColumnWriter(Tree column)
 
     public void SetShapes(long id)
     {
-        int slot = Clear(id); // before the bits are read: it may open another chunk
+        int slot = Clear(id); // first, because it may load another chunk
         shapes |= 1UL << slot;
     }
 
-    /// <summary>Takes an entry out.</summary>
+    /// <summary>Removes an entry.</summary>
     /// <param name="id">The entry.</param>
-    /// <param name="point">The point it had, if that was all.</param>
+    /// <param name="point">Its point, if that was its only value.</param>
     /// <returns>Whether it had one point.</returns>
     public bool Remove(long id, out GridPoint point)
     {
@@ -46,7 +46,7 @@ internal sealed class PointColumnWriter(Tree column)
         return wasPoint;
     }
 
-    /// <summary>Writes the last chunk.</summary>
+    /// <summary>Writes the loaded chunk.</summary>
     public void Flush()
     {
         if (chunk < 0)

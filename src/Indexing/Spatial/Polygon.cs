@@ -2,7 +2,7 @@ namespace Treepie.Indexing.Spatial;
 
 /// <summary>
 /// An outer ring and holes, laid out flat: neighbouring corners are less than 180° apart, so a ring that crosses the dateline
-/// goes on beyond it. Rings are closed: the last corner is the first one. The border belongs to it.
+/// continues beyond it. Rings are closed: the last corner equals the first. The border belongs to the polygon.
 /// </summary>
 internal sealed class Polygon
 {
@@ -19,7 +19,7 @@ internal sealed class Polygon
 
     public GeoBox Bounds { get; }
 
-    /// <summary>Whether a point is inside or on the border, in whichever turn.</summary>
+    /// <summary>Whether a point is inside or on the border, in any turn of the map.</summary>
     public bool Contains(Vertex point)
     {
         foreach (double turn in Turns)
@@ -31,7 +31,7 @@ internal sealed class Polygon
         return false;
     }
 
-    /// <summary>Where a point is in this turn.</summary>
+    /// <summary>The position of a point in this turn of the map.</summary>
     public RingPlace PlaceOf(Vertex point)
     {
         if (!Bounds.Contains(point))
@@ -63,7 +63,7 @@ internal sealed class Polygon
         return isInside ? RingPlace.Inside : RingPlace.Outside;
     }
 
-    /// <summary>How a box lies to it.</summary>
+    /// <summary>The relation of a box to the polygon.</summary>
     public BoxRelation RelationTo(GeoBox box)
     {
         BoxRelation relation = BoxRelation.Outside;
@@ -96,7 +96,7 @@ internal sealed class Polygon
     }
 }
 
-/// <summary>Where a point is to a polygon.</summary>
+/// <summary>The position of a point relative to a polygon.</summary>
 internal enum RingPlace
 {
     Outside,

@@ -3,13 +3,13 @@ using System.Globalization;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Lays chains of corners out flat and refuses rings that are none. An edge takes the shorter way around, so one of more than
-/// 180° crosses the dateline (one of exactly 360° goes all around, as in a ring around the whole map). A ring that ends a whole
-/// turn from where it began goes around a pole, the one its corners are nearer to on average: that pole is inside.
+/// Lays chains of corners out flat and rejects invalid rings. An edge takes the shorter direction, so one of more than 180°
+/// crosses the dateline (one of exactly 360° goes all the way around, as in a ring around the whole map). A ring that ends a
+/// whole turn from its start goes around a pole, the one nearer to its corners on average: that pole is inside.
 /// </summary>
 internal static class RingLayout
 {
-    /// <summary>The chain without corners that repeat the one before, each next to the one before.</summary>
+    /// <summary>The chain without repeated corners, each corner laid out next to the previous one.</summary>
     public static Vertex[] Unroll(Vertex[] chain, bool isRing)
     {
         var unrolled = new List<Vertex>(chain.Length + 3);
@@ -19,7 +19,7 @@ internal static class RingLayout
             Vertex vertex = raw;
             if (unrolled.Count > 0)
             {
-                // What is said is within one turn, so the step between what was said decides, and one of 360 is meant.
+                // Input longitudes are within one turn, so the step between them decides, and a step of 360 is intended.
                 double step = raw.X - last;
                 if (Math.Abs(step) is > 180 and < 360)
                     step -= 360 * Math.Sign(step);
@@ -61,7 +61,7 @@ internal static class RingLayout
         return ring;
     }
 
-    /// <summary>Puts holes into the turn of their outer ring.</summary>
+    /// <summary>Moves holes into the turn of their outer ring.</summary>
     /// <exception cref="InvalidGeometryException">A hole is not inside.</exception>
     public static Polygon Assemble(Vertex[][] rings)
     {
@@ -81,14 +81,14 @@ internal static class RingLayout
     }
 
     /// <summary>
-    /// The place in this turn whose distance from what was said is a whole number of turns, free of the rounding of sums.
+    /// The longitude in this turn that differs from the input by a whole number of turns, without rounding errors of sums.
     /// </summary>
     private static double Snap(double x, double said) => said + (360 * Math.Round((x - said) / 360));
 
     private static bool IsInside(Polygon outer, Vertex[] hole, double turn) =>
         Array.TrueForAll(hole, vertex => outer.PlaceOf(new Vertex(vertex.X + turn, vertex.Y)) != RingPlace.Outside);
 
-    /// <summary>Compares edges with those that begin before they end, in order of longitude.</summary>
+    /// <summary>Compares each edge with those that start before it ends, in order of longitude.</summary>
     private static void RequireSimple(Vertex[] ring, CancellationToken cancellationToken)
     {
         int count = ring.Length - 1;
@@ -119,13 +119,13 @@ internal static class RingLayout
         if (!follows && !precedes)
             return Segments.Intersect(a, b, c, d);
 
-        // Neighbours share a corner; they must not run back along one another.
+        // Neighbours share a corner; they must not run back along each other.
         (Vertex from, Vertex corner, Vertex to) = follows ? (a, b, d) : (c, d, b);
         double forth = ((corner.X - from.X) * (to.X - corner.X)) + ((corner.Y - from.Y) * (to.Y - corner.Y));
         return forth < 0 && Segments.Side(from, corner, to) == 0;
     }
 
-    // Rings lie unrolled, whole turns away from where their points were written.
+    // Rings are laid out flat, whole turns away from their input coordinates.
     private static string Say(Vertex vertex) =>
         string.Create(CultureInfo.InvariantCulture, $"({Math.IEEERemainder(vertex.X, 360)} {vertex.Y})");
 }

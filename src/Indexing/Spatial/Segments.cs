@@ -3,10 +3,10 @@ namespace Treepie.Indexing.Spatial;
 /// <summary>Straight lines on the flat map of longitudes and latitudes, which is what the edges of WKT shapes are.</summary>
 internal static class Segments
 {
-    /// <summary>What is nearer than this counts as touching, degrees: 1.1 cm, the grid that points lie on.</summary>
+    /// <summary>Points nearer than this touch, in degrees: 1.1 cm, about the grid of stored points.</summary>
     public const double Touch = 1e-7;
 
-    /// <summary>Twice the area of a triangle: above 0 where c is left of the way from a to b.</summary>
+    /// <summary>Twice the signed area of a triangle: positive if c is left of the line from a to b.</summary>
     public static double Side(Vertex a, Vertex b, Vertex c) => ((b.X - a.X) * (c.Y - a.Y)) - ((b.Y - a.Y) * (c.X - a.X));
 
     /// <summary>Whether a point lies on a segment, to <see cref="Touch"/>.</summary>
@@ -46,8 +46,7 @@ internal static class Segments
     }
 
     /// <summary>
-    /// Adds the places on a segment a–b, from 0 to 1, where it meets c–d; the ends of a common stretch where they lie on one
-    /// line.
+    /// Adds the places on a segment a–b, from 0 to 1, where it meets c–d; if they overlap on one line, the ends of the overlap.
     /// </summary>
     public static void AddMeetings(Vertex a, Vertex b, Vertex c, Vertex d, List<double> places)
     {

@@ -6,8 +6,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Spatial;
 
 /// <summary>
-/// Changes one spatial field in one write transaction: takes the values of entries out of all its trees and puts others in, each
-/// tree in its order. What an entry had is read from the trees themselves, so nothing of it stays behind.
+/// Changes one spatial field in one write transaction: removes values of entries from all its trees and adds others, each tree in
+/// key order. The values to remove are read from the trees themselves, so nothing is left behind.
 /// </summary>
 internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field)
 {
@@ -18,7 +18,7 @@ internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field
     private readonly List<(ulong Cell, long Id, bool IsCentre)> cellChanges = [];
     private readonly List<CellSquare> squares = [];
 
-    /// <summary>Takes out what entries have, ascending; entries without a value are passed over.</summary>
+    /// <summary>Removes the values of ascending entries; entries without a value are skipped.</summary>
     public void Remove(IEnumerable<long> ids)
     {
         foreach (long id in ids)
@@ -37,14 +37,14 @@ internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field
         cellChanges.Clear();
     }
 
-    /// <summary>Puts the one point of an entry; entries come in ascending order.</summary>
+    /// <summary>Adds the single point of an entry; entries come in ascending order.</summary>
     public void AddPoint(long id, GridPoint point)
     {
         column.SetPoint(id, point);
         cellChanges.Add((point.Cell, id, false));
     }
 
-    /// <summary>Puts an entry with a shape or several values, see <see cref="GeometryRecord"/>.</summary>
+    /// <summary>Adds an entry with a shape or several values, see <see cref="GeometryRecord"/>.</summary>
     public void AddShapes(long id, ReadOnlySpan<byte> record)
     {
         column.SetShapes(id);
@@ -60,13 +60,13 @@ internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field
         }
     }
 
-    /// <summary>Ends the additions.</summary>
+    /// <summary>Completes the additions.</summary>
     public void Flush()
     {
         column.Flush();
         Span<byte> key = stackalloc byte[SpatialKey.CellBytes];
 
-        // A point stands behind a centre that shares its cell and entry, so that it is what stays.
+        // A point sorts after a centre with the same cell and entry, so that the point remains.
         cellChanges.Sort(
             static (x, y) => x.Cell != y.Cell
                 ? x.Cell.CompareTo(y.Cell)
@@ -82,10 +82,10 @@ internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field
         if (!shapes.TryGet(EntryOf(key, id), out ReadOnlySpan<byte> stored))
             return;
 
-        // The record lies in a page that the changes below may move.
+        // Copied, because the changes below may move the record's page.
         ReadOnlySpan<byte> record = stored.ToArray();
         shapes.Delete(EntryOf(key, id));
-        var gone = new HashSet<CellSquare>(); // shapes of one entry may stand under the same square, which is there once
+        var gone = new HashSet<CellSquare>(); // shapes of one entry may share a square, which is stored once
         while (!record.IsEmpty)
         {
             squares.Clear();

@@ -5,15 +5,15 @@ namespace Treepie.Indexing.Spatial;
 /// <summary>
 /// Well-known text, longitude before latitude: POINT, LINESTRING, POLYGON with holes, MULTIPOINT, MULTILINESTRING, MULTIPOLYGON,
 /// GEOMETRYCOLLECTION, and beside the standard <c>ENVELOPE(west, east, north, south)</c>, <c>CIRCLE(longitude latitude
-/// d=radius)</c> and <c>BUFFER(POINT(longitude latitude), radius)</c>. Words in any case. Rings may go either way around. An
-/// error says what was expected, and where.
+/// d=radius)</c> and <c>BUFFER(POINT(longitude latitude), radius)</c>. Keywords in any case. Rings may have either orientation.
+/// An error says what was expected, and where.
 /// </summary>
 internal sealed class WktParser(string text, double kmPerUnit, CancellationToken cancellationToken = default)
 {
     /// <summary>Longest text.</summary>
     public const int MaxLength = 1_000_000;
 
-    /// <summary>Most corners of one geometry: the exact test of two of them looks at 10⁸ pairs of edges at the most.</summary>
+    /// <summary>Most corners of one geometry: the exact test of two geometries compares at most 10⁸ pairs of edges.</summary>
     public const int MaxVertices = 10_000;
 
     /// <summary>Deepest nesting of collections.</summary>
@@ -137,7 +137,7 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
         return RingLayout.Assemble([.. rings]);
     }
 
-    /// <summary>West, east, north, south; where west is greater than east it crosses the dateline.</summary>
+    /// <summary>West, east, north, south; if west is greater than east, the box crosses the dateline.</summary>
     private Polygon Envelope()
     {
         Expect('(');

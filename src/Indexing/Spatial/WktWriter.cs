@@ -5,7 +5,7 @@ namespace Treepie.Indexing.Spatial;
 
 /// <summary>
 /// Writes shapes as WKT that <see cref="WktParser"/> reads as the same shapes: longitude first, longitudes from −180 to 180,
-/// circles with their radius in kilometres. What has several parts is a collection of them.
+/// circles with their radius in kilometres. A geometry of several parts is written as a collection.
 /// </summary>
 internal static class WktWriter
 {
@@ -32,13 +32,13 @@ internal static class WktWriter
         return text.Append(')').ToString();
     }
 
-    /// <summary>What was laid out flat beyond the dateline is turned back.</summary>
+    /// <summary>Brings longitudes laid out beyond the dateline back into range.</summary>
     private static string Place(Vertex place)
     {
         double longitude = place.X is >= -180 and <= 180 ? place.X : place.X - (360 * Math.Round(place.X / 360));
         return $"{Number(longitude)} {Number(place.Y)}";
     }
 
-    /// <summary>Without an exponent, which not every reader of WKT knows.</summary>
+    /// <summary>Without an exponent, which not every WKT reader supports.</summary>
     private static string Number(double value) => value.ToString("0.###############", CultureInfo.InvariantCulture);
 }
