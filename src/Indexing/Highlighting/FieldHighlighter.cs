@@ -8,9 +8,9 @@ using Treepie.Indexing.Queries;
 namespace Treepie.Indexing.Highlighting;
 
 /// <summary>
-/// Marks in the texts of one field what a query looks for there: words are cut as the field's analyzer cuts them, and each is
-/// asked whether it is one of the query's words or fits one of its patterns. What stands under a NOT is not marked. One thread at
-/// a time; must be disposed, before the searcher it comes from.
+/// Marks in the texts of one field what a query searches for: the field's analyzer splits the texts into words, and each is
+/// checked against the query's words and patterns. Conditions below a NOT are not marked. One thread at a time; must be disposed,
+/// before the searcher it comes from.
 /// </summary>
 public sealed class FieldHighlighter : IDisposable
 {
@@ -30,7 +30,7 @@ public sealed class FieldHighlighter : IDisposable
     }
 
     /// <summary>
-    /// The parts of the texts with most of what was looked for, best first, found words between tags; empty where there is none.
+    /// The fragments of the texts with the most matches, best first, found words between tags; empty if there is none.
     /// </summary>
     public IReadOnlyList<string> Fragments(IEnumerable<string> texts, HighlightOptions options)
     {
@@ -55,7 +55,7 @@ public sealed class FieldHighlighter : IDisposable
     /// <inheritdoc/>
     public void Dispose() => context.Dispose();
 
-    /// <summary>Where found words stand in a text, in characters, ascending and apart.</summary>
+    /// <summary>The places of found words in a text, in characters, ascending and disjoint.</summary>
     private List<Mark> Marks(string text)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
@@ -75,7 +75,7 @@ public sealed class FieldHighlighter : IDisposable
         return marks;
     }
 
-    /// <summary>As the field was indexed; in a field of whole values the text is one.</summary>
+    /// <summary>Analyzes as the field was indexed; in a field of whole values the text is one term.</summary>
     private IReadOnlyList<TokenList.Token> Tokens(byte[] utf8) =>
         compiler.IsFullText(field) ? TokenList.Of(context.View.Analyzers[field], utf8) : compiler.Words(field, utf8);
 
@@ -92,7 +92,7 @@ public sealed class FieldHighlighter : IDisposable
         return null;
     }
 
-    /// <summary>Takes the words and patterns of conditions on the field.</summary>
+    /// <summary>Collects the words and patterns of conditions on the field.</summary>
     private void Collect(IndexQuery query, string name, int depth)
     {
         if (depth > QueryCompiler.MaxDepth)

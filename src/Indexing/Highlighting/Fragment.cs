@@ -8,10 +8,10 @@ internal readonly record struct Mark(int Start, int End, int Number);
 /// <summary>A piece of a text with found words in it.</summary>
 internal sealed record Fragment(string Text, int Start, int End, IReadOnlyList<Mark> Marks)
 {
-    /// <summary>Fragments of different conditions are worth more than many of one.</summary>
+    /// <summary>Matches of different conditions are worth more than many of one.</summary>
     public int Worth => (Marks.Select(mark => mark.Number).Distinct().Count() * 1_000) + Math.Min(Marks.Count, 999);
 
-    /// <summary>Cuts a text into pieces around its marks, each as long as it may be, at the ends of words.</summary>
+    /// <summary>Splits a text into fragments around its marks, each as long as allowed, at the ends of words.</summary>
     public static IEnumerable<Fragment> Cut(string text, List<Mark> marks, int length)
     {
         for (int first = 0; first < marks.Count;)

@@ -9,7 +9,7 @@ namespace Treepie.Indexing.Kernels;
 
 /// <summary>
 /// Loops over bitmaps of one window (4,096 bits, 64 words, 512 bytes). The right side may lie unaligned in a page.
-/// Each vector form has a scalar twin; tests hold the two equal.
+/// Each vector form has a scalar twin; tests compare the two.
 /// </summary>
 internal static class BitmapKernels
 {
@@ -114,8 +114,8 @@ internal static class BitmapKernels
     {
         Debug.Assert(bits.Length == Words);
 
-        // Two sums, and no check of what a mask makes sure of: an offset beyond the window, which only damage can make, counts
-        // for another.
+        // Two sums, and a mask instead of a bounds check: an offset beyond the window, which only damage can cause, counts for
+        // another.
         ref ulong words = ref MemoryMarshal.GetReference(bits);
         ulong even = 0, odd = 0;
         int i = 0;
@@ -155,7 +155,7 @@ internal static class BitmapKernels
         }
     }
 
-    /// <summary>Puts the lowest bits of a number, in their order, where another one has its set bits.</summary>
+    /// <summary>Deposits the lowest bits of a number, in order, at the set bits of a mask.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong Deposit(ulong bits, ulong places) =>
         Bmi2.X64.IsSupported ? Bmi2.X64.ParallelBitDeposit(bits, places) : DepositScalar(bits, places);
@@ -169,7 +169,7 @@ internal static class BitmapKernels
         return result;
     }
 
-    /// <summary>A bit for each of the sixteen halves of eight bytes, the lowest first, that is above 1.</summary>
+    /// <summary>One bit for each of the sixteen nibbles of eight bytes, lowest first, set if it is above 1.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static ulong HalvesAboveOne(ulong halves)
     {
@@ -228,15 +228,15 @@ internal static class BitmapKernels
             bits[offset >> 6] |= 1UL << (offset & 63);
     }
 
-    /// <summary>Offsets behind the last that <see cref="SetPadded"/> reads.</summary>
+    /// <summary>Offsets after the last that <see cref="SetPadded"/> reads.</summary>
     public const int SetPadding = 7;
 
-    /// <summary>For the first so many of eight 1, for the others 0: from the eighth on, less how many.</summary>
+    /// <summary>Eight values, 1 for the first n and 0 for the others, when read from place 8 − n.</summary>
     private static ReadOnlySpan<ulong> Ones => [1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0];
 
     /// <summary>
-    /// Sets the bits of the first so many offsets, of a list behind which <see cref="SetPadding"/> may be read that mean nothing:
-    /// always eight, so that no branch depends on how few there are.
+    /// Sets the bits of the first <paramref name="count"/> offsets of a list followed by <see cref="SetPadding"/> readable
+    /// offsets without meaning: always eight at a time, so that no branch depends on the count.
     /// </summary>
     public static void SetPadded(Span<ulong> bits, ReadOnlySpan<ushort> padded, int count)
     {
@@ -259,7 +259,7 @@ internal static class BitmapKernels
         }
     }
 
-    /// <summary>What means nothing sets no bit, in whichever word of the window.</summary>
+    /// <summary>A meaningless offset sets no bit, in any word of the window.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static void Set(ref ulong words, ref ushort offsets, ref ulong ones, int place)
     {

@@ -6,19 +6,18 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Goes along the windows of two lists side by side to those in which both may have an entry. Most windows of lists that have few
-/// entries a window have none in common, which is told here by comparing all of the one with all of the other at once, without a
-/// look at how many they are.
+/// Intersects the windows of two lists, down to those in which both may have a common entry. Most windows of lists with few
+/// entries per window have none; comparing all entries of one with all of the other at once shows that without branching on their
+/// number.
 /// </summary>
 internal static class MeetKernels
 {
-    /// <summary>Entries of a window that are compared at once: with more, both may have one in common.</summary>
+    /// <summary>Entries of a window compared at once; windows with more are assumed to have a common entry.</summary>
     private const int Lanes = 8, ManyLanes = 16;
 
     /// <summary>
-    /// Goes on to the first window that both have and in which they may have an entry in common; false where one of them has no
-    /// more windows. What is said is the same with and without the instructions, but for windows in which they have none, of
-    /// which some may be given.
+    /// Moves to the first window that both have and in which they may have a common entry; false if one has no more windows. The
+    /// results with and without vector instructions differ only in windows without a common entry, some of which may be returned.
     /// </summary>
     /// <param name="one">The one.</param>
     /// <param name="oneAt">Where it stands, and is to stand.</param>

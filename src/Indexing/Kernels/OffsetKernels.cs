@@ -8,14 +8,14 @@ namespace Treepie.Indexing.Kernels;
 /// <summary>Loops over short ascending lists of 16-bit offsets within a window.</summary>
 internal static class OffsetKernels
 {
-    /// <summary>Keeps the offsets whose bit equals <paramref name="wanted"/>, in place; returns how many stay.</summary>
+    /// <summary>Keeps, in place, the offsets whose bit equals <paramref name="wanted"/>; returns how many remain.</summary>
     public static int Filter(Span<ushort> offsets, ReadOnlySpan<ulong> bits, bool wanted)
     {
         int kept = 0;
         ulong flip = wanted ? 0UL : 1UL;
         for (int i = 0; i < offsets.Length; i++)
         {
-            // Written always, counted only if kept: no branch to mispredict.
+            // Always written, counted only if kept: no branch to mispredict.
             ushort offset = offsets[i];
             offsets[kept] = offset;
             kept += (int)(((bits[offset >> 6] >> (offset & 63)) & 1) ^ flip);
@@ -40,8 +40,8 @@ internal static class OffsetKernels
     }
 
     /// <summary>
-    /// Keeps the offsets that another list has, which is longer, in place; returns how many stay. Each is compared with the
-    /// sixteen of the other list among which it must be: both ascend, so these are found by steps of sixteen.
+    /// Keeps, in place, the offsets that a longer list has; returns how many remain. Each is compared with the sixteen offsets of
+    /// the other list among which it must be; both ascend, so steps of sixteen find these.
     /// </summary>
     public static int FilterFew(Span<ushort> offsets, ReadOnlySpan<ushort> others)
     {
@@ -85,7 +85,7 @@ internal static class OffsetKernels
     /// </summary>
     public static int Unite(Span<ushort> offsets, int count, ReadOnlySpan<ushort> others)
     {
-        // From the end, so that nothing is overwritten before it is read; what both have leaves a gap in front.
+        // From the end, so that nothing is overwritten before it is read; common offsets leave a gap at the front.
         int left = count - 1, right = others.Length - 1, place = count + others.Length;
         int end = place;
         while (right >= 0)
@@ -97,17 +97,17 @@ internal static class OffsetKernels
             offsets[--place] = takesMine ? mine : other;
         }
 
-        int first = left + 1; // those in front are where they were
+        int first = left + 1; // the offsets before it did not move
         if (place > first)
             offsets[place..end].CopyTo(offsets[first..]);
         return first + end - place;
     }
 
     /// <summary>
-    /// Writes what two ascending lists have in common, ascending; returns how many. Sixteen offsets of the one are compared with
-    /// each offset of the other that can be among them.
+    /// Writes the intersection of two ascending lists, ascending; returns its length. Sixteen offsets of one list are compared
+    /// with each offset of the other that can be among them.
     /// </summary>
-    /// <param name="padded">The one, and behind it at least 15 offsets that mean nothing.</param>
+    /// <param name="padded">The first list, followed by at least 15 offsets without meaning.</param>
     /// <param name="count">How many it has.</param>
     /// <param name="others">The other.</param>
     /// <param name="common">Room for what both have.</param>

@@ -7,12 +7,12 @@ using System.Runtime.Intrinsics.X86;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Looks in all entries of a window at once where one word stands so far behind another. Places are given as they are kept, a
+/// Finds, in all entries of a window at once, where one word follows another at a given distance. Places are given as stored, one
 /// byte each: the first, then distances. The vector form has a scalar twin.
 /// </summary>
 internal static class PairKernels
 {
-    /// <summary>Bytes behind the last place that may be read.</summary>
+    /// <summary>Readable bytes after the last place.</summary>
     public const int Room = sizeof(ulong);
 
     /// <summary>Starts of a window: of each entry, and of what is looked for in vain.</summary>
@@ -48,8 +48,8 @@ internal static class PairKernels
             return;
         }
 
-        // No rank is beyond the starts, not even of an entry that a damaged list has not, and no start beyond the bytes: nothing
-        // is checked below.
+        // No rank exceeds the starts, even for an entry that a damaged list lacks, and no start exceeds the bytes, so nothing is
+        // checked below.
         ArgumentOutOfRangeException.ThrowIfLessThan(Math.Min(first.Starts.Length, second.Starts.Length), StartsLength);
         ArgumentOutOfRangeException.ThrowIfLessThan(Math.Min(first.Bytes.Length, second.Bytes.Length), Room);
         ref ushort firstStarts = ref MemoryMarshal.GetReference(first.Starts),
@@ -138,7 +138,7 @@ internal static class PairKernels
     }
 
     /// <summary>
-    /// How many places of the one word have one of the other so far behind. Several words at one place are one.
+    /// Number of places of one word that the other follows at the distance. Several words at one place count once.
     /// </summary>
     private static int Count(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second, int apart)
     {

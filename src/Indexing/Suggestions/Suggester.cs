@@ -7,12 +7,12 @@ using Treepie.Indexing.Matching.Views;
 namespace Treepie.Indexing.Suggestions;
 
 /// <summary>
-/// Finds terms within two edits of a text by seeking in the dictionary, and orders them by likeness or by how many entries have
-/// them. What is farther away is no spelling mistake, and is not found however small the accuracy asked for.
+/// Finds terms within two edits of a text by seeking in the dictionary, and orders them by likeness or by number of entries.
+/// Terms farther away are not spelling mistakes and are not found, however low the requested accuracy.
 /// </summary>
 internal static class Suggester
 {
-    /// <summary>Suggestions of an index and the changes it has not seen, as one index of both would give them.</summary>
+    /// <summary>Suggestions of an index and the changes it does not have yet, as one index of both would return them.</summary>
     public static IReadOnlyList<Suggestion> Run(CombinedIndex combined, SuggestionRequest request)
     {
         int field = combined.Main.View.Field(request.Field);
@@ -56,7 +56,7 @@ internal static class Suggester
         if (text.Length > TextPatterns.MaxFuzzyLength)
             return [];
 
-        // Of one or two characters, two edits leave nothing.
+        // Two edits could replace all of one or two characters.
         int length = text.EnumerateRunes().Count();
         TermAutomaton near = TextPatterns.Near(text, length <= 2 ? 1 : TextPatterns.MaxEdits, prefix: 0);
         var found = new List<Suggestion>();
