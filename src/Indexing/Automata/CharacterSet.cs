@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Globalization;
 using System.Text;
 using Treepie.Indexing.Analysis;
@@ -5,7 +6,8 @@ using Treepie.Indexing.Analysis;
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// A set of Unicode characters, as ascending ranges. Immutable. Surrogates are no characters.
+/// A set of Unicode characters, as ascending ranges. Immutable. Surrogates are not characters. Invariant: 1. Bounds ascend, none
+/// twice, and there is an even number of them.
 /// </summary>
 internal sealed class CharacterSet : IEquatable<CharacterSet>
 {
@@ -18,10 +20,15 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
     private static readonly Lazy<CharacterSet> LazyWord = new(() => OfRunes(IsOfWord));
     private static readonly Lazy<CharacterSet> LazyCased = new(() => OfRunes(rune => CaseFolding.Fold(rune) != rune));
 
-    /// <summary>First characters of ranges at even places, the characters behind their ends at odd ones.</summary>
+    /// <summary>The first character of each range at even places, the character after its end at odd places.</summary>
     private readonly int[] bounds;
 
-    private CharacterSet(int[] bounds) => this.bounds = bounds;
+    private CharacterSet(int[] bounds)
+    {
+        Debug.Assert((bounds.Length & 1) == 0, "1: each range has an end");
+        Debug.Assert(bounds.Zip(bounds.Skip(1)).All(static pair => pair.First < pair.Second), "1: bounds ascend");
+        this.bounds = bounds;
+    }
 
     /// <summary>No character.</summary>
     public static CharacterSet None { get; } = new([]);
@@ -35,21 +42,21 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
     /// <summary>White space.</summary>
     public static CharacterSet Spaces => LazySpaces.Value;
 
-    /// <summary>What words are made of: letters, marks, decimal digits, connectors such as the underscore.</summary>
+    /// <summary>Word characters: letters, marks, decimal digits, connectors such as the underscore.</summary>
     public static CharacterSet WordCharacters => LazyWord.Value;
 
     public bool IsEmpty => bounds.Length == 0;
 
-    /// <summary>Where ranges begin, and where they are over.</summary>
+    /// <summary>The starts and exclusive ends of ranges.</summary>
     public ReadOnlySpan<int> Bounds => bounds;
 
     public static CharacterSet Of(int character) => OfRange(character, character);
 
-    /// <summary>From the first to the last, both included.</summary>
+    /// <summary>The characters of an inclusive range.</summary>
     public static CharacterSet OfRange(int first, int last) => Normal([(first, last + 1)]);
 
     /// <summary>
-    /// Characters of a general category: <c>L</c>, <c>Lu</c>, <c>Nd</c>, …; null if there is none of that name.
+    /// The characters of a general category: <c>L</c>, <c>Lu</c>, <c>Nd</c>, …; null if the name is unknown.
     /// </summary>
     public static CharacterSet? OfCategory(string name)
     {
@@ -68,7 +75,7 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
 
     public CharacterSet Union(CharacterSet other) => Normal([.. Ranges(), .. other.Ranges()]);
 
-    /// <summary>Every character that is not in it.</summary>
+    /// <summary>All characters that are not in the set.</summary>
     public CharacterSet Complement()
     {
         var ranges = new List<(int, int)>();
@@ -83,10 +90,10 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
         return Normal(ranges);
     }
 
-    /// <summary>What the characters become in simple case folding.</summary>
+    /// <summary>The set after simple case folding of its characters.</summary>
     public CharacterSet Folded()
     {
-        // Few characters have case; all others stay.
+        // Few characters have case; all others stay as they are.
         var ranges = new List<(int, int)>();
         foreach ((int first, int end) in Ranges())
         {
@@ -145,7 +152,7 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
         return Normal(ranges);
     }
 
-    /// <summary>Ranges in any order, overlapping or empty, as they are kept.</summary>
+    /// <summary>Normalises ranges in any order, overlapping or empty.</summary>
     private static CharacterSet Normal(List<(int First, int End)> ranges)
     {
         ranges.Sort();

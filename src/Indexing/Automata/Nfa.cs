@@ -1,41 +1,43 @@
+using System.Diagnostics;
+
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// A pattern as states and the steps between them, from which <see cref="TermAutomaton"/> makes what runs. Built from the end to
-/// the start: whoever adds a state names the one behind it. <see cref="Dead"/> stands for what can never match, so every state
-/// leads to a match.
+/// A pattern as a nondeterministic automaton, which <see cref="TermAutomaton"/> determinises. It is built from the end to the
+/// start: a new state names its successor. <see cref="Dead"/> stands for failure and is never a successor of a state, so every
+/// state leads to a match. Invariant: 1. Successors are existing states.
 /// </summary>
 internal sealed class Nfa
 {
     /// <summary>
-    /// Most states: a pattern of a thousand characters has about as many, repetitions of repetitions multiply them.
+    /// Most states: a pattern of a thousand characters has about a thousand, and nested repetitions multiply them.
     /// </summary>
     public const int MaxStates = 20_000;
 
-    /// <summary>The state that does not exist.</summary>
+    /// <summary>The number of no state: failure.</summary>
     public const int Dead = -1;
 
     private readonly List<NfaState> states = [];
     private readonly Dictionary<CharacterSet, int> setNumbers = [];
     private readonly List<CharacterSet> sets = [];
 
-    /// <summary>Where it begins.</summary>
+    /// <summary>The first state.</summary>
     public int Start { get; set; } = Dead;
 
     public int Count => states.Count;
 
-    /// <summary>The different sets of its steps.</summary>
+    /// <summary>The distinct character sets of its steps.</summary>
     public IReadOnlyList<CharacterSet> Sets => sets;
 
     public NfaState this[int state] => states[state];
 
-    /// <summary>A text that has come here matches if it ends here.</summary>
+    /// <summary>Adds a state that accepts a text that ends here.</summary>
     public int AddMatch() => Add(new NfaState(NfaStateKind.Match, Dead, Dead, 0));
 
-    /// <summary>A text that has come here matches, whatever follows.</summary>
+    /// <summary>Adds a state that accepts a text with any continuation.</summary>
     public int AddMatchRest() => Add(new NfaState(NfaStateKind.MatchRest, Dead, Dead, 0));
 
-    /// <summary>Takes one character of a set.</summary>
+    /// <summary>Adds a step over one character of a set.</summary>
     public int AddSet(CharacterSet set, int next)
     {
         if (set.IsEmpty || next == Dead)
@@ -49,7 +51,7 @@ internal sealed class Nfa
         return Add(new NfaState(NfaStateKind.Set, next, Dead, number));
     }
 
-    /// <summary>Goes on at either of two states.</summary>
+    /// <summary>Adds a branch to two states.</summary>
     public int AddSplit(int next, int other)
     {
         if (next == Dead || other == Dead)
@@ -63,7 +65,7 @@ internal sealed class Nfa
     /// <summary>Goes on only at the end of the text.</summary>
     public int AddAtEnd(int next) => next == Dead ? Dead : Add(new NfaState(NfaStateKind.AtEnd, next, Dead, 0));
 
-    /// <summary>What <paramref name="body"/> makes, any number of times, also none.</summary>
+    /// <summary>Adds zero or more repetitions of <paramref name="body"/>.</summary>
     public int AddLoop(Func<int, int> body, int next)
     {
         if (next == Dead)
@@ -83,12 +85,13 @@ internal sealed class Nfa
                 $"The pattern is too complicated: written out it has more than {MaxStates:N0} steps. Use fewer or smaller "
                     + $"repetitions.")
             { IsOfPattern = true };
+        Debug.Assert(state.Next >= Dead && state.Next < states.Count && state.Other < states.Count, "1: successors exist");
         states.Add(state);
         return states.Count - 1;
     }
 }
 
-/// <summary>A state: what it does, and where it leads.</summary>
+/// <summary>A state: its kind, successors and character set.</summary>
 internal readonly record struct NfaState(NfaStateKind Kind, int Next, int Other, int Set);
 
 /// <summary>Kinds of <see cref="NfaState"/>.</summary>

@@ -4,7 +4,7 @@ using System.Text;
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// Reads a regular expression: <c>. [a-z] [^…] | ( ) (?: ) * + ? {n,m} ^ $</c> and <c>\d \w \s \D \W \S \p{L} \t \n \r \xHH
+/// Parses a regular expression: <c>. [a-z] [^…] | ( ) (?: ) * + ? {n,m} ^ $</c> and <c>\d \w \s \D \W \S \p{L} \t \n \r \xHH
 /// \uHHHH</c>. A question mark behind a repetition changes nothing here, as it is asked whether a term matches and not where.
 /// </summary>
 internal sealed class RegexParser(string pattern, bool isFolded)
@@ -12,7 +12,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
     /// <summary>Longest expression, in characters.</summary>
     public const int MaxLength = 1_024;
 
-    /// <summary>Most groups within one another.</summary>
+    /// <summary>Deepest nesting of groups.</summary>
     public const int MaxDepth = 64;
 
     /// <summary>Largest number of a repetition.</summary>
@@ -90,7 +90,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
         return true;
     }
 
-    /// <summary>Whether {n}, {n,} or {n,m} stands here; any other brace is itself.</summary>
+    /// <summary>Whether {n}, {n,} or {n,m} follows; any other brace is a literal.</summary>
     private bool IsCount(out int least, out int? most, out int end)
     {
         (least, most, end) = (0, null, place);
@@ -162,7 +162,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
         return body;
     }
 
-    /// <summary>Groups may have a name or none; which one matched is never asked.</summary>
+    /// <summary>Groups may have a name; it is ignored, since captures are not reported.</summary>
     private void SkipGroupKind()
     {
         if (Take(':'))
@@ -232,7 +232,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
         return ParseEscapedCharacter();
     }
 
-    /// <summary>A class of characters behind a backslash; null if it is one character.</summary>
+    /// <summary>A character class after a backslash; null if it is a single character.</summary>
     private CharacterSet? ParseEscape(bool inClass)
     {
         if (IsAtEnd)

@@ -1,15 +1,15 @@
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// Regular expressions over terms: found anywhere in a term unless <c>^</c> and <c>$</c> say otherwise. What needs to go back
-/// (references to groups, looking around) is refused, so that no expression can explode.
+/// Regular expressions over terms, which match anywhere in a term unless anchored by <c>^</c> and <c>$</c>. Backreferences and
+/// lookaround, which need backtracking, are rejected, so that no expression takes exponential time.
 /// </summary>
 internal static class RegexPattern
 {
     /// <summary>The automaton of an expression.</summary>
     /// <param name="pattern">The expression.</param>
-    /// <param name="toForm">A text as it stands within terms: folded, where the field is.</param>
-    /// <param name="isWhole">Whether it stands for the whole term, as within the Lucene syntax.</param>
+    /// <param name="toForm">Converts a text to the form it has in terms: folded if the field is.</param>
+    /// <param name="isWhole">Whether it must match the whole term, as in Lucene syntax.</param>
     public static TermAutomaton Compile(string pattern, Func<string, string> toForm, bool isWhole = false)
     {
         var nfa = new Nfa();
@@ -17,7 +17,7 @@ internal static class RegexPattern
         return new TermAutomaton(nfa);
     }
 
-    /// <summary>Adds an expression to others; gives where it begins.</summary>
+    /// <summary>Adds an expression to an automaton; returns its first state.</summary>
     public static int Add(Nfa nfa, string pattern, Func<string, string> toForm, bool isWhole)
     {
         bool isFolded = toForm("A") != "A";
@@ -27,8 +27,7 @@ internal static class RegexPattern
     }
 
     /// <summary>
-    /// Whether nothing but the first place will do. Then what begins otherwise is passed over by walks along a dictionary, as it
-    /// can never match.
+    /// Whether the expression can match only at the start. Then a dictionary scan skips terms with another beginning.
     /// </summary>
     private static bool IsAtStart(Nfa nfa, int start)
     {
@@ -54,10 +53,10 @@ internal static class RegexPattern
         return true;
     }
 
-    /// <summary>Begins at any place; <c>^</c> goes on at the first alone.</summary>
+    /// <summary>Starts at any place; <c>^</c> continues only at the first.</summary>
     private static int Anywhere(Nfa nfa, int start) => nfa.AddLoop(loop => nfa.AddSet(CharacterSet.Any, loop), start);
 
-    /// <summary>Depth is that of the parser, which is limited.</summary>
+    /// <summary>Recursion depth is limited by the parser.</summary>
     private static int Compile(Nfa nfa, RegexNode node, int next, Func<string, string> toForm)
     {
         switch (node)
@@ -95,7 +94,7 @@ internal static class RegexPattern
             {
                 int start = Compile(nfa, repeat.Body, next, toForm);
                 if (start == next)
-                    break; // a turn of nothing: more of them are nothing either
+                    break; // an empty repetition: further ones are empty too
                 next = nfa.AddSplit(start, end);
             }
         }

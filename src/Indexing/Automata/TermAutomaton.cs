@@ -1,25 +1,26 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using System.Text;
 
 namespace Treepie.Indexing.Automata;
 
 /// <summary>
-/// A pattern that runs over terms, character by character and never back: whatever the pattern, a character costs one step. Which
-/// states belong together is found out when a term leads there for the first time, so that patterns whose states would be without
-/// number cost what the terms make of them. Of one query; not thread-safe.
+/// A deterministic automaton over terms: without backtracking, each character takes one step, for any pattern. States are built
+/// lazily when a term first reaches them, so that patterns with huge numbers of states cost only what the terms need. For one
+/// query; not thread-safe.
 /// </summary>
 /// <remarks>
-/// Invariant: a state that is not <see cref="IsDead"/> can still match. That is what lets a walk over a dictionary leave out what
-/// begins in a way that cannot match.
+/// Invariants: 1. A state that is not <see cref="IsDead"/> can still match, so a dictionary scan may skip terms whose beginning
+/// leads to the dead state. 2. Marks are clear between computations.
 /// </remarks>
 internal sealed class TermAutomaton
 {
     /// <summary>
-    /// States kept; with more all are forgotten and found out again: about 4 MiB at a hundred classes of characters.
+    /// Most states kept; beyond that all are dropped and rebuilt. About 4 MiB with a hundred character classes.
     /// </summary>
     private const int MaxKeptStates = 4_096;
 
-    /// <summary>States of the pattern that may be looked at in finding out steps: a second or so.</summary>
+    /// <summary>Most pattern states to visit while building steps: about a second.</summary>
     private const long MaxWork = 50_000_000;
 
     private const int Ascii = 128;
@@ -38,7 +39,7 @@ internal sealed class TermAutomaton
     private long work;
 
     /// <param name="nfa">The pattern.</param>
-    /// <param name="maxWork">States that may be looked at in finding out steps.</param>
+    /// <param name="maxWork">Most pattern states to visit while building steps.</param>
     public TermAutomaton(Nfa nfa, long maxWork = MaxWork)
     {
         this.nfa = nfa;
@@ -51,13 +52,13 @@ internal sealed class TermAutomaton
         Start = nfa.Start == Nfa.Dead ? dead : Close([nfa.Start], isStart: true);
     }
 
-    /// <summary>Where every text begins.</summary>
+    /// <summary>The state before the first character.</summary>
     public State Start { get; }
 
-    /// <summary>Whether nothing that comes here can match.</summary>
+    /// <summary>Whether no continuation from this state can match.</summary>
     public bool IsDead(State state) => state == dead;
 
-    /// <summary>Where a character leads.</summary>
+    /// <summary>The state after a character.</summary>
     public State Step(State state, int character)
     {
         if (state.AcceptsRest || state == dead)
@@ -66,12 +67,12 @@ internal sealed class TermAutomaton
     }
 
     /// <summary>
-    /// The smallest character above <paramref name="character"/> with which a text may go on; -1 if there is none.
+    /// The smallest character above <paramref name="character"/> that does not lead to the dead state; -1 if there is none.
     /// </summary>
     public int NextAlive(State state, int character)
     {
         if (state == dead || state.AcceptsRest)
-            return -1; // nobody asks: what accepts the rest never dies
+            return -1; // not needed for a state that accepts everything
 
         int from = character + 1;
         for (int i = IntervalOf(from); i < intervalStarts.Length; i++)
@@ -118,7 +119,7 @@ internal sealed class TermAutomaton
         return targets.Count == 0 ? dead : Close(targets, isStart: false);
     }
 
-    /// <summary>The state of everything that can be reached without a character.</summary>
+    /// <summary>The state of all pattern states reachable without a character.</summary>
     private State Close(List<int> from, bool isStart)
     {
         reached.Clear();
@@ -148,7 +149,7 @@ internal sealed class TermAutomaton
 
         if (states.Count >= MaxKeptStates)
         {
-            Array.Clear(Start.Next); // made before any other, so it is there
+            Array.Clear(Start.Next); // the constructor builds it before any other
             foreach (State state in states.Values)
                 Array.Clear(state.Next);
             states.Clear();
@@ -163,6 +164,7 @@ internal sealed class TermAutomaton
     {
         bool accepts = false;
         acceptsRest = false;
+        Debug.Assert(open.Count == 0 && reached.Count == 0, "2: a computation starts clean");
         foreach (int state in from)
             open.Push(state);
         while (open.TryPop(out int state))
@@ -194,6 +196,7 @@ internal sealed class TermAutomaton
         work += reached.Count;
         foreach (int state in reached)
             marked[state] = false;
+        Debug.Assert(reached.Count <= nfa.Count, "a pattern state is reached once");
         return accepts;
     }
 
@@ -203,7 +206,7 @@ internal sealed class TermAutomaton
         return place >= 0 ? place : ~place - 1;
     }
 
-    /// <summary>Cuts the characters into classes that all sets of the pattern treat alike.</summary>
+    /// <summary>Partitions characters into classes that no set of the pattern distinguishes.</summary>
     private static (int[] Starts, ushort[] Classes, int[] Representatives) Classes(IReadOnlyList<CharacterSet> sets)
     {
         var cuts = new SortedSet<int> { 0 };
@@ -242,19 +245,19 @@ internal sealed class TermAutomaton
         return (starts, classes, representatives);
     }
 
-    /// <summary>A state of the running pattern.</summary>
+    /// <summary>A state of the deterministic automaton.</summary>
     internal sealed class State(int[] members, bool accepts, bool acceptsRest, int classes)
     {
-        /// <summary>The states of the pattern it stands for.</summary>
+        /// <summary>The pattern states it represents.</summary>
         public int[] Members { get; } = members;
 
         /// <summary>Whether a text that ends here matches.</summary>
         public bool Accepts { get; } = accepts;
 
-        /// <summary>Whether a text matches whatever follows.</summary>
+        /// <summary>Whether a text matches with any continuation.</summary>
         public bool AcceptsRest { get; } = acceptsRest;
 
-        /// <summary>By class of characters, where it leads; null: not found out yet.</summary>
+        /// <summary>The next state per character class; null if not built yet.</summary>
         public State?[] Next { get; } = new State?[classes];
     }
 

@@ -2,21 +2,21 @@ using System.Text;
 
 namespace Treepie.Indexing.Automata;
 
-/// <summary>Patterns of characters with wildcards, and of what is nearly a text.</summary>
+/// <summary>Automata for wildcard patterns and for texts within an edit distance.</summary>
 internal static class TextPatterns
 {
     /// <summary>Longest pattern with wildcards, in characters.</summary>
     public const int MaxWildcardLength = 1_024;
 
-    /// <summary>Longest text that others are compared with, in characters.</summary>
+    /// <summary>Longest text for fuzzy matching, in characters.</summary>
     public const int MaxFuzzyLength = 256;
 
-    /// <summary>Most edits: with three nearly every short word is near every other.</summary>
+    /// <summary>Most edits: with three, nearly every short word matches every other.</summary>
     public const int MaxEdits = 2;
 
     /// <summary>
-    /// Cuts a pattern into pieces: texts, <c>*</c> as <see cref="WildcardKind.Any"/> and <c>?</c> as
-    /// <see cref="WildcardKind.One"/>. What follows a <c>\</c> is itself. Neighbouring stars are one.
+    /// Splits a pattern into pieces: texts, <c>*</c> as <see cref="WildcardKind.Any"/> and <c>?</c> as
+    /// <see cref="WildcardKind.One"/>. A character after <c>\</c> is a literal. Adjacent stars are merged.
     /// </summary>
     public static List<WildcardPiece> Cut(string pattern)
     {
@@ -55,7 +55,7 @@ internal static class TextPatterns
         return pieces;
     }
 
-    /// <summary>The pattern of pieces; texts as they stand within terms.</summary>
+    /// <summary>The automaton of pieces, with texts in the form they have in terms.</summary>
     public static TermAutomaton Wildcard(IReadOnlyList<WildcardPiece> pieces)
     {
         var nfa = new Nfa();
@@ -82,8 +82,8 @@ internal static class TextPatterns
     }
 
     /// <summary>
-    /// Everything at most so many edits away from a text: a character put in, left out, replaced by another, or two neighbours
-    /// exchanged is one edit; no character is edited twice. The first <paramref name="prefix"/> characters have to be the same.
+    /// Matches everything within a number of edits of a text. An edit inserts, deletes or replaces a character, or swaps two
+    /// adjacent ones; no character is edited twice. The first <paramref name="prefix"/> characters must be equal.
     /// </summary>
     public static TermAutomaton Near(string text, int edits, int prefix)
     {
@@ -93,8 +93,8 @@ internal static class TextPatterns
         prefix = Math.Min(prefix, length);
         int match = nfa.AddMatch();
 
-        // By place in the text and edits made; built from the end, as each state leads to later places or to more edits at the
-        // same one.
+        // States by place in the text and edits made. Built from the end, because each state leads to later places, or to more
+        // edits at the same place.
         var state = new int[length + 1, edits + 1];
         for (int place = length; place >= 0; place--)
         {
@@ -103,17 +103,17 @@ internal static class TextPatterns
                 int next = place == length ? match : nfa.AddSet(CharacterSet.Of(characters[place]), state[place + 1, made]);
                 if (made < edits && place >= prefix)
                 {
-                    next = nfa.AddSplit(next, nfa.AddSet(CharacterSet.Any, state[place, made + 1])); // put in
+                    next = nfa.AddSplit(next, nfa.AddSet(CharacterSet.Any, state[place, made + 1])); // inserted
                     if (place < length)
                     {
                         next = nfa.AddSplit(next, nfa.AddSet(CharacterSet.Any, state[place + 1, made + 1])); // replaced
-                        next = nfa.AddSplit(next, state[place + 1, made + 1]); // left out
+                        next = nfa.AddSplit(next, state[place + 1, made + 1]); // deleted
                     }
 
                     if (place + 1 < length)
                     {
                         int second = nfa.AddSet(CharacterSet.Of(characters[place]), state[place + 2, made + 1]);
-                        next = nfa.AddSplit(next, nfa.AddSet(CharacterSet.Of(characters[place + 1]), second)); // exchanged
+                        next = nfa.AddSplit(next, nfa.AddSet(CharacterSet.Of(characters[place + 1]), second)); // swapped
                     }
                 }
 
@@ -125,14 +125,14 @@ internal static class TextPatterns
         return new TermAutomaton(nfa);
     }
 
-    /// <summary>Adds what ends with a text to other patterns; gives where it begins.</summary>
+    /// <summary>Adds a pattern of texts with a given ending; returns its first state.</summary>
     public static int AddEnd(Nfa nfa, string text)
     {
         int end = Text(nfa, text, nfa.AddMatch());
         return nfa.AddLoop(loop => nfa.AddSet(CharacterSet.Any, loop), end);
     }
 
-    /// <summary>The characters of a text, one after the other.</summary>
+    /// <summary>The characters of a text.</summary>
     public static int Text(Nfa nfa, string text, int next)
     {
         int[] characters = [.. text.EnumerateRunes().Select(rune => rune.Value)];
@@ -148,10 +148,10 @@ internal readonly record struct WildcardPiece(WildcardKind Kind, string Text);
 /// <summary>Kinds of <see cref="WildcardPiece"/>.</summary>
 internal enum WildcardKind
 {
-    /// <summary>Characters that stand for themselves.</summary>
+    /// <summary>Literal characters.</summary>
     Text,
 
-    /// <summary>Any characters, also none.</summary>
+    /// <summary>Any characters, or none.</summary>
     Any,
 
     /// <summary>One character.</summary>

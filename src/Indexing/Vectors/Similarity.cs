@@ -3,13 +3,13 @@ using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexing.Vectors;
 
-/// <summary>Checks vectors, and says how alike two are: more is nearer.</summary>
+/// <summary>Validates vectors and computes the similarity of two: greater is nearer.</summary>
 internal static class Similarity
 {
-    /// <param name="left">The one.</param>
-    /// <param name="leftSquares">Sum of its squares, which is the same for all it is compared with.</param>
-    /// <param name="right">The other.</param>
-    /// <param name="metric">What near means.</param>
+    /// <param name="left">The first vector.</param>
+    /// <param name="leftSquares">Sum of its squares, computed once for all comparisons.</param>
+    /// <param name="right">The second vector.</param>
+    /// <param name="metric">The measure of nearness.</param>
     public static float Of(ReadOnlySpan<float> left, float leftSquares, ReadOnlySpan<float> right, VectorMetric metric)
     {
         switch (metric)
@@ -24,14 +24,14 @@ internal static class Similarity
         }
     }
 
-    /// <summary>Refuses what is no vector of a field.</summary>
+    /// <summary>Rejects an invalid vector.</summary>
     /// <param name="vector">The vector.</param>
-    /// <param name="dimensions">Its numbers; 0: any.</param>
+    /// <param name="dimensions">The required length; 0 for any.</param>
     /// <exception cref="InvalidVectorException">It is empty, of another length, or has a number that is infinite or none, or of
     /// more than 10¹⁵.</exception>
     public static void Check(ReadOnlySpan<float> vector, int dimensions)
     {
-        const float Largest = 1e15f; // its square, summed over all dimensions, is a float
+        const float Largest = 1e15f; // the sum of its squares over all dimensions still fits a float
         if (vector.IsEmpty)
             throw new InvalidVectorException("A vector has at least one number; this one is empty.");
         if (vector.Length > VectorFieldOptions.MaxDimensions)

@@ -9,8 +9,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Vectors;
 
 /// <summary>
-/// Changes one vector field in one write transaction: the graph, the full numbers, and which nodes are whose. Vectors that the
-/// field cannot take were refused when they came into the batch.
+/// Changes one vector field in one write transaction: the graph, the full vectors, and the nodes of each entry. Invalid vectors
+/// were rejected when they were added to the batch.
 /// </summary>
 internal sealed class VectorFieldWriter
 {
@@ -30,7 +30,7 @@ internal sealed class VectorFieldWriter
         graph = new VectorGraphEditor(vectors, links, VectorState.Read(links), options);
     }
 
-    /// <summary>Takes out what entries have; entries without a vector are passed over.</summary>
+    /// <summary>Removes the vectors of entries; entries without a vector are skipped.</summary>
     public void Remove(IEnumerable<long> ids, CancellationToken cancellationToken)
     {
         Span<byte> entry = stackalloc byte[EntryKey.Bytes];
@@ -51,7 +51,7 @@ internal sealed class VectorFieldWriter
         }
     }
 
-    /// <summary>Puts the vectors of an entry that has none.</summary>
+    /// <summary>Adds the vectors of an entry that has none.</summary>
     public void Add(long id, IReadOnlyList<float[]> added, CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();

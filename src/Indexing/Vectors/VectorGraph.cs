@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Indexing.Schema;
 using Treepie.Storage;
 using Treepie.Storage.Trees;
@@ -6,20 +7,21 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Vectors;
 
 /// <summary>
-/// A navigable graph of small worlds in layers: every node is in layer 0, one in <c>Edges</c> of a layer is in the one above. A
-/// search begins at the top, goes to the nearest node it finds there, and begins the next layer with it; in layer 0 it keeps the
-/// best it has met and ends when none of them leads nearer. Here as it lies in the trees; one thread at a time.
+/// A hierarchical navigable small-world graph (HNSW): every node is in layer 0, one in <c>Edges</c> of each layer is also in the
+/// layer above. A search starts in the top layer, descends to the nearest node it finds, and continues from it in the next layer;
+/// in layer 0 it keeps the best candidates and ends when none of them leads nearer. Read from the trees; one thread at a time.
 /// <code>
-/// value of links.N by node: layers (1 byte), then of each layer from 0 on: count (1 byte), count × node (4, little-endian)
+/// value of links.N by node: layers (1 byte), then per layer from 0 on: count (1 byte), count × node (4, little-endian)
 /// </code>
 /// </summary>
 /// <remarks>
-/// Invariants: 1. links go both ways: a node is among the neighbours of each of its neighbours; 2. both ends of a link exist and
-/// are in its layer. So a node is taken out by looking at its neighbours only, and nothing ever leads to a node that is gone.
+/// Invariants: 1. Links go both ways: a node is among the neighbours of each of its neighbours. 2. Both ends of a link exist and
+/// are in its layer. 3. A node has at most as many links in a layer as its limit. 4. The entry node is in the top layer. So a
+/// node is removed by reading its neighbours only, and no link leads to a removed node.
 /// </remarks>
 internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, VectorFieldOptions options, QueryMeter? meter = null)
 {
-    /// <summary>Most links of a node in layer 0: what a count of one byte allows is far beyond it.</summary>
+    /// <summary>Most links of a node in layer 0, well within the one byte of a count.</summary>
     public const int MaxLinks = 128;
 
     private readonly byte[] key = new byte[VectorKey.Bytes];
@@ -42,16 +44,16 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
         return ReadLayer(value, layer, output);
     }
 
-    /// <summary>Layers a node is in.</summary>
+    /// <summary>Number of layers of a node.</summary>
     public virtual int Layers(uint node) => Value(links, node, "links")[0];
 
-    /// <summary>The nearest nodes that a walk finds, nearest first.</summary>
-    /// <param name="wanted">What to be near to.</param>
-    /// <param name="count">Nodes to keep; more find better ones.</param>
-    /// <param name="accepts">Which entries count; null: all. Others lead the way only.</param>
-    /// <param name="mostVisits">Nodes to look at, at the most.</param>
-    /// <param name="isComplete">False if the walk was ended by <paramref name="mostVisits"/>.</param>
-    /// <param name="check">Called now and then, to end the walk by an exception.</param>
+    /// <summary>The nearest nodes that the search finds, nearest first.</summary>
+    /// <param name="wanted">The vector to search for.</param>
+    /// <param name="count">Candidates to keep; more give better results.</param>
+    /// <param name="accepts">The entries to return; null for all. Others are only passed through.</param>
+    /// <param name="mostVisits">Most nodes to visit.</param>
+    /// <param name="isComplete">False if the search ended at <paramref name="mostVisits"/>.</param>
+    /// <param name="check">Called every 256 visits; may throw to end the search.</param>
     public List<Neighbour> Search(
         VectorNode wanted, int count, Func<long, bool>? accepts, long mostVisits, out bool isComplete, Action check)
     {
@@ -64,7 +66,7 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
         return SearchLayer(wanted, [start], count, 0, accepts, mostVisits, out isComplete, check);
     }
 
-    /// <summary>Goes from neighbour to neighbour as long as that leads nearer.</summary>
+    /// <summary>Moves to the nearest neighbour while that is nearer than the current node.</summary>
     public Neighbour Descend(VectorNode wanted, Neighbour start, int layer)
     {
         Span<uint> neighbours = stackalloc uint[MaxLinks];
@@ -79,13 +81,14 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
                     best = next;
             }
 
+            Debug.Assert(best.CompareTo(start) <= 0, "a descent only gets nearer");
             if (best == start)
                 return start;
             start = best;
         }
     }
 
-    /// <summary>The best-first walk through one layer.</summary>
+    /// <summary>Best-first search of one layer.</summary>
     public List<Neighbour> SearchLayer(
         VectorNode wanted, List<Neighbour> starts, int keep, int layer, Func<long, bool>? accepts, long mostVisits,
         out bool isComplete, Action check)
@@ -172,7 +175,7 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
                 $"The index misses the {what} of node {node} of a vector field. Reset the index to build it again.");
 }
 
-/// <summary>A node and how far away it is. Nearer ones come first; of equally far ones the older.</summary>
+/// <summary>A node and its distance. Nearer nodes are first; among equal distances the older node.</summary>
 internal readonly record struct Neighbour(float Distance, uint Node) : IComparable<Neighbour>
 {
     public static IComparer<Neighbour> FarthestFirst { get; } = Comparer<Neighbour>.Create(static (x, y) => y.CompareTo(x));

@@ -1,13 +1,14 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Indexing.Schema;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Vectors;
 
 /// <summary>
-/// Changes a graph in one write transaction. Links that change are kept in memory and written once, in order, by
-/// <see cref="Flush"/>; vectors that are read are kept too, up to <see cref="MaxKept"/>. The layer of a node is drawn from its
-/// number, so the same changes make the same graph.
+/// Changes a graph in one write transaction and asserts the invariants of <see cref="VectorGraph"/>. Changed links are kept in
+/// memory and written once, in order, by <see cref="Flush"/>; up to <see cref="MaxKept"/> vectors are cached. The layer of a node
+/// is derived from its number, so the same changes make the same graph.
 /// </summary>
 internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState state, VectorFieldOptions options)
     : VectorGraph(vectors, links, state, options)
@@ -15,7 +16,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     /// <summary>Vectors kept in memory: with 1,024 numbers each, 64 MB.</summary>
     private const int MaxKept = 64 * 1024;
 
-    /// <summary>Highest layer: with 4 edges, 4⁸ nodes stand under it, and the layers above would be all but empty.</summary>
+    /// <summary>Highest layer: with 4 edges, it has one in 4⁸ nodes, and layers above would be almost empty.</summary>
     private const int MaxLayer = 8;
 
     private readonly Tree vectors = vectors;
@@ -46,11 +47,12 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
 
     public override int Layers(uint node) => Edit(node).Length;
 
-    /// <summary>Puts a node in.</summary>
+    /// <summary>Adds a node.</summary>
     public uint Insert(byte[] node, CancellationToken cancellationToken)
     {
         uint number = State.NextNode++;
         int top = LayerOf(number);
+        Debug.Assert(number != VectorState.NoNode && !edited.ContainsKey(number), "numbers of nodes are never reused");
         kept[number] = node;
         Span<byte> key = stackalloc byte[VectorKey.Bytes];
         vectors.Put(VectorKey.Write(key, number), node);
@@ -74,8 +76,8 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     }
 
     /// <summary>
-    /// Takes a node out. Its neighbours are linked to one another by their shortest tree, so that whoever was reached through it
-    /// is reached still.
+    /// Removes a node. Its neighbours are linked by their minimum spanning tree, so that nodes reached through it remain
+    /// reachable.
     /// </summary>
     public void Remove(uint node)
     {
@@ -93,11 +95,12 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         vectors.Delete(VectorKey.Write(key, node));
         links.Delete(VectorKey.Write(key, node));
         State.Count--;
+        Debug.Assert(State.Count >= 0, "only existing nodes are removed");
         if (State.Entry == node)
             ChooseEntry(neighbours);
     }
 
-    /// <summary>Writes what changed.</summary>
+    /// <summary>Writes all changes.</summary>
     public void Flush()
     {
         Span<byte> key = stackalloc byte[VectorKey.Bytes];
@@ -108,6 +111,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
             value[0] = (byte)layers.Length;
             foreach (List<uint> layer in layers)
             {
+                Debug.Assert(layer.Count <= MaxLinks, "3: links of a layer fit their count");
                 value[length++] = (byte)layer.Count;
                 foreach (uint neighbour in layer)
                 {
@@ -124,7 +128,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         kept.Clear();
     }
 
-    /// <summary>The highest layer of a node: one in <c>Edges</c> of each layer goes on to the next.</summary>
+    /// <summary>The highest layer of a node: one in <c>Edges</c> nodes of each layer is in the next.</summary>
     private int LayerOf(uint node)
     {
         ulong hash = unchecked((node + 1) * 0x9E3779B97F4A7C15UL);
@@ -153,8 +157,8 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     }
 
     /// <summary>
-    /// Neighbours in different directions: of the candidates, nearest first, those that are nearer to the node than to any chosen
-    /// before; places left go to the nearest of the others.
+    /// Chooses neighbours in different directions: of the candidates, nearest first, those nearer to the node than to any chosen
+    /// before; remaining places go to the nearest of the others.
     /// </summary>
     private List<Neighbour> Choose(List<Neighbour> candidates, int count)
     {
@@ -196,6 +200,8 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         fromRight.Add(left);
         Shrink(left, layer);
         Shrink(right, layer);
+        Debug.Assert(fromLeft.Contains(right) == fromRight.Contains(left), "1: links go both ways");
+        Debug.Assert(fromLeft.Count <= Limit(layer) && fromRight.Count <= Limit(layer), "3: links are limited");
     }
 
     private void Unlink(uint left, uint right, int layer)
@@ -205,8 +211,8 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     }
 
     /// <summary>
-    /// Takes a link off a node that has too many: the longest one in a direction that another covers, rather than one whose other
-    /// end has few. A covered direction has a way around, and an end with few links might have none.
+    /// Removes a link of a node that has too many: the longest one in a direction that another link covers, unless its other end
+    /// has few links. A covered direction has another path; an end with few links might have none.
     /// </summary>
     private void Shrink(uint node, int layer)
     {
@@ -263,8 +269,8 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     }
 
     /// <summary>
-    /// After the node that searches began at is gone: one of its neighbours in the highest layer in which it had any; without
-    /// one, any node.
+    /// Chooses a new entry node after the old one was removed: one of its neighbours in the highest layer in which it had any,
+    /// otherwise any node.
     /// </summary>
     private void ChooseEntry(uint[][] neighbours)
     {

@@ -6,13 +6,13 @@ using Treepie.Indexing.Schema;
 namespace Treepie.Indexing.Vectors;
 
 /// <summary>
-/// A vector as the graph compares it, a byte for each number, read in place. Key in the tree <c>vectors.N</c>: the node. Of a
-/// cosine field it is the vector of length 1.
+/// A quantised vector as the graph compares it, one byte per number, read in place. Key in the tree <c>vectors.N</c>: the node.
+/// For the cosine metric the vector is normalised to length 1.
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// 0       8     entry id, little-endian
-/// 8       4     scale: what a byte of 1 stands for, a float, little-endian
-/// 12      4     sum of the squares of what is kept, a float, little-endian
+/// 8       4     scale: the value of a byte of 1, a float, little-endian
+/// 12      4     sum of the squares of the stored vector, a float, little-endian
 /// 16      n     the numbers, −127 to 127
 /// </code>
 /// </summary>
@@ -30,7 +30,7 @@ internal readonly ref struct VectorNode(ReadOnlySpan<byte> bytes)
 
     public ReadOnlySpan<sbyte> Numbers => MemoryMarshal.Cast<byte, sbyte>(bytes[HeadBytes..]);
 
-    /// <summary>Makes a node of a vector that was checked.</summary>
+    /// <summary>Encodes a valid vector as a node.</summary>
     public static byte[] Encode(long entryId, ReadOnlySpan<float> vector, VectorMetric metric)
     {
         double squares = 0;
@@ -56,7 +56,7 @@ internal readonly ref struct VectorNode(ReadOnlySpan<byte> bytes)
         return bytes;
     }
 
-    /// <summary>How far two nodes are apart; less is nearer.</summary>
+    /// <summary>The distance of two nodes; less is nearer.</summary>
     public static float Distance(VectorNode left, VectorNode right, VectorMetric metric)
     {
         float product = left.Scale * right.Scale * VectorKernels.Dot(left.Numbers, right.Numbers);
@@ -68,7 +68,7 @@ internal readonly ref struct VectorNode(ReadOnlySpan<byte> bytes)
         };
     }
 
-    /// <summary>The numbers as they are kept.</summary>
+    /// <summary>The stored numbers.</summary>
     public void CopyTo(Span<float> output)
     {
         float scale = Scale;

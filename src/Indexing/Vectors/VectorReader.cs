@@ -8,8 +8,8 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Vectors;
 
 /// <summary>
-/// Finds the entries nearest to a vector. Approximately: the graph leads to candidates by bytes, and their full numbers decide.
-/// Exactly: every vector, or every vector of the entries a filter leaves, is compared. One thread at a time.
+/// Finds the entries nearest to a vector. Approximate search takes candidates from the quantised graph and ranks them by their
+/// full vectors. Exact search compares all vectors, or all of the entries that match a filter. One thread at a time.
 /// </summary>
 internal sealed class VectorReader
 {
@@ -24,8 +24,8 @@ internal sealed class VectorReader
 
     /// <param name="tree">Trees by name.</param>
     /// <param name="field">The field.</param>
-    /// <param name="options">How it is kept.</param>
-    /// <param name="meter">Counts the vectors that are compared; null: nothing does.</param>
+    /// <param name="options">The options of the field.</param>
+    /// <param name="meter">Counts the vectors compared; null to count nothing.</param>
     public VectorReader(Func<string, Tree?> tree, int field, VectorFieldOptions options, QueryMeter? meter = null)
     {
         this.meter = meter;
@@ -38,17 +38,16 @@ internal sealed class VectorReader
         scratch = new float[Dimensions];
     }
 
-    /// <summary>Numbers of a vector; 0 before there is any.</summary>
+    /// <summary>Length of a vector; 0 before the first.</summary>
     public int Dimensions => graph.State.Dimensions > 0 ? graph.State.Dimensions : options.Dimensions;
 
-    /// <summary>Vectors in the field.</summary>
+    /// <summary>Number of vectors in the field.</summary>
     public long Count => graph.State.Count;
 
     /// <summary>
-    /// The nearest entries by the graph; null if the walk came across more nodes than are worth it before it found enough that
-    /// count.
+    /// The nearest entries by the graph; null if the search visited too many nodes before it found enough accepted ones.
     /// </summary>
-    /// <remarks>This and the others call <c>check</c> now and then, which may end them by an exception.</remarks>
+    /// <remarks>All searches call <c>check</c> regularly, which may throw to end them.</remarks>
     public List<NearEntry>? Walk(
         float[] wanted, int count, int candidates, Func<long, bool>? accepts, long mostVisits, Action check)
     {
@@ -104,7 +103,7 @@ internal sealed class VectorReader
         return nearest.Finish();
     }
 
-    /// <summary>The vectors of an entry; of a field of bytes what these stand for.</summary>
+    /// <summary>The vectors of an entry; decoded from bytes if the field stores only these.</summary>
     public List<float[]> Of(long entry)
     {
         EntryKey.Write(key, entry);
@@ -141,7 +140,7 @@ internal sealed class VectorReader
         return Similarity.Of(wanted, squares, Full(node), options.Metric);
     }
 
-    /// <summary>All numbers of a node, of a field that keeps them.</summary>
+    /// <summary>The full vector of a node, in a field that stores full vectors.</summary>
     private ReadOnlySpan<float> Full(uint node)
     {
         Span<byte> name = stackalloc byte[VectorKey.Bytes];
@@ -152,12 +151,12 @@ internal sealed class VectorReader
     }
 }
 
-/// <summary>An entry and how alike it is.</summary>
+/// <summary>An entry and its similarity.</summary>
 internal readonly record struct NearEntry(long Id, float Similarity);
 
 /// <summary>
-/// Keeps the most similar entries; of several vectors of one entry the most similar counts; of equally similar entries the older
-/// is first.
+/// Keeps the most similar entries. The most similar of an entry's vectors counts; among equal similarities the older entry is
+/// first.
 /// </summary>
 internal sealed class NearestEntries(int count)
 {

@@ -4,14 +4,14 @@ using Treepie.Storage.Trees;
 namespace Treepie.Indexing.Vectors;
 
 /// <summary>
-/// Where the graph of a field begins. Key in the tree <c>links.N</c>: <see cref="VectorKey.State"/>.
+/// The entry point and counters of a field's graph. Key in the tree <c>links.N</c>: <see cref="VectorKey.State"/>.
 /// <code>
 /// OFFSET  SIZE  MEANING
 /// 0       4     dimensions, 0 before the first vector
-/// 4       4     the node every search begins at; NoNode in an empty graph
-/// 8       4     the layer it begins in
-/// 12      4     next node; numbers are never used again
-/// 16      8     nodes
+/// 4       4     the node where every search starts; NoNode in an empty graph
+/// 8       4     the layer where it starts
+/// 12      4     next node; numbers are never reused
+/// 16      8     number of nodes
 /// </code>
 /// </summary>
 internal sealed class VectorState
@@ -63,7 +63,7 @@ internal static class VectorKey
 {
     public const int Bytes = sizeof(uint);
 
-    /// <summary>The key of the state, which is behind all nodes.</summary>
+    /// <summary>The key of the state, which is after all nodes.</summary>
     public const uint State = uint.MaxValue;
 
     public static ReadOnlySpan<byte> Write(Span<byte> output, uint node)
