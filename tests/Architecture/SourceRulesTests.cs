@@ -77,7 +77,11 @@ public sealed partial class SourceRulesTests
         {
             bool hasQuotes = line.Contains(Quotes, StringComparison.Ordinal);
             isTable |= line.Contains("<code>", StringComparison.Ordinal);
-            if (line.Length > MaxColumns && !isText && !isTable && !hasQuotes && !line.Contains("cref=", StringComparison.Ordinal))
+            if (line.Length > MaxColumns
+                && !isText
+                && !isTable
+                && !hasQuotes
+                && !line.Contains("cref=", StringComparison.Ordinal))
                 yield return at + 1;
             isTable &= !line.Contains("</code>", StringComparison.Ordinal);
             isText ^= line.Split(Quotes).Length % 2 == 0;

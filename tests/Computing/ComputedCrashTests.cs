@@ -106,7 +106,8 @@ public sealed class ComputedCrashTests
         // it computes
         var batch = new ComputedBatch(
             mapping.Map!,
-            new ComputedEntries(mapping.Map!, new FieldExtractor(mapping), TimeProvider.System, writer.BeginBatch(), new MapCounters()),
+            new ComputedEntries(
+                mapping.Map!, new FieldExtractor(mapping), TimeProvider.System, writer.BeginBatch(), new MapCounters()),
             writer, environment);
         using DatabaseSnapshot snapshot = database.BeginRead();
         using var feed = new MappedChanges(snapshot, mapping, writer.LastEtag);

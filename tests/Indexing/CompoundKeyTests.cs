@@ -272,7 +272,8 @@ public sealed class CompoundKeyTests
         var text = new StringBuilder();
         while (results.MoveNext())
             text.Append(Encoding.UTF8.GetString(results.Key)).Append(' ');
-        text.Append(request.CountsHits ? results.TotalCount : -1).Append(results.Position is { } position ? Convert.ToHexString(position) : "");
+        text.Append(request.CountsHits ? results.TotalCount : -1)
+            .Append(results.Position is { } position ? Convert.ToHexString(position) : "");
         return (text.ToString(), results.Plan?.Operation, results.Position);
     }
 

@@ -33,7 +33,8 @@ internal static class BesideRows
             },
             cancellationToken)));
         var row = new BenchRow(
-            $"increments, {Clients} clients, {counters:N0} counters", "ops/s", true, done / Stopwatch.GetElapsedTime(began).TotalSeconds);
+            $"increments, {Clients} clients, {counters:N0} counters", "ops/s", true,
+            done / Stopwatch.GetElapsedTime(began).TotalSeconds);
         if (!Sqlite.IsPresent)
             return row;
         double peer = await Task.Run(() => Upserts(Path.Combine(files.Path, "sqlite"), counters, duration), cancellationToken);
@@ -73,7 +74,11 @@ internal static class BesideRows
         return
         [
             new BenchRow($"documents that expire, of {documents:N0}", "documents/s", true, await run / seconds),
-            new BenchRow("a writer beside that, p99", "ms", false, beside) { Limit = alone, Note = "limit: the same writer alone" },
+            new BenchRow("a writer beside that, p99", "ms", false, beside)
+            {
+                Limit = alone,
+                Note = "limit: the same writer alone"
+            },
         ];
     }
 

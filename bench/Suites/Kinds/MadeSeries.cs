@@ -10,7 +10,9 @@ internal sealed record MadeSeries(string Name, long[] Seconds, long[] Thousandth
 
     public int Count => Seconds.Length;
 
-    /// <summary>A sensor that says every minute what it measures to a tenth; a random walk; bursts every second with pauses.</summary>
+    /// <summary>
+    /// A sensor that says every minute what it measures to a tenth; a random walk; bursts every second with pauses.
+    /// </summary>
     public static IReadOnlyList<MadeSeries> All(int count)
     {
         var random = new Random(22);
@@ -31,5 +33,6 @@ internal sealed record MadeSeries(string Name, long[] Seconds, long[] Thousandth
 
     /// <summary>Entries of a stretch.</summary>
     public TimeSeriesPoint[] Points(int from, int count) =>
-        [.. Enumerable.Range(from, count).Select(i => new TimeSeriesPoint(Start.AddSeconds(Seconds[i]), [Thousandths[i] / 1000.0]))];
+        [.. Enumerable.Range(from, count)
+            .Select(i => new TimeSeriesPoint(Start.AddSeconds(Seconds[i]), [Thousandths[i] / 1000.0]))];
 }

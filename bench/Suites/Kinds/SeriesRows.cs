@@ -13,7 +13,8 @@ internal static class SeriesRows
 {
     private const int BatchEntries = 1_000;
 
-    public static async Task<IReadOnlyList<BenchRow>> MeasureAsync(MadeSeries series, int rounds, CancellationToken cancellationToken)
+    public static async Task<IReadOnlyList<BenchRow>> MeasureAsync(
+        MadeSeries series, int rounds, CancellationToken cancellationToken)
     {
         using var files = new Scratch();
         string folder = Path.Combine(files.Path, "treepie"), file = Path.Combine(files.Path, "sqlite");
@@ -55,7 +56,8 @@ internal static class SeriesRows
         List<double> hours, months;
         using (var sqlite = new Sqlite(file, isShared: false))
         {
-            sqlite.Execute("create table point(series integer, time integer, value real, primary key(series, time)) without rowid");
+            sqlite.Execute(
+                "create table point(series integer, time integer, value real, primary key(series, time)) without rowid");
             using Sqlite.Statement insert = sqlite.Prepare("insert into point values(1, ?1, ?2 / 1000.0)");
             long began = Stopwatch.GetTimestamp();
             for (int at = 0; at < series.Count; at += BatchEntries)

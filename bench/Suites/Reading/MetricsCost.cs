@@ -29,7 +29,8 @@ internal static class MetricsCost
         var output = new ArrayBufferWriter<byte>(64 * 1024);
         var random = new Random(1);
         await PrintAsync(
-            "query", seconds / 2, () => ReadProfile.AskAsync(database, movies.Years[random.Next(movies.Years.Length)], false, output));
+            "query", seconds / 2,
+            () => ReadProfile.AskAsync(database, movies.Years[random.Next(movies.Years.Length)], false, output));
         await PrintAsync(
             "put", seconds / 2,
             () =>

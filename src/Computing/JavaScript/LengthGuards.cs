@@ -3,7 +3,6 @@ using Jint.Native;
 using Jint.Native.Object;
 using Jint.Runtime;
 using Jint.Runtime.Interop;
-using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
 

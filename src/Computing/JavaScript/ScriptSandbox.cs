@@ -1,9 +1,7 @@
 using System.Globalization;
 using Jint;
 using Jint.Constraints;
-using Jint.Native;
 using Jint.Runtime;
-using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
 

@@ -5,7 +5,6 @@ using Jint.Native;
 using Jint.Native.Object;
 using Jint.Runtime;
 using Jint.Runtime.Interop;
-using Treepie.Computations;
 using Treepie.Indexing.Spatial;
 
 namespace Treepie.Computing.JavaScript;
@@ -70,7 +69,7 @@ internal static class SharedFunctions
             : JsValue.Null;
 
     /// <summary>What the metadata of a document names; an empty array where it names nothing.</summary>
-    private static JsValue NamesIn(Engine engine, JsValue document, string key) =>
+    private static JsArray NamesIn(Engine engine, JsValue document, string key) =>
         document is ObjectInstance made && made.Get("@metadata") is ObjectInstance metadata && metadata.Get(key) is JsArray names
             ? names
             : new JsArray(engine, 0);

@@ -7,8 +7,8 @@ using Treepie.Store;
 namespace Treepie.Backups;
 
 /// <summary>
-/// What is set of a database, in the form of RavenDB's tools: the object <c>DatabaseRecord</c>. In dumps of this program it stands
-/// for those tools alone; what is restored is in a section of its own.
+/// What is set of a database, in the form of RavenDB's tools: the object <c>DatabaseRecord</c>. In dumps of this program it
+/// stands for those tools alone; what is restored is in a section of its own.
 /// </summary>
 internal static class DumpRecord
 {

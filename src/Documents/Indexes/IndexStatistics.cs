@@ -80,7 +80,9 @@ public sealed record IndexStatistics
     /// <summary>How many errors it keeps; see <see cref="IndexCatalogue.Errors"/>.</summary>
     public long ErrorCount { get; init; }
 
-    /// <summary>Why it stopped, or that most of what it computes fails, or else the last error of a document; null without any.</summary>
+    /// <summary>
+    /// Why it stopped, or that most of what it computes fails, or else the last error of a document; null without any.
+    /// </summary>
     public string? Error { get; init; }
 }
 
@@ -90,7 +92,9 @@ public enum IndexState
     /// <summary>Running.</summary>
     Normal,
 
-    /// <summary>Stopped by an error, or more than 15 % of what it computes fails: see <see cref="IndexStatistics.Error"/>.</summary>
+    /// <summary>
+    /// Stopped by an error, or more than 15 % of what it computes fails: see <see cref="IndexStatistics.Error"/>.
+    /// </summary>
     Error,
 
     /// <summary>It was said to take no changes.</summary>

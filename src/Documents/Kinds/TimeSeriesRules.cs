@@ -61,7 +61,8 @@ public sealed record TimeSeriesRules
             if (i > 0 && !Fits(Policies[i - 1].Aggregation, policy.Aggregation))
                 throw Invalid(
                     collection,
-                    $"has '{policy.Name}' behind '{Policies[i - 1].Name}': each policy sums up whole stretches of the one before, "
+                    $"has '{policy.Name}' behind '{Policies[i - 1].Name}': each policy sums up whole stretches of the one "
+                    + $"before, "
                         + $"the finest first");
         }
 

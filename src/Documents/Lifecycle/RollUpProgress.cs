@@ -23,7 +23,9 @@ internal sealed class RollUpProgress
     /// <summary>Up to where entries of a level were deleted.</summary>
     public long CutOf(string collection, int level) => _cuts.GetValueOrDefault($"{level} {collection}");
 
-    /// <summary>Entries of a level are deleted up to there; gives up to where they were before or are now, whichever is later.</summary>
+    /// <summary>
+    /// Entries of a level are deleted up to there; gives up to where they were before or are now, whichever is later.
+    /// </summary>
     public long Cut(string collection, int level, long ticks) =>
         _cuts[$"{level} {collection}"] = Math.Max(CutOf(collection, level), ticks);
 

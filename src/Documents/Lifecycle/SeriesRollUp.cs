@@ -6,8 +6,8 @@ using Treepie.Writes;
 namespace Treepie.Lifecycle;
 
 /// <summary>
-/// Rolls up a stretch of one time series, and deletes what is older than it is kept; inside one durable step. What it does follows
-/// from entries alone, so that doing it again changes nothing.
+/// Rolls up a stretch of one time series, and deletes what is older than it is kept; inside one durable step. What it does
+/// follows from entries alone, so that doing it again changes nothing.
 /// </summary>
 internal sealed class SeriesRollUp(
     DocumentWriter writer, byte[] foldedId, string series, TimeSeriesConfiguration configuration, RollUpProgress progress)
@@ -185,7 +185,9 @@ internal sealed class SeriesRollUp(
         return due == long.MaxValue ? 0 : Math.Max(due, progress.Ticks + TimeSpan.TicksPerSecond);
     }
 
-    /// <summary>A time of an entry at or after a time, or that time where one may be about it; null where there is none.</summary>
+    /// <summary>
+    /// A time of an entry at or after a time, or that time where one may be about it; null where there is none.
+    /// </summary>
     private long? NextAfter(byte[] prefix, long ticks)
     {
         if (Items.SegmentAt(prefix, ticks) is not { } key || !Items.TryGet(key, out KindRecord record))

@@ -48,7 +48,9 @@ public sealed class TimeSeriesPolicies : IDisposable
     /// <summary>Whether it has something to do.</summary>
     internal bool IsScheduled => _runs.IsScheduled;
 
-    /// <summary>Configures it, or forgets what was configured; roll-ups that are there stay. Durable when this completes.</summary>
+    /// <summary>
+    /// Configures it, or forgets what was configured; roll-ups that are there stay. Durable when this completes.
+    /// </summary>
     /// <exception cref="InvalidDocumentException">Policies do not go together.</exception>
     public async Task ConfigureAsync(TimeSeriesConfiguration? configuration, CancellationToken cancellationToken = default)
     {

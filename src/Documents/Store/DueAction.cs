@@ -1,7 +1,8 @@
 namespace Treepie.Store;
 
 /// <summary>
-/// What is done with a document at a time, which its metadata or its time series give. The number is part of keys on disk and never changes.
+/// What is done with a document at a time, which its metadata or its time series give. The number is part of keys on disk and
+/// never changes.
 /// </summary>
 internal enum DueAction : byte
 {

@@ -153,7 +153,9 @@ internal sealed class SearchPlanner(
     private bool TryCompound(CompoundRange along, long total, double sorting)
     {
         long wanted = Math.Min(Limit, total);
-        double met = along.IsAll ? wanted : wanted * Math.Max(1, along.LikelyMet(context, request.Sort[0].Field) / Math.Max(1, total));
+        double met = along.IsAll
+            ? wanted
+            : wanted * Math.Max(1, along.LikelyMet(context, request.Sort[0].Field) / Math.Max(1, total));
         double walking = CostModel.WalkStep + (met * (CostModel.CompoundStep + (along.IsAll ? 0 : CostModel.KeptProbe)));
         if (total == 0 || (walking >= sorting && request.OrderHint != OrderHint.Compound))
             return false;

@@ -9,8 +9,8 @@ using Treepie.Store;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// What a load of documents is to bring along that lies beside them: counters, revisions, time series, compare-exchange values, and guards of
-/// documents that are not there.
+/// What a load of documents is to bring along that lies beside them: counters, revisions, time series, compare-exchange values,
+/// and guards of documents that are not there.
 /// </summary>
 internal sealed class BesideIncludes(ServerRequest request, DatabaseSnapshot snapshot, IReadOnlyList<string> ids)
 {

@@ -5,7 +5,9 @@ using Treepie.Server.Security;
 
 namespace Treepie.Server.Endpoints;
 
-/// <summary>Databases enabled, disabled and locked; and where they are, which is here: what would need more nodes is refused.</summary>
+/// <summary>
+/// Databases enabled, disabled and locked; and where they are, which is here: what would need more nodes is refused.
+/// </summary>
 internal static class DatabaseStateEndpoints
 {
     private const int MaxBodyBytes = 1024 * 1024;

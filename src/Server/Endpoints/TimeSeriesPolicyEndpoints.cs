@@ -90,7 +90,8 @@ internal static class TimeSeriesPolicyEndpoints
             bool replaces = root.TryGetProperty("Update", out JsonElement update) && update.ValueKind == JsonValueKind.True;
             if (isKnown && !replaces)
                 throw WireException.BadRequest(
-                    $"Values of the time series '{series}' of '{collection}' have names already, and 'Update' is not set. Nothing "
+                    $"Values of the time series '{series}' of '{collection}' have names already, and 'Update' is not set. "
+                    + $"Nothing "
                         + $"was changed.");
             after = before.With(collection, series, TimeSeriesConfiguration.ReadNames(names));
         }

@@ -26,7 +26,9 @@ public sealed class ShellCommandsTests : IDisposable
         await using (ServerProcess server = await ServerProcess.StartAsync(Data))
         {
             await FillAsync(server);
-            served = (await CommandLineProcess.SucceedAsync([.. query, "-d", "shop", "--url", server.Url, "-f", "ndjson", "-w"])).Output;
+            served =
+                (await CommandLineProcess.SucceedAsync(
+                    [.. query, "-d", "shop", "--url", server.Url, "-f", "ndjson", "-w"])).Output;
             CommandLineProcess locked = await CommandLineProcess.RunAsync([.. query, "--directory", Data]);
             Assert.NotEqual(0, locked.ExitCode);
             Assert.Equal("", locked.Output);
@@ -112,7 +114,8 @@ public sealed class ShellCommandsTests : IDisposable
     {
         await CommandLineProcess.SucceedAsync("secure", Data, "--name", "localhost");
         await using ServerProcess server = await ServerProcess.StartAsync(
-            Data, "--urls", "https://127.0.0.1:0", "--certificate", Secret("server.pem"), "--admin-certificate", Secret("admin.crt"));
+            Data, "--urls", "https://127.0.0.1:0", "--certificate", Secret("server.pem"), "--admin-certificate",
+            Secret("admin.crt"));
         string[] admin = ["--url", server.Url, "--certificate", Secret("admin.pem"), "--authority", Secret("authority.crt")];
         await CommandLineProcess.SucceedAsync(["databases", "create", "shop", .. admin]);
 
@@ -120,12 +123,15 @@ public sealed class ShellCommandsTests : IDisposable
             ["tokens", "create", "nightly report", "--permission", "shop=Read", "--days", "3", .. admin]);
         Assert.StartsWith("treepie_", made.Output, StringComparison.Ordinal);
         Assert.DoesNotContain(made.Output.Trim(), made.Error, StringComparison.Ordinal);
-        string[] listed = Lines((await CommandLineProcess.SucceedAsync(["tokens", "list", .. admin])).Output).Single().Split('\t');
+        string[] listed = Lines((await CommandLineProcess.SucceedAsync(["tokens", "list", .. admin])).Output)
+            .Single()
+            .Split('\t');
         Assert.Equal(("shop=Read", "nightly report"), (listed[2], listed[3]));
 
         string[] query = ["query", "from Orders", "-d", "shop", "-f", "ndjson", .. admin[..2], .. admin[4..]];
         Assert.Equal(0, (await AsAsync(made.Output.Trim(), query)).ExitCode);
-        Assert.Equal(1, (await AsAsync(made.Output.Trim(), ["databases", "create", "other", .. admin[..2], .. admin[4..]])).ExitCode);
+        Assert.Equal(
+            1, (await AsAsync(made.Output.Trim(), ["databases", "create", "other", .. admin[..2], .. admin[4..]])).ExitCode);
         await CommandLineProcess.SucceedAsync(["tokens", "delete", listed[0], .. admin]);
         Assert.Equal("", (await CommandLineProcess.SucceedAsync(["tokens", "list", .. admin])).Output);
         Assert.Equal(1, (await AsAsync(made.Output.Trim(), query)).ExitCode);
@@ -141,7 +147,8 @@ public sealed class ShellCommandsTests : IDisposable
     {
         foreach (string sample in (string[])["orders", "regions"])
             await CommandLineProcess.SucceedAsync(
-                "import", Path.Combine(DataSets.RepositoryRoot, "samples", "northwind", sample + ".ndjson.gz"), "-d", "shop", "--create-database", "--url",
+                "import", Path.Combine(DataSets.RepositoryRoot, "samples", "northwind", sample + ".ndjson.gz"), "-d", "shop",
+                "--create-database", "--url",
                 server.Url);
     }
 

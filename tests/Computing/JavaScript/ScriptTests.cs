@@ -28,11 +28,14 @@ public sealed class ScriptTests
     [InlineData("this.r = load('b/1').x + load(['b/1', 'none']).length + args.y;", "{}", """{"r":52}""")]
     [InlineData("this.q = 'q\\u0000\\n\"'; this[''] = 1;", "{}", "{\"q\":\"q\\u0000\\n\\\"\",\"\":1}")]
     [InlineData(
-        "this.km = Math.round(spatial.distance(52.52, 13.405, 48.8566, 2.3522)); this.miles = Math.round(spatial.distance(52.52, 13.405, "
-            + "48.8566, 2.3522, 'miles')); this.none = spatial.distance(1, null, 2, 3);", "{}", """{"km":877,"miles":545,"none":null}""")]
+        "this.km = Math.round(spatial.distance(52.52, 13.405, 48.8566, 2.3522)); this.miles = Math.round(spatial.distance(52.52, "
+        + "13.405, "
+            + "48.8566, 2.3522, 'miles')); this.none = spatial.distance(1, null, 2, 3);", "{}",
+        """{"km":877,"miles":545,"none":null}""")]
     [InlineData("this.t = convertJsTimeToTimeSpanString(90061001);", "{}", """{"t":"1.01:01:01.0010000"}""")]
     [InlineData(
-        "archived.archiveAt(this, '2030-01-01'); this.n = counterNamesFor(this).concat(attachmentsFor(this), timeSeriesNamesFor(this));",
+        "archived.archiveAt(this, '2030-01-01'); this.n = counterNamesFor(this).concat(attachmentsFor(this), "
+            + "timeSeriesNamesFor(this));",
         """{"@metadata":{"@counters":["Likes"]}}""",
         """{"@metadata":{"@counters":["Likes"],"@archive-at":"2030-01-01"},"n":["Likes"]}""")]
     public void A_patch_gives_the_document_as_it_leaves_it(string script, string document, string expected) =>

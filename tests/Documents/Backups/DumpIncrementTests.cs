@@ -92,11 +92,13 @@ public sealed class DumpIncrementTests : IDisposable
         {
             using (var batch = new WriteBatch())
                 await database.WriteAsync(batch.Put(id, "{}"u8.ToArray()), Cancel);
-            string name = BackupName.Of("source", now = now.AddHours(1), BackupKind.Logical, since is not null, isEncrypted: false);
+            string name = BackupName.Of(
+                "source", now = now.AddHours(1), BackupKind.Logical, since is not null, isEncrypted: false);
             string path = Path.Combine(_files.Path, "place", name);
             Directory.CreateDirectory(Path.GetDirectoryName(path)!); // it has a folder
             await using FileStream file = File.Create(path);
-            return (await database.BackupAsync(file, new BackupOptions { Since = since }, null, Cancel)).Link!; // a backup has one
+            // a backup has one
+            return (await database.BackupAsync(file, new BackupOptions { Since = since }, null, Cancel)).Link!;
         }
 
         BackupLink full = await Take("a", null), forgotten = await Take("b", full), next = await Take("c", full);

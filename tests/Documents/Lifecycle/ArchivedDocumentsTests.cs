@@ -14,7 +14,8 @@ public sealed class ArchivedDocumentsTests : IDisposable
 {
     private static readonly string[] s_queries =
     [
-        "from Films where Title = 'M'", "from @all_docs where Title = 'M'", "from Films group by Title where Title = 'M' select count() as C",
+        "from Films where Title = 'M'", "from @all_docs where Title = 'M'",
+        "from Films group by Title where Title = 'M' select count() as C",
         "from index 'Without' where Title = 'M'", "from index 'All' where Title = 'M'", "from index 'Only' where Title = 'M'",
         "from Films",
     ];
@@ -87,9 +88,10 @@ public sealed class ArchivedDocumentsTests : IDisposable
         Assert.Throws<InvalidIndexDefinitionException>(() => IndexDefinition.FromJson(bad.RootElement));
     }
 
-    private static Task<IReadOnlyList<WriteResult>> PutAsync(Database database, string id, string metadata) => database.WriteAsync(
-        new WriteBatch().Put(
-            id, Encoding.UTF8.GetBytes($$$"""{"Title":"M","@metadata":{"@collection":"Films"{{{metadata}}}}}""")), Cancel);
+    private static Task<IReadOnlyList<WriteResult>> PutAsync(Database database, string id, string metadata) =>
+        database.WriteAsync(
+            new WriteBatch().Put(
+                id, Encoding.UTF8.GetBytes($$$"""{"Title":"M","@metadata":{"@collection":"Films"{{{metadata}}}}}""")), Cancel);
 
     private static async Task<int[]> CountsAsync(Database database)
     {

@@ -146,9 +146,15 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
     [InlineData("""{"Policies":[{"Name":"a@b","AggregationTime":{"Value":1,"Unit":"Second"}}]}""", "no '@'")]
     [InlineData("""{"Policies":[{"Name":"A","AggregationTime":{"Value":0,"Unit":"Second"}}]}""", "more than none")]
     [InlineData("""{"Policies":[{"Name":"A","AggregationTime":{"Value":-1,"Unit":"Month"}}]}""", "more than none")]
-    [InlineData("""{"Policies":[{"Name":"A","AggregationTime":{"Value":7,"Unit":"Second"}},{"Name":"B","AggregationTime":{"Value":10,"Unit":"Second"}}]}""", "whole stretches")]
-    [InlineData("""{"Policies":[{"Name":"A","AggregationTime":{"Value":7,"Unit":"Second"}},{"Name":"a","AggregationTime":{"Value":14,"Unit":"Second"}}]}""", "given once")]
-    [InlineData("""{"RawPolicy":{"RetentionTime":{"Value":60,"Unit":"Second"}},"Policies":[{"Name":"A","AggregationTime":{"Value":1,"Unit":"Month"}}]}""", "shorter time")]
+    [InlineData(
+        """{"Policies":[{"Name":"A","AggregationTime":{"Value":7,"Unit":"Second"}},{"Name":"B","AggregationTime":{"Value":10,"Unit":"Second"}}]}""",
+        "whole stretches")]
+    [InlineData(
+        """{"Policies":[{"Name":"A","AggregationTime":{"Value":7,"Unit":"Second"}},{"Name":"a","AggregationTime":{"Value":14,"Unit":"Second"}}]}""",
+        "given once")]
+    [InlineData(
+        """{"RawPolicy":{"RetentionTime":{"Value":60,"Unit":"Second"}},"Policies":[{"Name":"A","AggregationTime":{"Value":1,"Unit":"Month"}}]}""",
+        "shorter time")]
     public void Policies_that_do_not_go_together_are_refused(string json, string expected) => Assert.Contains(
         expected,
         Assert.Throws<InvalidDocumentException>(
@@ -162,7 +168,9 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
             .With("Users", Rules(rawDays: 1, hourDays: 2)).With("Users", "Heart", ["Beats", "Oxygen"]);
         byte[] json = configuration.ToJson();
         Assert.Equal(json, TimeSeriesConfiguration.FromJson(json).ToJson());
-        Assert.Contains("\"AggregationTime\":{\"Value\":3600,\"Unit\":\"Second\"}", System.Text.Encoding.UTF8.GetString(json), StringComparison.Ordinal);
+        Assert.Contains(
+            "\"AggregationTime\":{\"Value\":3600,\"Unit\":\"Second\"}", System.Text.Encoding.UTF8.GetString(json),
+            StringComparison.Ordinal);
     }
 
     private static TimeSeriesRules Rules(int? rawDays = null, int? hourDays = null) => new()

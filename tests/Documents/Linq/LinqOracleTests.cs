@@ -72,7 +72,8 @@ public sealed class LinqOracleTests : IDisposable
         var random = new Random(Seed.Next());
         List<Order> all = await Fill(random, 100);
         await Compare(all, o => o.Lines.Sum(l => l.Amount));
-        await Compare(all, o => new { o.City, Total = o.Lines.Sum(l => l.Amount * o.Price), Count = o.Lines.Count(l => l.Amount > 4) });
+        await Compare(
+            all, o => new { o.City, Total = o.Lines.Sum(l => l.Amount * o.Price), Count = o.Lines.Count(l => l.Amount > 4) });
         await Compare(all, o => o.Lines.Where(l => l.Amount > o.Number).Select(l => l.Sku + "!").ToList());
         await Compare(all, o => o.Lines.OrderByDescending(l => l.Amount).ThenBy(l => l.Sku).Select(l => l.Amount).ToArray());
         await Compare(all, o => o.Lines.SelectMany(l => l.Colors).Where(c => c.Length > 2).Distinct().Count());
@@ -104,7 +105,10 @@ public sealed class LinqOracleTests : IDisposable
         using DocumentSession session = _database.OpenSession();
         var averages = await session.Query<Order>()
             .GroupBy(o => o.City)
-            .Select(g => new { g.Key, Number = g.Average(o => o.Number), Price = g.Average(o => o.Price), Serial = g.Average(o => o.Serial) })
+            .Select(
+                g => new {
+                    g.Key, Number = g.Average(o => o.Number), Price = g.Average(o => o.Price),
+                    Serial = g.Average(o => o.Serial) })
             .ToListAsync(Token);
         Assert.Equal(
             all.GroupBy(o => o.City)

@@ -41,7 +41,10 @@ public sealed class TimeSeriesQueryTests : IDisposable
     {
         TimeSeriesPoint[] points = await SeedAsync(20_000, 97);
         const string Items = "select min(), max(), avg(), sum(), count(), first(), last()";
-        foreach (string clause in (string[])["", "group by 1 month", "group by '7 days'", "between '2024-02-03T01:02:03Z' and '2024-02-17'"])
+        foreach (string clause in (string[])
+        [
+            "", "group by 1 month", "group by '7 days'", "between '2024-02-03T01:02:03Z' and '2024-02-17'"
+        ])
         {
             JsonElement[] fromHeads = await GroupsAsync($"from People select timeseries(from Heartrate {clause} {Items}) as S");
             string where = clause.StartsWith("group", StringComparison.Ordinal) ? $"where true {clause}" : $"{clause} where true";
@@ -50,7 +53,8 @@ public sealed class TimeSeriesQueryTests : IDisposable
             foreach ((JsonElement a, JsonElement b) in fromHeads.Zip(fromEntries))
                 foreach (JsonProperty member in a.EnumerateObject())
                     if (member.Value.ValueKind == JsonValueKind.Array)
-                        Assert.Equal(Numbers(b, member.Name), Numbers(a, member.Name), (x, y) => Math.Abs(x - y) <= 1e-9 * Math.Abs(x));
+                        Assert.Equal(
+                            Numbers(b, member.Name), Numbers(a, member.Name), (x, y) => Math.Abs(x - y) <= 1e-9 * Math.Abs(x));
                     else
                         Assert.Equal(b.GetProperty(member.Name).GetString(), member.Value.GetString());
         }
@@ -166,7 +170,8 @@ public sealed class TimeSeriesQueryTests : IDisposable
     [InlineData("counter()", "takes a document and a name")]
     public async Task What_cannot_be_is_refused_at_its_place(string item, string expected)
     {
-        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(() => GroupsAsync($"from People select {item} as S"));
+        InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
+            () => GroupsAsync($"from People select {item} as S"));
         Assert.Contains(expected, error.Message, StringComparison.Ordinal);
         Assert.Contains("line 1", error.Message, StringComparison.Ordinal);
     }
@@ -183,7 +188,8 @@ public sealed class TimeSeriesQueryTests : IDisposable
             "from People as p select id() as Id, counter(p, 'Likes') as L, counter('Hates') as H, counter(p.Boss, 'likes') as B, "
                 + "cmpxchg('best') as C";
         Assert.Equal(
-            ["people/1 3 null 7 \"Bob\"", "people/2 7 null null \"Bob\""], (await RowsAsync(Query)).Order(StringComparer.Ordinal));
+            ["people/1 3 null 7 \"Bob\"", "people/2 7 null null \"Bob\""],
+            (await RowsAsync(Query)).Order(StringComparer.Ordinal));
         await WriteAsync(static batch => batch.IncrementCounter("people/2", "Likes"));
         Assert.Contains("people/1 3 null 8 \"Bob\"", await RowsAsync(Query));
         const string Best = "from People where Name = cmpxchg('best') select id() as Id";
@@ -203,7 +209,8 @@ public sealed class TimeSeriesQueryTests : IDisposable
         ("'1 hour'", static time => time.Date.AddHours(time.Hour), static time => time.AddHours(1)),
         ("6h", static time => time.Date.AddHours(time.Hour / 6 * 6), static time => time.AddHours(6)),
         ("1 month", static time => new DateTime(time.Year, time.Month, 1), static time => time.AddMonths(1)),
-        ("'1 quarter'", static time => new DateTime(time.Year, (time.Month - 1) / 3 * 3 + 1, 1), static time => time.AddMonths(3)),
+        ("'1 quarter'", static time => new DateTime(time.Year, (time.Month - 1) / 3 * 3 + 1, 1), static time => time.AddMonths(
+            3)),
         ("2y", static time => new DateTime((time.Year - 1) / 2 * 2 + 1, 1, 1), static time => time.AddYears(2)),
     ];
 
@@ -213,7 +220,9 @@ public sealed class TimeSeriesQueryTests : IDisposable
         double average = values.Average();
         double at = 0.9 * (sorted.Length - 1);
         int below = (int)at;
-        double percentile = below + 1 < sorted.Length ? sorted[below] + ((sorted[below + 1] - sorted[below]) * (at - below)) : sorted[^1];
+        double percentile = below + 1 < sorted.Length
+            ? sorted[below] + ((sorted[below + 1] - sorted[below]) * (at - below))
+            : sorted[^1];
         double milliseconds = (entries[^1].Timestamp - entries[0].Timestamp).TotalMilliseconds;
         (string, double)[] expected =
         [
@@ -232,13 +241,15 @@ public sealed class TimeSeriesQueryTests : IDisposable
         TimeSeriesPoint[] points = [
             .. Enumerable.Range(0, count).Select(
                 i => new TimeSeriesPoint(
-                    s_start.AddSeconds((long)i * stepSeconds), [60 + random.NextDouble(), i % 7], i % 3 == 0 ? null : $"watches/{i % 3}"))];
+                    s_start.AddSeconds((long)i * stepSeconds), [60 + random.NextDouble(), i % 7],
+                    i % 3 == 0 ? null : $"watches/{i % 3}"))];
         await WriteAsync(batch => batch.Put("people/1", """{"Name":"Ada","@metadata":{"@collection":"People"}}"""u8)
             .TimeSeries("people/1", "Heartrate", points));
         return points;
     }
 
-    private async Task WriteAsync(Func<WriteBatch, WriteBatch> fill) => await _database.WriteAsync(fill(new WriteBatch()), Cancel);
+    private async Task WriteAsync(Func<WriteBatch, WriteBatch> fill) =>
+        await _database.WriteAsync(fill(new WriteBatch()), Cancel);
 
     private async Task<List<string>> RowsAsync(string text)
     {

@@ -4,7 +4,9 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Sessions;
 
-/// <summary>What sessions do with what lies beside documents: attachments, counters, time series, revisions, compare-exchange.</summary>
+/// <summary>
+/// What sessions do with what lies beside documents: attachments, counters, time series, revisions, compare-exchange.
+/// </summary>
 public sealed class SessionBesideTests : IDisposable
 {
     private static readonly DateTime s_start = new(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc);
@@ -67,7 +69,8 @@ public sealed class SessionBesideTests : IDisposable
         }
 
         Assert.Equal(6, Assert.Single(series.Get()).Values[0]);
-        var error = Assert.Throws<InvalidOperationException>(() => _session.TimeSeriesFor("sensors/1", "heat").Increment(s_start, 1));
+        var error = Assert.Throws<InvalidOperationException>(
+            () => _session.TimeSeriesFor("sensors/1", "heat").Increment(s_start, 1));
         Assert.Contains("INC:heat", error.Message, StringComparison.Ordinal);
     }
 

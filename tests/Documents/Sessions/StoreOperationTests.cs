@@ -28,14 +28,16 @@ public sealed class StoreOperationTests : IDisposable
     {
         await FillAsync(3_000);
         long changed = await Store.PatchByQueryAsync<Account>(
-            account => account.Owner == "even", patch => patch.Set(account => account.State, "seen").Increment(account => account.Balance, 5m),
+            account => account.Owner == "even",
+            patch => patch.Set(account => account.State, "seen").Increment(account => account.Balance, 5m),
             Token);
         Assert.Equal(1_500, changed);
         using DocumentSession session = _database.OpenSession();
         List<Account> all = await session.Query<Account>().ToListAsync(Token);
         Assert.Equal(3_000, all.Count);
         Assert.All(
-            all, account => Assert.Equal(account.Owner == "even" ? ("seen", 15m) : (null, 10m), (account.State, account.Balance)));
+            all,
+            account => Assert.Equal(account.Owner == "even" ? ("seen", 15m) : (null, 10m), (account.State, account.Balance)));
 
         Assert.Equal(0, await Store.PatchByQueryAsync<Account>(
             account => account.Owner == "even", patch => patch.Set(account => account.State, "seen"), Token)); // as they are
@@ -53,7 +55,8 @@ public sealed class StoreOperationTests : IDisposable
         Assert.Equal(1_250, await Store.DeleteByQueryAsync("from Accounts where Owner = $owner", new { owner = "odd" }, Token));
         Assert.Equal(1_250, await Store.DeleteByQueryAsync<Account>(account => account.Balance == 10m, Token));
         Assert.Equal(0, _database.GetStatistics().DocumentCount - OtherDocuments());
-        await Assert.ThrowsAsync<InvalidQueryException>(() => Store.DeleteByQueryAsync("from Accounts select Owner", null, Token));
+        await Assert.ThrowsAsync<InvalidQueryException>(
+            () => Store.DeleteByQueryAsync("from Accounts select Owner", null, Token));
         await Assert.ThrowsAsync<InvalidQueryException>(() => Store.PatchByQueryAsync("from Accounts", null, Token));
     }
 
@@ -111,7 +114,8 @@ public sealed class StoreOperationTests : IDisposable
         Task reader = Task.Run(
             async () =>
             {
-                await foreach (DocumentChange change in Store.ChangesAsync(new ChangesOptions { AfterEtag = 0, Collection = "Accounts" }, Token))
+                await foreach (DocumentChange change in Store.ChangesAsync(
+                    new ChangesOptions { AfterEtag = 0, Collection = "Accounts" }, Token))
                 {
                     Assert.True(change.Etag > last);
                     last = change.Etag;
@@ -126,7 +130,8 @@ public sealed class StoreOperationTests : IDisposable
         await SaveAsync("accounts/last");
         await reader;
         Assert.Equal(1_501, seen.Values.Count(change => !change.IsDeletion));
-        Assert.All(seen.Values.Where(change => change.IsDeletion), change => Assert.Equal(1, int.Parse(change.Id[9..], null) % 2));
+        Assert.All(
+            seen.Values.Where(change => change.IsDeletion), change => Assert.Equal(1, int.Parse(change.Id[9..], null) % 2));
     }
 
     [Fact]
@@ -180,7 +185,8 @@ public sealed class StoreOperationTests : IDisposable
                             await SaveAsync(id);
                             acknowledged.Add(id);
                         }
-                        catch (Exception error) when (error is ObjectDisposedException or TreepieException or OperationCanceledException)
+                        catch (Exception error)
+                            when (error is ObjectDisposedException or TreepieException or OperationCanceledException)
                         {
                             return;
                         }
@@ -203,7 +209,9 @@ public sealed class StoreOperationTests : IDisposable
     private long OtherDocuments()
     {
         using DatabaseSnapshot snapshot = _database.BeginRead();
-        return snapshot.Collections().Where(collection => collection.Name != "Accounts").Sum(collection => collection.DocumentCount);
+        return snapshot.Collections()
+            .Where(collection => collection.Name != "Accounts")
+            .Sum(collection => collection.DocumentCount);
     }
 
     private async Task SaveAsync(string id)
@@ -218,7 +226,8 @@ public sealed class StoreOperationTests : IDisposable
         await using ObjectInsert insert = Store.BulkInsertObjects();
         for (int i = 0; i < count; i++)
             await insert.StoreAsync(
-                new Account { Id = $"accounts/{i}", Owner = i % 2 == 0 ? "even" : "odd", Balance = 10 }, cancellationToken: Token);
+                new Account { Id = $"accounts/{i}", Owner = i % 2 == 0 ? "even" : "odd", Balance = 10 },
+                cancellationToken: Token);
         await insert.CompleteAsync(Token);
     }
 

@@ -72,7 +72,9 @@ public sealed class MemberEditTests
                 (expected, document) = ([], "{}"u8.ToArray());
             (string path, string[] names) = Path(random);
             MemberEditKind kind = (MemberEditKind)random.Next(3);
-            string json = kind == MemberEditKind.Append ? $"[{random.Next(9)}]" : random.Next(9).ToString(CultureInfo.InvariantCulture);
+            string json = kind == MemberEditKind.Append
+                ? $"[{random.Next(9)}]"
+                : random.Next(9).ToString(CultureInfo.InvariantCulture);
             bool isDone = Change(expected, names, kind, int.Parse(json.Trim('[', ']'), CultureInfo.InvariantCulture));
             var edit = new MemberEdit(kind, MemberPath.Parse(path), Encoding.UTF8.GetBytes(json));
             if (!isDone)

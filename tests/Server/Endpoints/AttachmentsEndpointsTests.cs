@@ -49,6 +49,7 @@ public sealed class AttachmentsEndpointsTests
         using HttpResponseMessage answer = await server.Http.SendAsync(
             request, HttpCompletionOption.ResponseHeadersRead, TestServer.Cancelled);
         Assert.Equal(expected, answer.StatusCode);
-        return await answer.Content.ReadAsByteArrayAsync(TestServer.Cancelled).WaitAsync(Eventually.Patience, TestServer.Cancelled);
+        return await answer.Content.ReadAsByteArrayAsync(TestServer.Cancelled)
+            .WaitAsync(Eventually.Patience, TestServer.Cancelled);
     }
 }

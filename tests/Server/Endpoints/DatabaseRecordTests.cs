@@ -4,7 +4,9 @@ using Treepie.Server.Tests.Support;
 
 namespace Treepie.Server.Tests.Endpoints;
 
-/// <summary>What is set of a database as a whole: bad input changes nothing, and what is set is still there after a restart.</summary>
+/// <summary>
+/// What is set of a database as a whole: bad input changes nothing, and what is set is still there after a restart.
+/// </summary>
 public sealed class DatabaseRecordTests
 {
     [Theory]
@@ -13,7 +15,9 @@ public sealed class DatabaseRecordTests
     [InlineData("PUT", "admin/configuration/settings", """{"a":1}""", "no text")]
     [InlineData("POST", "admin/timeseries/config", """{"Collections":{"A":{"Policies":[{"Name":"x"}]}}}""", "sums up")]
     [InlineData("POST", "admin/timeseries/config", """{"PolicyCheckFrequency":"00:00:00"}""", "from a second")]
-    [InlineData("POST", "admin/timeseries/config", """{"Collections":{"A":{"RawPolicy":{"RetentionTime":{"Value":"x","Unit":"Second"}}}}}""", "kind")]
+    [InlineData(
+        "POST", "admin/timeseries/config",
+        """{"Collections":{"A":{"RawPolicy":{"RetentionTime":{"Value":"x","Unit":"Second"}}}}}""", "kind")]
     [InlineData("DELETE", "admin/timeseries/policy?collection=A&name=none", "", "no policy")]
     [InlineData("POST", "timeseries/names/config", """{"Collection":"A","TimeSeries":"B","ValueNames":[]}""", "1 to 32")]
     [InlineData("POST", "timeseries/names/config", """{"TimeSeries":"B","ValueNames":["x"]}""", "Collection")]

@@ -29,7 +29,8 @@ internal sealed class QueryClient(Random random) : IStormClient
     public Task PrepareAsync(DatabaseClient database) => Task.CompletedTask;
 
     public Task RunAsync(DatabaseClient database, Action acknowledged) =>
-        Task.WhenAll(AskAsync(database, new Random(random.Next())), DefineAsync(database, new Random(random.Next()), acknowledged));
+        Task.WhenAll(
+            AskAsync(database, new Random(random.Next())), DefineAsync(database, new Random(random.Next()), acknowledged));
 
     public async Task VerifyAsync(DatabaseClient database)
     {

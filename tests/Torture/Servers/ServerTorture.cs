@@ -135,8 +135,8 @@ internal sealed class ServerTorture(int seed, bool isEncrypted, Action<string> s
     }
 
     /// <summary>
-    /// Kills after a random number of acknowledgements, or some seconds, and a random moment more, so that it meets every stage of the work and is
-    /// as certain to find some in flight on a slow machine as on a fast one.
+    /// Kills after a random number of acknowledgements, or some seconds, and a random moment more, so that it meets every stage
+    /// of the work and is as certain to find some in flight on a slow machine as on a fast one.
     /// </summary>
     private static async Task WorkUntilKilledAsync(ServerProcess server, List<IStormClient> clients, Random random)
     {

@@ -115,6 +115,7 @@ internal sealed class StormWriter(int number, Random random) : IStormClient
         int[] expected = [.. Enumerable.Range(0, Math.Min(last, Revisions)).Select(i => last - i)];
         ServerTortureException.ThrowUnless(
             numbers.AsSpan().SequenceEqual(expected),
-            $"Writer {number}: the revisions of its ledger are of {string.Join(",", numbers)}, not of {string.Join(",", expected)}.");
+            $"Writer {number}: the revisions of its ledger are of {string.Join(",", numbers)}, not of "
+                + $"{string.Join(",", expected)}.");
     }
 }

@@ -56,7 +56,8 @@ internal sealed class MapCounters
     {
         long maps = Interlocked.Read(ref _attempts), mapErrors = Interlocked.Read(ref _errors);
         return IsFailing(maps, mapErrors)
-            ? $"The map of index '{index}' has failed for {mapErrors:N0} of {maps:N0} documents: most of what is looked for may be "
+            ? $"The map of index '{index}' has failed for {mapErrors:N0} of {maps:N0} documents: most of what is looked for may "
+            + $"be "
                 + $"missing. See indexes/errors."
             : IsFailing(reduces.Reduces, reduces.Errors)
                 ? $"The reduce of index '{index}' has failed {reduces.Errors:N0} of {reduces.Reduces:N0} times: most of what is "
@@ -74,7 +75,8 @@ internal sealed class MapCounters
         {
             if (_mostResults > 0)
                 warnings.Add(
-                    $"Index '{index}' has {_mostResults:N0} entries of document '{_mostResultsOf}'; more than {ManyResults:N0} of "
+                    $"Index '{index}' has {_mostResults:N0} entries of document '{_mostResultsOf}'; more than {ManyResults:N0} "
+                    + $"of "
                         + $"one document make each of its changes slow.");
         }
 

@@ -9,8 +9,8 @@ namespace Treepie.Indexes.Reducing;
 
 /// <summary>
 /// Looks whether a reduce takes what it gives: some documents are mapped, each result twice, and what the reduce makes of them it
-/// must make of that again, under the same key. A reduce that counts its values, for instance, does not. Where there is no document
-/// to map, an object is made up whose members are all 1; a reduce that cannot work with that is taken as it is.
+/// must make of that again, under the same key. A reduce that counts its values, for instance, does not. Where there is no
+/// document to map, an object is made up whose members are all 1; a reduce that cannot work with that is taken as it is.
 /// </summary>
 internal static class ReduceCheck
 {

@@ -32,7 +32,8 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
             (FieldPath? owner, IReadOnlyList<MethodArgument> rest) = Owner(method);
             string name = rest is [var only]
                 ? parameters.Text(only.Value, "the name of a counter")
-                : throw RqlErrors.At(query.Text, method.Position, "'counter()' takes a document and a name: counter(u, 'Likes').");
+                : throw RqlErrors.At(
+                    query.Text, method.Position, "'counter()' takes a document and a name: counter(u, 'Likes').");
             return ProjectedField.OfBeside(item.Alias ?? name, new SelectedCounter(new BesideOwner(owner), name));
         }
 
@@ -103,7 +104,8 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
     {
         long count = last.Arguments.Count is 1 or 2
             ? parameters.Count(last.Arguments[0].Value, "last", 0)
-            : throw RqlErrors.At(query.Text, last.Position, "'last()' takes a number of entries, or a number and a unit of time.");
+            : throw RqlErrors.At(
+                query.Text, last.Position, "'last()' takes a number of entries, or a number and a unit of time.");
         if (last.Arguments.Count == 1)
             return include with { LastCount = (int)Math.Min(count, int.MaxValue) };
         string unit = parameters.Text(last.Arguments[1].Value, "a unit of time");

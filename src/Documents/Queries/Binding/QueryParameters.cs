@@ -144,7 +144,8 @@ internal sealed class QueryParameters(
                 string kind = json.ValueKind == JsonValueKind.Array ? "an array" : "an object";
                 throw RqlErrors.At(
                     text, from.Position,
-                    $"{(from is ParameterExpression parameter ? $"The parameter ${parameter.Name}" : "The compare-exchange value")} "
+                    $"{(from is ParameterExpression parameter ? $"The parameter ${parameter.Name}" : "The compare-exchange "
+                        + "value")} "
                         + $"is {kind}; a string, a number, a boolean or null can be compared with. "
                         + $"Arrays go with 'in' and 'all in'.");
         }

@@ -62,7 +62,8 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
             return (null, parameters.Text(series.Source, "the name of a time series"));
         if (path.Segments.Any(static segment => segment.Elements.Count > 0))
             throw RqlErrors.At(query.Text, path.Position, "The name of a time series has no brackets, unless it is in quotes.");
-        string root = path.Segments[0].Name, rest = string.Join('.', path.Segments.Skip(1).Select(static segment => segment.Name));
+        string root = path.Segments[0].Name,
+            rest = string.Join('.', path.Segments.Skip(1).Select(static segment => segment.Name));
         if (path.Segments.Count == 1)
             return (null, root);
         if (call is not null && Declared(query, call) is { } declared)
@@ -120,7 +121,8 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
     }
 
     private const string Expected =
-        "Of time series min(), max(), avg(), sum(), count(), first(), last(), percentile(n), slope() and stddev() can be selected.";
+        "Of time series min(), max(), avg(), sum(), count(), first(), last(), percentile(n), slope() and stddev() can be "
+            + "selected.";
 
     private DateTime? Time(Expression? expression) =>
         expression is null ? null : SeriesTime.Parse(query, expression, parameters.Value(expression));

@@ -20,7 +20,8 @@ internal static class QueryScripts
                     "Select it beside fields: select Name, series(alias).");
             int body = query.Text.IndexOf(declaration.Body, declaration.Position, StringComparison.Ordinal) + 1;
             (int line, int column) = RqlErrors.PlaceOf(query.Text, body);
-            functions.Add(new ScriptFunction(declaration.Name, declaration.ParameterNames, declaration.Body[1..^1], line, column));
+            functions.Add(
+                new ScriptFunction(declaration.Name, declaration.ParameterNames, declaration.Body[1..^1], line, column));
         }
 
         return functions;

@@ -45,7 +45,8 @@ internal sealed class SeriesConditions(RqlQuery query, QueryParameters parameter
             default:
                 throw RqlErrors.At(
                     query.Text, expression.Position,
-                    "Expected is a condition on entries of the time series: Value, Values[0], Tag or Timestamp with a comparison, "
+                    "Expected is a condition on entries of the time series: Value, Values[0], Tag or Timestamp with a "
+                    + "comparison, "
                         + "'between' or 'in'.");
         }
     }
@@ -58,7 +59,8 @@ internal sealed class SeriesConditions(RqlQuery query, QueryParameters parameter
         {
             { Kind: FieldValueKind.Text } value => value.Text,
             { Kind: FieldValueKind.Long } value => value.Long.ToString(System.Globalization.CultureInfo.InvariantCulture),
-            { Kind: FieldValueKind.Double } value => value.Double.ToString("R", System.Globalization.CultureInfo.InvariantCulture),
+            { Kind: FieldValueKind.Double } value =>
+                value.Double.ToString("R", System.Globalization.CultureInfo.InvariantCulture),
             { Kind: FieldValueKind.Null } => null,
             var value => value.ToString(),
         };

@@ -88,7 +88,8 @@ internal sealed class SeriesGroup(long start, string? key, bool keepsValues)
             (_values ??= []).Add(value);
             if (_values.Count > SeriesQuery.MaxKeptValues)
                 throw new InvalidQueryException(
-                    $"'percentile()' has to sort more than {SeriesQuery.MaxKeptValues:N0} values of a group. Narrow the range, or "
+                    $"'percentile()' has to sort more than {SeriesQuery.MaxKeptValues:N0} values of a group. Narrow the range, "
+                    + $"or "
                         + $"group by a shorter time.");
         }
 

@@ -276,7 +276,8 @@ internal sealed record SeriesQuery(string Name)
 
     private static void WriteTime(Utf8JsonWriter json, ReadOnlySpan<byte> name, long ticks) => json.WriteString(
         name,
-        new DateTime(Math.Clamp(ticks, 0, DateTime.MaxValue.Ticks), DateTimeKind.Utc).ToString("O", CultureInfo.InvariantCulture));
+        new DateTime(Math.Clamp(ticks, 0, DateTime.MaxValue.Ticks), DateTimeKind.Utc).ToString(
+            "O", CultureInfo.InvariantCulture));
 
     /// <summary>Takes a segment by its head; false where its entries have to be read.</summary>
     private delegate bool TakeSegment(TimeSeriesSegment segment);
