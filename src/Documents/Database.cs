@@ -383,9 +383,7 @@ public sealed class Database : IDocumentStore
         ArgumentNullException.ThrowIfNull(key);
         RequireEncryption();
         var steps = new KeyRotationSteps(progress);
-        steps.Add(
-            DatabaseFormat.DocumentsFolder,
-            _environment.RotateDataKey(key, steps.Of(DatabaseFormat.DocumentsFolder), cancellationToken));
+        steps.Run(DatabaseFormat.DocumentsFolder, told => _environment.RotateDataKey(key, told, cancellationToken));
         Indexes.RotateDataKeys(steps, cancellationToken);
         return steps.Report;
     }
@@ -576,10 +574,7 @@ public sealed class Database : IDocumentStore
     internal void RequireEncryption()
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
-        if (!IsEncrypted)
-            throw new InvalidOperationException(
-                $"The database '{Name}' is not encrypted, so it has no key to change. Encryption is chosen when a database is "
-                    + $"made: make an encrypted one and copy everything to it, for instance with a backup.");
+        KeyRotationSteps.RequireEncryption(Name, IsEncrypted);
     }
 
     private async Task<WriteResult[]> WriteAsync(WriteBatch batch, bool wantsResults, CancellationToken cancellationToken)

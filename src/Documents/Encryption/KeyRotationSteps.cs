@@ -11,12 +11,20 @@ internal sealed class KeyRotationSteps(IProgress<EncryptionProgress>? progress)
     /// <summary>What all stores so far did.</summary>
     public EncryptionReport Report => new(_pagesWritten, _holders.Count == 0, _holders);
 
-    /// <summary>What a store reports to; null where nobody watches.</summary>
-    public IProgress<KeyRotationProgress>? Of(string store) => progress is null ? null : new Step(store, progress);
-
-    /// <summary>Adds what a store did.</summary>
-    public void Add(string store, KeyRotationReport report)
+    /// <summary>Throws if a database has no key.</summary>
+    /// <exception cref="InvalidOperationException">The database is not encrypted.</exception>
+    public static void RequireEncryption(string database, bool isEncrypted)
     {
+        if (!isEncrypted)
+            throw new InvalidOperationException(
+                $"The database '{database}' is not encrypted, so it has no key to change. Encryption is chosen when a database "
+                    + $"is made: make an encrypted one and copy everything to it, for instance with a backup.");
+    }
+
+    /// <summary>Rotates the key of a store, with its progress, if anybody watches, as the argument.</summary>
+    public void Run(string store, Func<IProgress<KeyRotationProgress>?, KeyRotationReport> rotate)
+    {
+        KeyRotationReport report = rotate(progress is null ? null : new Step(store, progress));
         _pagesWritten += report.PagesWritten;
         if (!report.IsComplete)
             _holders.AddRange(report.Holders.Select(holder => $"{store}: {holder}"));

@@ -50,7 +50,7 @@ internal static class IndexRounds
                 continue;
             try
             {
-                steps.Add(index.Name, index.RotateDataKey(steps.Of(index.Name), cancellationToken));
+                steps.Run(index.Name, told => index.RotateDataKey(told, cancellationToken));
             }
             finally
             {

@@ -90,18 +90,16 @@ internal sealed class QueryExecutor(
         if (query.IndexName is { } name)
             return [new IndexChoice(name, "The query names it.")];
         if (query.Source != SourceKind.AutoIndex)
-            return [
-                new IndexChoice(
-                    StoreName(query, snapshot),
-                    "The documents themselves answer it: it has no condition and no order that an index is needed for.")];
+            return [new IndexChoice(
+                StoreName(query, snapshot),
+                "The documents themselves answer it: it has no condition and no order that an index is needed for.")];
         if (query.Collection is { } collection && snapshot.Collection(collection) is null)
             return [new IndexChoice(StoreName(query, snapshot), "The collection has no documents, so no index is made.")];
 
+        // the collection was just looked up
         if (query.Groups is { } groups)
-            // it was just looked up
             return GroupIndexChoice.Explain(
                 indexes.Indexes(), query.Collection is { } grouped ? groups.Of(snapshot.Collection(grouped)!.Name) : groups);
-        // it was just looked up
         return AutoIndexChoice.Explain(
             indexes.Indexes(), query.Collection is { } of ? snapshot.Collection(of)!.Name : AutoIndexDefinition.AllDocuments,
             [.. query.Fields.Select(use => use.Field)]);
@@ -117,9 +115,7 @@ internal sealed class QueryExecutor(
 
         RqlQuery parsed = _cache.Parsed(request.Text) ?? RqlParser.Parse(request.Text);
         if (request.IgnoresUpdate)
-            parsed = parsed.Filter is null
-                ? parsed with { Update = null, Declarations = [], Load = [] }
-                : parsed with { Update = null };
+            parsed = parsed.WithoutUpdate();
         phases.End("Parse");
         IndexMapping? named = parsed.From.IsIndex
             ? (indexes.Find(parsed.From.Name) ?? throw new IndexNotFoundException(parsed.From.Name)).Definition

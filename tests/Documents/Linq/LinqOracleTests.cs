@@ -106,9 +106,13 @@ public sealed class LinqOracleTests : IDisposable
         var averages = await session.Query<Order>()
             .GroupBy(o => o.City)
             .Select(
-                g => new {
-                    g.Key, Number = g.Average(o => o.Number), Price = g.Average(o => o.Price),
-                    Serial = g.Average(o => o.Serial) })
+                g => new
+                {
+                    g.Key,
+                    Number = g.Average(o => o.Number),
+                    Price = g.Average(o => o.Price),
+                    Serial = g.Average(o => o.Serial)
+                })
             .ToListAsync(Token);
         Assert.Equal(
             all.GroupBy(o => o.City)

@@ -120,7 +120,9 @@ public sealed class BlockMaxSearchTests
                 searcher,
                 new SearchRequest
                 {
-                    Query = new OrQuery([new FullTextQuery("text", "w0 w1", All: false), other]), Sort = Best, Take = 10
+                    Query = new OrQuery([new FullTextQuery("text", "w0 w1", All: false), other]),
+                    Sort = Best,
+                    Take = 10
                 });
     }
 

@@ -1,7 +1,7 @@
 using System.Globalization;
-using Treepie.Kinds;
 using Treepie.Indexes.Fields;
 using Treepie.Indexing.Queries;
+using Treepie.Kinds;
 using Treepie.Queries.Projecting;
 using Treepie.Queries.TimeSeries;
 using Treepie.Rql;

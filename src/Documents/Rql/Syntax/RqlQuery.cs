@@ -34,4 +34,11 @@ internal sealed record RqlQuery
 
     /// <summary>A number or a parameter.</summary>
     public Expression? FilterLimit { get; init; }
+
+    /// <summary>
+    /// The query that selects what would be updated: without the update, and without what only its script uses.
+    /// </summary>
+    public RqlQuery WithoutUpdate() => Filter is null
+        ? this with { Update = null, Declarations = [], Load = [] }
+        : this with { Update = null };
 }
