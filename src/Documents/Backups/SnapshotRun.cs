@@ -1,3 +1,4 @@
+using System.Text;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
 using Treepie.Storage;
@@ -26,6 +27,8 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
             foreach (HeldIndex index in indexes)
                 snapshots.Add(EnvironmentSnapshot.Begin(index.Index.Store));
             using var documents = EnvironmentSnapshot.Begin(database.Environment);
+            if (definitions is not null && !AreOf(documents.Read, indexes, definitions))
+                definitions = null; // one was changed between the two
             SnapshotDescription description = Describe(documents.Read, indexes);
             BackupLink? since = CheckSince(documents.StoreId);
             long mainSince = since?.Stores[0].Commit ?? -1;
@@ -162,6 +165,26 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
         return new SnapshotDescription(
             database.Name, database.Id, snapshot.LastEtag, Now, counts,
             [.. indexes.Select(index => (index.Folder, index.Definition))]);
+    }
+
+    /// <summary>
+    /// Whether definitions are those of the indexes that are held and, of those made by hand, of the documents' snapshot.
+    /// </summary>
+    private static bool AreOf(
+        ReadTransaction documents, IReadOnlyList<HeldIndex> indexes, IReadOnlyList<IndexMapping> definitions)
+    {
+        var made = new HashSet<string>(
+            indexes.Where(static held => held.Index.Definition is not StaticIndexMapping)
+                .Select(static held => Encoding.UTF8.GetString(held.Definition)),
+            StringComparer.Ordinal);
+        var byHand = new HashSet<string>(
+            StaticDefinitions.ReadAll(documents).Select(Encoding.UTF8.GetString), StringComparer.Ordinal);
+        return made.SetEquals(
+                definitions.Where(static mapping => mapping is not StaticIndexMapping)
+                    .Select(static mapping => Encoding.UTF8.GetString(DefinitionJson.Write(mapping))))
+            && byHand.SetEquals(
+                definitions.OfType<StaticIndexMapping>()
+                    .Select(static mapping => Encoding.UTF8.GetString(IndexDefinitionJson.Write(mapping.Definition))));
     }
 
     private string? HashContent(

@@ -55,7 +55,7 @@ public sealed class PackageTests(PackedSolution packed) : IClassFixture<PackedSo
         "Treepie.Extensions.Hosting", "Microsoft.Extensions.Diagnostics.HealthChecks",
         "Microsoft.Extensions.Hosting.Abstractions", "Treepie", "Treepie.Storage")]
     [InlineData("Treepie.S3", "AWSSDK.Core", "AWSSDK.S3", "Treepie", "Treepie.Storage")]
-    [InlineData("Treepie.Computing", "Jint", "Microsoft.CodeAnalysis.CSharp", "Treepie", "Treepie.Storage")]
+    [InlineData("Treepie.Computing", "Jint", "Microsoft.CodeAnalysis.CSharp", "Treepie", "Treepie.Indexing", "Treepie.Storage")]
     [InlineData(
         "Treepie.Server", "OpenTelemetry.Exporter.OpenTelemetryProtocol", "OpenTelemetry.Exporter.Prometheus.AspNetCore",
         "OpenTelemetry.Extensions.Hosting", "OpenTelemetry.Instrumentation.AspNetCore", "Treepie", "Treepie.Computing",

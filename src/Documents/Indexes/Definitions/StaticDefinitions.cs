@@ -1,6 +1,8 @@
 using System.Text;
 using System.Text.Json;
 using Treepie.Storage;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
 using Treepie.Store;
 using TreeNames = Treepie.Store.TreeNames;
 
@@ -25,6 +27,16 @@ internal sealed class StaticDefinitions(StorageEnvironment documents)
             definitions.Add(IndexDefinitionJson.Read(json.RootElement));
         }
 
+        return definitions;
+    }
+
+    /// <summary>All definitions of a state, as they are kept.</summary>
+    public static IReadOnlyList<byte[]> ReadAll(ReadTransaction documents)
+    {
+        var definitions = new List<byte[]>();
+        using Cursor? cursor = documents.FindTree(TreeNames.StaticIndexes)?.OpenCursor();
+        for (bool valid = cursor?.MoveFirst() == true; valid; valid = cursor!.MoveNext()) // it has moved
+            definitions.Add(cursor!.Value.ToArray()); // it has moved
         return definitions;
     }
 
