@@ -228,7 +228,9 @@ internal sealed class PostingWriter : IDisposable
     {
         if (removals.IsEmpty)
         {
-            AppendToLong(term, word, count, listId, additions);
+            // An entry that comes and goes within a batch leaves a list as it was.
+            if (!additions.IsEmpty)
+                AppendToLong(term, word, count, listId, additions);
             return true;
         }
 
