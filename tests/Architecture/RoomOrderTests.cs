@@ -36,7 +36,7 @@ public sealed class RoomOrderTests
         },
         {
             "Treepie.CommandLine",
-            ["Http", "Queries", "Export", "Import", "Certificates", "Keys", "Offline", "Backups", "Commands"]
+            ["Http", "Activity", "Queries", "Export", "Import", "Certificates", "Keys", "Offline", "Backups", "Commands"]
         },
     };
 

@@ -35,6 +35,7 @@ internal static class TreepieCommand
             KeyCommands.Create(shell),
             SecureCommand.Create(shell),
             TokensCommand.Create(shell),
+            TopCommand.Create(shell),
             OfflineCommands.CreateCheck(shell),
             OfflineCommands.CreateSalvage(shell),
         };

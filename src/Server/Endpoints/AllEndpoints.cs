@@ -15,6 +15,7 @@ internal static class AllEndpoints
         var routes = new Routes(group, new RequestFrame(server, alone ? null : ForeignProgram.RequireDecision));
         ServerInfoEndpoints.Map(routes);
         HealthEndpoints.Map(routes);
+        ActivityEndpoints.Map(routes);
         TopologyEndpoints.Map(routes);
         DatabasesEndpoints.Map(routes);
         SecretsEndpoints.Map(routes);

@@ -16,15 +16,12 @@ internal static class Observability
 {
     private const string ServiceName = "treepie";
 
-    /// <summary>Of databases: meter and activity source have one name.</summary>
-    private const string OfDatabases = "Treepie";
-
     /// <summary>By which the programs of OpenTelemetry are told what to trace.</summary>
     private const string SamplerVariable = "OTEL_TRACES_SAMPLER";
 
     private static readonly string[] _meters =
-        [OfDatabases, ServerTelemetry.MeterName, "Microsoft.AspNetCore.Hosting", "Microsoft.AspNetCore.Server.Kestrel",
-            "System.Runtime"];
+        [ServerTelemetry.DatabaseMeterName, ServerTelemetry.MeterName, "Microsoft.AspNetCore.Hosting",
+            "Microsoft.AspNetCore.Server.Kestrel", "System.Runtime"];
 
     public static void Add(IServiceCollection services, ProgramOptions options)
     {
@@ -60,7 +57,7 @@ internal static class Observability
 
         builder.WithTracing(traces =>
         {
-            traces.AddSource(OfDatabases).AddAspNetCoreInstrumentation();
+            traces.AddSource(ServerTelemetry.DatabaseMeterName).AddAspNetCoreInstrumentation();
             // Tracing every request of a database would cost more than many of them: those are traced whose client traces.
             if (string.IsNullOrEmpty(Environment.GetEnvironmentVariable(SamplerVariable)))
                 traces.SetSampler(new ParentBasedSampler(new AlwaysOffSampler()));

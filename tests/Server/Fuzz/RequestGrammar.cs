@@ -41,7 +41,7 @@ internal sealed class RequestGrammar(Random random)
 
     private static readonly (string Method, string Path)[] s_serverRoutes =
     [
-        ("GET", "/databases"), ("PUT", "/admin/databases"), ("DELETE", "/admin/databases"), ("GET", "/admin/databases"),
+        ("GET", "/databases"), ("GET", "/admin/activity"), ("PUT", "/admin/databases"), ("DELETE", "/admin/databases"), ("GET", "/admin/databases"),
         ("GET", "/topology"), ("GET", "/cluster/topology"),
         ("GET", "/cluster/node-info"), ("GET", "/build/version"), ("GET", "/operations/state"),
         ("POST", "/admin/operations/kill"), ("GET", "/admin/operations/next-operation-id"),

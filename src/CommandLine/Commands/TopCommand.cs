@@ -1,0 +1,93 @@
+using System.CommandLine;
+using System.Globalization;
+using System.Text.Json;
+using Spectre.Console;
+using Treepie.CommandLine.Activity;
+using Treepie.CommandLine.Http;
+
+namespace Treepie.CommandLine.Commands;
+
+/// <summary><c>treepie top</c>: what a server is doing, until the person has seen enough.</summary>
+internal static class TopCommand
+{
+    private const int MostSeconds = 10;
+
+    /// <summary>The command.</summary>
+    public static Command Create(Shell shell)
+    {
+        Option<Uri> url = CommonOptions.Url();
+        var seconds = new Option<int>("--seconds", "-s")
+        {
+            Description = "How long each picture looks back",
+            HelpName = "n",
+            DefaultValueFactory = _ => 1,
+        };
+        seconds.Validators.Add(result =>
+        {
+            if (result.GetValueOrDefault<int>() is < 1 or > MostSeconds)
+                result.AddError(string.Create(CultureInfo.InvariantCulture, $"--seconds goes from 1 to {MostSeconds}"));
+        });
+        var count = new Option<int>("--count", "-n")
+        {
+            Description = "End after so many pictures; 0: at Ctrl-C",
+            HelpName = "n",
+        };
+        count.Validators.Add(result =>
+        {
+            if (result.GetValueOrDefault<int>() < 0)
+                result.AddError("--count is a number of pictures, or 0 for no end");
+        });
+        var json = new Option<bool>("--json") { Description = "Write each as a line of JSON, as the server answers" };
+        var command = new Command("top", "Shows what a server is doing: its load, its requests, its busiest databases")
+        {
+            url, seconds, count, json,
+        };
+        command.SetAction(shell, url, async (parsed, server, cancellationToken) =>
+        {
+            var watch = new Watch(shell, server, parsed.GetValue(seconds), parsed.GetValue(count));
+            try
+            {
+                if (parsed.GetValue(json))
+                    await watch.EachAsync(
+                        answer => shell.OutputText.WriteLine(JsonSerializer.Serialize(answer)), cancellationToken);
+                else if (shell.OutputIsTerminal)
+                    await watch.LiveAsync(cancellationToken);
+                else
+                    await watch.EachAsync(
+                        answer => shell.OutputConsole().Write(ActivityView.Of(answer, server.Url, shell.Time.GetLocalNow())),
+                        cancellationToken);
+            }
+            catch (OperationCanceledException) when (cancellationToken.IsCancellationRequested)
+            {
+                // Ctrl-C is how it ends.
+            }
+
+            return ExitCode.Ok;
+        });
+        return command;
+    }
+
+    /// <summary>Asks the server again and again; it answers after the seconds that it is asked about.</summary>
+    private sealed class Watch(Shell shell, ServerClient server, int seconds, int count)
+    {
+        public async Task EachAsync(Action<JsonElement> show, CancellationToken cancellationToken)
+        {
+            for (int shown = 0; count == 0 || shown < count; shown++)
+            {
+                string path = string.Create(CultureInfo.InvariantCulture, $"admin/activity?seconds={seconds}");
+                using HttpResponseMessage response = await server.SendAsync(HttpMethod.Get, path, null, cancellationToken);
+                using JsonDocument answer = await ServerClient.ReadJsonAsync(response, cancellationToken);
+                show(answer.RootElement);
+            }
+        }
+
+        public Task LiveAsync(CancellationToken cancellationToken) =>
+            shell.OutputConsole().Live(new Text($"Watching {server.Url} ...")).StartAsync(display => EachAsync(
+                answer =>
+                {
+                    display.UpdateTarget(ActivityView.Of(answer, server.Url, shell.Time.GetLocalNow()));
+                    display.Refresh();
+                },
+                cancellationToken));
+    }
+}
