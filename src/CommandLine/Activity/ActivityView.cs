@@ -51,7 +51,8 @@ internal static class ActivityView
         Add("Queries", string.Create(
             CultureInfo.InvariantCulture, $"{Number(queries, "Running"):N0} running, {Number(queries, "Waiting"):N0} waiting"));
         Add("Databases", string.Create(
-            CultureInfo.InvariantCulture, $"{Number(activity, "DatabaseCount"):N0}, {Number(activity, "BusyDatabaseCount"):N0} busy"));
+            CultureInfo.InvariantCulture,
+            $"{Number(activity, "DatabaseCount"):N0}, {Number(activity, "BusyDatabaseCount"):N0} busy"));
         return grid;
 
         void Add(string name, string text) => grid.AddRow(new Text(name), new Text(text));
