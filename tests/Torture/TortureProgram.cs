@@ -50,7 +50,7 @@ internal static class TortureProgram
             return KilledProcess.Run(directory, options.FirstSeed, options.IsEncrypted);
 
         if (options.IsServer)
-            return ServerTorture.Run(options.FirstSeed, options.Time, withBackups: true, Console.WriteLine) is null ? 0 : 1;
+            return ServerTorture.Run(options.FirstSeed, options.Time, Console.WriteLine) is null ? 0 : 1;
 
         return (options.IsLongReader ? ReadLong(Console.WriteLine) : Torture(options, Console.WriteLine)) is null ? 0 : 1;
     }

@@ -38,12 +38,14 @@ internal static class ActivityView
         Add("Process", string.Create(
             CultureInfo.InvariantCulture,
             $"{100 * Number(process, "ProcessorSeconds") / seconds / processors:N0} % of {processors:N0} processors, "
-                + $"{Number(process, "ResidentBytes") / Megabyte:N0} MB resident, {Number(process, "HeapBytes") / Megabyte:N0} MB heap, "
+                + $"{Number(process, "ResidentBytes") / Megabyte:N0} MB resident, {Number(process, "HeapBytes") / Megabyte:N0} "
+                + $"MB heap, "
                 + $"{100 * Number(process, "PauseSeconds") / seconds:N1} % in garbage collection"));
         Add("Requests", string.Create(
             CultureInfo.InvariantCulture,
             $"{Number(requests, "Begun") / seconds:N0}/s, {Number(requests, "Running"):N0} running, "
-                + $"{Number(requests, "Failed") / seconds:N0}/s failed, {Number(requests, "BufferedBytes") / Megabyte:N0} MB buffered"));
+                + $"{Number(requests, "Failed") / seconds:N0}/s failed, {Number(requests, "BufferedBytes") / Megabyte:N0} MB "
+                + $"buffered"));
         Add("Streams", string.Create(
             CultureInfo.InvariantCulture,
             $"{Number(requests, "Streams"):N0} out, {Number(requests, "BulkInserts"):N0} in, "

@@ -1,4 +1,3 @@
-using System.Globalization;
 using Treepie.Backups;
 using Treepie.BackupTasks;
 using Treepie.Destinations;
@@ -26,8 +25,7 @@ internal sealed class BackupOrigin : IDisposable
     public string Title =>
         Selection.Parts.Count == 1
             ? Selection.Parts[0].Name
-            : string.Create(
-                CultureInfo.InvariantCulture, $"{Selection.Parts[^1].Name} and {Selection.Parts.Count - 1} before it");
+            : $"{Selection.Parts[^1].Name} and what it goes on from";
 
     /// <summary>Whether it is one backup that stands alone, and can be sent along.</summary>
     public bool IsAlone => Selection.Parts.Count == 1 && Selection is { StopAtCommit: null, StopAtTime: null };

@@ -111,7 +111,7 @@ public sealed class BackupInventory
                     BackupFault.NoSuchPoint, $"There is no backup '{wish.Object}' at '{_place.Address}'.");
         bool isMoment = wish is { Commit: not null } or { Time: not null };
         if (latest.Kind == BackupKind.Logical && (!isMoment || Histories.Count == 0))
-            return isMoment ? throw Unreachable() : Of(BackupName.ChainOf(Points, latest), null, null);
+            return isMoment ? throw Unreachable() : OfLogical(latest);
 
         BackupHistory? history = wish.Object is null
             ? Histories.Count > 0 ? Histories[0] : null
@@ -169,16 +169,27 @@ public sealed class BackupInventory
         $"The backups of '{Database}' at '{_place.Address}' are logical ones, each of one moment: name one of them. A commit or "
             + $"a time can be chosen where there are snapshots and their log.");
 
-    private BackupSelection Of(IReadOnlyList<RestorePoint> points, long? commit, DateTime? time) => new(
-        points,
-        [.. points.Select(
-            point => new BackupPart(
-                point.Object, async stop => await _place.OpenAsync(point.Object, stop).ConfigureAwait(false))
-            {
-                MayBeAbandoned = point is { Kind: BackupKind.Logical, IsIncremental: true },
-            })],
-        commit,
-        time);
+    /// <summary>
+    /// What leads to a logical backup as names tell; the last part has all that may lead to it, for who reads it to choose from.
+    /// </summary>
+    private BackupSelection OfLogical(RestorePoint latest)
+    {
+        BackupSelection named = Of(BackupName.ChainOf(Points, latest), null, null);
+        if (!latest.IsIncremental)
+            return named;
+        BackupPart[] earlier =
+        [
+            .. Points.Where(point => point.Kind == BackupKind.Logical && point.TakenAt <= latest.TakenAt && point != latest)
+                .Select(PartOf),
+        ];
+        return named with { Parts = [.. named.Parts.SkipLast(1), named.Parts[^1] with { Earlier = earlier }] };
+    }
+
+    private BackupSelection Of(IReadOnlyList<RestorePoint> points, long? commit, DateTime? time) =>
+        new(points, [.. points.Select(PartOf)], commit, time);
+
+    private BackupPart PartOf(RestorePoint point) =>
+        new(point.Object, async stop => await _place.OpenAsync(point.Object, stop).ConfigureAwait(false));
 
     /// <summary>
     /// The first card that is as it was written; null where there is none. A card of before cards had a checksum in their names

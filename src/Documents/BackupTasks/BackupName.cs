@@ -72,7 +72,11 @@ public static class BackupName
         return [.. all.Select(Parse).OfType<RestorePoint>().OrderByDescending(static point => point.TakenAt)];
     }
 
-    /// <summary>What is needed to restore a point, in order: the full backup and every increment up to it.</summary>
+    /// <summary>
+    /// What leads to a point as names tell, in order: the last full backup before it and every increment from there. Of logical
+    /// backups it may be another one, where a backup lies between that nothing goes on from: whoever restores them looks at what
+    /// each says it goes on from.
+    /// </summary>
     /// <param name="points">All points of the place.</param>
     /// <param name="wanted">The one to restore.</param>
     public static IReadOnlyList<RestorePoint> ChainOf(IReadOnlyList<RestorePoint> points, RestorePoint wanted)

@@ -6,10 +6,10 @@ namespace Treepie.Backups;
 public sealed record BackupPart(string Name, Func<CancellationToken, ValueTask<Stream>> OpenAsync)
 {
     /// <summary>
-    /// Whether it was found in a listing, among which may be increments that nothing goes on from: their writer was killed before
-    /// it took note of them. Such a one is left out of a chain.
+    /// Of a logical increment that was found in a listing: all that may lead to it, the latest first. What does is found out when
+    /// it is read (<see cref="DumpLinks"/>). Null: what leads to it was named.
     /// </summary>
-    internal bool MayBeAbandoned { get; init; }
+    internal IReadOnlyList<BackupPart>? Earlier { get; init; }
 
     /// <summary>A file.</summary>
     public static BackupPart OfFile(string path)

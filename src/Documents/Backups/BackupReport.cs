@@ -94,6 +94,9 @@ public sealed record BackupReport
         init => _sections = value;
     }
 
+    /// <summary>How many parts were read: the full backup, and what goes on from it up to the last.</summary>
+    public int PartCount { get; init; } = 1;
+
     /// <summary>
     /// Of a chain of logical backups that was read: how much of each kind is in its last part. Null for others.
     /// </summary>

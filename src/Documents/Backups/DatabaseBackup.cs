@@ -216,7 +216,10 @@ internal static class DatabaseBackup
         CancellationToken cancellationToken) =>
         await DumpChain.IsOneAsync(parts, options, cancellationToken).ConfigureAwait(false)
             ? await new DumpChain(parts, options, progress).VerifyAsync(cancellationToken).ConfigureAwait(false)
-            : await Of(parts, options, progress).VerifyAsync(cancellationToken).ConfigureAwait(false);
+            : await Of(parts, options, progress).VerifyAsync(cancellationToken).ConfigureAwait(false) with
+            {
+                PartCount = parts.Count
+            };
 
     private static async Task<BackupReport> WriteAsync(
         Database database, BackupTarget target, BackupOptions options, IProgress<BackupProgress>? progress,
@@ -271,7 +274,10 @@ internal static class DatabaseBackup
         CancellationToken cancellationToken) =>
         await DumpChain.IsOneAsync(parts, options, cancellationToken).ConfigureAwait(false)
             ? await new DumpChain(parts, options, progress).RunAsync(path, cancellationToken).ConfigureAwait(false)
-            : await Of(parts, options, progress).RunAsync(path, cancellationToken).ConfigureAwait(false);
+            : await Of(parts, options, progress).RunAsync(path, cancellationToken).ConfigureAwait(false) with
+            {
+                PartCount = parts.Count
+            };
 
     /// <summary>What is restored is known by its first bytes.</summary>
     private static Task<BackupReport> RestoreAsync(

@@ -12,6 +12,8 @@ namespace Treepie.Backups;
 /// </summary>
 internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions options, IProgress<BackupProgress>? progress)
 {
+    private readonly DumpPartReader _reader = new(options);
+
     /// <summary>The parts that go on from each other; what was given, until the headers are read.</summary>
     private IReadOnlyList<BackupPart> _parts = given;
 
@@ -98,50 +100,14 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
     /// <summary>What the parts say of themselves, each of which goes on where the one before ends.</summary>
     private async Task<DumpHeader[]> ReadHeadersAsync(CancellationToken cancellationToken)
     {
+        if (_parts[^1].Earlier is { } earlier)
+            _parts = await new DumpLinks(options).LeadToAsync(_parts[^1], earlier, cancellationToken).ConfigureAwait(false);
         var headers = new DumpHeader[_parts.Count];
-        for (int i = 0; i < _parts.Count; i++)
-        {
-            string name = _parts[i].Name;
-            headers[i] = await NamedAsync(
-                name,
-                () => OpenAsync(_parts[i], source => ReadHeaderAsync(source, name, cancellationToken), cancellationToken))
-                    .ConfigureAwait(false);
-        }
-
-        headers = LeaveOutAbandoned(headers);
+        for (int i = 0; i < headers.Length; i++)
+            headers[i] = await _reader.ReadHeaderAsync(_parts[i], cancellationToken).ConfigureAwait(false);
         for (int i = 0; i < headers.Length; i++)
             Check(i, headers);
         return headers;
-    }
-
-    /// <summary>
-    /// Leaves out increments of a listing that end elsewhere than where the next one that is needed goes on. From the last part
-    /// backwards, because that one is wanted.
-    /// </summary>
-    private DumpHeader[] LeaveOutAbandoned(DumpHeader[] headers)
-    {
-        var kept = new List<int> { headers.Length - 1 };
-        for (int i = headers.Length - 2; i >= 0; i--)
-            if (!_parts[i].MayBeAbandoned || headers[i].LastEtag == headers[kept[^1]].Since?.LastEtag)
-                kept.Add(i);
-        kept.Reverse();
-        _parts = [.. kept.Select(i => _parts[i])];
-        return [.. kept.Select(i => headers[i])];
-    }
-
-    private async Task<DumpHeader> ReadHeaderAsync(BackupSource source, string name, CancellationToken cancellationToken)
-    {
-        if (source.IsPart)
-            throw new BackupException(
-                BackupFault.NotABackup,
-                $"'{name}' is a snapshot, or a part of one, among logical backups: the two do not go on from each other. Give "
-                    + $"either.");
-        return await DumpScan.ReadHeaderAsync(source, options.Database ?? new DatabaseOptions(), cancellationToken)
-            .ConfigureAwait(false)
-            ?? throw new BackupException(
-                BackupFault.NotABackup,
-                $"'{name}' is a dump of another program, which is no part of a chain: it stands alone and is restored by "
-                    + $"itself.");
     }
 
     private void Check(int at, DumpHeader[] headers)
@@ -202,11 +168,9 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
                         + $"after.");
             }
 
-            report = await NamedAsync(
-                name,
-                () => OpenAsync(
-                    _parts[i], source => read(header, sink => ScanAsync(source, header, sink, cancellationToken)),
-                    cancellationToken)).ConfigureAwait(false);
+            BackupPart part = _parts[i];
+            report = await read(header, sink => _reader.ScanAsync(part, header, sink, progress, cancellationToken))
+                .ConfigureAwait(false);
             whole = Onto(whole, report.Counts, header.Since);
             storedBytes += report.StoredBytes;
             jsonBytes += report.JsonBytes;
@@ -215,6 +179,7 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
         BackupReport last = report!; // there is more than one part
         return last with
         {
+            PartCount = _parts.Count,
             Counts = whole,
             Sections = whole.AsSections(),
             LastPart = last.Counts,
@@ -236,45 +201,6 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
             since.HoldsIdentities ? part.Identities : before.Identities,
             part.Collections)
         { Beside = since.Beside };
-
-    private Task<BackupReport> ScanAsync(
-        BackupSource source, DumpHeader expected, IDumpSink sink, CancellationToken cancellationToken) =>
-        new DumpScan(source, sink, options.Database ?? new DatabaseOptions(), options.SkipInvalidDocuments, 0, progress)
-        {
-            Accept = header =>
-            {
-                if (header != expected)
-                    throw new BackupException(
-                        BackupFault.Damaged,
-                        "It is not any more what it was a moment ago. Look who writes there, and begin anew.");
-            },
-        }.RunAsync(cancellationToken);
-
-    /// <summary>What is wrong with a part is said of it.</summary>
-    private static async Task<T> NamedAsync<T>(string name, Func<Task<T>> read)
-    {
-        try
-        {
-            return await read().ConfigureAwait(false);
-        }
-        catch (Exception error)
-            when (BackupException.From(error) is { } translated
-                && !translated.Message.Contains($"'{name}'", StringComparison.Ordinal))
-        {
-            throw new BackupException(translated.Fault, $"'{name}': {translated.Message}", error);
-        }
-    }
-
-    private async Task<T> OpenAsync<T>(BackupPart part, Func<BackupSource, Task<T>> read, CancellationToken cancellationToken)
-    {
-        Stream stream = await options.OpenAsync(part, cancellationToken).ConfigureAwait(false);
-        await using (stream.ConfigureAwait(false))
-        {
-            BackupSource source = await BackupSource.OpenAsync(stream, options, cancellationToken).ConfigureAwait(false);
-            await using (source.ConfigureAwait(false))
-                return await read(source).ConfigureAwait(false);
-        }
-    }
 
     /// <summary>
     /// Whether what was restored is what the last part says: all it holds is read again and hashed; what lies before it counts by

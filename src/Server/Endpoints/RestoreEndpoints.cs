@@ -265,7 +265,7 @@ internal static class RestoreEndpoints
         json.WriteNumber("Processed", report.Counts.Documents);
         json.WriteNumber("Total", report.Counts.Documents);
         json.WriteString("Object", parts[^1].Name);
-        json.WriteNumber("Parts", parts.Count);
+        json.WriteNumber("Parts", report.PartCount);
         json.WriteNumber("LastEtag", report.LastEtag);
         json.WriteNumber("LastCommit", report.LastCommit);
         json.WriteString("LastCommitAt", report.LastCommitAt is { } at ? WireTime.ToWire(at) : null);

@@ -7,7 +7,9 @@ internal sealed class ServerTelemetry : IDisposable
 {
     public const string MeterName = "Treepie.Server";
 
-    /// <summary>The meter of databases, which is the name of their activity source too, and the histogram of their writes.</summary>
+    /// <summary>
+    /// The meter of databases, which is the name of their activity source too, and the histogram of their writes.
+    /// </summary>
     public const string DatabaseMeterName = "Treepie", WritesName = "treepie.write.duration";
 
     public const string RequestsName = "treepie.server.requests", FailuresName = "treepie.server.failures",

@@ -82,39 +82,97 @@ public sealed class DumpIncrementTests : IDisposable
     }
 
     [Fact]
-    public async Task An_increment_whose_writer_was_killed_before_it_took_note_of_it_does_not_break_the_chain()
+    public async Task Each_backup_of_a_place_is_restored_from_what_it_goes_on_from_whatever_lies_between()
     {
+        // As writers leave it that are killed before they take note of what they wrote, and several that share a place.
+        var random = new Random(Seed.Next());
         await using Database database = Open("source");
         using BackupDestination place = new DestinationProviders().Open(
             new DestinationSettings { Address = Path.Combine(_files.Path, "place") });
         DateTime now = DateTime.UnixEpoch;
-        async Task<BackupLink> Take(string id, BackupLink? since)
+        var taken = new List<(string Name, BackupLink Link, List<string> State, List<string> Indexes, int Parts)>();
+        for (int i = 0; i < 14; i++)
         {
-            using (var batch = new WriteBatch())
-                await database.WriteAsync(batch.Put(id, "{}"u8.ToArray()), Cancel);
-            string name = BackupName.Of(
-                "source", now = now.AddHours(1), BackupKind.Logical, since is not null, isEncrypted: false);
+            switch (random.Next(3))
+            {
+                case 0:
+                    await database.NextIdentityAsync("invoices", Cancel); // the etag stays
+                    break;
+                case 1 when i > 0:
+                    break; // nothing changes at all
+                default:
+                    using (var batch = new WriteBatch())
+                        await database.WriteAsync(
+                            batch.Put(FormattableString.Invariant($"a/{random.Next(4)}"), "{}"u8.ToArray()), Cancel);
+                    break;
+            }
+
+            int since = i == 0 || random.Next(4) == 0 ? -1 : random.Next(Math.Max(0, i - 3), i);
+            string name = BackupName.Of("source", now = now.AddHours(1), BackupKind.Logical, since >= 0, isEncrypted: false);
             string path = Path.Combine(_files.Path, "place", name);
             Directory.CreateDirectory(Path.GetDirectoryName(path)!); // it has a folder
             await using FileStream file = File.Create(path);
-            // a backup has one
-            return (await database.BackupAsync(file, new BackupOptions { Since = since }, null, Cancel)).Link!;
+            BackupReport report = await database.BackupAsync(
+                file, new BackupOptions { Since = since < 0 ? null : taken[since].Link }, null, Cancel);
+            taken.Add((
+                name, report.Link!, // a logical backup has one
+                DatabaseText.Of(database), DatabaseText.IndexesOf(database), since < 0 ? 1 : taken[since].Parts + 1));
         }
 
-        BackupLink full = await Take("a", null), forgotten = await Take("b", full), next = await Take("c", full);
-        await Take("d", next);
-        Assert.NotEqual(forgotten, next);
-
         BackupInventory inventory = await BackupInventory.ReadAsync(place, "source", null, Cancel);
-        IReadOnlyList<BackupPart> parts = inventory.Select(new RestoreWish()).Parts;
-        Assert.Equal(4, parts.Count);
-        await Database.RestoreAsync(parts, Target, null, null, Cancel);
-        await using (Database restored = Database.Open(Target))
-            Assert.Equal(DatabaseText.Of(database), DatabaseText.Of(restored));
+        foreach ((string name, BackupLink link, List<string> state, List<string> indexes, int parts) in taken)
+        {
+            BackupSelection selection = inventory.Select(new RestoreWish { Object = name });
+            BackupReport verified = await Database.VerifyBackupAsync(selection.Parts, null, null, Cancel);
+            BackupReport restored = await Database.RestoreAsync(selection.Parts, Target, null, null, Cancel);
+            Assert.Equal((parts, parts), (verified.PartCount, restored.PartCount));
+            Assert.Equal(link.Hash, restored.ContentHash);
+            await using (Database again = Database.Open(Target))
+            {
+                Assert.Equal(state, DatabaseText.Of(again));
+                Assert.Equal(indexes, DatabaseText.IndexesOf(again));
+            }
 
-        // who names parts by hand is told
-        Assert.Equal(BackupFault.OutOfOrder, (await Assert.ThrowsAsync<BackupException>(() => Database.VerifyBackupAsync(
-            [.. parts.Select(static part => new BackupPart(part.Name, part.OpenAsync))], null, null, Cancel))).Fault);
+            Directory.Delete(Target, recursive: true);
+        }
+    }
+
+    [Fact]
+    public async Task An_increment_without_what_it_goes_on_from_says_what_is_missing()
+    {
+        await using Database database = Open("source");
+        using BackupDestination place = new DestinationProviders().Open(
+            new DestinationSettings { Address = Path.Combine(_files.Path, "place") });
+        var names = new List<string>();
+        BackupLink? link = null;
+        for (int i = 0; i < 3; i++)
+        {
+            using (var batch = new WriteBatch())
+                await database.WriteAsync(batch.Put(FormattableString.Invariant($"a/{i}"), "{}"u8.ToArray()), Cancel);
+            names.Add(BackupName.Of("source", DateTime.UnixEpoch.AddHours(i), BackupKind.Logical, i > 0, isEncrypted: false));
+            string path = Path.Combine(_files.Path, "place", names[i]);
+            Directory.CreateDirectory(Path.GetDirectoryName(path)!); // it has a folder
+            await using FileStream file = File.Create(path);
+            link = (await database.BackupAsync(file, new BackupOptions { Since = link }, null, Cancel)).Link;
+        }
+
+        string first = Path.Combine(_files.Path, "place", names[1]);
+        await File.WriteAllTextAsync(first, "no backup", Cancel);
+        BackupException unread = await AssertMissingAsync();
+        Assert.Contains($"'{names[1]}'", unread.Message, StringComparison.Ordinal);
+        File.Delete(first);
+        Assert.Contains("is not at the place", (await AssertMissingAsync()).Message, StringComparison.Ordinal);
+        Assert.False(Directory.Exists(Target));
+
+        async Task<BackupException> AssertMissingAsync()
+        {
+            BackupInventory inventory = await BackupInventory.ReadAsync(place, "source", null, Cancel);
+            BackupException error = await Assert.ThrowsAsync<BackupException>(
+                () => Database.RestoreAsync(inventory.Select(new RestoreWish()).Parts, Target, null, null, Cancel));
+            Assert.Equal(BackupFault.LinkMissing, error.Fault);
+            Assert.Contains($"'{names[2]}'", error.Message, StringComparison.Ordinal);
+            return error;
+        }
     }
 
     [Fact]

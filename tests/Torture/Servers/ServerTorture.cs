@@ -10,7 +10,7 @@ namespace Treepie.Torture.Servers;
 /// and over, with an encrypted and a plain database in turn. After each restart every client holds it against what it was told;
 /// at the end the server is stopped and each of its files is checked.
 /// </summary>
-internal sealed class ServerTorture(int seed, bool isEncrypted, bool withBackups, Action<string> say)
+internal sealed class ServerTorture(int seed, bool isEncrypted, Action<string> say)
 {
     /// <summary>What it is called on the command line.</summary>
     public const string ModeName = "server";
@@ -24,7 +24,7 @@ internal sealed class ServerTorture(int seed, bool isEncrypted, bool withBackups
     /// <summary>
     /// Lives of two minutes at most, encrypted and plain in turn, until the time is over; returns what is wrong, told, or null.
     /// </summary>
-    public static string? Run(int seed, TimeSpan time, bool withBackups, Action<string> say)
+    public static string? Run(int seed, TimeSpan time, Action<string> say)
     {
         var watch = Stopwatch.StartNew();
         TimeSpan life = TimeSpan.FromMinutes(2) < time / 2 ? TimeSpan.FromMinutes(2) : time / 2;
@@ -34,7 +34,7 @@ internal sealed class ServerTorture(int seed, bool isEncrypted, bool withBackups
             say($"Seed {seed + i}, {(isEncrypted ? "encrypted" : "plain")}");
             try
             {
-                new ServerTorture(seed + i, isEncrypted, withBackups, say).RunAsync(life).GetAwaiter().GetResult();
+                new ServerTorture(seed + i, isEncrypted, say).RunAsync(life).GetAwaiter().GetResult();
             }
             catch (Exception exception)
             {
@@ -78,9 +78,8 @@ internal sealed class ServerTorture(int seed, bool isEncrypted, bool withBackups
             new CountingClient(2, new Random(random.Next())),
             new BulkClient(new Random(random.Next())),
             new QueryClient(new Random(random.Next())),
+            new BackupClient(writers, seal, new Random(random.Next())),
         ];
-        if (withBackups)
-            clients.Add(new BackupClient(writers, seal, new Random(random.Next())));
         if (isEncrypted)
             clients.Add(new KeyClient(new Random(random.Next())));
 

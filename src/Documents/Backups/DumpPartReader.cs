@@ -1,0 +1,70 @@
+namespace Treepie.Backups;
+
+/// <summary>Opens parts of a chain of logical backups. What is wrong with a part is said of it, by its name.</summary>
+internal sealed class DumpPartReader(RestoreOptions options)
+{
+    /// <summary>What a part says of itself at its beginning.</summary>
+    /// <exception cref="BackupException">It is no logical backup of this program, is damaged, or its key was not given.</exception>
+    public Task<DumpHeader> ReadHeaderAsync(BackupPart part, CancellationToken cancellationToken) =>
+        OpenAsync(part, source => ReadHeaderAsync(source, part.Name, cancellationToken), cancellationToken);
+
+    /// <summary>Reads a part to its end, and gives what it holds to a sink.</summary>
+    /// <param name="part">The part.</param>
+    /// <param name="expected">What it said of itself before.</param>
+    /// <param name="sink">Takes what it holds.</param>
+    /// <param name="progress">Told how far it is; null: nobody.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    /// <exception cref="BackupException">It is damaged, or another one than before.</exception>
+    public Task<BackupReport> ScanAsync(
+        BackupPart part, DumpHeader expected, IDumpSink sink, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken) =>
+        OpenAsync(
+            part,
+            source => new DumpScan(
+                source, sink, options.Database ?? new DatabaseOptions(), options.SkipInvalidDocuments, 0, progress)
+            {
+                Accept = header =>
+                {
+                    if (header != expected)
+                        throw new BackupException(
+                            BackupFault.Damaged,
+                            "It is not any more what it was a moment ago. Look who writes there, and begin anew.");
+                },
+            }.RunAsync(cancellationToken),
+            cancellationToken);
+
+    private async Task<DumpHeader> ReadHeaderAsync(BackupSource source, string name, CancellationToken cancellationToken)
+    {
+        if (source.IsPart)
+            throw new BackupException(
+                BackupFault.NotABackup,
+                $"'{name}' is a snapshot, or a part of one, among logical backups: the two do not go on from each other. Give "
+                    + $"either.");
+        return await DumpScan.ReadHeaderAsync(source, options.Database ?? new DatabaseOptions(), cancellationToken)
+            .ConfigureAwait(false)
+            ?? throw new BackupException(
+                BackupFault.NotABackup,
+                $"'{name}' is a dump of another program, which is no part of a chain: it stands alone and is restored by "
+                    + $"itself.");
+    }
+
+    private async Task<T> OpenAsync<T>(BackupPart part, Func<BackupSource, Task<T>> read, CancellationToken cancellationToken)
+    {
+        try
+        {
+            Stream stream = await options.OpenAsync(part, cancellationToken).ConfigureAwait(false);
+            await using (stream.ConfigureAwait(false))
+            {
+                BackupSource source = await BackupSource.OpenAsync(stream, options, cancellationToken).ConfigureAwait(false);
+                await using (source.ConfigureAwait(false))
+                    return await read(source).ConfigureAwait(false);
+            }
+        }
+        catch (Exception error)
+            when (BackupException.From(error) is { } translated
+                && !translated.Message.Contains($"'{part.Name}'", StringComparison.Ordinal))
+        {
+            throw new BackupException(translated.Fault, $"'{part.Name}': {translated.Message}", error);
+        }
+    }
+}
