@@ -58,6 +58,10 @@ switch (args)
     case [MetricsCost.Verb, string seconds]:
         await MetricsCost.RunAsync(double.Parse(seconds, CultureInfo.InvariantCulture));
         return 0;
+    case [Crowd.Verb, string connections, string readers]:
+        await Crowd.RunAsync(
+            int.Parse(connections, CultureInfo.InvariantCulture), int.Parse(readers, CultureInfo.InvariantCulture));
+        return 0;
     case [BackupProfile.Verb, string set, string kind, string compression, string megabytes, string times, .. string[] file]:
         await BackupProfile.RunAsync(
             set, Enum.Parse<BackupKind>(kind), Enum.Parse<BackupCompression>(compression),

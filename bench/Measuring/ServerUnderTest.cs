@@ -28,10 +28,10 @@ internal sealed class ServerUnderTest : IAsyncDisposable
     /// <summary>Its greatest resident memory so far, in MiB.</summary>
     public double PeakResidentMiB => ReadStatus("VmHWM:");
 
-    /// <summary>Starts Treepie's server on a directory.</summary>
-    public static Task<ServerUnderTest> StartAsync(string data) => LaunchAsync(
+    /// <summary>Starts Treepie's server on a directory, with further options of its command line.</summary>
+    public static Task<ServerUnderTest> StartAsync(string data, params string[] options) => LaunchAsync(
         Path.Combine(Corpus.RepositoryRoot, "src", "Server", "bin", Configuration, "net10.0", "Treepie.Server.dll"),
-        "--data", data, "--urls", "http://127.0.0.1:0");
+        ["--data", data, "--urls", "http://127.0.0.1:0", .. options]);
 
     /// <summary>
     /// Starts a Kestrel that answers every request with the same bytes from memory: what the transport alone can do.

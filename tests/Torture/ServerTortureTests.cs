@@ -4,7 +4,7 @@ using Treepie.Torture.Servers;
 namespace Treepie.Torture;
 
 /// <summary>
-/// The short form of the torture of the whole server, as part of the test command: without backups, in which the long form finds
+/// The short form of the torture of the whole server, as part of the test command.
 /// what docs/reliability.md says.
 /// </summary>
 public sealed class ServerTortureTests
