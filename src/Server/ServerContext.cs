@@ -11,6 +11,9 @@ namespace Treepie.Server;
 /// <summary>What every endpoint of one mapping of the API shares. Thread-safe.</summary>
 internal sealed class ServerContext
 {
+    /// <summary>Each of them hears of every write and query.</summary>
+    private const int MaxWatchers = 16;
+
     private readonly TreepieServerOptions options;
     private readonly TimeProvider clock;
     private readonly ILogger logger;
@@ -29,6 +32,7 @@ internal sealed class ServerContext
         Requests = new WorkShare("requests", Limits.MaxConcurrentRequests, Limits.MaxRequestsPerClient);
         BulkInserts = new WorkShare("bulk inserts and imports", Limits.MaxBulkInserts, Limits.MaxBulkInsertsPerClient);
         Streams = new WorkShare("streams", Limits.MaxStreams, Limits.MaxStreamsPerClient);
+        Watchers = new WorkShare("looks at its activity", MaxWatchers, MaxWatchers);
         Queries = new QueryQueue(Limits, clock);
         Buffers = new BufferBudget(Limits.MaxBufferedBytes);
         Backups = new BackupService(this);
@@ -56,6 +60,9 @@ internal sealed class ServerContext
 
     /// <summary>Places of answers that last as long as their reader likes.</summary>
     public WorkShare Streams { get; }
+
+    /// <summary>Places of those who watch what the server does.</summary>
+    public WorkShare Watchers { get; }
 
     /// <summary>Places of queries that search or read their results.</summary>
     public QueryQueue Queries { get; }

@@ -26,6 +26,7 @@ internal static class ActivityEndpoints
                 $"The query string has 'seconds={seconds}', which must be a number from 1 to {MostSeconds}.");
 
         ServerContext server = request.Server;
+        request.BecomeLong(server.Watchers);
         using var watch = new ActivityWatch(server.Telemetry, server.Clock);
         await Task.Delay(TimeSpan.FromSeconds(seconds), server.Clock, request.Aborted).ConfigureAwait(false);
         watch.Stop();

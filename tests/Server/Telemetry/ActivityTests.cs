@@ -66,6 +66,19 @@ public sealed class ActivityTests
     }
 
     [Fact]
+    public async Task No_more_than_sixteen_watch_at_a_time()
+    {
+        await using TestServer server = await TestServer.StartAsync();
+        HttpResponseMessage[] answers = await Task.WhenAll(
+            Enumerable.Range(0, 17).Select(_ => server.SendAsync(HttpMethod.Get, server.Url + "/admin/activity?seconds=3")));
+        Assert.Equal(
+            [.. Enumerable.Repeat(HttpStatusCode.OK, 16), HttpStatusCode.ServiceUnavailable],
+            answers.Select(static answer => answer.StatusCode).Order());
+        Array.ForEach(answers, static answer => answer.Dispose());
+        Assert.Equal(0, server.Context.Watchers.Taken);
+    }
+
+    [Fact]
     public void A_percentile_is_right_within_nine_percent()
     {
         var counts = new DurationCounts();
