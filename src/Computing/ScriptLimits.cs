@@ -24,6 +24,15 @@ public sealed record ScriptLimits
     /// <summary>Longest time of one match of a regular expression. Default 100 ms.</summary>
     public TimeSpan MaxRegexTime { get; init; } = TimeSpan.FromMilliseconds(100);
 
+    /// <summary>How many times slower a script may be on a busy machine than it is.</summary>
+    internal const int BusyFactor = 10;
+
+    /// <summary>
+    /// The same for a script that did not keep its times: a second try shows whether it is slow, or the machine was busy.
+    /// </summary>
+    internal ScriptLimits OfBusyMachine =>
+        this with { MaxTime = MaxTime * BusyFactor, MaxRegexTime = MaxRegexTime * BusyFactor };
+
     internal void Validate()
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(MaxStatements, 1);

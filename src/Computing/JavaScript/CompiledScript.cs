@@ -43,12 +43,13 @@ internal sealed class CompiledScript : Script
     public override void Call(
         string function, in ScriptCall call, IScriptHost host, IBufferWriter<byte> output, CancellationToken cancellationToken)
     {
-        if (!_idle.TryTake(out ScriptEngine? engine))
-            engine = new ScriptEngine(_program, _limits);
         // One that fails may be left in the middle of something: only others are used again.
         bool reusable = false;
+        ScriptEngine? engine = null;
         try
         {
+            if (!_idle.TryTake(out engine))
+                engine = new ScriptEngine(_program, _limits);
             engine.Call(function, call, host, output, cancellationToken);
             reusable = _idle.Count < Environment.ProcessorCount;
         }
@@ -60,12 +61,16 @@ internal sealed class CompiledScript : Script
         {
             throw new ScriptException(limit, error);
         }
+        catch (InvalidOperationException error) when (engine is null)
+        {
+            throw new ScriptException(error.Message, error);
+        }
         finally
         {
-            if (reusable)
+            if (reusable && engine is not null)
                 _idle.Add(engine);
             else
-                engine.Dispose();
+                engine?.Dispose();
         }
     }
 

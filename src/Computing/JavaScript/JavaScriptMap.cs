@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using Acornima.Ast;
 using Jint;
 using Treepie.Computations;
@@ -7,25 +6,22 @@ using Treepie.Store;
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>
-/// A map whose text is JavaScript: <c>map('Users', u =&gt; ({ … }))</c>. Keeps an engine for each thread that maps at a time.
+/// A map whose text is JavaScript: <c>map('Users', u =&gt; ({ … }))</c>.
 /// </summary>
 internal sealed class JavaScriptMap : IndexMap
 {
-    private readonly ConcurrentBag<MapEngine> _engines = [];
-    private readonly IReadOnlyList<Prepared<Acornima.Ast.Script>> _scripts;
-    private readonly ScriptLimits _limits;
+    private readonly MapEngines _engines;
     private readonly MapScriptShape _shape;
 
     private JavaScriptMap(IndexTexts index, IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts, ScriptLimits limits)
     {
-        _limits = limits;
-        _scripts = scripts;
+        _engines = new MapEngines(limits, granted => MapEngine.OfMap(scripts, granted));
         _shape = MapScriptShape.Of(index, scripts.Select(static script => (Node)script.Program!)); // it was parsed
         LoadedCollections = [.. _shape.Loaded];
         MapEngine first;
         try
         {
-            first = MapEngine.OfMap(scripts, limits);
+            first = _engines.MakeFirst();
         }
         catch (Exception error) when (MapScripts.MessageOf(error, limits) is { } message)
         {
@@ -33,7 +29,6 @@ internal sealed class JavaScriptMap : IndexMap
         }
 
         Collections = string.Equals(first.Collection, "@all_docs", StringComparison.OrdinalIgnoreCase) ? [] : [first.Collection];
-        _engines.Add(first);
     }
 
     public override IReadOnlyList<string> Collections { get; }
@@ -52,13 +47,6 @@ internal sealed class JavaScriptMap : IndexMap
     public static JavaScriptMap Compile(IndexTexts index, string text, ScriptLimits limits) =>
         new(index, MapScripts.Parse(index, "Maps", text), limits);
 
-    public override void Map(Document document, IMapHost host, MapOutput output)
-    {
-        MapScripts.Run(_limits, () =>
-        {
-            MapEngine engine = _engines.TryTake(out MapEngine? free) ? free : MapEngine.OfMap(_scripts, _limits);
-            engine.Run(host.WholeDocument(), host, output);
-            _engines.Add(engine); // one that failed goes: it may be left in the middle of something
-        });
-    }
+    public override void Map(Document document, IMapHost host, MapOutput output) =>
+        _engines.Run(output, engine => engine.Run(host.WholeDocument(), host, output));
 }

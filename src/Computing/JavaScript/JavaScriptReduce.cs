@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using Jint;
 using Treepie.Computations;
 
@@ -10,19 +9,16 @@ namespace Treepie.Computing.JavaScript;
 /// </summary>
 internal sealed class JavaScriptReduce : IndexReduce
 {
-    private readonly ConcurrentBag<MapEngine> _engines = [];
-    private readonly IReadOnlyList<Prepared<Acornima.Ast.Script>> _scripts;
-    private readonly ScriptLimits _limits;
+    private readonly MapEngines _engines;
 
     private JavaScriptReduce(IndexTexts index, IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts, ScriptLimits limits)
     {
-        _limits = limits;
-        _scripts = scripts;
+        _engines = new MapEngines(limits, granted => MapEngine.OfReduce(scripts, granted));
         ReduceScriptShape shape = ReduceScriptShape.Of(index, scripts[^1].Program!); // it was parsed
         (Keys, Fields) = (shape.Keys, shape.Fields);
         try
         {
-            _engines.Add(MapEngine.OfReduce(scripts, limits));
+            _engines.MakeFirst();
         }
         catch (Exception error) when (MapScripts.MessageOf(error, limits) is { } message)
         {
@@ -38,13 +34,6 @@ internal sealed class JavaScriptReduce : IndexReduce
     public static JavaScriptReduce Compile(IndexTexts index, string text, ScriptLimits limits) =>
         new(index, MapScripts.Parse(index, "Reduce", text), limits);
 
-    public override void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output)
-    {
-        MapScripts.Run(_limits, () =>
-        {
-            MapEngine engine = _engines.TryTake(out MapEngine? free) ? free : MapEngine.OfReduce(_scripts, _limits);
-            engine.Reduce(values, output);
-            _engines.Add(engine); // one that failed goes: it may be left in the middle of something
-        });
-    }
+    public override void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output) =>
+        _engines.Run(output, engine => engine.Reduce(values, output));
 }

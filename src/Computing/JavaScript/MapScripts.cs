@@ -16,20 +16,6 @@ internal static class MapScripts
         [.. index.AdditionalSources.OrderBy(static source => source.Key, StringComparer.Ordinal)
             .Select(source => ParseOne(index, "AdditionalSources", source.Value)), ParseOne(index, part, text)];
 
-    /// <summary>Runs something of a script, and tells what a script does wrong as an error of its document or group.</summary>
-    /// <exception cref="ComputationException">The script failed, or went over a limit.</exception>
-    public static void Run(ScriptLimits limits, Action run)
-    {
-        try
-        {
-            run();
-        }
-        catch (Exception error) when (MessageOf(error, limits) is { } message)
-        {
-            throw new ComputationException(message, error);
-        }
-    }
-
     /// <summary>What is said of an error that a script made; null where it is none of a script.</summary>
     public static string? MessageOf(Exception error, ScriptLimits limits) =>
         ScriptSandbox.LimitOf(error, limits)

@@ -43,6 +43,7 @@ internal sealed class ScriptSandbox : IDisposable
     /// <param name="prelude">A program that is run before the others, where the language can still be changed.</param>
     /// <param name="programs">What is run once, now.</param>
     /// <exception cref="JintException">A program failed.</exception>
+    /// <exception cref="InvalidOperationException">A program took too long.</exception>
     public ScriptSandbox(
         ScriptLimits limits, Action<Engine> define, string prelude, IEnumerable<Prepared<Acornima.Ast.Script>> programs)
     {
@@ -64,7 +65,8 @@ internal sealed class ScriptSandbox : IDisposable
         LengthGuards.Put(Engine, limits.MaxLength);
         SharedFunctions.Put(Engine, limits);
         define(Engine);
-        _deadline.Begin(limits.MaxTime, CancellationToken.None);
+        TimeSpan patience = limits.MaxTime * ScriptLimits.BusyFactor; // the first engine of a process is slow to be made
+        _deadline.Begin(patience, CancellationToken.None);
         try
         {
             Engine.Execute(Remove);
@@ -72,6 +74,12 @@ internal sealed class ScriptSandbox : IDisposable
             foreach (Prepared<Acornima.Ast.Script> program in programs)
                 Engine.Execute(program);
             Engine.Execute(Freeze);
+        }
+        catch (TimeoutException error)
+        {
+            Engine.Dispose();
+            throw new InvalidOperationException(
+                $"What stands outside of the functions of the script took more than {patience.TotalMilliseconds:0} ms.", error);
         }
         catch
         {

@@ -19,6 +19,9 @@ internal sealed class MapOutput
     /// <summary>Takes the bytes of the object that is being written.</summary>
     public IBufferWriter<byte> Buffer => _buffer;
 
+    /// <summary>Bytes of all objects so far, and of the one that is being written.</summary>
+    public long WrittenBytes => _buffer.WrittenCount;
+
     /// <summary>Objects so far.</summary>
     public int Count => _ends.Count;
 

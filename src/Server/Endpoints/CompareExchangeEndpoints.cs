@@ -28,12 +28,12 @@ internal static class CompareExchangeEndpoints
             return;
         }
 
+        IEnumerable<(string Key, CompareExchangeValue? Value)> values =
+            keys.Count > 0 ? ByKey(snapshot, keys) : ByPrefix(request, snapshot);
         ResponseBody output = request.BeginJsonBody();
         output.Write("{\"Results\":["u8);
         bool first = true;
-        foreach ((string key, CompareExchangeValue? value) in keys.Count > 0
-            ? ByKey(snapshot, keys)
-            : ByPrefix(request, snapshot))
+        foreach ((string key, CompareExchangeValue? value) in values)
         {
             if (!first)
                 output.Write(","u8);

@@ -25,32 +25,22 @@ internal static class MultiGetEndpoints
                 throw WireException.TooLarge(
                     $"More than {request.Server.Limits.MaxCommandsPerRequest:N0} requests in one multi_get.");
 
-            ResponseBody output = request.Output;
-            bool first = true;
-            foreach (JsonElement one in requests.EnumerateArray())
+            // All are read before the first byte of the answer: one that cannot be read is refused with the whole.
+            EmbeddedServerRequest[] all = [.. requests.EnumerateArray().Select(one => Read(one, request))];
+            ResponseBody output = request.BeginJsonBody();
+            output.Write("{\"Results\":["u8);
+            for (int i = 0; i < all.Length; i++)
             {
-                (string path, string query, string method) = AddressOf(one);
-                if (first)
-                    request.BeginJsonBody().Write("{\"Results\":["u8);
-                else
-                    output.Write(","u8);
-
-                first = false;
-                output.Write("{\"Result\":"u8);
-                var embedded = new EmbeddedServerRequest(
-                    request, path, query, method, HeadersOf(one), WireJson.Text(one, "Content", required: false));
-                await AnswerAsync(embedded, database).ConfigureAwait(false);
+                output.Write(i == 0 ? "{\"Result\":"u8 : ",{\"Result\":"u8);
+                await AnswerAsync(all[i], database).ConfigureAwait(false);
                 await request.PauseAsync().ConfigureAwait(false);
             }
-
-            if (first)
-                request.BeginJsonBody().Write("{\"Results\":["u8);
 
             output.Write("]}"u8);
         }
     }
 
-    private static (string Path, string Query, string Method) AddressOf(JsonElement one)
+    private static EmbeddedServerRequest Read(JsonElement one, HttpServerRequest request)
     {
         if (one.ValueKind != JsonValueKind.Object)
             throw WireException.BadRequest(
@@ -58,7 +48,9 @@ internal static class MultiGetEndpoints
 
         string url = WireJson.Text(one, "Url", required: true)!; // required
         string query = WireJson.Text(one, "Query", required: false) ?? "";
-        return (url, query, WireJson.Text(one, "Method", required: false) ?? "GET");
+        string method = WireJson.Text(one, "Method", required: false) ?? "GET";
+        return new EmbeddedServerRequest(
+            request, url, query, method, HeadersOf(one), WireJson.Text(one, "Content", required: false));
     }
 
     private static Dictionary<string, string> HeadersOf(JsonElement one)
@@ -76,6 +68,7 @@ internal static class MultiGetEndpoints
 
     private static async Task AnswerAsync(EmbeddedServerRequest request, Database database)
     {
+        request.BeginAnswer();
         try
         {
             await HandlerOf(request, database)(request, database).ConfigureAwait(false);

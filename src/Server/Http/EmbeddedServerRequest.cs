@@ -14,7 +14,7 @@ internal sealed class EmbeddedServerRequest(
     HttpServerRequest outer, string path, string query, string method, IReadOnlyDictionary<string, string> headers,
     string? content) : ServerRequest
 {
-    private readonly long outputStart = outer.Output.WrittenBytes;
+    private long outputStart = long.MaxValue;
 
     public override ServerContext Server => outer.Server;
 
@@ -39,6 +39,9 @@ internal sealed class EmbeddedServerRequest(
     public bool HasBody => Output.WrittenBytes > outputStart;
 
     protected override IQueryCollection Query { get; } = new QueryCollection(QueryHelpers.ParseQuery(query));
+
+    /// <summary>From here on what is written is its answer.</summary>
+    public void BeginAnswer() => outputStart = Output.WrittenBytes;
 
     public override string? Header(string name) => headers.GetValueOrDefault(name);
 

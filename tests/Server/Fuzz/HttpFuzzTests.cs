@@ -18,7 +18,6 @@ public sealed class HttpFuzzTests
     public async Task No_request_is_a_failure_of_the_server_hangs_or_leaves_anything_open()
     {
         int seed = Seed.Next();
-        var grammar = new RequestGrammar(new Random(seed));
         await using TestServer server = await TestServer.StartAsync(options =>
         {
             options.Limits = options.Limits with
@@ -29,6 +28,9 @@ public sealed class HttpFuzzTests
             options.Database = options.Database with { DefaultStaleWait = TimeSpan.FromSeconds(1) };
         });
         await server.PutAsync("users/1", """{"name":"Ada","age":36,"@metadata":{"@collection":"Users"}}""");
+        // A look at the activity lasts a second, and has tests of its own.
+        (string Method, string Path)[] routes = [.. server.Routes.Where(static route => route.Path != "/admin/activity")];
+        var grammar = new RequestGrammar(new Random(seed), routes);
         for (int i = 0; i < s_requests; i++)
         {
             byte[] request = grammar.Next();

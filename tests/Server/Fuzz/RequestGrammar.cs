@@ -6,50 +6,14 @@ namespace Treepie.Server.Tests.Fuzz;
 
 /// <summary>
 /// Requests as clients send them, and as nobody should: methods, paths, parameters, headers and bodies, mostly right and
-/// somewhere wrong. The same seed gives the same requests.
+/// somewhere wrong. The same seed gives the same requests, while the routes of the server stay.
 /// </summary>
-internal sealed class RequestGrammar(Random random)
+internal sealed class RequestGrammar(Random random, IReadOnlyList<(string Method, string Path)> routes)
 {
+    private const string Database = "{database}", Rest = "{**rest}";
+
     private static readonly string[] s_methods =
         ["GET", "PUT", "POST", "DELETE", "HEAD", "PATCH", "RESET", "OPTIONS", "TRACE", "Put"];
-
-    private static readonly (string Method, string Path)[] s_routes =
-    [
-        ("GET", "docs"), ("PUT", "docs"), ("DELETE", "docs"), ("HEAD", "docs"), ("POST", "docs"), ("POST", "bulk_docs"),
-        ("POST", "bulk_insert"), ("GET", "hilo/next"), ("PUT", "hilo/return"),
-        ("POST", "identity/next"), ("POST", "identity/seed"), ("POST", "queries"), ("GET", "queries"), ("DELETE", "queries"),
-        ("POST", "queries/explain"), ("POST", "streams/queries"),
-        ("GET", "streams/docs"), ("POST", "multi_get"), ("GET", "indexes"), ("PUT", "indexes"), ("PUT", "admin/indexes"),
-        ("POST", "indexes/has-changed"), ("DELETE", "indexes"),
-        ("RESET", "indexes"), ("GET", "indexes/stats"), ("GET", "indexes/errors"), ("DELETE", "indexes/errors"),
-        ("GET", "indexes/status"), ("POST", "indexes/set-lock"),
-        ("POST", "indexes/set-priority"), ("POST", "admin/indexes/enable"), ("POST", "admin/indexes/stop"),
-        ("POST", "admin/indexes/start"), ("GET", "indexes/terms"), ("GET", "indexes/entry"),
-        ("GET", "indexes/structures"), ("GET", "operations/next-operation-id"), ("GET", "operations/state"),
-        ("POST", "operations/kill"), ("POST", "smuggler/export"), ("POST", "smuggler/import"),
-        ("POST", "admin/periodic-backup"), ("POST", "admin/backup"), ("POST", "admin/backup/database"),
-        ("POST", "admin/backup/part"), ("GET", "task"), ("GET", "tasks"),
-        ("DELETE", "admin/tasks"), ("POST", "admin/tasks/state"), ("GET", "stats"), ("GET", "stats/detailed"),
-        ("GET", "collections/stats"), ("GET", "admin/record"), ("GET", "healthcheck"),
-        ("GET", "configuration/client"), ("POST", "admin/encryption/key"), ("POST", "admin/encryption/rotate"),
-        ("GET", "attachments"), ("GET", "timeseries"), ("POST", "timeseries"), ("GET", "timeseries/ranges"),
-        ("GET", "timeseries/config"), ("POST", "admin/timeseries/config"), ("PUT", "admin/timeseries/policy"),
-        ("DELETE", "admin/timeseries/policy"), ("POST", "timeseries/names/config"), ("PUT", "admin/configuration/client"),
-        ("PUT", "admin/configuration/studio"), ("GET", "configuration/studio"), ("PUT", "admin/configuration/settings"),
-        ("POST", "admin/revisions/conflicts/config"), ("GET", "changes"),
-    ];
-
-    private static readonly (string Method, string Path)[] s_serverRoutes =
-    [
-        ("GET", "/databases"), ("GET", "/admin/activity"), ("PUT", "/admin/databases"), ("DELETE", "/admin/databases"), ("GET", "/admin/databases"),
-        ("GET", "/topology"), ("GET", "/cluster/topology"),
-        ("GET", "/cluster/node-info"), ("GET", "/build/version"), ("GET", "/operations/state"),
-        ("POST", "/admin/operations/kill"), ("GET", "/admin/operations/next-operation-id"),
-        ("POST", "/admin/secrets"), ("GET", "/admin/secrets/generate"), ("POST", "/admin/restore/points"),
-        ("POST", "/admin/restore/database"), ("POST", "/admin/backups/list"),
-        ("POST", "/admin/backups/verify"), ("POST", "/admin/restore/upload"), ("GET", "/periodic-backup/status"),
-        ("POST", "/admin/backup-task/delay"), ("GET", "/admin/certificates"),
-    ];
 
     private static readonly string[] s_parameters =
     [
@@ -58,7 +22,9 @@ internal sealed class RequestGrammar(Random random)
         "value", "force", "allowStale", "staleTimeout", "maxOpsPerSec", "skipOverwriteIfUnchanged", "operationId", "sinceEtag",
         "type", "key", "taskId", "kind", "isFullBackup", "disable",
         "database", "duration", "namesOnly", "field", "fromValue", "format", "etag", "replicationFactor", "keep", "overwrite",
-        "node", "encrypted", "identityPartsSeparator", "debug", "queryHash",
+        "node", "encrypted", "identityPartsSeparator", "debug", "queryHash", "counter", "full", "from", "to", "timeseries",
+        "timeseriestime", "revisions", "revisionsBefore", "cmpxchg", "index", "docId", "contentType", "changeVector", "before",
+        "collection", "test", "thumbprint", "txMode", "disableAtomicDocumentWrites", "waitForSpecificIndex", "maxOpsPerSec",
     ];
 
     private static readonly string[] s_values =
@@ -68,6 +34,7 @@ internal sealed class RequestGrammar(Random random)
         "..", "../../etc/passwd", "/etc/passwd", "*", "a*b?c", "%", "%00", "00:00:01", "-00:00:01", "99999999.00:00:00",
         "2026-01-31T00:00:00.0000000Z", "0001-01-01", "full", "log", "Backup",
         "Users", "Auto/Users/Byname", "x y", "'", "\"", "\\", "[1,2]", "{\"a\":1}", "other", "db",
+        "Heartrate", "likes", "likes@1h", "photo.png", "1970-01-01T00:00:00.0000000Z", "9999-12-31T23:59:59.9999999Z", "ClusterWide",
     ];
 
     private static readonly string[] s_queries =
@@ -84,7 +51,24 @@ internal sealed class RequestGrammar(Random random)
         "from Users filter age > 1", "from Users where fuzzy(name = 'Ada', 0.5)", "from Users where a.b[].c = null",
         "explain from Users where name='a'", "from Users where boost(name = 'a', $a)",
         "from Users where proximity(search(name, 'a b'), 2)", "from Users include explanations(), highlight(name, 10, 1)",
-        "update Users set a",
+        "update Users set a", "from Users update { this.x = 1 }", "from Users select counter('likes'), cmpxchg('a')",
+        "from Users select timeseries(from Heartrate group by '1 hour' select min(), last())",
+        "from Users include counters('likes'), timeseries('Heartrate'), revisions('a'), cmpxchg('a')",
+        "from Users group by name select count(), key()", "from Users as u load u.other as o select { a: o.name }",
+    ];
+
+    private static readonly string[] s_scripts =
+    [
+        "this.x = args.a", "del(id(this))", "put('users/', { a: 1 })", "throw 'x'", "this.x = ", "this['@metadata'] = null",
+        "incrementCounter(this, 'likes', args.a)", "this.a = 'a'.repeat(1 << 28)", "load(args.a)", "this.x = this",
+        "timeseries(this, 'Heartrate').append(new Date(), [1], 't')", "archived.archiveAt(this, args.a)", "output(this)",
+    ];
+
+    private static readonly string[] s_commands =
+    [
+        "PUT", "PUT", "DELETE", "PATCH", "BatchPATCH", "JsonPatch", "Counters", "TimeSeries", "TimeSeriesWithIncrements",
+        "TimeSeriesCopy", "AttachmentPUT", "AttachmentDELETE", "AttachmentCOPY", "AttachmentMOVE", "ForceRevisionCreation",
+        "CompareExchangePUT", "CompareExchangeDELETE", "HeartBeat", "x",
     ];
 
     private static readonly string[] s_headers =
@@ -98,13 +82,13 @@ internal sealed class RequestGrammar(Random random)
     /// <summary>One request.</summary>
     public byte[] Next()
     {
-        bool ofServer = random.Next(6) == 0;
-        (string method, string path) = ofServer ? Any(s_serverRoutes) : Any(s_routes);
+        (string method, string path) = routes[random.Next(routes.Count)];
         if (random.Next(12) == 0)
             method = Any(s_methods);
-        string target = ofServer
-            ? path
-            : $"/databases/{(random.Next(20) == 0 ? Uri.EscapeDataString(Any(s_values)) : "db")}/{path}";
+        string target = path.Replace(
+            Database, random.Next(20) == 0 ? Uri.EscapeDataString(Any(s_values)) : "db", StringComparison.Ordinal)
+            .Replace(Rest, Uri.EscapeDataString(Any(s_values)), StringComparison.Ordinal);
+        path = path.Replace($"/databases/{Database}/", "", StringComparison.Ordinal);
         if (random.Next(25) == 0)
             target = Spoil(target);
 
@@ -151,7 +135,25 @@ internal sealed class RequestGrammar(Random random)
     {
         string text = random.Next(10) == 0 ? Json(4) : path switch
         {
-            "docs" => random.Next(2) == 0 ? Document() : $$"""{"Ids":[{{Quoted()}},{{Quoted()}}]}""",
+            "docs" => random.Next(3) switch
+            {
+                0 => Document(),
+                1 => $$"""{"Ids":[{{Quoted()}},{{Quoted()}}]}""",
+                _ => $$"""{"Patch":{{Patch()}},"PatchIfMissing":{{Any(["null", Patch()])}}}""",
+            },
+            "counters" => $$"""{"Documents":[{{Many(() => $$"""{"DocumentId":{{Quoted()}},"Operations":[{{Many(Counter)}}]}""")}}]}""",
+            "cmpxchg" => $$"""{"Object":{{Json(3)}}}""",
+            "timeseries" => Series(),
+            "attachments/bulk" => $$"""{"Attachments":[{{Many(() => $$"""{"DocumentId":{{Quoted()}},"Name":{{Quoted()}}}""")}}]}""",
+            "admin/revisions/config" =>
+                $$"""{"Default":{{Any(["null", Rules()])}},"Collections":{{{Many(() => $"{Quoted()}:{Rules()}")}}} }""",
+            "admin/timeseries/config" =>
+                $$"""{"Collections":{"Users":{"Disabled":{{Any(["true", "false", "1"])}},"RawPolicy":{{Policy()}},"Policies":[{{Many(Policy)}}]} },"NamedValues":{{Json(2)}}}""",
+            "admin/timeseries/policy" => Policy(),
+            "admin/expiration/config" or "admin/refresh/config" or "admin/data-archival/config" =>
+                $$"""{"Disabled":{{Json(0)}},"DeleteFrequencyInSec":{{Json(1)}},"MaxItemsToProcess":{{Json(1)}}}""",
+            "/admin/databases/disable" or "/admin/databases/enable" or "/admin/databases/set-lock" =>
+                $$"""{"DatabaseNames":["other"],"Mode":{{Quoted()}}}""",
             "bulk_docs" => $$"""{"Commands":[{{Many(Command)}}]}""",
             "bulk_insert" =>
                 $"[{Many(() => $$"""{"Id":{{Quoted()}},"Type":"{{Any(["PUT", "HeartBeat", "Counters", "AttachmentPUT"])}}","Document":{{Document()}}}""")}]",
@@ -173,7 +175,39 @@ internal sealed class RequestGrammar(Random random)
     }
 
     private string Command() =>
-        $$"""{"Id":{{Quoted()}},"Type":"{{Any(["PUT", "DELETE", "PATCH", "Counters", "x"])}}","ChangeVector":{{Any(["null", "\"\"", "\"A:1-x\"", "3"])}},"Document":{{Document()}}}""";
+        $$"""{"Id":{{Quoted()}},"Type":"{{Any(s_commands)}}","ChangeVector":{{Any(["null", "null", "\"\"", "\"A:1-x\"", "3"])}},{{Argument()}}}""";
+
+    private string Argument() => random.Next(9) switch
+    {
+        0 => $$""" "Patch":{{Patch()}},"Ids":[{"Id":{{Quoted()}},"ChangeVector":null}]""",
+        1 => $$""" "Counters":{"DocumentId":{{Quoted()}},"Operations":[{{Many(Counter)}}]}""",
+        2 => $$""" "TimeSeries":{{Series()}},"Name":{{Quoted()}}""",
+        3 => $$""" "Name":{{Quoted()}},"DestinationId":{{Quoted()}},"DestinationName":{{Quoted()}},"ContentType":{{Quoted()}}""",
+        4 => $$""" "Index":{{random.Next(-1, 3)}},"Document":{"Object":{{Json(2)}}}""",
+        5 => $$""" "IdPrefixed":{{Any(["true", "false", "1"])}}""",
+        _ => $$""" "Document":{{Document()}}""",
+    };
+
+    private string Patch() =>
+        $$"""{"Script":{{Text(random.Next(10) == 0 ? Spoil(Any(s_scripts)) : Any(s_scripts))}},"Values":{"a":{{Json(2)}} } }""";
+
+    private string Counter() =>
+        $$"""{"Type":"{{Any(["Increment", "Put", "Delete", "Get", "GetAll", "None", "x"])}}","CounterName":{{Quoted()}},"Delta":{{Json(1)}}}""";
+
+    private string Series() =>
+        $$"""{"Name":{{Quoted()}},"Appends":[{{Many(Point)}}],"Increments":[{{Many(Point)}}],"Deletes":[{{Many(() => $$"""{"From":{{Any(["null", Quoted()])}},"To":{{Any(["null", Quoted()])}}}""")}}]}""";
+
+    private string Point() =>
+        $$"""{"Timestamp":{{Any(["\"2026-01-31T00:00:00.0000000Z\"", Quoted()])}},"Values":[{{Many(() => Json(1))}}],"Tag":{{Any(["null", Quoted()])}}}""";
+
+    private string Policy() =>
+        $$"""{"Name":{{Any(["\"By1Hour\"", Quoted()])}},"RetentionTime":{{Span()}},"AggregationTime":{{Span()}}}""";
+
+    private string Span() => Any(
+        ["null", "\"01:00:00\"", $$"""{"Value":{{random.Next(-1, 90)}},"Unit":"{{Any(["Second", "Month", "None"])}}"}""", Json(1)]);
+
+    private string Rules() =>
+        $$"""{"Disabled":{{Any(["true", "false", "null"])}},"MinimumRevisionsToKeep":{{Any(["null", "2", "-1", "\"a\""])}},"MinimumRevisionAgeToKeep":{{Any(["null", "\"1.00:00:00\"", "3"])}},"PurgeOnDelete":{{Any(["true", "false"])}}}""";
 
     private string Query() =>
         $$"""{"Query":{{Text(random.Next(10) == 0 ? Spoil(Any(s_queries)) : Any(s_queries))}},"QueryParameters":{"a":{{Json(2)}},"b":{{Json(2)}}},"Start":{{random.Next(-1, 9)}},"PageSize":{{Any(["10", "0", "-1", "2147483647", "null"])}},"WaitForNonStaleResults":{{Any(["true", "false", "null"])}},"WaitForNonStaleResultsTimeout":{{Any(["5", "\"00:00:00.1\"", "-1", "{}"])}}}""";

@@ -5,6 +5,7 @@ using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
 using Microsoft.AspNetCore.Hosting.Server;
 using Microsoft.AspNetCore.Hosting.Server.Features;
+using Microsoft.AspNetCore.Routing;
 using Microsoft.Extensions.DependencyInjection;
 using Microsoft.Extensions.Logging;
 using Treepie.Tests.Support;
@@ -34,6 +35,15 @@ internal sealed class TestServer : IAsyncDisposable
     public ServerContext Context => app.Services.GetRequiredService<TreepieServices>().Contexts[0];
 
     public HttpClient Http { get; }
+
+    /// <summary>What it answers to: method and pattern of each route, in a fixed order.</summary>
+    public IReadOnlyList<(string Method, string Path)> Routes =>
+    [
+        .. app.Services.GetRequiredService<EndpointDataSource>().Endpoints.OfType<RouteEndpoint>()
+            .SelectMany(static route => (route.Metadata.GetMetadata<HttpMethodMetadata>()?.HttpMethods ?? ["GET", "POST"])
+                .Select(method => (method, route.RoutePattern.RawText ?? "/")))
+            .Order(),
+    ];
 
     public DatabaseCatalog Catalog => app.Services.GetRequiredService<DatabaseCatalog>();
 
