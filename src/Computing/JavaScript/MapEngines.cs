@@ -5,8 +5,9 @@ using Treepie.Computations;
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>
-/// The engines of one map or reduce, one for each thread that runs it at a time. An index is a function of its documents: what goes
-/// over a limit of time is run a second time with ten times as long, so that a busy machine does not leave a document out. Thread-safe.
+/// The engines of one map or reduce, one for each thread that runs it at a time. An index is a function of its documents: what
+/// goes over a limit of time is run a second time with ten times as long, so that a busy machine does not leave a document out.
+/// Thread-safe.
 /// </summary>
 /// <param name="limits">Limits of the scripts.</param>
 /// <param name="make">Makes an engine.</param>
