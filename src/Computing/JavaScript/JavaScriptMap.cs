@@ -13,9 +13,11 @@ internal sealed class JavaScriptMap : IndexMap
     private readonly MapEngines _engines;
     private readonly MapScriptShape _shape;
 
-    private JavaScriptMap(IndexTexts index, IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts, ScriptLimits limits)
+    private JavaScriptMap(
+        IndexTexts index, string text, IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts, ScriptLimits limits)
     {
-        _engines = new MapEngines(limits, granted => MapEngine.OfMap(scripts, granted));
+        Prepared<Acornima.Ast.Script> texts = MapScripts.AsFunction(MapEngine.Texts, index, text);
+        _engines = new MapEngines(limits, granted => MapEngine.OfMap(texts, granted));
         _shape = MapScriptShape.Of(index, scripts.Select(static script => (Node)script.Program!)); // it was parsed
         LoadedCollections = [.. _shape.Loaded];
         MapEngine first;
@@ -23,7 +25,7 @@ internal sealed class JavaScriptMap : IndexMap
         {
             first = _engines.MakeFirst();
         }
-        catch (Exception error) when (MapScripts.MessageOf(error, limits) is { } message)
+        catch (Exception error) when (MapScripts.MessageOf(error, limits.OfBusyMachine) is { } message)
         {
             throw new InvalidIndexDefinitionException(index.IndexName, "Maps", $"a map cannot be run: {message}");
         }
@@ -45,7 +47,7 @@ internal sealed class JavaScriptMap : IndexMap
 
     /// <exception cref="InvalidIndexDefinitionException">The text is none.</exception>
     public static JavaScriptMap Compile(IndexTexts index, string text, ScriptLimits limits) =>
-        new(index, MapScripts.Parse(index, "Maps", text), limits);
+        new(index, text, MapScripts.Parse(index, "Maps", text), limits);
 
     public override void Map(Document document, IMapHost host, MapOutput output) =>
         _engines.Run(output, engine => engine.Run(host.WholeDocument(), host, output));

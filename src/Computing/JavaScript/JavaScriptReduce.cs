@@ -11,16 +11,18 @@ internal sealed class JavaScriptReduce : IndexReduce
 {
     private readonly MapEngines _engines;
 
-    private JavaScriptReduce(IndexTexts index, IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts, ScriptLimits limits)
+    private JavaScriptReduce(
+        IndexTexts index, string text, IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts, ScriptLimits limits)
     {
-        _engines = new MapEngines(limits, granted => MapEngine.OfReduce(scripts, granted));
+        Prepared<Acornima.Ast.Script> texts = MapScripts.AsFunction(MapEngine.Texts, index, text);
+        _engines = new MapEngines(limits, granted => MapEngine.OfReduce(texts, granted));
         ReduceScriptShape shape = ReduceScriptShape.Of(index, scripts[^1].Program!); // it was parsed
         (Keys, Fields) = (shape.Keys, shape.Fields);
         try
         {
             _engines.MakeFirst();
         }
-        catch (Exception error) when (MapScripts.MessageOf(error, limits) is { } message)
+        catch (Exception error) when (MapScripts.MessageOf(error, limits.OfBusyMachine) is { } message)
         {
             throw new InvalidIndexDefinitionException(index.IndexName, "Reduce", $"the reduce cannot be run: {message}");
         }
@@ -32,7 +34,7 @@ internal sealed class JavaScriptReduce : IndexReduce
 
     /// <exception cref="InvalidIndexDefinitionException">The text is none.</exception>
     public static JavaScriptReduce Compile(IndexTexts index, string text, ScriptLimits limits) =>
-        new(index, MapScripts.Parse(index, "Reduce", text), limits);
+        new(index, text, MapScripts.Parse(index, "Reduce", text), limits);
 
     public override void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output) =>
         _engines.Run(output, engine => engine.Reduce(values, output));

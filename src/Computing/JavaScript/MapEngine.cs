@@ -10,13 +10,20 @@ namespace Treepie.Computing.JavaScript;
 /// <summary>An engine with the scripts of one map or reduce. One thread at a time.</summary>
 internal sealed class MapEngine : IDisposable
 {
+    /// <summary>The function whose body the texts are.</summary>
+    public const string Texts = "$texts";
+
     private readonly ScriptSandbox _sandbox;
+    private readonly JsValue _texts;
     private JsValue _function = JsValue.Undefined;
     private JsValue _aggregate = JsValue.Undefined;
     private IMapHost? _host;
 
-    private MapEngine(IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts, ScriptLimits limits) =>
-        _sandbox = new ScriptSandbox(limits, Define, MapPrelude.Text, scripts);
+    private MapEngine(Prepared<Acornima.Ast.Script> texts, ScriptLimits limits)
+    {
+        _sandbox = new ScriptSandbox(limits, Define, MapPrelude.Text, [texts]);
+        _texts = _sandbox.Engine.GetValue(Texts);
+    }
 
     /// <summary>The collection whose documents it maps.</summary>
     public string Collection { get; private set; } = "";
@@ -25,54 +32,77 @@ internal sealed class MapEngine : IDisposable
 
     /// <summary>An engine of a map.</summary>
     /// <exception cref="InvalidOperationException">The scripts define none.</exception>
-    public static MapEngine OfMap(IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts, ScriptLimits limits) =>
-        new MapEngine(scripts, limits) is { Collection.Length: > 0 } engine
+    public static MapEngine OfMap(Prepared<Acornima.Ast.Script> texts, ScriptLimits limits)
+    {
+        var engine = new MapEngine(texts, limits);
+        engine.Limited(engine.DefineAnew);
+        return engine.Collection.Length > 0
             ? engine
             : throw new InvalidOperationException("it calls no 'map': map('Orders', o => ({ … })).");
+    }
 
     /// <summary>An engine of a reduce.</summary>
     /// <exception cref="InvalidOperationException">The scripts define none.</exception>
-    public static MapEngine OfReduce(IReadOnlyList<Prepared<Acornima.Ast.Script>> scripts, ScriptLimits limits) =>
-        new MapEngine(scripts, limits) is var engine && !engine._aggregate.IsUndefined()
+    public static MapEngine OfReduce(Prepared<Acornima.Ast.Script> texts, ScriptLimits limits)
+    {
+        var engine = new MapEngine(texts, limits);
+        engine.Limited(engine.DefineAnew);
+        return !engine._aggregate.IsUndefined()
             ? engine
             : throw new InvalidOperationException("it calls no 'groupBy(…).aggregate(…)'.");
+    }
 
     /// <summary>Adds the results of a document.</summary>
     public void Run(ReadOnlyMemory<byte> document, IMapHost host, MapOutput output)
     {
         _host = host;
-        _sandbox.Begin(CancellationToken.None);
         try
         {
-            Add(_sandbox.Engine.Invoke(_function, ScriptJson.Parse(_sandbox.Engine, document)), output);
+            Limited(() =>
+            {
+                DefineAnew();
+                Add(_sandbox.Engine.Invoke(_function, ScriptJson.Parse(_sandbox.Engine, document)), output);
+            });
         }
         finally
         {
-            _sandbox.End();
             _host = null;
         }
     }
 
     /// <summary>Adds the results of objects of one group.</summary>
-    public void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output)
+    public void Reduce(IReadOnlyList<ReadOnlyMemory<byte>> values, MapOutput output) => Limited(() =>
     {
+        DefineAnew();
         Engine engine = _sandbox.Engine;
+        JsValue[] parsed = [.. values.Select(value => ScriptJson.Parse(engine, value))];
+        var group = new JsObject(engine);
+        group.Set("key", engine.Invoke(_function, parsed[0]));
+        group.Set("values", new JsArray(engine, parsed));
+        Add(engine.Invoke(_aggregate, group), output);
+    });
+
+    public void Dispose() => _sandbox.Dispose();
+
+    /// <summary>Runs the texts, which call <c>map</c> or <c>groupBy</c>.</summary>
+    private void DefineAnew()
+    {
+        Collection = "";
+        _sandbox.Engine.Invoke(_texts);
+    }
+
+    private void Limited(Action run)
+    {
         _sandbox.Begin(CancellationToken.None);
         try
         {
-            JsValue[] parsed = [.. values.Select(value => ScriptJson.Parse(engine, value))];
-            var group = new JsObject(engine);
-            group.Set("key", engine.Invoke(_function, parsed[0]));
-            group.Set("values", new JsArray(engine, parsed));
-            Add(engine.Invoke(_aggregate, group), output);
+            run();
         }
         finally
         {
             _sandbox.End();
         }
     }
-
-    public void Dispose() => _sandbox.Dispose();
 
     private static void Add(JsValue value, MapOutput output)
     {

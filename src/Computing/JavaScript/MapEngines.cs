@@ -18,9 +18,16 @@ internal sealed class MapEngines(ScriptLimits limits, Func<ScriptLimits, MapEngi
     /// <summary>Makes the first engine, which shows whether the scripts are any.</summary>
     public MapEngine MakeFirst()
     {
-        MapEngine first = make(limits);
-        _idle.Add(first);
-        return first;
+        try
+        {
+            MapEngine first = make(limits);
+            _idle.Add(first);
+            return first;
+        }
+        catch (Exception error) when (IsOfTime(error))
+        {
+            return make(limits.OfBusyMachine);
+        }
     }
 
     /// <summary>Runs one, and tells what a script does wrong as an error of its document or group.</summary>
@@ -30,14 +37,13 @@ internal sealed class MapEngines(ScriptLimits limits, Func<ScriptLimits, MapEngi
         long before = output.WrittenBytes;
         try
         {
-            MapEngine engine = _idle.TryTake(out MapEngine? idle) ? idle : make(limits);
             try
             {
+                MapEngine engine = _idle.TryTake(out MapEngine? idle) ? idle : make(limits);
                 run(engine);
                 _idle.Add(engine); // one that failed goes: it may be left in the middle of something
             }
-            catch (Exception error)
-                when (error is TimeoutException or RegexMatchTimeoutException && output.WrittenBytes == before)
+            catch (Exception error) when (IsOfTime(error) && output.WrittenBytes == before)
             {
                 using MapEngine patient = make(limits.OfBusyMachine);
                 run(patient);
@@ -48,4 +54,6 @@ internal sealed class MapEngines(ScriptLimits limits, Func<ScriptLimits, MapEngi
             throw new ComputationException(message, error);
         }
     }
+
+    private static bool IsOfTime(Exception error) => error is TimeoutException or RegexMatchTimeoutException;
 }

@@ -13,13 +13,23 @@ internal static class MapScripts
     /// <summary>The additional sources in the order of their names, and then the text.</summary>
     /// <exception cref="InvalidIndexDefinitionException">One cannot be read.</exception>
     public static IReadOnlyList<Prepared<Acornima.Ast.Script>> Parse(IndexTexts index, string part, string text) =>
-        [.. index.AdditionalSources.OrderBy(static source => source.Key, StringComparer.Ordinal)
-            .Select(source => ParseOne(index, "AdditionalSources", source.Value)), ParseOne(index, part, text)];
+        [.. Sources(index).Select(source => ParseOne(index, "AdditionalSources", source.Value)), ParseOne(index, part, text)];
+
+    /// <summary>
+    /// All texts as the body of one function, which an engine calls anew for each document: what a text keeps outside of the
+    /// functions that it gives to <c>map</c> and <c>groupBy</c> is gone then, so that no document's entry depends on another.
+    /// </summary>
+    public static Prepared<Acornima.Ast.Script> AsFunction(string name, IndexTexts index, string text) => Engine.PrepareScript(
+        $"function {name}() {{\n{string.Join("\n;\n", [.. Sources(index).Select(static source => source.Value), text])}\n}}",
+        strict: true);
 
     /// <summary>What is said of an error that a script made; null where it is none of a script.</summary>
     public static string? MessageOf(Exception error, ScriptLimits limits) =>
         ScriptSandbox.LimitOf(error, limits)
         ?? (error is JintException or ScriptException or InvalidOperationException ? error.Message : null);
+
+    private static IEnumerable<KeyValuePair<string, string>> Sources(IndexTexts index) =>
+        index.AdditionalSources.OrderBy(static source => source.Key, StringComparer.Ordinal);
 
     private static Prepared<Acornima.Ast.Script> ParseOne(IndexTexts index, string part, string text)
     {

@@ -11,6 +11,9 @@ namespace Treepie.Computing.Tests.JavaScript;
 /// </summary>
 public sealed class HostileScriptTests
 {
+    /// <summary>Little time, so that those end soon that it is what ends.</summary>
+    private static readonly ScriptLimits _limits = new() { MaxTime = TimeSpan.FromMilliseconds(100) };
+
     /// <summary>Statements that end with an error of the script.</summary>
     public static TheoryData<string> Statements =>
     [
@@ -109,7 +112,7 @@ public sealed class HostileScriptTests
     [MemberData(nameof(Statements))]
     public void A_map_ends_itself(string statements)
     {
-        IndexMap map = new TextComputingEngine().CompileMap(Texts, $"map('Orders', o => {{ {statements} return {{ A: 1 }}; }})");
+        IndexMap map = new TextComputingEngine(_limits).CompileMap(Texts, $"map('Orders', o => {{ {statements} return {{ A: 1 }}; }})");
         Assert.Throws<ComputationException>(() => Map(map));
     }
 
@@ -117,7 +120,7 @@ public sealed class HostileScriptTests
     [MemberData(nameof(Statements))]
     public void A_reduce_ends_itself(string statements)
     {
-        IndexReduce reduce = new TextComputingEngine().CompileReduce(
+        IndexReduce reduce = new TextComputingEngine(_limits).CompileReduce(
             Texts, $"groupBy(x => ({{ A: x.A }})).aggregate(g => {{ {statements} return {{ A: g.key.A }}; }})");
         Assert.Throws<ComputationException>(() => reduce.Reduce(["{\"A\":1}"u8.ToArray()], new MapOutput()));
     }
@@ -129,7 +132,7 @@ public sealed class HostileScriptTests
     private static void Patch(string statements)
     {
         using JsonDocument none = JsonDocument.Parse("{}");
-        new TextComputingEngine().CompileScript([new ScriptFunction("patch", ["args"], statements)]).Call(
+        new TextComputingEngine(_limits).CompileScript([new ScriptFunction("patch", ["args"], statements)]).Call(
             "patch", new ScriptCall(Encoding.UTF8.GetBytes("{}"), [none.RootElement], ReturnsThis: true), new NoHost(),
             new ArrayBufferWriter<byte>(), TestContext.Current.CancellationToken);
     }
