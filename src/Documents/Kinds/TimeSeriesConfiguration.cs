@@ -55,11 +55,22 @@ public sealed record TimeSeriesConfiguration
 
     /// <summary>Reads it as clients send it.</summary>
     /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
-    public static TimeSeriesConfiguration Read(JsonElement json)
+    public static TimeSeriesConfiguration Read(JsonElement json) => Checked(json, ReadMembers);
+
+    /// <summary>Reads a policy as clients send it.</summary>
+    /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
+    public static TimeSeriesPolicy ReadPolicy(JsonElement json) => Checked(json, ReadOnePolicy);
+
+    /// <summary>Reads names of values as clients send them.</summary>
+    /// <exception cref="InvalidDocumentException">They are none, or too many.</exception>
+    public static IReadOnlyList<string> ReadNames(JsonElement json) => Checked(json, ReadNamesOfValues);
+
+    /// <summary>Members of a kind that they cannot be are told as such.</summary>
+    private static T Checked<T>(JsonElement json, Func<JsonElement, T> read)
     {
         try
         {
-            return ReadMembers(json);
+            return read(json);
         }
         catch (Exception error) when (error is InvalidOperationException or FormatException or KeyNotFoundException)
         {
@@ -68,15 +79,14 @@ public sealed record TimeSeriesConfiguration
     }
 
     /// <summary>Reads the rules of one collection as clients send them.</summary>
-    /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
-    public static TimeSeriesRules ReadRules(string collection, JsonElement json)
+    private static TimeSeriesRules ReadRules(string collection, JsonElement json)
     {
         var rules = new TimeSeriesRules
         {
             IsDisabled = json.TryGetProperty("Disabled"u8, out JsonElement disabled) && disabled.ValueKind == JsonValueKind.True,
             RawRetention = Object(json, "RawPolicy") is { } raw ? ReadPeriod(raw, "RetentionTime") : null,
             Policies = json.TryGetProperty("Policies"u8, out JsonElement policies) && policies.ValueKind == JsonValueKind.Array
-                ? [.. policies.EnumerateArray().Select(ReadPolicy)]
+                ? [.. policies.EnumerateArray().Select(ReadOnePolicy)]
                 : [],
         };
         rules = rules with { Policies = TimeSeriesRules.Sort(rules.Policies) }; // clients send them in any order
@@ -84,9 +94,7 @@ public sealed record TimeSeriesConfiguration
         return rules;
     }
 
-    /// <summary>Reads a policy as clients send it.</summary>
-    /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
-    public static TimeSeriesPolicy ReadPolicy(JsonElement json)
+    private static TimeSeriesPolicy ReadOnePolicy(JsonElement json)
     {
         string name = json.TryGetProperty("Name"u8, out JsonElement given) ? given.GetString() ?? "" : "";
         return new TimeSeriesPolicy(name, ReadPeriod(json, "AggregationTime") ?? default, ReadPeriod(json, "RetentionTime"));
@@ -96,8 +104,7 @@ public sealed record TimeSeriesConfiguration
     public static bool IsRaw(string policy) => s_raw.Contains(policy, StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Reads a length of time as clients send it; null for ever.</summary>
-    /// <exception cref="InvalidDocumentException">It is none.</exception>
-    public static TimeSeriesPeriod? ReadPeriod(JsonElement json, string member)
+    private static TimeSeriesPeriod? ReadPeriod(JsonElement json, string member)
     {
         if (Object(json, member) is not { } given)
             return null;
@@ -182,7 +189,7 @@ public sealed record TimeSeriesConfiguration
         if (Object(json, "NamedValues") is { } named)
             foreach (JsonProperty collection in named.EnumerateObject())
                 foreach (JsonProperty series in collection.Value.EnumerateObject())
-                    configuration = configuration.With(collection.Name, series.Name, ReadNames(series.Value));
+                    configuration = configuration.With(collection.Name, series.Name, ReadNamesOfValues(series.Value));
         if (configuration.NamedValues.Sum(static one => one.Value.Count) + configuration.Collections.Count > MaxNames)
             throw Invalid($"names more than {MaxNames:N0} collections and series");
         if (json.TryGetProperty("PolicyCheckFrequency"u8, out JsonElement frequency)
@@ -191,9 +198,7 @@ public sealed record TimeSeriesConfiguration
         return configuration;
     }
 
-    /// <summary>Reads names of values as clients send them.</summary>
-    /// <exception cref="InvalidDocumentException">They are none, or too many.</exception>
-    public static IReadOnlyList<string> ReadNames(JsonElement json)
+    private static string[] ReadNamesOfValues(JsonElement json)
     {
         string[] names = json.ValueKind == JsonValueKind.Array
             ? [.. json.EnumerateArray().Select(static name => name.GetString() ?? "")]
