@@ -1,4 +1,5 @@
 using System.Net;
+using System.Net.Sockets;
 using System.Net.Http.Headers;
 using System.Text;
 using System.Text.Json.Nodes;
@@ -7,14 +8,15 @@ namespace Treepie.Torture.Servers;
 
 /// <summary>
 /// Requests of one database of a real server. A request that gets no answer because the server is gone throws
-/// <see cref="HttpRequestException"/> or <see cref="IOException"/>; <see cref="IsGone"/> tells them from faults of the server.
+/// <see cref="HttpRequestException"/>, <see cref="IOException"/> or, where the connection was just made,
+/// <see cref="SocketException"/>; <see cref="IsGone"/> tells them from faults of the server.
 /// </summary>
 internal sealed class DatabaseClient(string url, string database) : IDisposable
 {
     private readonly HttpClient _http = new() { BaseAddress = new Uri(url), Timeout = TimeSpan.FromMinutes(4) };
 
     /// <summary>Whether this is how a request ends whose server was killed.</summary>
-    public static bool IsGone(Exception exception) => exception is HttpRequestException or IOException;
+    public static bool IsGone(Exception exception) => exception is HttpRequestException or IOException or SocketException;
 
     /// <summary>The same server, another database.</summary>
     public DatabaseClient Of(string other) => new(url, other);
