@@ -8,8 +8,9 @@ using Treepie.Writes;
 namespace Treepie.Server.Demo;
 
 /// <summary>
-/// The database <c>demo</c>: Northwind, with the coordinates of every order's city, and some thousand films. The files are those
-/// of <c>samples/</c>, kept inside the assembly so that they are there wherever the server runs. Loading is idempotent: the
+/// The database <c>demo</c>: Northwind, with the coordinates of every order's city, some thousand films, what lies beside them
+/// (<see cref="DemoKinds"/>) and indexes of each kind. The files are those of <c>samples/</c> and the definitions beside this one,
+/// kept inside the assembly so that they are there wherever the server runs. Loading is idempotent: the
 /// document <see cref="AboutId"/> is written last, and once it is there nothing is loaded again, so what a visitor changes or
 /// deletes stays so; a load that was interrupted is completed by the next, which leaves alone what is there.
 /// </summary>
@@ -22,7 +23,7 @@ internal static class DemoData
     public const string AboutId = "about/demo";
 
     private const string DefaultUrl = "http://127.0.0.1:8080";
-    private const string ResourcePrefix = "Demo/";
+    private const string ResourcePrefix = "Demo/", About = ResourcePrefix + "about.json";
 
     /// <summary>
     /// Documents of one batch. One sync each: 15 for the whole sample, which at 2 KB a document keeps under a megabyte in memory.
@@ -46,10 +47,7 @@ internal static class DemoData
         Database database = catalog.Find(DatabaseName) ?? catalog.Create(DatabaseName);
         if (!Holds(database, AboutId))
         {
-            foreach (string resource in Resources())
-                await LoadAsync(database, resource, cancellationToken);
-
-            await DefineIndexesAsync(database, cancellationToken);
+            await FillAsync(database, Resources(), cancellationToken);
             byte[] about = await ReadAboutAsync(cancellationToken);
             await database.WriteAsync(new WriteBatch(database.Options).Put(AboutId, about), cancellationToken);
         }
@@ -58,17 +56,33 @@ internal static class DemoData
     }
 
     /// <summary>Loads Northwind alone into a database.</summary>
-    public static async Task LoadSampleAsync(Database database, CancellationToken cancellationToken)
+    public static Task LoadSampleAsync(Database database, CancellationToken cancellationToken) =>
+        FillAsync(database, Resources().Where(static name => !IsOfMovies(name)), cancellationToken);
+
+    private static async Task FillAsync(Database database, IEnumerable<string> resources, CancellationToken cancellationToken)
     {
-        foreach (string resource in Resources().Where(static name => !name.Contains("movies", StringComparison.Ordinal)))
+        await DemoKinds.ConfigureAsync(database, cancellationToken);
+        bool hasMovies = false;
+        foreach (string resource in resources)
+        {
+            hasMovies |= IsOfMovies(resource);
             await LoadAsync(database, resource, cancellationToken);
-        await DefineIndexesAsync(database, cancellationToken);
+        }
+
+        await DemoKinds.LoadAsync(database, cancellationToken);
+        foreach (string name in typeof(DemoData).Assembly.GetManifestResourceNames())
+            if (name.StartsWith(ResourcePrefix, StringComparison.Ordinal)
+                && name.EndsWith(".json", StringComparison.Ordinal)
+                && name != About
+                && (hasMovies || !IsOfMovies(name)))
+                await DefineIndexAsync(database, name, cancellationToken);
     }
 
-    /// <summary>The index that queries by place go to: where each order went, to whom, by whom.</summary>
-    private static async Task DefineIndexesAsync(Database database, CancellationToken cancellationToken)
+    private static bool IsOfMovies(string resource) => resource.Contains("movies", StringComparison.Ordinal);
+
+    private static async Task DefineIndexAsync(Database database, string resource, CancellationToken cancellationToken)
     {
-        using Stream stream = Open(ResourcePrefix + "orders-by-shipment-location.json");
+        using Stream stream = Open(resource);
         using JsonDocument json = await JsonDocument.ParseAsync(stream, default, cancellationToken);
         database.Indexes.Put(IndexDefinition.FromJson(json.RootElement));
     }
@@ -84,7 +98,11 @@ internal static class DemoData
             string id = IdOf(document)
                 ?? throw new InvalidDataException($"A line of the sample {resource} has no @metadata.@id.");
             if (!Holds(database, id))
+            {
+                if (id.StartsWith("orders/", StringComparison.Ordinal) && DemoKinds.NumberOf(id) <= DemoKinds.OrdersWithHistory)
+                    batch.Put(id, BeforeShipping(line));
                 batch.Put(id, document);
+            }
 
             if (batch.Count == BatchDocuments)
             {
@@ -95,6 +113,14 @@ internal static class DemoData
 
         if (batch.Count > 0)
             await database.WriteAsync(batch, cancellationToken);
+    }
+
+    /// <summary>An order as it was before it was shipped: its first revision.</summary>
+    private static byte[] BeforeShipping(string order)
+    {
+        const string Member = "\"ShippedAt\":";
+        int value = order.IndexOf(Member, StringComparison.Ordinal) + Member.Length;
+        return System.Text.Encoding.UTF8.GetBytes($"{order[..value]}null{order[order.IndexOf(',', value)..]}");
     }
 
     private static bool Holds(Database database, string id)
@@ -143,6 +169,8 @@ internal static class DemoData
               curl '{{url}}/databases/{{DatabaseName}}/docs?id=orders/1-A'
               curl '{{url}}/databases/{{DatabaseName}}/queries' -d '{"Query": "from Orders where ShipTo.City = $city order by Freight as double desc limit 3", "QueryParameters": {"city": "London"} }'
               treepie query "from Movies where search(Extract, 'heist') and Year >= 2010 order by Year as long select Title, Year" --url {{url}} --database {{DatabaseName}} --wait
+              treepie query "from index 'Orders/Totals' where Country = 'France' order by Month" --url {{url}} --database {{DatabaseName}}
+              treepie query "from Companies where Name = 'Alfreds Futterkiste' select timeseries(from StockPrices group by '1 month' select last())" --url {{url}} --database {{DatabaseName}} --wait
               treepie export --url {{url}} --database {{DatabaseName}} --collection Orders --output orders.ndjson.gz
 
             """);
@@ -150,7 +178,7 @@ internal static class DemoData
 
     private static async Task<byte[]> ReadAboutAsync(CancellationToken cancellationToken)
     {
-        using Stream stream = Open(ResourcePrefix + "about.json");
+        using Stream stream = Open(About);
         byte[] about = new byte[stream.Length];
         await stream.ReadExactlyAsync(about, cancellationToken);
         return about;
@@ -159,7 +187,7 @@ internal static class DemoData
     private static IEnumerable<string> Resources() =>
         from name in typeof(DemoData).Assembly.GetManifestResourceNames()
         where name.StartsWith(ResourcePrefix, StringComparison.Ordinal) && name.EndsWith(".ndjson.gz", StringComparison.Ordinal)
-        orderby name.Contains("movies", StringComparison.Ordinal), name
+        orderby IsOfMovies(name), name
         select name;
 
     private static Stream Open(string resource) =>

@@ -18,6 +18,8 @@ public sealed class DemoTests
             Assert.Equal(7150, await CountAsync(server));
             Assert.Contains("treepie query", server.Output, StringComparison.Ordinal);
             await AllOrdersHaveALocationAsync(server);
+            await IndexesComputeAsync(server);
+            await WhatLiesBesideDocumentsIsThereAsync(server);
             await DeleteAsync(server, "orders/7-A");
             Assert.Equal(0, await server.StopAsync());
         }
@@ -53,6 +55,41 @@ public sealed class DemoTests
         Assert.Equal(830, answer.Total);
         foreach (JsonElement order in answer.Results)
             Assert.True(answer.Includes.TryGetProperty(order.GetProperty("Company").GetString() ?? "", out _));
+    }
+
+    private static async Task IndexesComputeAsync(ServerProcess server)
+    {
+        QueryAnswer totals = await QueryAnswer.AskAsync(
+            server.Http, "demo", "from index 'Orders/Totals' where Country = 'France' order by Month");
+        Assert.Equal(23, totals.Total);
+        Assert.Equal("1996-07", totals.Results[0].GetProperty("Month").GetString());
+        Assert.Equal(77, totals.Results.Sum(static month => month.GetProperty("Orders").GetInt32()));
+        QueryAnswer ofCompany = await QueryAnswer.AskAsync(
+            server.Http, "demo", "from index 'Orders/ByCompany' where search(Company, 'alfreds')");
+        Assert.Equal(6, ofCompany.Total);
+        Assert.All(ofCompany.Results, static order => Assert.Equal("companies/1-A", order.GetProperty("Company").GetString()));
+        QueryAnswer films = await QueryAnswer.AskAsync(
+            server.Http, "demo", "from index 'Movies/Search' where search(Text, 'clooney heist') and Decade = 2000 order by score()");
+        Assert.Equal("Ocean's Eleven", films.Results[0].GetProperty("Title").GetString());
+    }
+
+    private static async Task WhatLiesBesideDocumentsIsThereAsync(ServerProcess server)
+    {
+        CancellationToken stop = TestContext.Current.CancellationToken;
+        string picture = await server.Http.GetStringAsync("/databases/demo/attachments?id=products/3-A&name=picture.svg", stop);
+        Assert.StartsWith("<svg", picture, StringComparison.Ordinal);
+        using JsonDocument likes = JsonDocument.Parse(
+            await server.Http.GetStringAsync("/databases/demo/counters?docId=products/3-A&counter=likes", stop));
+        Assert.Equal(13, likes.RootElement.GetProperty("Counters")[0].GetProperty("TotalValue").GetInt64());
+        using JsonDocument revisions = JsonDocument.Parse(
+            await server.Http.GetStringAsync("/databases/demo/revisions?id=orders/1-A", stop));
+        JsonElement[] versions = [.. revisions.RootElement.GetProperty("Results").EnumerateArray()];
+        Assert.Equal(
+            [JsonValueKind.String, JsonValueKind.Null], versions.Select(static one => one.GetProperty("ShippedAt").ValueKind));
+        QueryAnswer prices = await QueryAnswer.AskAsync(
+            server.Http, "demo",
+            "from Companies where id() = 'companies/1-A' select timeseries(from StockPrices group by '1 month' select last())");
+        Assert.Equal(12, prices.Results[0].GetProperty("timeseries").GetProperty("Results").GetArrayLength());
     }
 
     private static async Task<long> CountAsync(ServerProcess server)
