@@ -23,7 +23,9 @@ internal static class DemoKinds
 
     private static readonly DateTime _firstDay = new(2025, 1, 1, 0, 0, 0, DateTimeKind.Utc);
 
-    /// <summary>Sets what the database keeps of changes, and how values of the time series are called: before documents come.</summary>
+    /// <summary>
+    /// Sets what the database keeps of changes, and how values of the time series are called: before documents come.
+    /// </summary>
     public static async Task ConfigureAsync(Database database, CancellationToken cancellationToken)
     {
         await database.Revisions.ConfigureAsync(

@@ -70,6 +70,7 @@ internal static class AccessLevels
         DELETE /databases/{database}/indexes DatabaseReadWrite
         DELETE /databases/{database}/indexes/errors DatabaseReadWrite
         DELETE /databases/{database}/queries DatabaseReadWrite
+        GET /admin/activity Operator
         GET /admin/certificates Operator
         GET /admin/databases DatabaseAdmin of name=
         GET /admin/health Operator
