@@ -43,13 +43,12 @@ internal sealed class CompiledScript : Script
     public override void Call(
         string function, in ScriptCall call, IScriptHost host, IBufferWriter<byte> output, CancellationToken cancellationToken)
     {
+        if (!_idle.TryTake(out ScriptEngine? engine))
+            engine = new ScriptEngine(_program, _limits);
         // One that fails may be left in the middle of something: only others are used again.
         bool reusable = false;
-        ScriptEngine? engine = null;
         try
         {
-            if (!_idle.TryTake(out engine))
-                engine = new ScriptEngine(_program, _limits);
             engine.Call(function, call, host, output, cancellationToken);
             reusable = _idle.Count < Environment.ProcessorCount;
         }
@@ -61,16 +60,12 @@ internal sealed class CompiledScript : Script
         {
             throw new ScriptException(limit, error);
         }
-        catch (InvalidOperationException error) when (engine is null)
-        {
-            throw new ScriptException(error.Message, error);
-        }
         finally
         {
-            if (reusable && engine is not null)
+            if (reusable)
                 _idle.Add(engine);
             else
-                engine?.Dispose();
+                engine.Dispose();
         }
     }
 
@@ -82,6 +77,12 @@ internal sealed class CompiledScript : Script
         try
         {
             Prepared<Acornima.Ast.Script> program = Engine.PrepareScript(text.ToString(), strict: true);
+            if (program.Program?.Body is not { } statements
+                || statements.Count != functions.Count
+                || statements.Any(static one => one is not FunctionDeclaration))
+                throw new ScriptException(
+                    "The script cannot be read: a '}' of it closes the function that it is the body of. Remove it.", 1, 1,
+                    isSyntax: true);
             if (program.Program?.DescendantNodes().OfType<BigIntLiteral>().FirstOrDefault() is { } number)
             {
                 (int line, int column) = PlaceOf(functions, number.Location.Start.Line, number.Location.Start.Column);

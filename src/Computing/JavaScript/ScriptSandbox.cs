@@ -41,9 +41,8 @@ internal sealed class ScriptSandbox : IDisposable
     /// <param name="limits">Limits of the programs, and of each call later.</param>
     /// <param name="define">Defines the functions of the purpose.</param>
     /// <param name="prelude">A program that is run before the others, where the language can still be changed.</param>
-    /// <param name="programs">What is run once, now.</param>
+    /// <param name="programs">Declarations of functions, whose bodies run in calls alone.</param>
     /// <exception cref="JintException">A program failed.</exception>
-    /// <exception cref="InvalidOperationException">A program took too long.</exception>
     public ScriptSandbox(
         ScriptLimits limits, Action<Engine> define, string prelude, IEnumerable<Prepared<Acornima.Ast.Script>> programs)
     {
@@ -65,30 +64,19 @@ internal sealed class ScriptSandbox : IDisposable
         LengthGuards.Put(Engine, limits.MaxLength);
         SharedFunctions.Put(Engine, limits);
         define(Engine);
-        TimeSpan patience = limits.MaxTime * ScriptLimits.BusyFactor; // the first engine of a process is slow to be made
-        _deadline.Begin(patience, CancellationToken.None);
         try
         {
+            // Without a deadline: nothing of the user runs here, and the first engine of a process is slow to be made.
             Engine.Execute(Remove);
             Engine.Execute(prelude);
             foreach (Prepared<Acornima.Ast.Script> program in programs)
                 Engine.Execute(program);
             Engine.Execute(Freeze);
         }
-        catch (TimeoutException error)
-        {
-            Engine.Dispose();
-            throw new InvalidOperationException(
-                $"What stands outside of the functions of the script took more than {patience.TotalMilliseconds:0} ms.", error);
-        }
         catch
         {
             Engine.Dispose();
             throw;
-        }
-        finally
-        {
-            _deadline.End();
         }
     }
 

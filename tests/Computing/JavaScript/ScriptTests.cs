@@ -108,6 +108,17 @@ public sealed class ScriptTests
         Assert.Equal((line, column), (error.Line, error.Column));
     }
 
+    [Theory]
+    [InlineData("} while (true) { } {")]
+    [InlineData("} function other() {")]
+    [InlineData("} Object.prototype.a = 1; {")]
+    public void A_body_does_not_leave_its_function(string body)
+    {
+        ScriptException error = Assert.Throws<ScriptException>(() => Compile(body));
+        Assert.True(error.IsSyntax, error.Message);
+        Assert.Contains("'}'", error.Message, StringComparison.Ordinal);
+    }
+
     [Fact]
     public void An_error_says_where_it_was_thrown()
     {

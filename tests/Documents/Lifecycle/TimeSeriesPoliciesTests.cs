@@ -158,7 +158,7 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
     public void Policies_that_do_not_go_together_are_refused(string json, string expected) => Assert.Contains(
         expected,
         Assert.Throws<InvalidDocumentException>(
-            () => TimeSeriesConfiguration.ReadRules("Users", JsonDocument.Parse(json).RootElement)).Message,
+            () => TimeSeriesConfiguration.Read(JsonDocument.Parse($"{{\"Collections\":{{\"Users\":{json}}}}}").RootElement)).Message,
         StringComparison.Ordinal);
 
     [Fact]
