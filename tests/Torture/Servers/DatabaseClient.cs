@@ -1,6 +1,6 @@
 using System.Net;
-using System.Net.Sockets;
 using System.Net.Http.Headers;
+using System.Net.Sockets;
 using System.Text;
 using System.Text.Json.Nodes;
 
