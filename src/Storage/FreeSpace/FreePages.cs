@@ -16,7 +16,8 @@ namespace Treepie.Storage.FreeSpace;
 /// until it is unpinned. 3. Every page from <see cref="FormatLimits.FirstDataPage"/> to <see cref="PageCount"/> is live, free or
 /// held; none beyond is. 4. A group that is not loaded is as the last durable checkpoint has it. 5. No group below <c>_hint</c>
 /// that is loaded has a free page. 6. Freeing reads nothing: the groups of the pages were loaded before. 7. Memory holds nothing
-/// of a page that is free: whatever the page becomes next, nobody reads what it was.
+/// of a page that is free: whatever the page becomes next, nobody reads what it was. 8. A group covers whole words of one bitmap
+/// page; each group has a dirty bit for each of the two places its bitmap page is written to.
 /// </remarks>
 internal sealed class FreePages
 {
@@ -42,6 +43,10 @@ internal sealed class FreePages
     public FreePages(
         long pageCount, long livePages, LoadGroup load, Action<PageRun> forget, int pagesPerGroup = FormatLimits.PagesPerBitmap)
     {
+        Debug.Assert(
+            pagesPerGroup > 0 && pagesPerGroup % PageGroup.BitsPerWord == 0
+                && pagesPerGroup <= PageGroup.Words * PageGroup.BitsPerWord,
+            "8: a group is whole words of one bitmap page");
         _load = load;
         _forget = forget;
         _pagesPerGroup = pagesPerGroup;
@@ -87,6 +92,7 @@ internal sealed class FreePages
     /// </summary>
     public long Allocate(int pages)
     {
+        Debug.Assert(pages > 0, "1: a run has pages");
         long first = pages == 1 ? FindSingle() : FindRun(pages);
         if (first < 0)
         {
@@ -95,7 +101,10 @@ internal sealed class FreePages
         }
 
         bool isNew = SetLive(new PageRun(first, pages));
-        Debug.Assert(isNew, "Invariant 1: a page is given out once.");
+        Debug.Assert(isNew, "1: a page in use is not given out again");
+        Debug.Assert(
+            first >= FormatLimits.FirstDataPage && first + pages <= PageCount, "3: only pages of the data file are given out");
+        Debug.Assert(_freeLoaded >= 0 && _freeNotLoaded >= 0, "3: no more pages are given out than are free");
         return first;
     }
 
@@ -105,7 +114,9 @@ internal sealed class FreePages
     /// </summary>
     public void Return(PageRun run)
     {
-        ClearLive(run);
+        bool wereLive = ClearLive(run);
+        Debug.Assert(wereLive, "1: only pages in use are given back");
+        Debug.Assert(run.First + run.Pages <= PageCount, "3: no page beyond the end is in use");
         if (run.First + run.Pages != PageCount)
         {
             SetFree(run);
@@ -224,10 +235,13 @@ internal sealed class FreePages
             long end = Math.Max(first + group.FindLastNotFree(index + 1) + 1, FormatLimits.FirstDataPage);
             for (long page = end; page < PageCount; page++)
             {
-                group.ClearFree((int)(page - first));
+                bool wasFree = group.ClearFree((int)(page - first));
+                Debug.Assert(wasFree, "3: only free pages are taken off the end");
                 MarkDirty(page);
                 _freeLoaded--;
             }
+
+            Debug.Assert(_freeLoaded >= 0, "3: free pages are counted once");
 
             if (end == PageCount)
                 return;
@@ -249,6 +263,7 @@ internal sealed class FreePages
     /// </summary>
     public bool TakeDirty(int group, int place)
     {
+        Debug.Assert(place is 0 or 1, "8: a bitmap page has two places");
         GrowDirty(group);
         int bit = 1 << place;
         bool dirty = (_dirty[group] & bit) != 0;
@@ -268,6 +283,7 @@ internal sealed class FreePages
     /// <summary>Makes a group be written again: after a checkpoint that failed.</summary>
     public void MarkDirty(int group, int place)
     {
+        Debug.Assert(place is 0 or 1, "8: a bitmap page has two places");
         GrowDirty(group);
         _dirty[group] |= (byte)(1 << place);
     }
@@ -294,10 +310,12 @@ internal sealed class FreePages
                 continue;
 
             _hint = group;
+            AssertNoneFreeBelowHint();
             return First(group) + index;
         }
 
         _hint = BitmapPages;
+        AssertNoneFreeBelowHint();
         return -1;
     }
 
@@ -344,7 +362,7 @@ internal sealed class FreePages
         bool wereLive = true;
         for (long page = run.First; page < run.First + run.Pages; page++)
         {
-            Debug.Assert(IsLoaded((int)(page / _pagesPerGroup)), "Invariant 6: the groups of freed pages are loaded.");
+            Debug.Assert(IsLoaded((int)(page / _pagesPerGroup)), "6: the groups of freed pages are loaded");
             bool wasLive = Group(page, out int index).ClearLive(index);
             wereLive &= wasLive;
             if (wasLive)
@@ -352,11 +370,14 @@ internal sealed class FreePages
             MarkDirty(page);
         }
 
+        Debug.Assert(LivePages >= 0, "1: pages in use are counted once");
         return wereLive;
     }
 
     private void SetFree(PageRun run)
     {
+        Debug.Assert(
+            run.First >= FormatLimits.FirstDataPage && run.First + run.Pages <= PageCount, "3: no page beyond the end is free");
         _forget(run); // invariant 7
         for (long page = run.First; page < run.First + run.Pages; page++)
         {
@@ -403,6 +424,13 @@ internal sealed class FreePages
     }
 
     private long First(int group) => (long)group * _pagesPerGroup;
+
+    [Conditional("DEBUG")]
+    private void AssertNoneFreeBelowHint()
+    {
+        for (int group = Math.Min(_hint, _groups.Length) - 1; group >= 0; group--)
+            Debug.Assert(_groups[group] is not { FreeCount: > 0 }, "5: no loaded group below the hint has a free page");
+    }
 
     private void MarkDirty(long page)
     {

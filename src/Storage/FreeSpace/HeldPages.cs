@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 
 namespace Treepie.Storage.FreeSpace;
@@ -9,6 +10,8 @@ namespace Treepie.Storage.FreeSpace;
 /// <remarks>
 /// So one reader keeps at most one version of each page, however much is written while it is open: of all versions a page ever
 /// had one at most has the reader's snapshot in its interval. And a reader costs no time while it stays.
+/// Invariants. 1. A page is freed no earlier than it is born. 2. The snapshot that a run is kept under sees it: it lies in
+/// [birth, freed). 3. The pages of a bucket are those of its runs; a bucket kept for reuse is empty. 4. Snapshots ascend.
 /// </remarks>
 internal sealed class HeldPages
 {
@@ -26,13 +29,20 @@ internal sealed class HeldPages
     private readonly List<Held> _recent = [];
 
     /// <summary>Pages freed by a transaction; <see cref="Reclaim"/> decides.</summary>
-    public void Add(PageRun run, long birth, long freed) => _recent.Add(new Held(run, birth, freed));
+    public void Add(PageRun run, long birth, long freed)
+    {
+        Debug.Assert(run.Pages > 0 && birth <= freed, "1: a page is freed no earlier than it is born");
+        _recent.Add(new Held(run, birth, freed));
+    }
 
     /// <summary>
     /// Pages freed by a transaction long ago, which only named snapshots saw until one dropped the last of these.
     /// </summary>
-    public void AddUnpinned(PageRun run, long birth, long freed, long dropped) =>
+    public void AddUnpinned(PageRun run, long birth, long freed, long dropped)
+    {
+        Debug.Assert(birth <= freed && freed <= dropped, "1: a page is unpinned no earlier than it is freed");
         _unpinned.Add((new Held(run, birth, freed), dropped));
+    }
 
     /// <summary>Pages kept under one of these snapshots, which are sorted.</summary>
     public long CountUnder(ReadOnlySpan<long> snapshots)
@@ -51,6 +61,7 @@ internal sealed class HeldPages
     /// </summary>
     public void Reclaim(ReadOnlySpan<long> snapshots, long durable, long heldUpTo, List<PageRun> released)
     {
+        AssertAscending(snapshots);
         TakeUnpinned(durable);
         TakeGone(snapshots);
         if (heldUpTo < 0)
@@ -111,8 +122,17 @@ internal sealed class HeldPages
             _kept = null;
         }
 
+        Debug.Assert(held.Birth <= snapshot && snapshot < held.Freed, "2: the snapshot that keeps a page sees it");
+        Debug.Assert(bucket.Runs.Count > 0 || bucket.Pages == 0, "3: an empty bucket keeps no page");
         bucket.Runs.Add(held);
         bucket.Pages += held.Run.Pages;
+    }
+
+    [Conditional("DEBUG")]
+    private static void AssertAscending(ReadOnlySpan<long> snapshots)
+    {
+        for (int i = 1; i < snapshots.Length; i++)
+            Debug.Assert(snapshots[i - 1] <= snapshots[i], "4: snapshots ascend");
     }
 
     private readonly record struct Held(PageRun Run, long Birth, long Freed);

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using Treepie.Storage.Format;
 
@@ -7,6 +8,10 @@ namespace Treepie.Storage.FreeSpace;
 /// The pages one bitmap page speaks of: which are in use, and which can be given out. A page that is neither is held by someone
 /// who still sees it.
 /// </summary>
+/// <remarks>
+/// Invariants. 1. No page is both in use and free. 2. <see cref="FreeCount"/> is the number of free pages. 3. No word below
+/// <c>_firstFreeWord</c> has a free page. 4. There is no run of <c>_noRunOf</c> free pages or more.
+/// </remarks>
 internal sealed class PageGroup
 {
     /// <summary>Words of a bitmap page.</summary>
@@ -33,6 +38,7 @@ internal sealed class PageGroup
     /// <summary>Takes the bits of pages in use; all others from one index up to another are free.</summary>
     public void Load(ReadOnlySpan<ulong> live, int firstPage, int endPage)
     {
+        Debug.Assert(firstPage <= endPage && endPage <= Words * BitsPerWord, "2: a group has no more pages than bits");
         live.CopyTo(_live);
         FreeCount = 0;
         _noRunOf = int.MaxValue;
@@ -70,6 +76,7 @@ internal sealed class PageGroup
     /// <summary>Lets a page be given out; false if it could be.</summary>
     public bool SetFree(int index)
     {
+        Debug.Assert(!IsSet(_live, index), "1: a page in use is not free");
         if (IsSet(_free, index))
             return false;
 
@@ -88,6 +95,7 @@ internal sealed class PageGroup
 
         _free[index / BitsPerWord] &= ~(1UL << index);
         FreeCount--;
+        Debug.Assert(FreeCount >= 0, "2: free pages are counted once");
         return true;
     }
 
@@ -100,9 +108,11 @@ internal sealed class PageGroup
                 continue;
 
             _firstFreeWord = word;
+            Debug.Assert((_free[word] & _live[word]) == 0, "1: no page is both in use and free");
             return (word * BitsPerWord) + BitOperations.TrailingZeroCount(_free[word]);
         }
 
+        Debug.Assert(FreeCount == 0, "3: free pages are not below the first word with one");
         _firstFreeWord = Words;
         return -1;
     }
@@ -120,7 +130,11 @@ internal sealed class PageGroup
             int start = word * BitsPerWord;
             int head = BitOperations.TrailingZeroCount(~free);
             if (run + head >= length)
+            {
+                Debug.Assert(IsFree(start - run) && IsFree(start - run + length - 1), "2: a run consists of free pages");
                 return start - run;
+            }
+
             if (head == BitsPerWord)
             {
                 run += BitsPerWord;
