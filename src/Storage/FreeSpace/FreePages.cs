@@ -4,19 +4,19 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.FreeSpace;
 
 /// <summary>
-/// Which pages hold something. A page is visible to snapshots in [birth, freed) and is given out again as soon as no
-/// snapshot that is open (by a reader, by the last durable checkpoint, by a checkpoint under way) lies in that interval:
-/// a reader open for a year holds back the pages it can see and no others (see <see cref="HeldPages"/>). The lowest free page is
-/// given out first, so that the end of the file becomes free where less is stored. For the one writer only.
+/// The free list: which pages are in use. A page is visible to snapshots in [birth, freed) and is reused as soon as no open
+/// snapshot (of a reader, the last durable checkpoint or a running checkpoint) lies in that interval: a reader that stays open
+/// for a year holds back the pages it can see and no others (see <see cref="HeldPages"/>). The lowest free page is allocated
+/// first, so that the end of the file becomes free when the store shrinks. For the one writer only.
 /// </summary>
 /// <remarks>
-/// Bitmap pages are read when a page of theirs is first given out or freed, so that opening costs the same for any amount of
-/// data. Invariants. 1. A page in use by the newest state is live. 2. A page that was freed but can still be seen is neither live
-/// nor free and is in exactly one place of <see cref="HeldPages"/>, or retired. A page that a named snapshot sees counts as live
+/// A bitmap page is read when one of its pages is first allocated or freed, so the cost of opening does not depend on the amount
+/// of data. Invariants. 1. A page in use by the newest state is live. 2. A page that is freed but still visible is neither live
+/// nor free; it is in exactly one place of <see cref="HeldPages"/>, or retired. A page that a named snapshot sees counts as live
 /// until it is unpinned. 3. Every page from <see cref="FormatLimits.FirstDataPage"/> to <see cref="PageCount"/> is live, free or
 /// held; none beyond is. 4. A group that is not loaded is as the last durable checkpoint has it. 5. No group below <c>_hint</c>
-/// that is loaded has a free page. 6. Freeing reads nothing: the groups of the pages were loaded before. 7. Memory holds nothing
-/// of a page that is free: whatever the page becomes next, nobody reads what it was. 8. A group covers whole words of one bitmap
+/// that is loaded has a free page. 6. Freeing does no I/O: the groups of the pages are loaded before. 7. No cache holds content
+/// of a free page: whatever the page becomes next, nobody reads its old content. 8. A group covers whole words of one bitmap
 /// page; each group has a dirty bit for each of the two places its bitmap page is written to.
 /// </remarks>
 internal sealed class FreePages
@@ -35,9 +35,9 @@ internal sealed class FreePages
 
     /// <param name="pageCount">Pages of the last checkpoint.</param>
     /// <param name="livePages">How many of them are in use.</param>
-    /// <param name="load">Fetches their bits when needed.</param>
-    /// <param name="forget">Drops what memory holds of pages; called for each run that becomes free, whoever frees it and
-    /// why.</param>
+    /// <param name="load">Reads the bits of a group on first use.</param>
+    /// <param name="forget">Drops cached content of pages; called for each run that becomes free, for whatever
+    /// reason.</param>
     /// <param name="pagesPerGroup">Pages that one bitmap page covers, a multiple of 64; see
     /// <see cref="Files.World.PagesPerBitmap"/>.</param>
     public FreePages(
@@ -59,19 +59,19 @@ internal sealed class FreePages
     /// <summary>Fills in the bits of a group as of the last durable checkpoint.</summary>
     public delegate void LoadGroup(int group, Span<ulong> live);
 
-    /// <summary>Pages ever given out, counted from 0, less those at the end that were taken off.</summary>
+    /// <summary>Pages of the data file that were ever allocated, counted from 0; <see cref="TrimEnd"/> lowers it.</summary>
     public long PageCount { get; private set; }
 
-    /// <summary>Pages in use, bitmaps and those kept for named snapshots among them.</summary>
+    /// <summary>Pages in use, including bitmaps and pages kept for named snapshots.</summary>
     public long LivePages { get; private set; }
 
-    /// <summary>Pages that can be given out at once.</summary>
+    /// <summary>Pages that can be allocated now.</summary>
     public long FreeCount => _freeLoaded + _freeNotLoaded;
 
-    /// <summary>Pages that are not in use and cannot be given out yet.</summary>
+    /// <summary>Pages that are not in use but cannot be reused yet.</summary>
     public HeldPages Held { get; } = new();
 
-    /// <summary>Bitmap pages needed for all pages.</summary>
+    /// <summary>Number of bitmap pages that cover all pages.</summary>
     public int BitmapPages => (int)((PageCount + _pagesPerGroup - 1) / _pagesPerGroup);
 
     /// <summary>Pages that one bitmap page covers.</summary>
@@ -88,7 +88,7 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// Gives out pages side by side; returns the first. The file must hold <see cref="PageCount"/> pages before they are used.
+    /// Allocates a run of pages; returns the first. The file must hold <see cref="PageCount"/> pages before they are used.
     /// </summary>
     public long Allocate(int pages)
     {
@@ -109,8 +109,8 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// Takes back pages that nobody ever saw. Those at the end were never given out then: a command that asked for more than the
-    /// disk has leaves the next one asking for no more than it needs.
+    /// Takes back pages that no snapshot has seen. A run at the end lowers <see cref="PageCount"/> again, so that a command that
+    /// needed more than the disk has does not make the next command need a larger file.
     /// </summary>
     public void Return(PageRun run)
     {
@@ -128,8 +128,8 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// Reads the bits of these pages, so that freeing them needs no I/O (invariant 6). What that throws has changed nothing;
-    /// whoever is going to free pages asks for it where an error still undoes the command alone.
+    /// Reads the bits of these pages, so that freeing them needs no I/O (invariant 6). An exception leaves everything unchanged;
+    /// call this where an error undoes only the current command.
     /// </summary>
     public void Load(PageRun run)
     {
@@ -138,10 +138,10 @@ internal sealed class FreePages
             _ = Group(group);
     }
 
-    /// <summary>The newest state no longer uses these pages; they stay held until <see cref="Reclaim"/> lets them go.</summary>
+    /// <summary>The newest state no longer uses these pages; they stay held until <see cref="Reclaim"/> frees them.</summary>
     /// <remarks>
-    /// Pages that are not in use have been given free by somebody else: two places of a damaged file refer to them. They are not
-    /// given out a second time, which would spread the damage; a check names them.
+    /// Pages that are already not in use were freed elsewhere: two places of a damaged file refer to them. They are not reused,
+    /// which would spread the damage; a check reports them.
     /// </remarks>
     public void Free(PageRun run, long birth, long freed)
     {
@@ -150,9 +150,9 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// As <see cref="Free"/>, for pages that an earlier transaction freed and only a named snapshot saw, which
-    /// <paramref name="dropped"/> dropped: a recovery must not find them needed, so a checkpoint has to contain that transaction
-    /// first.
+    /// As <see cref="Free"/>, for pages that an earlier transaction freed and that only a named snapshot saw, which transaction
+    /// <paramref name="dropped"/> dropped. They are reused only after a checkpoint contains that transaction: until then a
+    /// recovery may need them.
     /// </summary>
     public void FreeUnpinned(PageRun run, long birth, long freed, long dropped)
     {
@@ -161,8 +161,8 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// Pages that no snapshot ever sees (bitmaps) and that the last checkpoint names: no longer in use, but not to be given out
-    /// before <see cref="FreeRetired"/>.
+    /// Pages that no snapshot ever sees (bitmaps) but that the last checkpoint refers to: no longer in use, and not reused before
+    /// <see cref="FreeRetired"/>.
     /// </summary>
     public void Retire(PageRun run)
     {
@@ -170,7 +170,7 @@ internal sealed class FreePages
         _retired.Add(run);
     }
 
-    /// <summary>A checkpoint that does not name them is durable.</summary>
+    /// <summary>Frees the retired pages: a checkpoint that does not refer to them is durable.</summary>
     public void FreeRetired()
     {
         foreach (PageRun run in _retired)
@@ -178,7 +178,7 @@ internal sealed class FreePages
         _retired.Clear();
     }
 
-    /// <summary>Lets go of pages that no snapshot sees; see <see cref="HeldPages.Reclaim"/>.</summary>
+    /// <summary>Frees the held pages that no snapshot sees; see <see cref="HeldPages.Reclaim"/>.</summary>
     public void Reclaim(ReadOnlySpan<long> snapshots, long durable, long heldUpTo, List<PageRun> released)
     {
         Held.Reclaim(snapshots, durable, heldUpTo, released);
@@ -186,14 +186,14 @@ internal sealed class FreePages
             SetFree(run);
     }
 
-    /// <summary>Marks pages as in use while frames of the journal are read.</summary>
+    /// <summary>Marks pages as in use while recovery reads the journal.</summary>
     public void LoadLive(PageRun run)
     {
         PageCount = Math.Max(PageCount, run.First + run.Pages);
         SetLive(run);
     }
 
-    /// <summary>Marks a page as no longer in use while frames of the journal are read.</summary>
+    /// <summary>Marks a page as no longer in use while recovery reads the journal.</summary>
     public void LoadDead(long page)
     {
         PageCount = Math.Max(PageCount, page + 1);
@@ -204,8 +204,8 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// After the frames are read: pages beyond those of the checkpoint that are not in use are free, but for those freed since,
-    /// which it may refer to.
+    /// After recovery has read the journal: pages beyond those of the checkpoint that are not in use become free, except those
+    /// freed since the checkpoint, which it may refer to.
     /// </summary>
     public void FinishLoad(long pageCount, IReadOnlyCollection<PageRun> freedSince, long transaction)
     {
@@ -224,7 +224,7 @@ internal sealed class FreePages
     }
 
     /// <summary>
-    /// Takes free pages off the end: they count as never given out afterwards. Costs what it takes off, and one look otherwise.
+    /// Removes free pages from the end; afterwards they count as never allocated. The cost is proportional to the pages removed.
     /// </summary>
     public void TrimEnd()
     {
@@ -252,14 +252,14 @@ internal sealed class FreePages
         }
     }
 
-    /// <summary>Whether the bits of a group are in memory; otherwise they are those on disk.</summary>
+    /// <summary>Whether the bits of a group are in memory; otherwise they are as on disk.</summary>
     public bool IsLoaded(int group) => group < _groups.Length && _groups[group] is not null;
 
-    /// <summary>Copies the bits of pages in use of a group as of now.</summary>
+    /// <summary>Copies the current bits of a group's pages in use.</summary>
     public void CopyBitmap(int group, Span<ulong> words) => Group(group).Live.CopyTo(words);
 
     /// <summary>
-    /// Whether a group changed since its bitmap page in one of the two places (0 or 1) was written; notes that it is written now.
+    /// Whether a group changed since its bitmap page in one of the two places (0 or 1) was written; marks it as written.
     /// </summary>
     public bool TakeDirty(int group, int place)
     {
@@ -280,7 +280,7 @@ internal sealed class FreePages
         return false;
     }
 
-    /// <summary>Makes a group be written again: after a checkpoint that failed.</summary>
+    /// <summary>Has a group written again, after a checkpoint failed.</summary>
     public void MarkDirty(int group, int place)
     {
         Debug.Assert(place is 0 or 1, "8: a bitmap page has two places");
@@ -288,7 +288,7 @@ internal sealed class FreePages
         _dirty[group] |= (byte)(1 << place);
     }
 
-    /// <summary>Makes every group be written to a place: it is a new one, or nobody knows what a crash left there.</summary>
+    /// <summary>Has every group written to a place that is new, or whose content after a crash is unknown.</summary>
     public void MarkAllDirty(int place)
     {
         for (int group = Math.Max(_dirty.Length, BitmapPages) - 1; group >= 0; group--)
@@ -356,7 +356,7 @@ internal sealed class FreePages
         return isNew;
     }
 
-    /// <summary>False where one of them was not in use.</summary>
+    /// <summary>False if one of them was not in use.</summary>
     private bool ClearLive(PageRun run)
     {
         bool wereLive = true;

@@ -4,31 +4,31 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.FreeSpace;
 
 /// <summary>
-/// Pages that the newest state does not use and that somebody may still see. A page is seen by the snapshots in [birth, freed);
-/// it is kept under one open snapshot that sees it, and looked at again when that one has gone.
+/// Pages that the newest state does not use but that an open snapshot may still see. The snapshots in [birth, freed) see a page;
+/// it is kept under one open snapshot that sees it, and examined again when that snapshot is closed.
 /// </summary>
 /// <remarks>
-/// So one reader keeps at most one version of each page, however much is written while it is open: of all versions a page ever
-/// had one at most has the reader's snapshot in its interval. And a reader costs no time while it stays.
+/// So one reader keeps at most one version of each page, however much is written while it is open: at most one version of a page
+/// has the reader's snapshot in its interval. An open reader costs no time.
 /// Invariants. 1. A page is freed no earlier than it is born. 2. The snapshot that a run is kept under sees it: it lies in
 /// [birth, freed). 3. The pages of a bucket are those of its runs; a bucket kept for reuse is empty. 4. Snapshots ascend.
 /// </remarks>
 internal sealed class HeldPages
 {
     /// <summary>
-    /// Runs that an emptied bucket may have room for, to be used again: one for each page between two checkpoints of an ordinary
-    /// store.
+    /// Largest capacity, in runs, of an emptied bucket that is kept for reuse: about one run for each page that an ordinary store
+    /// frees between two checkpoints.
     /// </summary>
-    private const int MostKept = 1 << 16;
+    private const int MaxReusedCapacity = 1 << 16;
 
     private readonly Dictionary<long, Bucket> _bySnapshot = [];
-    private Bucket? _kept;
-    private readonly List<long> _gone = [];
+    private Bucket? _reusable;
+    private readonly List<long> _closed = [];
     private readonly List<Held> _byCheckpoint = [];
     private readonly List<(Held Held, long Dropped)> _unpinned = [];
     private readonly List<Held> _recent = [];
 
-    /// <summary>Pages freed by a transaction; <see cref="Reclaim"/> decides.</summary>
+    /// <summary>Adds pages that a transaction freed; <see cref="Reclaim"/> decides when they are reused.</summary>
     public void Add(PageRun run, long birth, long freed)
     {
         Debug.Assert(run.Pages > 0 && birth <= freed, "1: a page is freed no earlier than it is born");
@@ -36,7 +36,8 @@ internal sealed class HeldPages
     }
 
     /// <summary>
-    /// Pages freed by a transaction long ago, which only named snapshots saw until one dropped the last of these.
+    /// Adds pages freed by an earlier transaction that only named snapshots saw, until transaction <paramref name="dropped"/>
+    /// dropped the last of these snapshots.
     /// </summary>
     public void AddUnpinned(PageRun run, long birth, long freed, long dropped)
     {
@@ -44,7 +45,7 @@ internal sealed class HeldPages
         _unpinned.Add((new Held(run, birth, freed), dropped));
     }
 
-    /// <summary>Pages kept under one of these snapshots, which are sorted.</summary>
+    /// <summary>Number of pages kept under one of these snapshots, which ascend.</summary>
     public long CountUnder(ReadOnlySpan<long> snapshots)
     {
         long pages = 0;
@@ -55,15 +56,15 @@ internal sealed class HeldPages
     }
 
     /// <summary>
-    /// Lets go of pages that no snapshot sees. <paramref name="snapshots"/> is sorted; <paramref name="durable"/> is the last
-    /// transaction of the last checkpoint; pages born up to <paramref name="heldUpTo"/> stay in any case (a checkpoint is writing
-    /// them).
+    /// Releases pages that no snapshot sees. <paramref name="snapshots"/> ascend; <paramref name="durable"/> is the last
+    /// transaction of the last checkpoint; pages born up to <paramref name="heldUpTo"/> stay held because a checkpoint is writing
+    /// them (-1: none is).
     /// </summary>
     public void Reclaim(ReadOnlySpan<long> snapshots, long durable, long heldUpTo, List<PageRun> released)
     {
         AssertAscending(snapshots);
         TakeUnpinned(durable);
-        TakeGone(snapshots);
+        TakeClosed(snapshots);
         if (heldUpTo < 0)
         {
             _recent.AddRange(_byCheckpoint);
@@ -98,19 +99,19 @@ internal sealed class HeldPages
         }
     }
 
-    private void TakeGone(ReadOnlySpan<long> snapshots)
+    private void TakeClosed(ReadOnlySpan<long> snapshots)
     {
-        _gone.Clear();
+        _closed.Clear();
         foreach (long snapshot in _bySnapshot.Keys)
             if (snapshots.BinarySearch(snapshot) < 0)
-                _gone.Add(snapshot);
-        foreach (long snapshot in _gone)
+                _closed.Add(snapshot);
+        foreach (long snapshot in _closed)
         {
             _bySnapshot.Remove(snapshot, out Bucket? bucket);
             _recent.AddRange(bucket!.Runs); // it is among the keys
             bucket.Runs.Clear();
             bucket.Pages = 0;
-            _kept = bucket.Runs.Capacity <= MostKept ? bucket : null;
+            _reusable = bucket.Runs.Capacity <= MaxReusedCapacity ? bucket : null;
         }
     }
 
@@ -118,8 +119,8 @@ internal sealed class HeldPages
     {
         if (!_bySnapshot.TryGetValue(snapshot, out Bucket? bucket))
         {
-            _bySnapshot.Add(snapshot, bucket = _kept ?? new Bucket());
-            _kept = null;
+            _bySnapshot.Add(snapshot, bucket = _reusable ?? new Bucket());
+            _reusable = null;
         }
 
         Debug.Assert(held.Birth <= snapshot && snapshot < held.Freed, "2: the snapshot that keeps a page sees it");

@@ -5,8 +5,8 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.FreeSpace;
 
 /// <summary>
-/// The pages one bitmap page speaks of: which are in use, and which can be given out. A page that is neither is held by someone
-/// who still sees it.
+/// The pages that one bitmap page covers: which are in use, and which are free. A page that is neither is held, because a
+/// snapshot may still see it.
 /// </summary>
 /// <remarks>
 /// Invariants. 1. No page is both in use and free. 2. <see cref="FreeCount"/> is the number of free pages. 3. No word below
@@ -17,7 +17,7 @@ internal sealed class PageGroup
     /// <summary>Words of a bitmap page.</summary>
     public const int Words = PageLayout.ContentBytes / sizeof(ulong);
 
-    /// <summary>Pages of a word.</summary>
+    /// <summary>Pages that a word covers.</summary>
     public const int BitsPerWord = 64;
 
     private readonly ulong[] _live = new ulong[Words];
@@ -25,17 +25,17 @@ internal sealed class PageGroup
     private int _firstFreeWord;
 
     /// <summary>
-    /// Length from which on no run of free pages is known to exist, so that a fragmented group is scanned once per change.
+    /// No run of this many free pages or more exists (invariant 4), so a fragmented group is scanned once per change.
     /// </summary>
     private int _noRunOf = int.MaxValue;
 
-    /// <summary>Pages that can be given out.</summary>
+    /// <summary>Number of free pages.</summary>
     public int FreeCount { get; private set; }
 
     /// <summary>A bit for each page in use.</summary>
     public ReadOnlySpan<ulong> Live => _live;
 
-    /// <summary>Takes the bits of pages in use; all others from one index up to another are free.</summary>
+    /// <summary>Sets the bits of pages in use; the other pages in [firstPage, endPage) are free.</summary>
     public void Load(ReadOnlySpan<ulong> live, int firstPage, int endPage)
     {
         Debug.Assert(firstPage <= endPage && endPage <= Words * BitsPerWord, "2: a group has no more pages than bits");
@@ -65,7 +65,7 @@ internal sealed class PageGroup
         return !was;
     }
 
-    /// <summary>Marks a page as not in use, and not to be given out; false if it was not in use.</summary>
+    /// <summary>Marks a page as neither in use nor free; false if it was not in use.</summary>
     public bool ClearLive(int index)
     {
         bool was = IsSet(_live, index);
@@ -73,7 +73,7 @@ internal sealed class PageGroup
         return was;
     }
 
-    /// <summary>Lets a page be given out; false if it could be.</summary>
+    /// <summary>Marks a page as free; false if it was.</summary>
     public bool SetFree(int index)
     {
         Debug.Assert(!IsSet(_live, index), "1: a page in use is not free");
@@ -87,7 +87,7 @@ internal sealed class PageGroup
         return true;
     }
 
-    /// <summary>Lets a page not be given out; false if it could not be.</summary>
+    /// <summary>Marks a page as not free; false if it was not.</summary>
     public bool ClearFree(int index)
     {
         if (!IsSet(_free, index))
@@ -99,7 +99,7 @@ internal sealed class PageGroup
         return true;
     }
 
-    /// <summary>The first page that can be given out, or -1.</summary>
+    /// <summary>The first free page, or -1.</summary>
     public int FindFree()
     {
         for (int word = _firstFreeWord; word < Words; word++)
@@ -117,7 +117,7 @@ internal sealed class PageGroup
         return -1;
     }
 
-    /// <summary>The first of a number of pages side by side that can be given out, or -1. Looks at 64 pages at a time.</summary>
+    /// <summary>The first page of the first run of this many free pages, or -1. Examines 64 pages at a time.</summary>
     public int FindRun(int length)
     {
         if (length > FreeCount || length >= _noRunOf)
@@ -150,7 +150,7 @@ internal sealed class PageGroup
         return -1;
     }
 
-    /// <summary>The highest page below an index that cannot be given out, or -1.</summary>
+    /// <summary>The highest page below an index that is not free, or -1.</summary>
     public int FindLastNotFree(int below)
     {
         for (int word = (below - 1) / BitsPerWord; below > 0 && word >= 0; word--)
@@ -164,8 +164,8 @@ internal sealed class PageGroup
     }
 
     /// <summary>
-    /// The bits at which so many set bits side by side begin: each step doubles what is known, so it takes the logarithm of the
-    /// length.
+    /// The bits at which a run of <paramref name="length"/> set bits begins. Each step doubles the known length, so it takes
+    /// log2(length) steps.
     /// </summary>
     private static ulong StartsOfRuns(ulong bits, int length)
     {
