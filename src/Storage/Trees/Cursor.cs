@@ -9,7 +9,12 @@ namespace Treepie.Storage.Trees;
 /// A position in a tree that moves both ways. Spans it hands out live as the tree's do, except <see cref="Key"/>, which
 /// lives until the cursor moves.
 /// </summary>
-/// <remarks>It keeps the way from the root: page and entry for each level. Moving inside a leaf touches that leaf only.</remarks>
+/// <remarks>
+/// It keeps the path from the root: page and entry for each level. Moving inside a leaf touches that leaf only. Invariants of a
+/// valid cursor. 1. The path has a page for each level of the tree. 2. <c>_leafCount</c> is the number of entries of the leaf,
+/// and the entry it stands on is one of them. 3. Entry <c>_indexes[i]</c> of page i leads to page i + 1. 4. <c>_keyLength</c> is
+/// the length of the key it stands on, or -1 while that key is not copied.
+/// </remarks>
 public sealed class Cursor : IDisposable
 {
     private const int LeastKeyBytes = 64;
@@ -52,6 +57,8 @@ public sealed class Cursor : IDisposable
                         Tree.MaxKeyBytes, (int)BitOperations.RoundUpToPowerOf2((uint)Math.Max(length, LeastKeyBytes)))];
                 _keyLength = leaf.CopyKey(_indexes[_depth], _key);
             }
+
+            Debug.Assert(_keyLength == leaf.KeyLength(_indexes[_depth]), "4: the copied key is the one it stands on");
 
             return _key.AsSpan(0, _keyLength);
         }
@@ -242,7 +249,7 @@ public sealed class Cursor : IDisposable
     /// <summary>Goes to an entry of the leaf it stands in and gives its value.</summary>
     internal ReadOnlySpan<byte> MoveTo(int index)
     {
-        Debug.Assert((uint)index < (uint)_leafCount);
+        Debug.Assert((uint)index < (uint)_leafCount, "2: it stands on an entry of its leaf");
         _keyLength = -1;
         _indexes[_depth] = index;
         return Tree.ReadValue(_tree.Store, Leaf(), index);
@@ -261,7 +268,7 @@ public sealed class Cursor : IDisposable
         SlottedPage leaf = Leaf();
         int first = _indexes[_depth], last = _leafCount - 1;
         leaf.Prefetch(first, Math.Min(last, first + MostAsked), CellBeginning);
-        Debug.Assert(leaf.StartsWith(first, beginning), "it stands on one that does");
+        Debug.Assert(leaf.StartsWith(first, beginning), "it stands on a key that begins so");
         if (!leaf.StartsWith(last, beginning))
         {
             last = EndOf(leaf, first, beginning) - 1;
@@ -297,7 +304,7 @@ public sealed class Cursor : IDisposable
     /// </summary>
     internal void MoveToLeaf(int leafInBranch)
     {
-        Debug.Assert(leafInBranch > LeafInBranch && leafInBranch < LeavesOfBranch);
+        Debug.Assert(leafInBranch > LeafInBranch && leafInBranch < LeavesOfBranch, "3: a later leaf of the same branch");
         _tree.Visit(leafInBranch - _indexes[_depth - 1] - 1);
         _keyLength = -1;
         _indexes[_depth - 1] = leafInBranch;
@@ -373,6 +380,7 @@ public sealed class Cursor : IDisposable
     internal bool MovePast(int level)
     {
         ThrowIfInvalid();
+        Debug.Assert((uint)level <= (uint)_depth, "1: the path has a page at every level");
         _keyLength = -1;
         return NextLeaf(_depth - level - 1);
     }
@@ -495,6 +503,8 @@ public sealed class Cursor : IDisposable
 
     private bool Stand()
     {
+        Debug.Assert(_depth == _tree.Record.Levels - 1, "1: the path ends at a leaf");
+        Debug.Assert((uint)_indexes[_depth] < (uint)_leafCount, "2: it stands on an entry of its leaf");
         _isValid = true;
         return true;
     }
@@ -504,7 +514,10 @@ public sealed class Cursor : IDisposable
     private SlottedPage Leaf()
     {
         ThrowIfInvalid();
-        return Page(_depth);
+        SlottedPage leaf = Page(_depth);
+        Debug.Assert(leaf.Count == _leafCount, "2: the leaf is as it was entered");
+        Debug.Assert((uint)_indexes[_depth] < (uint)_leafCount, "2: it stands on an entry of its leaf");
+        return leaf;
     }
 
     private void ThrowIfInvalid()

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 
@@ -25,6 +26,7 @@ internal ref struct FloorSeeks(Tree tree, Span<PageReference> leaves)
     /// <summary>Finds the leaf of a key, which ascends, and asks for its head. There is one: the tree is not empty.</summary>
     public void Add(scoped ReadOnlySpan<byte> key)
     {
+        Debug.Assert(levels > 0 && count < leaves.Length, "the tree is not empty, and each key has room for its leaf");
         tree.Visit(levels);
         PageReference leaf = tree.Record.Root;
         if (levels > 1)
@@ -72,6 +74,7 @@ internal ref struct FloorSeeks(Tree tree, Span<PageReference> leaves)
     /// <returns>False where the leaf begins behind it, so that the one before would have to be looked at.</returns>
     public readonly bool TryGet(int index, scoped ReadOnlySpan<byte> key, int beginning, out ReadOnlySpan<byte> value)
     {
+        Debug.Assert((uint)index < (uint)count, "one of the keys that were added");
         value = default;
         var leaf = new SlottedPage(store.Read(leaves[index], level: 0));
         int place = leaf.LowerBound(key, 0, out bool isExact) - 1;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
@@ -16,6 +17,8 @@ public readonly ref struct LeafEntries
 
     internal LeafEntries(PageStore store, SlottedPage leaf, int start, Span<byte> keyRoom)
     {
+        Debug.Assert((uint)start <= (uint)leaf.Count, "entries of the leaf");
+        Debug.Assert(leaf.Count == 0 || keyRoom.Length >= leaf.KeyLength(leaf.Count - 1), "there is room for the keys");
         _store = store;
         _leaf = leaf;
         _start = start;
@@ -30,6 +33,7 @@ public readonly ref struct LeafEntries
     /// <summary>So many entries for who wants their values only.</summary>
     internal LeafEntries(PageStore store, SlottedPage leaf, int start, int count)
     {
+        Debug.Assert(start >= 0 && count >= 0 && start + count <= leaf.Count, "entries of the leaf");
         _store = store;
         _leaf = leaf;
         _start = start;

@@ -61,6 +61,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
     /// </summary>
     public static Span<byte> Write(scoped PageRebuild rebuild, SlottedPage destination, int from, int to)
     {
+        Debug.Assert(from >= 0 && from < to && to <= rebuild.Count, "a page gets entries that there are");
         bool isBranch = destination.Header.Type == PageType.Branch;
         int prefix = rebuild.CommonPrefix(from, to, isBranch);
         Span<byte> buffer = stackalloc byte[Tree.MaxKeyBytes];
@@ -93,7 +94,9 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
                 : destination.InsertSuffix(entry - from, first, second, value.Length, oldIsOverflow));
         }
 
-        Debug.Assert(destination.Count == to - from, "Every entry is in its page.");
+        Debug.Assert(destination.Count == to - from, "every entry is in its page");
+        Debug.Assert(
+            destination.UsedBytes == rebuild.ContentBytes(from, to, isBranch), "a page has the bytes it was planned to have");
         return place;
     }
 

@@ -16,7 +16,8 @@ namespace Treepie.Storage.Trees;
 /// a command only forgets its wish. 3. <c>_written</c> has each of the batch's own pages once, or -1 where it was given back.
 /// 4. Of a copied page every line that differs from the page it was copied from is noted in its frame's record: the journal
 /// writes, and the next copy brings over, no others. <see cref="Bytes"/> notes them all; who takes <see cref="Edit"/> notes what
-/// it changes.
+/// it changes. 5. Images live as long as the command they were taken for. 6. <c>_bytes</c> are those of the own pages that were
+/// not given back.
 /// </remarks>
 internal sealed class PageWriter(PageStore store, FreePages space, PageLocator locator, BatchMemory memory)
 {
@@ -70,6 +71,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     /// <summary>Makes it ready for the next batch. The one before is settled, or was undone.</summary>
     public void Begin(long birth)
     {
+        Debug.Assert(birth >= Birth, "1: births ascend");
+        Debug.Assert(_images.Count == 0, "5: a batch ends without images");
         memory.Clear();
         _written = memory.Written;
         _freed = memory.Freed;
@@ -83,6 +86,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     /// <summary>From here on changes belong to the next command.</summary>
     public void BeginCommand()
     {
+        Debug.Assert(_images.Count == 0, "5: a command begins without images");
         _command++;
         MayUseReserve = false;
         locator.Reset();
@@ -107,6 +111,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     /// <summary>Undoes what the command did, and only that.</summary>
     public void UndoCommand()
     {
+        Debug.Assert(
+            _writtenMark <= _written.Count && _freedMark <= _freed.Count, "3: pages of earlier commands stay in their places");
         for (int i = _images.Count - 1; i >= 0; i--)
             Restore(_images[i]);
         DropImages();
@@ -124,6 +130,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
             GiveBack(page);
         _written.Clear();
         _freed.Clear();
+        Debug.Assert(_bytes == 0, "6: the bytes of pages are counted once");
     }
 
     /// <summary>After the last command: gives back what was both made and freed within the batch.</summary>
@@ -168,6 +175,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         PageReference made = New(treeId, type, level);
         long from = _written[store.Scratch.Record(OwnFrame(own.Number)).Index].From;
         int index = store.Scratch.Record(OwnFrame(made.Number)).Index;
+        Debug.Assert(_written[index].Number == made.Number, "3: a page knows its place in the list");
         _written[index] = _written[index] with { From = from };
         return made;
     }
@@ -199,7 +207,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     /// </summary>
     public PageReference Copy(PageReference reference, ReadOnlySpan<byte> original)
     {
-        Debug.Assert(reference.Birth != Birth, "Invariant 1: the batch's own pages are changed in place.");
+        Debug.Assert(reference.Birth != Birth, "1: the batch's own pages are changed in place");
         long number = Allocate(1, out Span<byte> bytes, reference.Number, original);
         _ = new Page(bytes) { Number = number, Birth = Birth };
         Note(number, 0, PageLayout.HeaderBytes);
@@ -220,7 +228,9 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     public Span<byte> View(long number)
     {
         uint frame = locator.Get(number, out _);
-        return store.Scratch.Bytes(frame != 0 ? frame : OwnFrame(number), PageLayout.SizeBytes);
+        frame = frame != 0 ? frame : OwnFrame(number);
+        Debug.Assert(store.Scratch.Record(frame).Page == number, "1: the frame is that of the page");
+        return store.Scratch.Bytes(frame, PageLayout.SizeBytes);
     }
 
     /// <summary>The bytes of one of the batch's own pages, to be changed anywhere.</summary>
@@ -235,7 +245,9 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     public void Note(long number, LineSet lines)
     {
         uint frame = locator.Get(number, out _);
-        store.Scratch.Record(frame != 0 ? frame : OwnFrame(number)).Changed.Add(lines);
+        ref Scratch.FrameRecord record = ref store.Scratch.Record(frame != 0 ? frame : OwnFrame(number));
+        Debug.Assert(record.Page == number && record.Birth == Birth, "4: changes are noted of the batch's own pages");
+        record.Changed.Add(lines);
     }
 
     /// <summary>As <see cref="Note(long, LineSet)"/>, for the lines of so many bytes from an offset on.</summary>
@@ -256,7 +268,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         if (frame == 0)
             frame = OwnFrame(number);
         ref Scratch.FrameRecord record = ref store.Scratch.Record(frame);
-        Debug.Assert(record.Birth == Birth, "Invariant 1: only the batch's own pages are changed.");
+        Debug.Assert(record.Birth == Birth, "1: only the batch's own pages are changed");
         Span<byte> place = store.Scratch.Bytes(frame, PageLayout.SizeBytes).Slice(offset, PageReference.PackedBytes);
         if (!isWritable && record.Command != _command)
             _images.Add(new PageImage(frame, 0, offset, PageReference.ReadPacked(place)));
@@ -273,7 +285,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
 
         frame = OwnFrame(number);
         ref Scratch.FrameRecord record = ref store.Scratch.Record(frame);
-        Debug.Assert(record.Birth == Birth, "Invariant 1: only the batch's own pages are changed.");
+        Debug.Assert(record.Birth == Birth, "1: only the batch's own pages are changed");
         Span<byte> bytes = store.Scratch.Bytes(frame, PageLayout.SizeBytes);
         if (record.Command != _command)
         {
@@ -386,6 +398,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     private void GiveBackOwn(long number)
     {
         int index = store.Scratch.Record(store.FrameOf(number)).Index;
+        Debug.Assert(_written[index].Number == number, "3: a page is given back once");
         GiveBack(_written[index]);
         _written[index] = new WrittenPage(-1, 0, 0);
     }
@@ -398,6 +411,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         locator.Remove(page.Number);
         space.Return(new PageRun(page.Number, page.Pages));
         _bytes -= (long)page.Pages * PageLayout.SizeBytes;
+        Debug.Assert(_bytes >= 0, "6: the bytes of pages are counted once");
     }
 
     private void Restore(PageImage image)

@@ -24,6 +24,10 @@ namespace Treepie.Storage.Trees;
 ///                      holds all keys below entry 1. Child i holds keys from key i up to below key i + 1
 /// </code>
 /// </summary>
+/// <remarks>
+/// Invariants. 1. Keys ascend. 2. Slots end where the heap starts or before it. 3. The heap consists of cells, the
+/// prefix, and as many bytes of garbage as the header says. 4. Every key begins with the prefix.
+/// </remarks>
 internal readonly ref struct SlottedPage(Span<byte> bytes)
 {
     public const int CellHeadBytes = 4;
@@ -126,7 +130,11 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     }
 
     /// <summary>Points a branch's entry to another child.</summary>
-    public void SetChild(int index, PageReference child) => child.WritePacked(Value(index, out _));
+    public void SetChild(int index, PageReference child)
+    {
+        Debug.Assert(Header.Type == PageType.Branch, "only branches have children");
+        child.WritePacked(Value(index, out _));
+    }
 
     /// <summary>The first entry from <paramref name="from"/> on whose key is not below <paramref name="key"/>.</summary>
     public int LowerBound(scoped ReadOnlySpan<byte> key, int from, out bool isExact)
@@ -141,6 +149,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
             key = key[prefix.Length..];
         }
 
+        Debug.Assert((uint)from <= (uint)count, "a search begins among the entries or behind the last");
         uint head = HeadOf(key);
         ReadOnlySpan<uint> heads = Heads;
         int low = from + SortedSearch.LowerBound(heads[from..], head);
@@ -183,8 +192,11 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     /// Makes room for an entry and returns the place of its value; the page must have it without compaction.
     /// The key must begin with the page's prefix.
     /// </summary>
-    public Span<byte> Insert(int index, scoped ReadOnlySpan<byte> key, int valueBytes, bool isOverflow) =>
-        InsertSuffix(index, key[Header.PrefixLength..], default, valueBytes, isOverflow);
+    public Span<byte> Insert(int index, scoped ReadOnlySpan<byte> key, int valueBytes, bool isOverflow)
+    {
+        Debug.Assert(key.StartsWith(Prefix), "4: every key begins with the prefix");
+        return InsertSuffix(index, key[Header.PrefixLength..], default, valueBytes, isOverflow);
+    }
 
     /// <summary>As <see cref="Insert"/>, for a key (after the prefix) in two parts.</summary>
     public Span<byte> InsertSuffix(
@@ -194,7 +206,8 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         int count = header.Count;
         int keyBytes = first.Length + second.Length;
         int cell = header.HeapStart - (CellHeadBytes + keyBytes + valueBytes);
-        Debug.Assert(cell >= SlotsEnd(count + 1), "The caller has made sure of room.");
+        Debug.Assert((uint)index <= (uint)count, "an entry goes among the others or behind the last");
+        Debug.Assert(cell >= SlotsEnd(count + 1), "2: the caller has made sure of room");
 
         int slots = SlotsStart(count);
         int newSlots = SlotsStart(count + 1);
@@ -219,6 +232,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         MemoryMarshal.Write(_bytes[head..], HeadOf(_bytes.Slice(cell + CellHeadBytes, keyBytes)));
         header.HeapStart = cell;
         header.Count = count + 1;
+        AssertOrderAt(index);
         return _bytes.Slice(cell + CellHeadBytes + keyBytes, valueBytes);
     }
 
@@ -232,13 +246,14 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     public Span<byte> ShrinkValue(int index, int valueBytes)
     {
         Span<byte> value = Value(index, out bool isOverflow);
-        Debug.Assert(valueBytes <= value.Length, "Values do not grow in place.");
+        Debug.Assert(valueBytes <= value.Length, "3: values do not grow in place");
         if (valueBytes == value.Length)
             return value;
 
         Page header = Header;
         header.WriteUInt16(CellOffset(index) + 2, valueBytes | (isOverflow ? OverflowFlag : 0));
         header.Garbage += value.Length - valueBytes;
+        AssertHeap();
         return value[..valueBytes];
     }
 
@@ -258,7 +273,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         else
             header.Garbage += oldBytes;
         int cell = heapStart - (CellHeadBytes + keyBytes + valueBytes);
-        Debug.Assert(cell >= SlotsEnd(header.Count), "The caller has made sure of room.");
+        Debug.Assert(cell >= SlotsEnd(header.Count), "2: the caller has made sure of room");
 
         // The key goes first: the new cell may lie over the old one.
         _bytes.Slice(old + CellHeadBytes, keyBytes).CopyTo(_bytes[(cell + CellHeadBytes)..]);
@@ -266,6 +281,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         header.WriteUInt16(cell + 2, valueBytes | (isOverflow ? OverflowFlag : 0));
         header.WriteUInt16(SlotsStart(header.Count) + (index * SlotBytes), cell);
         header.HeapStart = cell;
+        AssertHeap();
         return _bytes.Slice(cell + CellHeadBytes + keyBytes, valueBytes);
     }
 
@@ -304,7 +320,8 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
             place = end + keyEnd;
         }
 
-        Debug.Assert(end >= SlotsEnd(count), "The caller has made sure of room.");
+        Debug.Assert(end >= SlotsEnd(count), "2: the caller has made sure of room");
+        Debug.Assert(place > end, "3: the heap has a cell for the entry that changes");
         _bytes[SlotsEnd(count)..end].Clear();
         header.HeapStart = end;
         header.Garbage = 0;
@@ -362,6 +379,7 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         if (newSlots != slots)
             _bytes.Slice(slots, (count - 1) * SlotBytes).CopyTo(_bytes[newSlots..]);
         header.Count = count - 1;
+        AssertHeap();
     }
 
     /// <summary>Bytes of an entry's whole key.</summary>
@@ -389,12 +407,14 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     public void SetPrefix(ReadOnlySpan<byte> first, ReadOnlySpan<byte> second)
     {
         Page header = Header;
-        Debug.Assert(header.Count == 0, "The prefix is chosen before the first key.");
+        Debug.Assert(header.Count == 0, "4: the prefix is chosen before the first key");
+        Debug.Assert(header.PrefixLength == 0, "3: a page has one prefix");
         int length = first.Length + second.Length;
         if (length == 0)
             return;
 
         int offset = header.HeapStart - length;
+        Debug.Assert(length <= Tree.MaxKeyBytes && offset >= SlotsEnd(0), "2: a prefix is no longer than a key");
         first.CopyTo(_bytes[offset..]);
         second.CopyTo(_bytes[(offset + first.Length)..]);
         header.HeapStart = offset;
@@ -423,8 +443,35 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private int CellOffset(int index)
     {
-        Debug.Assert((uint)index < (uint)Count, "An entry of this page.");
+        Debug.Assert((uint)index < (uint)Count, "an entry of this page");
         return MemoryMarshal.Read<ushort>(_bytes[(SlotsStart(Count) + (index * SlotBytes))..]);
+    }
+
+    /// <summary>Invariant 1 for an entry and its neighbours. The key of entry 0 of a branch has no meaning.</summary>
+    [Conditional("DEBUG")]
+    private void AssertOrderAt(int index)
+    {
+        int least = Header.Type == PageType.Branch ? 1 : 0;
+        if (index > least)
+            Debug.Assert(Suffix(index - 1).SequenceCompareTo(Suffix(index)) < 0, "1: a key is above the one before it");
+        if (index >= least && index < Count - 1)
+            Debug.Assert(Suffix(index).SequenceCompareTo(Suffix(index + 1)) < 0, "1: a key is below the one after it");
+    }
+
+    /// <summary>Invariant 3.</summary>
+    [Conditional("DEBUG")]
+    private void AssertHeap()
+    {
+        int used = Header.PrefixLength;
+        foreach (ushort slot in Slots)
+        {
+            Debug.Assert(slot >= Header.HeapStart, "3: cells lie in the heap");
+            Cell cell = At(slot);
+            used += CellHeadBytes + cell.Key.Length + cell.Value.Length;
+        }
+
+        Debug.Assert(
+            used + Header.Garbage == PageLayout.SizeBytes - Header.HeapStart, "3: cells, prefix and garbage fill the heap");
     }
 
     /// <summary>An entry as it lies in its page: what follows the prefix in its key, and its value.</summary>

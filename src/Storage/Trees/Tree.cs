@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 
@@ -30,6 +31,7 @@ public sealed class Tree
         _writer = writer;
         _isWritable = writer is not null;
         writer?.Begin(this);
+        Debug.Assert(record.Levels is >= 0 and <= TreeRecord.MaxLevels, "a path has room for every level");
     }
 
     /// <summary>The name it was opened by.</summary>
@@ -130,6 +132,7 @@ public sealed class Tree
     /// <summary>The page of a level on the way to a key.</summary>
     private SlottedPage Above(scoped ReadOnlySpan<byte> key, int level, out PageReference reference)
     {
+        Debug.Assert(level >= 0 && level < Record.Levels, "a level of this tree");
         reference = Record.Root;
         for (int at = Record.Levels - 1; at > level; at--)
         {

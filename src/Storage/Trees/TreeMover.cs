@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Trees;
@@ -55,6 +56,7 @@ internal sealed class TreeMover(Tree tree, PageWriter pages, MoveChoice choice, 
             return;
 
         PageReference moved = Pages.MoveRun(run, Tree.Record.Id);
+        Debug.Assert(moved.Birth == Pages.Birth && moved.Number != run.First.Number, "a run is copied to free pages");
         Moved += run.Run.Pages;
         leaf = MakeWritable(leaf, 0);
         moved.WritePacked(new SlottedPage(Pages.Bytes(leaf.Number)).Value(index, out _));

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Trees;
@@ -56,6 +57,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
         var made = new PageReference[starts.Count];
         for (int i = 0; i < made.Length; i++)
             made[i] = Write(leaves, starts[i], i + 1 < made.Length ? starts[i + 1] : new Place(leaves.Length, 0));
+        AssertSameEntries(leaves, made);
         foreach (PageReference leaf in leaves)
             Pages.Free(leaf);
         Saved += leaves.Length - made.Length;
@@ -68,6 +70,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
         for (int i = 0; i < made.Length; i++)
             made[i].WritePacked(
                 page.InsertSuffix(i, i == 0 ? default : separators[i].AsSpan(prefix), default, PageReference.PackedBytes, false));
+        Debug.Assert(page.UsedBytes == BranchBytes(separators), "a branch has the bytes it was planned to have");
         return own;
     }
 
@@ -113,6 +116,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
         while (last.Entry < 0 && Leaf(leaves[last.Leaf]).Count is var entries)
             last = entries > 0 ? last with { Entry = entries - 1 } : new Place(last.Leaf - 1, -1);
 
+        Debug.Assert(last.Leaf > from.Leaf || (last.Leaf == from.Leaf && last.Entry >= from.Entry), "a leaf has entries");
         PageReference made = Pages.New(Tree.Record.Id, PageType.Leaf, 0);
         var page = new SlottedPage(Pages.Bytes(made.Number));
         int firstLength = Leaf(leaves[from.Leaf]).CopyKey(from.Entry, _first),
@@ -133,6 +137,17 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
         }
 
         return made;
+    }
+
+    [Conditional("DEBUG")]
+    private void AssertSameEntries(PageReference[] before, PageReference[] after)
+    {
+        int entries = 0;
+        foreach (PageReference leaf in before)
+            entries += Leaf(leaf).Count;
+        foreach (PageReference leaf in after)
+            entries -= Leaf(leaf).Count;
+        Debug.Assert(entries == 0, "packing keeps every entry");
     }
 
     private SlottedPage Leaf(PageReference reference) => new(Store.Read(reference, 0));

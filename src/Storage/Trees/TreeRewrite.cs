@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 
@@ -70,6 +71,7 @@ internal abstract class TreeRewrite(Tree tree, PageWriter pages, int lowest)
             if (made == child)
                 continue;
 
+            Debug.Assert(made.Birth == pages.Birth, "only a page of this batch takes the place of another");
             own = MakeWritable(own, level);
             new SlottedPage(pages.Bytes(own.Number)).SetChild(i, made);
             page = new SlottedPage(Store.Read(own, level));

@@ -9,7 +9,12 @@ namespace Treepie.Storage.Trees;
 /// Changes a tree. On the way down every page is made the batch's own (copied, its parent pointed to the copy); then the
 /// leaf is changed in place, splitting or merging upwards along the path that was kept.
 /// </summary>
-/// <remarks>Serves one tree after the other (<see cref="Begin"/>): a tree that has ended does not know it any more.</remarks>
+/// <remarks>
+/// Serves one tree after the other (<see cref="Begin"/>): a tree that has ended does not know it any more. Invariants. 1. Every
+/// page of the path is the batch's own. 2. <c>_index[i]</c> is the entry of page i of the path that leads to page i + 1. 3. Where
+/// <c>_leafDepth</c> is not -1, the path goes from the root to a leaf. 4. A separator is above all keys left of it and not above
+/// any key right of it. 5. Splits and merges keep every entry.
+/// </remarks>
 internal sealed class TreeWriter(PageStore store, PageWriter pages)
 {
     /// <summary>A page with less than this in use looks for a neighbour to merge with.</summary>
@@ -102,6 +107,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
             _tree.Record = _tree.Record with { Count = _tree.Record.Count + 1 };
         }
 
+        Debug.Assert(place.Length == cellValueBytes, "5: an entry has the room it asked for");
         if (!isOverflow)
             return place;
 
@@ -119,7 +125,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         _leafDepth = -1; // what follows may merge pages
         var leaf = new SlottedPage(pages.Bytes(_path[depth].Number));
         int index = leaf.LowerBound(key, 0, out bool isExact);
-        Debug.Assert(isExact, "It was there a moment ago.");
+        Debug.Assert(isExact, "5: copying the path keeps every entry");
         Span<byte> value = leaf.Value(index, out bool isOverflow);
         if (isOverflow)
             FreeRun(value);
@@ -185,6 +191,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
             int index = branch.FindChild(key);
             PageReference child = branch.Child(index);
             own = pages.MakeWritable(child, level - 1);
+            Debug.Assert(own.Birth == pages.Birth, "1: every page of the path is the batch's own");
             if (own != child)
                 pages.Patch(number, branch.ValueOffset(index), own);
             _isLastLeaf &= index == branch.Count - 1;
@@ -192,6 +199,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
             _path[depth] = own;
         }
 
+        Debug.Assert(depth == _tree.Record.Levels - 1, "3: the path ends at a leaf");
         _staysNear = before == own || before.IsNone;
         return _leafDepth = depth;
     }
@@ -207,6 +215,8 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         if (_leafDepth < 0 || !_staysNear || pages.Memory.PathOwner != this)
             return false;
 
+        Debug.Assert(_leafDepth == _tree.Record.Levels - 1, "3: the path ends at a leaf");
+        Debug.Assert(_path[_leafDepth].Birth == pages.Birth, "1: every page of the path is the batch's own");
         var leaf = new SlottedPage(pages.View(_path[_leafDepth].Number));
         index = leaf.LowerBound(key, 0, out isExact);
         return _staysNear = isExact || (index > 0 && (index < leaf.Count || _isLastLeaf));
@@ -247,6 +257,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     {
         _leafDepth = -1; // the entry may go to the other half
         int split = ChooseSplit(depth, index, rebuild, isBranch);
+        Debug.Assert(split > 0 && split < rebuild.Count, "5: both halves of a split have entries");
         Span<byte> separator = stackalloc byte[Tree.MaxKeyBytes];
         separator = separator[..Separator(rebuild, split, isBranch, separator)];
 
@@ -258,6 +269,8 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         Span<byte> inLeft = PageRebuild.Write(rebuild, left, 0, split);
         Span<byte> inRight = PageRebuild.Write(rebuild, right, split, rebuild.Count);
         Span<byte> place = index < split ? inLeft : inRight;
+        Debug.Assert(left.Count + right.Count == rebuild.Count, "5: a split keeps every entry");
+        AssertSeparates(separator, left, right, isBranch);
 
         // The parent's insertion rebuilds through the same copy, which is spent by now; the place found above stays.
         if (depth == 0)
@@ -319,6 +332,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     private void GrowRoot(scoped ReadOnlySpan<byte> separator, PageReference right)
     {
         TreeRecord record = _tree.Record;
+        Debug.Assert(record.Levels < TreeRecord.MaxLevels, "3: a path has room for every level");
         PageReference root = pages.New(record.Id, PageType.Branch, record.Levels);
         var branch = new SlottedPage(pages.Bytes(root.Number));
         record.Root.WritePacked(branch.Insert(0, default, PageReference.PackedBytes, false));
@@ -375,6 +389,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     {
         var parent = new SlottedPage(pages.Bytes(_path[depth - 1].Number));
         int index = _index[depth - 1];
+        Debug.Assert(parent.Child(index) == _path[depth], "2: the path is that of the pages");
         if (parent.Count < 2)
             return false;
 
@@ -402,6 +417,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         merged.Clear();
         Append(merged, left, default, isBranch);
         Append(merged, right, separator, isBranch);
+        Debug.Assert(merged.Count == left.Count + right.Count, "5: a merge keeps every entry");
         pages.Free(parent.Child(leftIndex + 1));
         parent.Remove(leftIndex + 1);
         return true;
@@ -422,6 +438,23 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
                 : destination.InsertSuffix(destination.Count, source.Prefix, source.Suffix(i), value.Length, isOverflow);
             value.CopyTo(place);
         }
+    }
+
+    /// <summary>Invariant 4, for two leaves: the first key of a branch has no meaning.</summary>
+    [Conditional("DEBUG")]
+    private static void AssertSeparates(ReadOnlySpan<byte> separator, SlottedPage left, SlottedPage right, bool isBranch)
+    {
+        Span<byte> key = stackalloc byte[Tree.MaxKeyBytes];
+        int length = left.CopyKey(left.Count - 1, key);
+        Debug.Assert(
+            (isBranch && left.Count == 1) || key[..length].SequenceCompareTo(separator) < 0,
+            "4: keys left of a separator are below it");
+        if (isBranch && right.Count == 1)
+            return;
+
+        length = right.CopyKey(isBranch ? 1 : 0, key);
+        int order = separator.SequenceCompareTo(key[..length]);
+        Debug.Assert(isBranch ? order < 0 : order <= 0, "4: keys right of a separator are not below");
     }
 
     private void FreeRun(ReadOnlySpan<byte> overflow) => pages.Free(OverflowReference.ReadPacked(overflow));
