@@ -60,7 +60,8 @@ internal abstract class TreeRewrite(Tree tree, PageWriter pages, int lowest)
         int start = isFirst ? page.FindChild(from) : 0;
         for (int i = start; i < page.Count; i++)
         {
-            if (_isStopped || IsEnough)
+            // The first key of a branch has no meaning: nobody could go on from it.
+            if (_isStopped || (IsEnough && i > 0))
             {
                 Stop(page, i);
                 break;
@@ -87,6 +88,7 @@ internal abstract class TreeRewrite(Tree tree, PageWriter pages, int lowest)
         if (_resume is not null)
             return;
 
+        Debug.Assert(next > 0, "the key to go on from has a meaning");
         var key = new byte[Tree.MaxKeyBytes];
         _resume = key[..branch.CopyKey(next, key)];
     }
