@@ -10,7 +10,7 @@ namespace Treepie.Storage.FreeSpace;
 /// <remarks>
 /// So one reader keeps at most one version of each page, however much is written while it is open: at most one version of a page
 /// has the reader's snapshot in its interval. An open reader costs no time.
-/// Invariants. 1. A page is freed no earlier than it is born. 2. The snapshot that a run is kept under sees it: it lies in
+/// Invariants. 1. A run has pages, and a transaction freed it. 2. The snapshot that a run is kept under sees it: it lies in
 /// [birth, freed). 3. The pages of a bucket are those of its runs; a bucket kept for reuse is empty. 4. Snapshots ascend.
 /// </remarks>
 internal sealed class HeldPages
@@ -31,7 +31,7 @@ internal sealed class HeldPages
     /// <summary>Adds pages that a transaction freed; <see cref="Reclaim"/> decides when they are reused.</summary>
     public void Add(PageRun run, long birth, long freed)
     {
-        Debug.Assert(run.Pages > 0 && birth <= freed, "1: a page is freed no earlier than it is born");
+        Debug.Assert(run.Pages > 0 && freed > 0, "1: a run has pages, and a transaction freed it");
         _recent.Add(new Held(run, birth, freed));
     }
 
@@ -41,7 +41,7 @@ internal sealed class HeldPages
     /// </summary>
     public void AddUnpinned(PageRun run, long birth, long freed, long dropped)
     {
-        Debug.Assert(birth <= freed && freed <= dropped, "1: a page is unpinned no earlier than it is freed");
+        Debug.Assert(run.Pages > 0 && dropped > 0, "1: a run has pages, and a transaction dropped the last snapshot that saw it");
         _unpinned.Add((new Held(run, birth, freed), dropped));
     }
 

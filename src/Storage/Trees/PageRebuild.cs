@@ -95,8 +95,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
         }
 
         Debug.Assert(destination.Count == to - from, "every entry is in its page");
-        Debug.Assert(
-            destination.UsedBytes == rebuild.ContentBytes(from, to, isBranch), "a page has the bytes it was planned to have");
+        rebuild.AssertWritten(destination, from, to, prefix, isBranch);
         return place;
     }
 
@@ -121,6 +120,26 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
         while (split < Count - 1 && (split == 0 || left + (EntryBytes(split) / 2) <= total / 2))
             left += EntryBytes(split++);
         return split;
+    }
+
+    /// <summary>
+    /// The page has the keys and the bytes it was planned to have. In a damaged page, whose keys are not in order, some may not
+    /// begin with what the first and the last have in common.
+    /// </summary>
+    [Conditional("DEBUG")]
+    private void AssertWritten(SlottedPage destination, int from, int to, int prefix, bool isBranch)
+    {
+        Span<byte> planned = stackalloc byte[Tree.MaxKeyBytes], written = stackalloc byte[Tree.MaxKeyBytes];
+        for (int entry = isBranch ? from + 1 : from; entry < to; entry++)
+        {
+            int plannedBytes = CopyKey(entry, planned), writtenBytes = destination.CopyKey(entry - from, written);
+            if (!planned[..plannedBytes].StartsWith(destination.Prefix))
+                return;
+            Debug.Assert(planned[..plannedBytes].SequenceEqual(written[..writtenBytes]), "a key stays what it is");
+        }
+
+        Debug.Assert(destination.Prefix.Length == prefix, "a page has the prefix it was planned to have");
+        Debug.Assert(destination.UsedBytes == ContentBytes(from, to, isBranch), "a page has the bytes it was planned to have");
     }
 
     private int ValueBytes(int entry) => entry == _index ? _valueBytes : _old.Value(OldIndex(entry), out _).Length;

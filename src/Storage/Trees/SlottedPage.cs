@@ -195,7 +195,9 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
     public Span<byte> Insert(int index, scoped ReadOnlySpan<byte> key, int valueBytes, bool isOverflow)
     {
         Debug.Assert(key.StartsWith(Prefix), "4: every key begins with the prefix");
-        return InsertSuffix(index, key[Header.PrefixLength..], default, valueBytes, isOverflow);
+        Span<byte> value = InsertSuffix(index, key[Header.PrefixLength..], default, valueBytes, isOverflow);
+        AssertOrderAt(index);
+        return value;
     }
 
     /// <summary>As <see cref="Insert"/>, for a key (after the prefix) in two parts.</summary>
@@ -232,7 +234,6 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         MemoryMarshal.Write(_bytes[head..], HeadOf(_bytes.Slice(cell + CellHeadBytes, keyBytes)));
         header.HeapStart = cell;
         header.Count = count + 1;
-        AssertOrderAt(index);
         return _bytes.Slice(cell + CellHeadBytes + keyBytes, valueBytes);
     }
 
@@ -447,15 +448,24 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         return MemoryMarshal.Read<ushort>(_bytes[(SlotsStart(Count) + (index * SlotBytes))..]);
     }
 
-    /// <summary>Invariant 1 for an entry and its neighbours. The key of entry 0 of a branch has no meaning.</summary>
+    /// <summary>
+    /// Invariant 1 for an entry of a leaf that a search has found the place of, and its neighbours. Heads that do not ascend, or
+    /// are not those of their keys, are a damaged page, in which a search finds any place.
+    /// </summary>
     [Conditional("DEBUG")]
     private void AssertOrderAt(int index)
     {
-        int least = Header.Type == PageType.Branch ? 1 : 0;
-        if (index > least)
-            Debug.Assert(Suffix(index - 1).SequenceCompareTo(Suffix(index)) < 0, "1: a key is above the one before it");
-        if (index >= least && index < Count - 1)
-            Debug.Assert(Suffix(index).SequenceCompareTo(Suffix(index + 1)) < 0, "1: a key is below the one after it");
+        if (Header.Type != PageType.Leaf)
+            return;
+
+        for (int i = 1; i < Count; i++)
+            if (Heads[i - 1] > Heads[i])
+                return;
+        ReadOnlySpan<byte> key = Suffix(index);
+        if (index > 0 && Heads[index - 1] == HeadOf(Suffix(index - 1)))
+            Debug.Assert(Suffix(index - 1).SequenceCompareTo(key) < 0, "1: a key is above the one before it");
+        if (index < Count - 1 && Heads[index + 1] == HeadOf(Suffix(index + 1)))
+            Debug.Assert(key.SequenceCompareTo(Suffix(index + 1)) < 0, "1: a key is below the one after it");
     }
 
     /// <summary>Invariant 3.</summary>

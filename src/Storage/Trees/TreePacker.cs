@@ -70,7 +70,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
         for (int i = 0; i < made.Length; i++)
             made[i].WritePacked(
                 page.InsertSuffix(i, i == 0 ? default : separators[i].AsSpan(prefix), default, PageReference.PackedBytes, false));
-        Debug.Assert(page.UsedBytes == BranchBytes(separators), "a branch has the bytes it was planned to have");
+        Debug.Assert(page.Count == made.Length, "a branch has an entry for each leaf");
         return own;
     }
 

@@ -270,7 +270,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         Span<byte> inRight = PageRebuild.Write(rebuild, right, split, rebuild.Count);
         Span<byte> place = index < split ? inLeft : inRight;
         Debug.Assert(left.Count + right.Count == rebuild.Count, "5: a split keeps every entry");
-        AssertSeparates(separator, left, right, isBranch);
+        AssertSeparates(separator, left, right);
 
         // The parent's insertion rebuilds through the same copy, which is spent by now; the place found above stays.
         if (depth == 0)
@@ -440,21 +440,21 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         }
     }
 
-    /// <summary>Invariant 4, for two leaves: the first key of a branch has no meaning.</summary>
+    /// <summary>Invariant 4, where the keys at both sides of it are in order: in a damaged page they may not be.</summary>
     [Conditional("DEBUG")]
-    private static void AssertSeparates(ReadOnlySpan<byte> separator, SlottedPage left, SlottedPage right, bool isBranch)
+    private static void AssertSeparates(ReadOnlySpan<byte> separator, SlottedPage left, SlottedPage right)
     {
-        Span<byte> key = stackalloc byte[Tree.MaxKeyBytes];
-        int length = left.CopyKey(left.Count - 1, key);
-        Debug.Assert(
-            (isBranch && left.Count == 1) || key[..length].SequenceCompareTo(separator) < 0,
-            "4: keys left of a separator are below it");
-        if (isBranch && right.Count == 1)
+        if (left.Header.Type != PageType.Leaf)
             return;
 
-        length = right.CopyKey(isBranch ? 1 : 0, key);
-        int order = separator.SequenceCompareTo(key[..length]);
-        Debug.Assert(isBranch ? order < 0 : order <= 0, "4: keys right of a separator are not below");
+        Span<byte> last = stackalloc byte[Tree.MaxKeyBytes], first = stackalloc byte[Tree.MaxKeyBytes];
+        last = last[..left.CopyKey(left.Count - 1, last)];
+        first = first[..right.CopyKey(0, first)];
+        if (last.SequenceCompareTo(first) >= 0)
+            return;
+
+        Debug.Assert(last.SequenceCompareTo(separator) < 0, "4: keys left of a separator are below it");
+        Debug.Assert(separator.SequenceCompareTo(first) <= 0, "4: keys right of a separator are not below it");
     }
 
     private void FreeRun(ReadOnlySpan<byte> overflow) => pages.Free(OverflowReference.ReadPacked(overflow));
