@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 
 namespace Treepie.Storage.Paging;
@@ -44,6 +45,7 @@ internal sealed class PageLocator
     /// <summary>Stores where a page lies, in place of another that shares its entry.</summary>
     public void Set(long pageNumber, uint frame, bool isWritable)
     {
+        Debug.Assert(frame != 0 && _generation != 0, "0 is no frame and no generation");
         Entry[] entries = _entries;
         _stored++;
         entries[(int)pageNumber & (entries.Length - 1)] = new Entry(StampOf(pageNumber), frame, isWritable);

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Files;
 using Treepie.Storage.Memory;
 
@@ -47,6 +48,7 @@ internal sealed class PageSpace : PageAddresses, IDisposable
     /// <summary>Takes over the entries above a number, those of pages that lie neither in the map nor beside it.</summary>
     public void CopyEntriesAbove(uint entry, PageSpace before, long pages)
     {
+        Debug.Assert(pages <= Count && pages <= before.Count, "both have entries for these pages");
         for (long number = 0; number < pages; number++)
         {
             uint found = before.Find(number);

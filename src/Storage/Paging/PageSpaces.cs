@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 
@@ -58,6 +59,7 @@ internal sealed class PageSpaces : IDisposable
             try
             {
                 _all.Add(Reserve(wanted));
+                Debug.Assert(Last.Count >= pages, "a larger space has room for what it is made for");
                 return Last;
             }
             catch (StorageException) when (factor > 2)

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Treepie.Storage.Encryption;
 using Treepie.Storage.Files;
@@ -14,6 +15,10 @@ namespace Treepie.Storage.Paging;
 /// <see cref="PageSpace"/>, and another one when the file has grown over it: so an entry, and the bytes it leads to, are taken
 /// from one and the same space.
 /// </summary>
+/// <remarks>
+/// Invariants. 1. A page has at most one frame that readers find; placing it takes a number that was forgotten. 2. The table has
+/// an entry for every page that is placed and for every page of the file. 3. A page that readers find in the map is in the file.
+/// </remarks>
 internal sealed class PageStore : IDisposable
 {
     private const uint NotLookedAt = 0;
@@ -212,6 +217,8 @@ internal sealed class PageStore : IDisposable
     /// <summary>Gives a page (or run) memory in scratch; readers find it there from now on. Bytes are undefined.</summary>
     public Span<byte> Place(long number, int pages, long birth, out uint frame)
     {
+        Debug.Assert(number >= FormatLimits.FirstDataPage && number + pages <= _space.Count, "2: a page is in the table");
+        Debug.Assert(FrameOf(number) == 0, "1: a page has one frame");
         Proofs.Damaged.Remove(number);
         frame = Scratch.Allocate(pages, number, birth);
         _space.Write(number, frame);
@@ -221,6 +228,8 @@ internal sealed class PageStore : IDisposable
     /// <summary>As <see cref="Place"/>, for a copy of a page, whose bytes the caller has looked at.</summary>
     public Span<byte> PlaceCopy(long number, long birth, long from, ReadOnlySpan<byte> original, out uint frame)
     {
+        Debug.Assert(number >= FormatLimits.FirstDataPage && number < _space.Count, "2: a page is in the table");
+        Debug.Assert(number != from && FrameOf(number) == 0, "1: a page has one frame");
         Proofs.Damaged.Remove(number);
         frame = Scratch.AllocateCopy(FrameOf(from), original, number, birth);
         _space.Write(number, frame);
@@ -266,6 +275,7 @@ internal sealed class PageStore : IDisposable
     /// </summary>
     public void MoveToMap(long number)
     {
+        Debug.Assert(number < _filePages, "3: a page was written to the file before readers find it there");
         uint frame = FrameOf(number);
         if (Decrypted is null)
             _space.Write(number, _space.Map.SeesWrites ? InMap : NotLookedAt);
@@ -318,6 +328,7 @@ internal sealed class PageStore : IDisposable
         GrowTable(wanted);
         _space.Map.Grow(wanted * PageLayout.SizeBytes);
         Decrypted?.Commit(wanted);
+        Debug.Assert(wanted >= pages && wanted <= _space.Count, "2: the table has every page of the file");
         Volatile.Write(ref _filePages, wanted);
     }
 
@@ -340,6 +351,8 @@ internal sealed class PageStore : IDisposable
         long before = _filePages;
         if (pages >= before)
             return;
+
+        Debug.Assert(pages >= FormatLimits.FirstDataPage, "3: meta pages stay");
 
         Volatile.Write(ref _filePages, pages); // nobody proves a page beyond from here on
         try

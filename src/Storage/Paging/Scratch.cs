@@ -95,7 +95,11 @@ internal sealed class Scratch : IDisposable
     /// <summary>Gives out frames side by side; their bytes are undefined.</summary>
     public uint Allocate(int pages, long pageNumber, long birth)
     {
+        Debug.Assert(pages > 0, "2: a run has frames");
         uint frame = pages == 1 ? AllocateSingle() : AllocateRun(pages);
+        Debug.Assert(frame >= FirstFrame, "1: frames 0 and 1 are never given out");
+        Debug.Assert(frame + pages <= _committedFrames, "2: only frames with memory are given out");
+        Debug.Assert(_records[frame].Pages == 0, "2: a frame in use is not given out again");
         _records[frame] = new FrameRecord { Page = pageNumber, Birth = birth, Pages = pages };
         Volatile.Write(ref _framesInUse, _framesInUse + pages);
         _arenas.Count(frame, pages);
@@ -121,21 +125,23 @@ internal sealed class Scratch : IDisposable
         else
         {
             ref FrameRecord owner = ref _records[source];
+            Debug.Assert(owner.Pages == 1 && _records[frame].Pages == 0, "2: a spare is a frame of its own, not in use");
             owner.Changed.Copy(original, Bytes(frame, PageLayout.SizeBytes));
             Debug.Assert(
                 default(LineSet).CoversDifferences(
                     original[LineSet.LineBytes..], Bytes(frame, PageLayout.SizeBytes)[LineSet.LineBytes..]),
-                "Invariant 4: a spare differs in the lines that were noted. (The first line has the checksum, which a checkpoint "
-                    + "may be setting.)");
+                "4: a spare differs in the lines that were noted. (The first line has the checksum, which a checkpoint may be "
+                    + "setting.)");
             owner.Spare = 0;
             _spares--;
+            Debug.Assert(_spares >= 0, "2: spares are counted once");
             _records[frame] = new FrameRecord { Page = pageNumber, Birth = birth, Pages = 1 };
             Volatile.Write(ref _framesInUse, _framesInUse + 1);
         }
 
         if (source != 0)
         {
-            Debug.Assert(_records[source].Successor == 0, "A page is copied once, or again when the copy was given back.");
+            Debug.Assert(_records[source].Successor == 0, "3: a page is copied once, or again when the copy was given back");
             _records[source].Successor = frame;
             _records[frame].Source = source;
         }
@@ -157,6 +163,8 @@ internal sealed class Scratch : IDisposable
             return;
         }
 
+        Debug.Assert(_records[frame].Pages == 1 && _records[owner].Pages == 1, "4: a spare is one frame, for one frame in use");
+        Debug.Assert(_records[owner].Source == frame, "3: the successor of a frame was copied from it");
         Unlink(frame);
         _records[frame] = default;
         _records[owner].Spare = frame;
@@ -172,8 +180,10 @@ internal sealed class Scratch : IDisposable
             return;
 
         uint spare = owner.Spare;
+        Debug.Assert(_records[spare].Pages == 0, "2: a spare is not in use");
         owner.Spare = 0;
         _spares--;
+        Debug.Assert(_spares >= 0, "2: spares are counted once");
         Zero(spare, 1);
         _singles.Add(spare);
         _arenas.Discount(spare, 1);
@@ -183,10 +193,11 @@ internal sealed class Scratch : IDisposable
     public void Release(uint frame)
     {
         int pages = _records[frame].Pages;
-        Debug.Assert(pages > 0, "Invariant 2: a frame in use has its record.");
+        Debug.Assert(pages > 0, "2: a frame in use has its record");
         Unlink(frame);
         _records[frame] = default;
         Volatile.Write(ref _framesInUse, _framesInUse - pages);
+        Debug.Assert(_framesInUse >= 0, "2: frames in use are counted once");
         Zero(frame, pages);
         if (pages == 1)
         {
@@ -236,6 +247,8 @@ internal sealed class Scratch : IDisposable
     {
         DropSpare(frame);
         ref FrameRecord record = ref _records[frame];
+        Debug.Assert(record.Source == 0 || _records[record.Source].Successor == frame, "3: links go both ways");
+        Debug.Assert(record.Successor == 0 || _records[record.Successor].Source == frame, "3: links go both ways");
         if (record.Source != 0)
             _records[record.Source].Successor = 0;
         if (record.Successor != 0)
@@ -317,6 +330,8 @@ internal sealed class Scratch : IDisposable
 
     private void AddExtent(uint start, int pages)
     {
+        Debug.Assert(start >= FirstFrame && pages > 0 && start + pages <= _committedFrames, "1: free frames have memory");
+        Debug.Assert(!_extents.ContainsKey(start), "2: a frame is free once");
         if (_extents.Remove(start + (uint)pages, out int after))
             pages += after;
         uint? before = null;

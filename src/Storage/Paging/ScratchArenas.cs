@@ -73,6 +73,8 @@ internal sealed class ScratchArenas : IDisposable
         {
             ref Arena arena = ref Find(at, frame + pages, out int number, out int part);
             arena.Frames += part;
+            Debug.Assert(arena.Frames <= Scratch.ArenaFrames, "an arena has no more frames in use than it has frames");
+            Debug.Assert(arena.IsCommitted, "1: frames in use have memory");
             if (!arena.IsBacked)
             {
                 arena.IsBacked = true;
@@ -91,7 +93,7 @@ internal sealed class ScratchArenas : IDisposable
         {
             ref Arena arena = ref Find(at, frame + pages, out int number, out int part);
             arena.Frames -= part;
-            Debug.Assert(arena.Frames >= 0, "A frame is free once.");
+            Debug.Assert(arena.Frames >= 0, "a frame is free once");
             if (arena.Frames == 0 && (arena.FilePart >= 0 ? _spilled > _keptSpilled : _resident > _kept))
                 GiveBack(number, ref arena);
             at += part;
@@ -141,6 +143,7 @@ internal sealed class ScratchArenas : IDisposable
 
     private void GiveBack(int number, ref Arena arena)
     {
+        Debug.Assert(arena is { Frames: 0, IsBacked: true }, "1: an arena with a frame in use keeps what is behind it");
         AddressRange range = RangeOf(number, out long offset);
         if (arena.FilePart >= 0)
         {
@@ -159,6 +162,7 @@ internal sealed class ScratchArenas : IDisposable
             Volatile.Write(ref _resident, _resident - 1);
         }
 
+        Debug.Assert(_resident >= 0 && _spilled >= 0, "2: arenas are counted once");
         arena = Arena.Empty with { IsCommitted = true };
         _onEmptied(number);
     }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
@@ -53,6 +54,7 @@ internal sealed class ScratchSpace : IDisposable
             return _first;
         }
 
+        Debug.Assert(frame < EndFrame, "a frame lies in a segment");
         uint beyond = frame - _firstFrames;
         offset = (long)(beyond % _segmentFrames) * PageLayout.SizeBytes;
         return Volatile.Read(ref _others)[beyond / _segmentFrames];

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 
 namespace Treepie.Storage.Paging;
@@ -6,7 +7,10 @@ namespace Treepie.Storage.Paging;
 /// Free frames of one page. The lowest is given out first, so that what is in use gathers at the low end and whole arenas at the
 /// high end become free. Not thread-safe.
 /// </summary>
-/// <remarks>A bit for each frame, and a bit for each word of these that is not zero.</remarks>
+/// <remarks>
+/// Invariants. 1. <c>_bits</c> has a bit for each free frame. 2. <c>_words</c> has a bit for each word of these that is not zero.
+/// 3. No word of <c>_words</c> below <c>_hint</c> has a bit.
+/// </remarks>
 internal sealed class SingleFrames
 {
     private const int BitsPerWord = 64;
@@ -27,6 +31,7 @@ internal sealed class SingleFrames
         int summary = word / BitsPerWord;
         if (summary >= _words.Length)
             Array.Resize(ref _words, Math.Max(summary + 1, 2 * _words.Length));
+        Debug.Assert((_bits[word] & (1UL << (int)(frame % BitsPerWord))) == 0, "1: a frame is free once");
         _bits[word] |= 1UL << (int)(frame % BitsPerWord);
         _words[summary] |= 1UL << (word % BitsPerWord);
         _hint = Math.Min(_hint, summary);
@@ -41,6 +46,7 @@ internal sealed class SingleFrames
                 continue;
 
             int word = (_hint * BitsPerWord) + BitOperations.TrailingZeroCount(_words[_hint]);
+            Debug.Assert(_bits[word] != 0, "2: the summary has words that are not zero");
             int bit = BitOperations.TrailingZeroCount(_bits[word]);
             Clear(word, 1UL << bit);
             frame = (uint)((word * BitsPerWord) + bit);
@@ -65,6 +71,7 @@ internal sealed class SingleFrames
 
     private void Clear(int word, ulong bits)
     {
+        Debug.Assert((_bits[word] & bits) == bits, "1: only free frames are taken");
         _bits[word] &= ~bits;
         if (_bits[word] == 0)
             _words[word / BitsPerWord] &= ~(1UL << (word % BitsPerWord));
