@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
 
@@ -45,7 +46,13 @@ internal sealed class FrameBuffer : IDisposable
         return _bytes.Slice(Start + Length, (int)lengthBytes);
     }
 
-    public void Advance(int lengthBytes) => Length += lengthBytes;
+    public void Advance(int lengthBytes)
+    {
+        Debug.Assert(
+            lengthBytes >= 0 && Start + Length + lengthBytes + FrameHeader.AlignmentBytes <= _bytes.Length,
+            "there was room for what was added");
+        Length += lengthBytes;
+    }
 
     public void WriteInt32At(int offset, int value) =>
         BinaryPrimitives.WriteInt32LittleEndian(_bytes.Slice(Start + offset, sizeof(int)), value);
@@ -55,6 +62,7 @@ internal sealed class FrameBuffer : IDisposable
     /// </summary>
     public ReadOnlySpan<byte> Padded(bool withBlock)
     {
+        Debug.Assert(Length >= FrameHeader.SizeBytes, "a frame has a header");
         int padded = (int)FrameHeader.FrameBytes(Length - FrameHeader.SizeBytes);
         _bytes.Slice(Start + Length, padded - Length).Clear();
         return withBlock ? _bytes.Slice(0, Start + padded) : _bytes.Slice(Start, padded);

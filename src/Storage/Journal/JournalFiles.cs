@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Globalization;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
@@ -132,6 +133,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
                 if (best is null || best.LengthBytes < neededBytes)
                     return null;
 
+                Debug.Assert(!IsKept(best), "a file that is kept for the log is not written over");
                 best.IsTaken = true;
                 return best;
             }
@@ -290,6 +292,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
             && oldest.Header is { } header
             && header.Use < oldestNeededUse)
         {
+            Debug.Assert(header.Use >= _keptFrom, "files are given up oldest first");
             _keptFrom = header.Use + 1;
             _givenUp++;
             bytes -= oldest.LengthBytes;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Encryption;
 using Treepie.Storage.Format;
 
@@ -14,6 +15,8 @@ namespace Treepie.Storage.Journal;
 /// the last journal file are synced, and the meta page, and the last frame as the first of the new use, are written again, since
 /// a sync after one that failed proves nothing. 3. Before the first frame of a use is acknowledged, the file that the log comes
 /// from says durably that it goes on: so the loss of the newest file is noticed. 4. Nothing is written again after an error.
+/// 5. Frames follow each other without a gap: in their file by whole blocks, before its last one, and in their transactions. 6. A
+/// file whose frames a recovery may need is not written over.
 /// </remarks>
 internal sealed class JournalWriter : IDisposable
 {
@@ -129,6 +132,9 @@ internal sealed class JournalWriter : IDisposable
         if (Method == JournalSyncMethod.Direct && next.LengthBytes % FrameHeader.AlignmentBytes == 0)
             next.File.TryWriteDirectly(true); // where a file refuses, its frames go through the cache
 
+        Debug.Assert(next.Header is not { } last || last.Use < OldestNeededUse, "6: no recovery needs what the file has");
+        Debug.Assert(next is { IsTaken: true, IsLengthDurable: true }, "6: the file is for this use, and its length durable");
+        Debug.Assert(JournalFileHeader.BlockBytes + frameBytes <= next.FramesEnd, "5: the frame ends before the last block");
         _before = _current ?? _files.Find(Position.Use);
         _header = new JournalFileHeader(
             _settings.StoreId, Position.Use + 1, _settings.DrawSalt(), Position.Frame, Position.PreviousHash,
@@ -171,6 +177,10 @@ internal sealed class JournalWriter : IDisposable
     public void Append(long firstTransaction, long lastTransaction)
     {
         JournalFile file = _current ?? throw new InvalidOperationException("MakeRoom comes first.");
+        Debug.Assert(_isRecoveredDurable, "2: what recovery read is durable before anything is written");
+        Debug.Assert(file.Header?.Use == Position.Use, "5: the frame goes into the file of its use");
+        Debug.Assert(firstTransaction <= lastTransaction, "5: a frame has transactions");
+        Debug.Assert(_durableUpTo == 0 || firstTransaction == _durableUpTo + 1, "5: transactions follow each other");
         long timeMs = Math.Max(LastTimeMs, _settings.Clock.GetUtcNow().ToUnixTimeMilliseconds());
         var header = new FrameHeader(
             _header.Salt, Position.Frame, firstTransaction, lastTransaction, _durableUpTo, Buffer.Length - FrameHeader.SizeBytes,
@@ -181,6 +191,8 @@ internal sealed class JournalWriter : IDisposable
             _header.Write(Buffer.Block);
 
         ReadOnlySpan<byte> written = Buffer.Padded(withBlock: isFirst);
+        Debug.Assert(Position.Offset % FrameHeader.AlignmentBytes == 0, "5: frames begin at blocks");
+        Debug.Assert(Position.Offset + written.Length <= file.FramesEnd, "5: the frame ends before the last block");
         file.File.WriteDurable(written, Position.Offset);
         if (_before is { } before)
             Leave(before);
@@ -208,8 +220,11 @@ internal sealed class JournalWriter : IDisposable
     /// <summary>A checkpoint at this position is durable: files of earlier uses may be used again.</summary>
     public void OnCheckpoint(JournalPosition position, long bytesBefore)
     {
+        Debug.Assert(
+            position.Use >= OldestNeededUse && position.Use <= Position.Use, "6: checkpoints go forward, up to the newest use");
         OldestNeededUse = position.Use;
         BytesSinceCheckpoint -= bytesBefore;
+        Debug.Assert(BytesSinceCheckpoint >= 0, "bytes of frames are counted once");
         _files.Release(position.Use);
     }
 
@@ -251,6 +266,7 @@ internal sealed class JournalWriter : IDisposable
         }
 
         JournalFile file = _current!; // MakeRoom found one
+        Debug.Assert(Position == tail.At with { Use = _header.Use, Offset = 0 }, "2: the frame is the first of the new use");
         ulong hash = Seal(tail.Header with { Salt = _header.Salt });
         ReadOnlySpan<byte> frame = Buffer.Padded(withBlock: false);
         file.File.WriteDurable(frame, JournalFileHeader.BlockBytes);
@@ -287,6 +303,7 @@ internal sealed class JournalWriter : IDisposable
         if (before.Header is not { } left || left.Use != _header.Use - 1 || left.Use < OldestNeededUse)
             return; // used again by now, or may be, because a checkpoint has named this use
 
+        Debug.Assert(before != _current, "3: the file that is left is not the one that follows");
         new JournalNextUse(left.Salt, _header.Use, _header.FirstFrame, _header.PreviousHash).Write(Buffer.Block);
         before.File.WriteDurable(Buffer.Block, JournalNextUse.OffsetIn(before.LengthBytes));
     }
