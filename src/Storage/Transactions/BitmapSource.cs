@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Format;
 using Treepie.Storage.FreeSpace;
@@ -35,6 +36,7 @@ internal sealed class BitmapSource(PageStore store, MetaPage first, int pagesPer
     /// <summary>Fills in the bits of a group.</summary>
     public void Load(int group, Span<ulong> live)
     {
+        Debug.Assert(group >= 0 && live.Length == PageGroup.Words, "a bitmap page has the bits of a group");
         if (TryRead(group, live, out string fault))
             return;
 

@@ -1,4 +1,5 @@
 using System.Buffers;
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Encryption;
 using Treepie.Storage.Files;
@@ -98,6 +99,12 @@ internal sealed class Checkpointer(
         };
         _meta = cipher?.Seal(_meta) ?? _meta;
         _journalBytes = journal?.BytesSinceCheckpoint ?? 0;
+        Debug.Assert(state.CheckpointUnderWay < 0, "one checkpoint is under way");
+        Debug.Assert(_meta.LastTransaction >= durable.LastTransaction, "checkpoints ascend");
+        Debug.Assert(_meta.Slot != state.Durable.Slot, "3: the older of the two meta pages is written");
+        Debug.Assert(
+            _meta.Bitmap.First != _meta.OtherBitmap.First, "1: the bitmap is written where nothing durable lies");
+        Debug.Assert(_keepsBitmap || bitmap.Pages >= state.Space.BitmapPages, "a bitmap has a page for every group");
         state.CheckpointUnderWay = _snapshot.TransactionId;
         try
         {
@@ -125,6 +132,7 @@ internal sealed class Checkpointer(
         _captured.Sort(static (a, b) => a.Page.CompareTo(b.Page));
         WritePages(cancellationToken);
         WriteBitmap();
+        Debug.Assert(!_isDoubtful, "2: the pages are synced before the meta page is written");
         file.Sync();
 
         var page = new byte[PageLayout.SizeBytes];
@@ -137,6 +145,8 @@ internal sealed class Checkpointer(
     /// <summary>Hands out what is durable now. Holding the lane.</summary>
     public void End()
     {
+        Debug.Assert(state.CheckpointUnderWay == _snapshot.TransactionId, "a checkpoint ends after it began");
+        Debug.Assert(_isDoubtful, "5: what the checkpoint before needs is given back when the new meta page is durable");
         var frames = new List<uint>(_captured.Count);
         foreach (Captured captured in _captured)
         {
@@ -303,6 +313,8 @@ internal sealed class Checkpointer(
                 continue;
 
             int pages = state.Store.Scratch.Record(captured.Frame).Pages;
+            Debug.Assert(pages > 0, "a captured frame stays in use while it is written");
+            Debug.Assert(captured.Page + pages <= _meta.PageCount, "1: pages of the checkpoint are written");
             int lengthBytes = pages * PageLayout.SizeBytes;
             Span<byte> bytes = state.Store.Scratch.Bytes(captured.Frame, lengthBytes);
             long offset = captured.Page * PageLayout.SizeBytes;

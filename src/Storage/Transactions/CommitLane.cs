@@ -1,4 +1,5 @@
 using System.Collections.Concurrent;
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.ExceptionServices;
 using Treepie.Storage.Files;
@@ -100,6 +101,7 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
     /// <summary>The next command of the batch, taken out of waiting; false when there is none. For the holder.</summary>
     public bool TryNext(out WriteRequest? request)
     {
+        Debug.Assert(IsActive, "1: only the active thread takes from the queue");
         while (_queue.TryDequeue(out request))
             if (request.TryStart())
                 return true;
@@ -109,6 +111,8 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
     /// <summary>Runs the actions that wait for the lane. For the holder, with nothing in flight.</summary>
     public void DrainExclusive()
     {
+        Debug.Assert(
+            IsActive && !IsInFlight && !writer.HasOpen, "3: an action runs with no batch open and no frame in flight");
         while (_exclusive.TryDequeue(out Exclusive? exclusive))
             exclusive.Run();
     }
@@ -129,6 +133,8 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
         lock (_exclusive)
             Monitor.PulseAll(_exclusive);
     }
+
+    private bool IsActive => (Volatile.Read(ref _state) & Active) != 0;
 
     private bool IsInFlight => (Volatile.Read(ref _state) & InFlight) != 0;
 
@@ -158,7 +164,11 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
     private bool TryReleaseInFlight() =>
         Interlocked.CompareExchange(ref _state, InFlight, Active | InFlight) == (Active | InFlight);
 
-    private void Release() => Interlocked.And(ref _state, ~Active);
+    private void Release()
+    {
+        int before = Interlocked.And(ref _state, ~Active);
+        Debug.Assert((before & Active) != 0, "1: only the active thread lets go");
+    }
 
     /// <summary>Ends the flight; true if the lane was idle and is the caller's now.</summary>
     private bool EndFlight()
@@ -166,6 +176,7 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
         int state = Volatile.Read(ref _state);
         while (true)
         {
+            Debug.Assert((state & InFlight) != 0, "2: a flight ends once");
             int seen = Interlocked.CompareExchange(ref _state, Active, state);
             if (seen == state)
                 return (state & Active) == 0;
@@ -237,6 +248,7 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
 
     private void Execute()
     {
+        Debug.Assert(IsActive && _executingThread == 0, "1: one thread runs commands");
         _executingThread = Environment.CurrentManagedThreadId;
         try
         {
@@ -254,7 +266,8 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
     /// </summary>
     private bool Fly(ref bool isServing)
     {
-        Interlocked.Or(ref _state, InFlight);
+        int before = Interlocked.Or(ref _state, InFlight);
+        Debug.Assert(before == Active, "2: one frame at most is in flight");
         Release();
         if (!isInline && _queue.TryPeek(out WriteRequest? next))
             TryWake(next); // if nobody can be called, the end of the flight finds the command
@@ -371,6 +384,7 @@ internal sealed class CommitLane(Writer writer, LaneDuties duties, IScheduler sc
 
         public void Run()
         {
+            Debug.Assert(!_isDone, "an action runs once");
             try
             {
                 action();

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.FreeSpace;
@@ -6,6 +7,10 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>What writer, checkpointer and readers of one environment share.</summary>
+/// <remarks>
+/// Invariants. 1. Published states ascend. 2. Checkpoints ascend, and none is newer than the published state. 3. Retired frames
+/// are in use until they are released, once.
+/// </remarks>
 internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPage durable, Snapshot current, CoarseClock ages)
 {
     private readonly List<RetiredGroup> _retired = [];
@@ -40,7 +45,11 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     public Snapshot Current
     {
         get => Volatile.Read(ref _current);
-        set => Volatile.Write(ref _current, value);
+        set
+        {
+            Debug.Assert(value.TransactionId >= _current.TransactionId, "1: published states ascend");
+            Volatile.Write(ref _current, value);
+        }
     }
 
     /// <summary>The last durable checkpoint.</summary>
@@ -49,6 +58,10 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
         get => Volatile.Read(ref _durable);
         set
         {
+            Debug.Assert(
+                value.Checkpoint >= _durable.Checkpoint && value.LastTransaction >= _durable.LastTransaction,
+                "2: checkpoints ascend");
+            Debug.Assert(value.LastTransaction <= Current.TransactionId, "2: only published states are written");
             Volatile.Write(ref _durable, value);
             Bitmaps.Meta = value;
         }
@@ -79,6 +92,7 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     /// <summary>Pages were written: their frames go when no reader can hold them any more. For the holder of the lane.</summary>
     public void Retire(List<uint> frames)
     {
+        Debug.Assert(frames.TrueForAll(frame => Store.Scratch.Record(frame).Pages > 0), "3: retired frames are in use");
         foreach (uint frame in frames)
             Interlocked.Add(ref _retiredBytes, (long)Store.Scratch.Record(frame).Pages * PageLayout.SizeBytes);
         _retired.Add(new RetiredGroup(frames, Current.TransactionId));
@@ -140,7 +154,9 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
 
     private bool Release(uint frame)
     {
-        Interlocked.Add(ref _retiredBytes, -(long)Store.Scratch.Record(frame).Pages * PageLayout.SizeBytes);
+        Debug.Assert(Store.Scratch.Record(frame).Pages > 0, "3: a retired frame is released once");
+        long left = Interlocked.Add(ref _retiredBytes, -(long)Store.Scratch.Record(frame).Pages * PageLayout.SizeBytes);
+        Debug.Assert(left >= 0, "3: retired bytes are counted once");
         Store.Release(frame);
         return true;
     }

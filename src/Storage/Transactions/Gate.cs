@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Transactions;
@@ -51,6 +52,7 @@ internal sealed class Gate(IScheduler scheduler)
     {
         lock (_lock)
         {
+            Debug.Assert(_isTaken, "who leaves is in");
             _isTaken = false;
             Monitor.PulseAll(_lock);
         }

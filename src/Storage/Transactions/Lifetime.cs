@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Transactions;
@@ -67,7 +68,9 @@ internal sealed class Lifetime(IScheduler scheduler) : IDisposable
     /// <summary>Gives a lease back.</summary>
     public void Leave()
     {
-        if ((Interlocked.Decrement(ref _state) & ClosingBit) == 0)
+        int state = Interlocked.Decrement(ref _state);
+        Debug.Assert(state > 0 && (state & ~ClosingBit) > 0, "1: the environment's own lease is left");
+        if ((state & ClosingBit) == 0)
             return;
 
         lock (_lock)
@@ -108,6 +111,7 @@ internal sealed class Lifetime(IScheduler scheduler) : IDisposable
     /// <summary>Gives the environment's own lease back; from here on there are none.</summary>
     public void Seal()
     {
+        Debug.Assert(IsClosing && !_isClosed, "closing → closed, once");
         while (Interlocked.CompareExchange(ref _state, ClosingBit, ClosingBit | 1) != (ClosingBit | 1))
             Drain();
         _isClosed = true;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.FreeSpace;
 using Treepie.Storage.Paging;
@@ -80,6 +81,7 @@ internal sealed class MergedBatch
         Catalogue = basis.Catalogue;
         System = basis.System;
         Named = basis.Named;
+        Debug.Assert(Trees.Count == 0 && !Pages.HasChanges, "a batch begins with nothing changed");
         NextTreeId = basis.NextTreeId;
         Move = default;
         if (!Snapshots.IsUnusedOn(basis.Named))
@@ -117,6 +119,7 @@ internal sealed class MergedBatch
     {
         Pages.UndoCommand();
         Snapshots.UndoCommand();
+        Debug.Assert(NextTreeId >= _treeIdMark, "ids of trees ascend");
         NextTreeId = _treeIdMark;
     }
 

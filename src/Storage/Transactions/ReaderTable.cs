@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Transactions;
@@ -31,6 +32,7 @@ internal sealed class ReaderTable
     /// <summary>Takes a slot for a snapshot; <paramref name="name"/> is for statistics.</summary>
     public Slot Claim(long snapshot, string? name)
     {
+        Debug.Assert(snapshot >= 0, "a slot in use is not 0");
         int hint = Thread.GetCurrentProcessorId();
         for (int segment = 0; ; segment++)
         {
@@ -47,6 +49,7 @@ internal sealed class ReaderTable
                     Volatile.Write(ref slots[index + 1], _ages.NowMs);
                     if (name is not null)
                         found.Names[index / SlotLongs] = name;
+                    Debug.Assert((slots[index + 2] & 1) == 0, "a free slot has an even number of claims and returns");
                     return new Slot(found, index, ++slots[index + 2]);
                 }
             }
@@ -158,11 +161,16 @@ internal sealed class ReaderTable
         }
 
         /// <summary>Moves to another snapshot.</summary>
-        public readonly void Change(long snapshot) => Interlocked.Exchange(ref segment.Slots[index], snapshot + 1);
+        public readonly void Change(long snapshot)
+        {
+            Debug.Assert(!IsFreed && snapshot >= 0, "a slot in use has a snapshot");
+            Interlocked.Exchange(ref segment.Slots[index], snapshot + 1);
+        }
 
         /// <summary>Gives the place back.</summary>
         public readonly void Free()
         {
+            Debug.Assert(!IsFreed && segment.Slots[index] != 0, "a slot is given back once");
             ref string? name = ref segment.Names[index / SlotLongs];
             if (name is not null)
                 name = null;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.FreeSpace;
 using Treepie.Storage.Journal;
@@ -29,6 +30,9 @@ internal sealed class Recovery(PageStore store, FreePages space, MetaPage meta)
 
     private void Apply(FrameHeader header, ReadOnlySpan<byte> payload)
     {
+        Debug.Assert(
+            header.FirstTransaction == _snapshot.TransactionId + 1 && header.LastTransaction >= header.FirstTransaction,
+            "the reader gives frames in order, without a gap");
         if (JournalPayload.FindFault(payload) is { } fault)
             throw store.CorruptFrame(header.Frame, header.FirstTransaction, fault);
 

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Treepie.Storage.Transactions;
 
 /// <summary>Requests in the order in which they ran, linked through themselves: a batch costs no list.</summary>
@@ -12,6 +14,8 @@ internal struct RequestList
 
     public void Add(WriteRequest request)
     {
+        Debug.Assert(_last is null == First is null, "a list has both ends or none");
+        Debug.Assert(request != _last, "a request is in a list once");
         request.Next = null;
         if (_last is null)
             First = request;

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Diagnostics.CodeAnalysis;
 using System.Runtime.ExceptionServices;
 using Treepie.Storage.Files;
@@ -61,6 +62,7 @@ internal abstract class WriteRequest
     /// </summary>
     public void PutBack()
     {
+        Debug.Assert(_state == Running && !IsRetry, "running → waiting, once");
         IsRetry = true;
         Volatile.Write(ref _state, Waiting);
     }
@@ -79,6 +81,7 @@ internal abstract class WriteRequest
         if (!lifetime.TryHold())
             throw Lifetime.ClosedError();
 
+        Debug.Assert(IsAsync && _lifetime is null, "an asynchronous request has one lease");
         _lifetime = lifetime;
         try
         {
@@ -107,6 +110,7 @@ internal abstract class WriteRequest
     /// <summary>Ends it, with an error or without.</summary>
     public void Complete()
     {
+        Debug.Assert(_state == Running, "running → done, once");
         Volatile.Write(ref _state, Done);
         Signal();
     }
@@ -144,6 +148,7 @@ internal abstract class WriteRequest
     /// <summary>Makes it as new, but for the place to sleep. For its owner, when no queue and no list has it any more.</summary>
     protected void Renew()
     {
+        Debug.Assert(_state != Running, "a request that runs is in a batch");
         Error = null;
         IsRetry = false;
         Next = null;

@@ -85,6 +85,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 
         while (!HasStopped && CanTakeMore && TryNext(lane, out WriteRequest? next))
         {
+            Debug.Assert(_running is null, "one command runs at a time");
             WriteRequest request = _running = next!; // TryNext gave it
             try
             {
@@ -148,6 +149,10 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             return false;
         }
 
+        Debug.Assert(_closed is null && _closedAnswers.IsEmpty, "2: the batch before is published and everyone told");
+        Debug.Assert(
+            batch.Birth == state.Current.TransactionId + 1, "1: nothing is in flight, so a batch builds on what is published");
+        Debug.Assert(_kept > 0, "1: a batch with changes has a transaction");
         _closed = batch;
         _closedState = new Snapshot(batch.Birth + _kept - 1, batch.Catalogue, batch.NextTreeId, state.Space.PageCount)
         {
@@ -227,6 +232,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
             return;
         }
 
+        Debug.Assert(batch != _open, "2: the open batch is another one than the closed one");
         _closed = null;
         foreach (PageWriter.FreedRun freed in batch.Pages.Freed)
             Free(freed, batch.Birth);
@@ -262,6 +268,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         _kept = 0;
         bool isFirstInUse = _closed is not null && _closed == _batch; // it is needed until it is settled
         MergedBatch batch = isFirstInUse ? _otherBatch ??= Make() : _batch ??= Make();
+        Debug.Assert(batch != _closed, "2: the batch in flight is not used for the next one");
         batch.Begin(_closed is null ? state.Current : _closedState!); // a closed batch has its state
         return batch;
     }
@@ -308,6 +315,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 
     private void Free(PageWriter.FreedRun freed, long transaction)
     {
+        Debug.Assert(freed.Birth != transaction, "3: a batch gives back its own pages before it is published");
         if (freed.Freed == 0)
             state.Space.Free(freed.Run, freed.Birth, transaction);
         else
@@ -338,12 +346,14 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 
     private void Publish()
     {
+        Debug.Assert(_closedState!.TransactionId > state.Current.TransactionId, "1: published states ascend");
         state.Current = _closedState!; // there is a closed batch
         HasCommitted = true;
     }
 
     private void Add(WriteRequest request, Exception? error)
     {
+        Debug.Assert(request is { IsStarted: true, IsDone: false }, "a command is told after it ran, and once");
         if (error is not null)
             request.Fail(error);
         _answers.Add(request);
@@ -483,10 +493,10 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         LineSet changed = store.Scratch.Record(store.FrameOf(written.Number)).Changed;
         Debug.Assert(
             written.From == 0 || changed.CoversDifferences(bytes, original),
-            "Invariant 4 of PageWriter: what differs from the page it was copied from is noted.");
+            "4 of PageWriter: what differs from the page it was copied from is noted");
         Span<byte> room = buffer.Room(JournalPayload.MaxPageBytes);
         int lengthBytes = JournalPayload.WritePage(room, written.Number, written.From, bytes, original, changed);
-        Debug.Assert(Makes(room, original, bytes), "What is written of a page makes it again from what it was copied from.");
+        Debug.Assert(Makes(room, original, bytes), "what is written of a page makes it again from what it was copied from");
         buffer.Advance(lengthBytes);
     }
 
