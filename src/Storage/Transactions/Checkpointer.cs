@@ -129,10 +129,10 @@ internal sealed class Checkpointer(
     /// <summary>Writes and syncs. Without the lane.</summary>
     public void Write(CancellationToken cancellationToken)
     {
+        Debug.Assert(!_isDoubtful, "3: the meta page is written after the pages");
         _captured.Sort(static (a, b) => a.Page.CompareTo(b.Page));
         WritePages(cancellationToken);
         WriteBitmap();
-        Debug.Assert(!_isDoubtful, "2: the pages are synced before the meta page is written");
         file.Sync();
 
         var page = new byte[PageLayout.SizeBytes];
