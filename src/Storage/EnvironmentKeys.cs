@@ -98,7 +98,7 @@ public static class EnvironmentKeys
     {
         environment.ThrowIfNotWritable();
         return new KeyRotation(
-            environment, CipherOf(environment), environment.Lane, environment.Checkpoints, environment.RotationGate);
+            environment, CipherOf(environment), environment.Commits, environment.Checkpoints, environment.RotationGate);
     }
 
     private static StoreCipher CipherOf(StorageEnvironment environment) =>

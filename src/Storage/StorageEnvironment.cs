@@ -32,7 +32,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     private readonly Lifetime _lifetime;
     private readonly EnvironmentState _state;
     private readonly Writer _writer;
-    private readonly CommitLane _lane;
+    private readonly CommitQueue _commits;
     private readonly Background _background;
     private readonly CheckpointRunner _checkpoints;
     private readonly ConcurrentDictionary<Type, object> _requests = new();
@@ -83,17 +83,18 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
                 });
             }
             _writer = new Writer(_state, _journal);
-            var duties = new LaneDuties(_state, _writer);
-            _lane = new CommitLane(_writer, duties, world.Scheduler, _lifetime, isInline: !world.IsBackgroundAllowed);
+            var maintenance = new CommitMaintenance(_state, _writer);
+            _commits = new CommitQueue(_writer, maintenance, world.Scheduler, _lifetime, isInline: !world.IsBackgroundAllowed);
             _checkpoints = new CheckpointRunner(
-                _state, new Checkpointer(_state, world.Files, data, _journal, end, cipher), _lane, _background, _lifetime,
+                _state, new Checkpointer(_state, world.Files, data, _journal, end, cipher), _commits, _background, _lifetime,
                 options, _journal, world.Clock);
-            duties.Checkpoints = _checkpoints;
+            maintenance.Checkpoints = _checkpoints;
             Sweeper = store.Decrypted is { } decrypted
-                ? _background.Own(new DecryptedSweeper(_state, decrypted, _lane, _background, options, world.Clock))
+                ? _background.Own(new DecryptedSweeper(_state, decrypted, _commits, _background, options, world.Clock))
                 : null;
             if (!options.ReadOnly)
-                _state.Scrubber = _background.Own(new Scrubber(_state, _lane, _background, options, world.Clock, world.Draw()));
+                _state.Scrubber = _background.Own(
+                    new Scrubber(_state, _commits, _background, options, world.Clock, world.Draw()));
             _background.Own(new EvictionWatch(store, _background, world.Clock));
         }
         catch
@@ -139,8 +140,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     /// <summary>Checkpoints.</summary>
     internal CheckpointRunner Checkpoints => _checkpoints;
 
-    /// <summary>For tests: the lane that writers go through.</summary>
-    internal CommitLane Lane => _lane;
+    /// <summary>The queue that writers go through.</summary>
+    internal CommitQueue Commits => _commits;
 
     /// <summary>The state behind the door.</summary>
     internal EnvironmentState State => _state;
@@ -283,7 +284,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         _checkpoints.ThrowIfAtBound(_world.Files.Path);
         var pool = (RequestPool<TResult>)_requests.GetOrAdd(typeof(TResult), static _ => new RequestPool<TResult>());
         WriteRequest<TResult> request = pool.Rent(command);
-        _lane.Submit(request, cancellationToken);
+        _commits.Submit(request, cancellationToken);
         TResult result = request.Result;
         pool.Return(request);
         return result;
@@ -301,7 +302,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         var request = new WriteRequest<TResult>(isAsync: true);
         request.Begin(command);
         request.Accompany(_lifetime, cancellationToken);
-        _lane.SubmitAsync(request);
+        _commits.SubmitAsync(request);
         return new ValueTask<TResult>(request.Task);
     }
 
@@ -355,7 +356,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     /// <exception cref="OperationCanceledException">Cancelled.</exception>
     /// <exception cref="ObjectDisposedException">The environment was closed before or meanwhile.</exception>
     public CheckReport Check(IProgress<CheckProgress>? progress, CancellationToken cancellationToken = default) =>
-        RunLong(token => new EnvironmentCheck(this, _lane, _world.Files).Run(progress, token), cancellationToken);
+        RunLong(token => new EnvironmentCheck(this, _commits, _world.Files).Run(progress, token), cancellationToken);
 
     /// <summary>
     /// Refuses new operations, waits for those that were begun, writes a last checkpoint, deletes journal files that nothing
@@ -370,7 +371,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
     {
         if (Volatile.Read(ref _disposed) != 0)
             return;
-        if (_lane.IsInCommand || _lifetime.IsInLongOperation())
+        if (_commits.IsInCommand || _lifetime.IsInLongOperation())
             throw new InvalidOperationException(
                 $"'{_world.Files.Path}' cannot be closed by a command or operation of its own, since closing waits for that. "
                     + $"Close it when that has returned.");
@@ -458,7 +459,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         if (_journal is null)
             return;
 
-        _lane.RunExclusive(() => _journalFiles.DropBefore(_journal.OldestNeededUse));
+        _commits.RunExclusive(() => _journalFiles.DropBefore(_journal.OldestNeededUse));
         _world.Files.SyncDirectory();
     }
 

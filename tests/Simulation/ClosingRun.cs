@@ -119,7 +119,7 @@ internal sealed class ClosingRun(int seed, bool isEncrypted)
     }
 
     /// <summary>
-    /// Where threads cannot be started, half of the runs have only writers that do not wait: nobody else takes the lane that is
+    /// Where threads cannot be started, half of the runs have only writers that do not wait: nobody else takes the lead that is
     /// left to them.
     /// </summary>
     private List<Action> ChooseWork()

@@ -22,7 +22,7 @@ public sealed class MergingTests : IDisposable
         {
             var tasks = new List<(Task<bool> Task, bool Fails)>();
             long before = 0;
-            environment.Lane.RunExclusive(() =>
+            environment.Commits.RunExclusive(() =>
             {
                 using (ReadTransaction read = environment.BeginRead())
                     before = read.TransactionId;
@@ -136,7 +136,7 @@ public sealed class MergingTests : IDisposable
         using StorageEnvironment environment = StorageEnvironment.Open(_directory.Path);
         using var cancel = new CancellationTokenSource();
         Task<bool>? cancelled = null;
-        environment.Lane.RunExclusive(() =>
+        environment.Commits.RunExclusive(() =>
         {
             cancelled = environment.WriteAsync(transaction => transaction.GetOrCreateTree("t").Put("a"u8, "b"u8), cancel.Token)
                 .AsTask();

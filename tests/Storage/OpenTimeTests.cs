@@ -50,7 +50,7 @@ public sealed class OpenTimeTests
         using (StorageEnvironment environment = Open(disk))
         {
             environment.Write(transaction => transaction.GetOrCreateTree("t").Put("k"u8, "v"u8));
-            environment.Lane.RunExclusive(() => environment.State.Space.Allocate(pages)); // as if so much were stored
+            environment.Commits.RunExclusive(() => environment.State.Space.Allocate(pages)); // as if so much were stored
             environment.Write(transaction => transaction.GetOrCreateTree("t").Put("l"u8, "v"u8));
         }
 

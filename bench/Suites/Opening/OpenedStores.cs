@@ -21,7 +21,7 @@ internal static class OpenedStores
         using StorageEnvironment environment = StorageEnvironment.Open(world, new StorageOptions());
         fill(environment);
         long pages = bytes / PageLayout.SizeBytes;
-        environment.Lane.RunExclusive(() =>
+        environment.Commits.RunExclusive(() =>
         {
             for (long left = pages; left > 0; left -= FormatLimits.PagesPerBitmap)
                 environment.State.Space.Allocate((int)Math.Min(left, FormatLimits.PagesPerBitmap));

@@ -57,7 +57,7 @@ public sealed class EnvironmentLogStretch : IDisposable
 
         ReadTransaction? read = null;
         long commitMs = 0;
-        environment.Lane.RunExclusive(
+        environment.Commits.RunExclusive(
             () => (read, commitMs) = (environment.BeginRead("backup of the log"), environment.Journal.LastTimeMs));
         var stretch = new EnvironmentLogStretch(environment, after, read!, commitMs); // RunExclusive ran the action
         try

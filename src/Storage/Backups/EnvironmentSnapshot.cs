@@ -71,7 +71,7 @@ public sealed class EnvironmentSnapshot : IDisposable
         EnvironmentState state = environment.State;
         try
         {
-            environment.Lane.RunExclusive(() =>
+            environment.Commits.RunExclusive(() =>
             {
                 read = environment.BeginRead("backup");
                 // so that dropping one disturbs nothing

@@ -9,7 +9,7 @@ namespace Treepie.Storage.Checks;
 /// Walks a snapshot: every page reachable or free and never both or twice, keys in order and within the separators above them,
 /// counts, levels, births, checksums, named snapshots, the chain of the journal. Reads and writes go on meanwhile.
 /// </summary>
-internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLane lane, IFileSystem files)
+internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitQueue commits, IFileSystem files)
 {
     public CheckReport Run(IProgress<CheckProgress>? progress, CancellationToken cancellationToken)
     {
@@ -20,7 +20,7 @@ internal sealed class EnvironmentCheck(StorageEnvironment environment, CommitLan
         MetaPage? meta = null;
         string? bitmapFault = null;
         var named = new List<ReadTransaction>();
-        lane.RunExclusive(() =>
+        commits.RunExclusive(() =>
         {
             transaction = environment.BeginRead();
             // so that dropping one disturbs nothing

@@ -38,10 +38,10 @@ internal sealed class StoreCipher : IDisposable
         _incarnation = DrawIncarnation();
     }
 
-    /// <summary>What new pages and uses of the journal are sealed with. Changed by the holder of the lane.</summary>
+    /// <summary>What new pages and uses of the journal are sealed with. Changed by the leader.</summary>
     public ulong Incarnation => Volatile.Read(ref _incarnation);
 
-    /// <summary>The keys as the next meta page has them. Changed by the holder of the lane.</summary>
+    /// <summary>The keys as the next meta page has them. Changed by the leader.</summary>
     public KeyBlock Block { get; set; }
 
     /// <summary>The keys.</summary>

@@ -5,8 +5,8 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Journal;
 
 /// <summary>
-/// Appends frames. One frame is one merged batch, written at once and made durable by one sync. <see cref="Append"/> is for
-/// whoever leads the one frame in flight, the rest for the holder of the write lane while nothing is in flight.
+/// Appends frames. One frame is one merged batch, written at once and made durable by one sync. <see cref="Append"/> is for the
+/// thread that flushes a frame, the rest for the leader of the commit queue while no frame is being flushed.
 /// </summary>
 /// <remarks>
 /// Invariants. 1. The first frame after opening goes into a new use of a file, with a new salt: what a torn tail left behind in

@@ -12,12 +12,12 @@ namespace Treepie.Storage.Sessions;
 /// <remarks>
 /// From one thread at a time, any thread. It holds a snapshot until it ends, so dispose it. What it remembers is bounded by
 /// <see cref="OptimisticSessionOptions"/>. The cost of a commit: one comparison for each key or stretch read, which ends at the
-/// first page that is still the same; then its writes in key order. A long list of reads is compared outside the lane of writers
+/// first page that is still the same; then its writes in key order. A long list of reads is compared outside the commit queue
 /// first, so that inside only what came last is left to compare.
 /// </remarks>
 public sealed class OptimisticSession : IDisposable
 {
-    /// <summary>From this many reads on, or with any stretch, they are compared before the lane is entered as well.</summary>
+    /// <summary>From this many reads on, or with any stretch, they are compared before the commit as well.</summary>
     private const int ManyReads = 64;
 
     private readonly StorageEnvironment _environment;
@@ -48,7 +48,7 @@ public sealed class OptimisticSession : IDisposable
     public long WriteBytes => _writeBytes;
 
     /// <summary>
-    /// Told, in the lane of writers, the number of the transaction that the session became; what it throws undoes that.
+    /// Called in the commit with the number of the transaction that the session became; what it throws undoes that.
     /// </summary>
     internal Action<long>? Applied { get; set; }
 
@@ -137,7 +137,7 @@ public sealed class OptimisticSession : IDisposable
         _writeBytes += bytes;
     }
 
-    /// <summary>What can be done before the lane is entered; false if there is nothing to write.</summary>
+    /// <summary>Does what can be done before the commit; false if there is nothing to write.</summary>
     private bool Prepare(CancellationToken cancellationToken)
     {
         cancellationToken.ThrowIfCancellationRequested();
@@ -162,7 +162,7 @@ public sealed class OptimisticSession : IDisposable
     }
 
     /// <summary>
-    /// Compares with the newest published state and goes on from there: in the lane only what came after is left.
+    /// Compares with the newest published state and goes on from there: in the commit only what came after is left.
     /// </summary>
     private void ValidateAhead()
     {

@@ -13,8 +13,8 @@ namespace Treepie.Storage.Transactions;
 /// </summary>
 /// <remarks>
 /// The walk is over the checkpoint, not over the newest state: its pages stay until a newer one is durable, and a bitmap page
-/// that was not read so far is about pages that nothing changed since. It reads every branch and leaf once, in the lane: writers
-/// wait, readers do not. Damage is rare, and the alternative is to refuse to write.
+/// that was not read so far is about pages that nothing changed since. It reads every branch and leaf once, as the leader:
+/// writers wait, readers do not. Damage is rare, and the alternative is to refuse to write.
 /// </remarks>
 internal sealed class BitmapSource(PageStore store, MetaPage first, int pagesPerGroup)
 {

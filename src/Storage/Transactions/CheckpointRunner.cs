@@ -7,7 +7,7 @@ namespace Treepie.Storage.Transactions;
 /// end.
 /// </summary>
 internal sealed class CheckpointRunner(
-    EnvironmentState state, Checkpointer checkpointer, CommitLane lane, Background background, Lifetime lifetime,
+    EnvironmentState state, Checkpointer checkpointer, CommitQueue commits, Background background, Lifetime lifetime,
     StorageOptions options, JournalWriter? journal,
     TimeProvider clock) : IDisposable
 {
@@ -62,7 +62,7 @@ internal sealed class CheckpointRunner(
 
     /// <summary>
     /// Before the first batch after a clean close: takes the mark away, durably, and names the journal use that follows, so that
-    /// an opener who finds no such file knows that acknowledged data is missing. Holding the lane.
+    /// an opener who finds no such file knows that acknowledged data is missing. For the leader.
     /// </summary>
     /// <remarks>
     /// Once in a session: the new use's header and its sync, then a checkpoint with no pages. A failure to write the checkpoint
@@ -83,7 +83,7 @@ internal sealed class CheckpointRunner(
             if (!TryBeginUse())
                 return;
 
-            WriteHoldingLane();
+            WriteAsLeader();
             HasMarked |= LastError is null;
         }
         finally
@@ -92,7 +92,7 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>Runs one, unless everything is written already. Blocks; must not be called holding the lane.</summary>
+    /// <summary>Runs one, unless everything is written already. Blocks; the leader must not call it.</summary>
     /// <exception cref="ObjectDisposedException">Closing has begun: the last one is the closing's own.</exception>
     public void Run(CancellationToken cancellationToken) =>
         Run(isForced: false, long.MaxValue, endsWithClosing: true, cancellationToken);
@@ -112,11 +112,11 @@ internal sealed class CheckpointRunner(
     public void RunToShrink(long boundary, CancellationToken cancellationToken) =>
         Run(isForced: true, boundary, endsWithClosing: true, cancellationToken);
 
-    /// <summary>Gives all beyond the last page in use back to the system. Must not be called holding the lane.</summary>
-    public void Cut() => lane.RunExclusive(() => checkpointer.Cut(keptPages: 0));
+    /// <summary>Gives all beyond the last page in use back to the system. The leader must not call it.</summary>
+    public void Cut() => commits.RunExclusive(() => checkpointer.Cut(keptPages: 0));
 
     /// <summary>
-    /// The only way to a checkpoint that does not hold the lane, but for the last one: each is a step of something with a lease,
+    /// The only way to a checkpoint that does not lead, but for the last one: each is a step of an operation with a lease,
     /// for which closing waits.
     /// </summary>
     private void Run(bool isForced, long boundary, bool endsWithClosing, CancellationToken cancellationToken)
@@ -140,9 +140,9 @@ internal sealed class CheckpointRunner(
         try
         {
             bool isNeeded = false;
-            lane.RunExclusive(() =>
+            commits.RunExclusive(() =>
             {
-                // Here, where nothing is in flight: a frame that failed may have been the first of a use whose header is nowhere.
+                // Here no frame is being flushed: one that failed may have been the first of a use whose header is nowhere.
                 if (state.Failure is { } failure)
                     throw new WritingStoppedException(
                         $"No checkpoint is written after an error: {failure.Message} The journal has what was committed.",
@@ -168,11 +168,11 @@ internal sealed class CheckpointRunner(
             }
             catch
             {
-                lane.RunExclusive(checkpointer.GiveUp);
+                commits.RunExclusive(checkpointer.GiveUp);
                 throw;
             }
 
-            lane.RunExclusive(End);
+            commits.RunExclusive(End);
             Health.Succeeded();
         }
         catch (Exception error) when (error is not OperationCanceledException)
@@ -182,8 +182,8 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>One from begin to end, holding the lane. What it fails with is noted in <see cref="Health"/>.</summary>
-    private void WriteHoldingLane()
+    /// <summary>Runs one from begin to end. For the leader. What it fails with is noted in <see cref="Health"/>.</summary>
+    private void WriteAsLeader()
     {
         try
         {
@@ -215,7 +215,7 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>Tries one; a failure is noted in <see cref="Health"/>. Must not be called holding the lane.</summary>
+    /// <summary>Tries one; a failure is noted in <see cref="Health"/>. The leader must not call it.</summary>
     public void TryRun()
     {
         try
@@ -243,8 +243,8 @@ internal sealed class CheckpointRunner(
         }
     }
 
-    /// <summary>Whether <see cref="RunDuties"/> has something to do. Holding the lane.</summary>
-    public bool HasDuties => state.Failure is null
+    /// <summary>Whether <see cref="RunMaintenance"/> has something to do. For the leader.</summary>
+    public bool IsMaintenanceDue => state.Failure is null
         && ((journal is not null && state.Durable.IsClean && Health.WaitLeft <= TimeSpan.Zero)
             || (background.IsAllowed && IsFull && Health.Failures == 0));
 
@@ -263,24 +263,24 @@ internal sealed class CheckpointRunner(
     private long JournalInterval =>
         Math.Clamp(state.Store.FileBytes / 2, options.MaxJournalFileBytes, 4 * options.MaxJournalFileBytes);
 
-    /// <summary>What comes before a batch. Holding the lane, with no frame in flight.</summary>
-    public void RunDuties()
+    /// <summary>What comes before a batch. For the leader, with no frame being flushed.</summary>
+    public void RunMaintenance()
     {
         MarkInUse();
         Throttle();
     }
 
     /// <summary>
-    /// Without other threads: a checkpoint that is due runs here and now. Holding the lane, with nothing open and nothing in
-    /// flight.
+    /// Without other threads: a checkpoint that is due runs here and now. For the leader, with no batch open and
+    /// no frame being flushed.
     /// </summary>
-    public void RunDueInLine()
+    public void RunIfDueWithoutThreads()
     {
         if (!background.IsAllowed && IsDue)
-            TryRunInLine();
+            TryRunHere();
     }
 
-    /// <summary>Makes writers wait while scratch or journal are over their budgets. Holding the lane.</summary>
+    /// <summary>Makes writers wait while scratch or journal are over their budgets. For the leader.</summary>
     public void Throttle()
     {
         if (!background.IsAllowed || !IsFull || state.Failure is not null || Health.Failures > 0)
@@ -290,23 +290,23 @@ internal sealed class CheckpointRunner(
         {
             if (!Request())
             {
-                TryRunInLine(); // no thread can be started for it, and more must not wait
+                TryRunHere(); // no thread can be started for it, and more must not wait
                 return;
             }
 
-            lane.WaitForExclusive(() => Volatile.Read(ref _isRequested) == 0);
-            lane.DrainExclusive();
+            commits.WaitForExclusive(() => Volatile.Read(ref _isRequested) == 0);
+            commits.DrainExclusive();
             if (LastError is not null)
                 return;
         }
     }
 
-    /// <summary>Runs one to its end, and the one under way before it. Holding the lane.</summary>
-    public void RunHoldingLane()
+    /// <summary>Runs one to its end, and the one under way before it. For the leader.</summary>
+    public void RunAsLeader()
     {
         if (!background.IsAllowed)
         {
-            TryRunInLine();
+            TryRunHere();
             return;
         }
 
@@ -315,14 +315,14 @@ internal sealed class CheckpointRunner(
         {
             if (!Request())
             {
-                TryRunInLine();
+                TryRunHere();
                 return;
             }
 
             while (Volatile.Read(ref _isRequested) != 0)
             {
-                lane.WaitForExclusive(() => Volatile.Read(ref _isRequested) == 0);
-                lane.DrainExclusive();
+                commits.WaitForExclusive(() => Volatile.Read(ref _isRequested) == 0);
+                commits.DrainExclusive();
             }
         }
     }
@@ -331,7 +331,7 @@ internal sealed class CheckpointRunner(
     public void AfterBatch()
     {
         if (!background.IsAllowed)
-            return; // see RunDueInLine
+            return; // see RunIfDueWithoutThreads
 
         Interlocked.Increment(ref _batches);
         StartIdleTimerIfNeeded();
@@ -356,15 +356,15 @@ internal sealed class CheckpointRunner(
         checkpointer.Dispose();
     }
 
-    /// <summary>Where there is no other thread for it: here and now, in the lane.</summary>
-    private void TryRunInLine()
+    /// <summary>Runs one here and now, where there is no other thread for it. For the leader.</summary>
+    private void TryRunHere()
     {
         if (checkpointer.IsUpToDate || state.Failure is not null || !_gate.TryEnter())
-            return; // one may be under way, for whose syncs the lane is free
+            return; // one may be under way, which does not lead during its syncs
 
         try
         {
-            WriteHoldingLane();
+            WriteAsLeader();
         }
         finally
         {
@@ -421,7 +421,7 @@ internal sealed class CheckpointRunner(
             finally
             {
                 Volatile.Write(ref _isRequested, 0);
-                lane.Pulse();
+                commits.Pulse();
                 StartTimerIfNeeded();
             }
         });
@@ -429,7 +429,7 @@ internal sealed class CheckpointRunner(
             return true;
 
         Volatile.Write(ref _isRequested, 0);
-        lane.Pulse();
+        commits.Pulse();
         return false;
     }
 
@@ -441,7 +441,7 @@ internal sealed class CheckpointRunner(
     {
         if (state.UnwrittenBytes > options.MemoryBudgetBytes / IdleDivisor)
             TryRun();
-        lane.RunExclusive(() =>
+        commits.RunExclusive(() =>
         {
             state.Reclaim();
             state.Store.Scratch.Trim();

@@ -12,7 +12,7 @@ namespace Treepie.Storage.Transactions;
 
 /// <summary>
 /// Writes the pages of scratch to the data file, makes that durable, and lets scratch and journal go. Commits and reads go on
-/// meanwhile; the lane is held only to note what there is to write, and to hand out what was written.
+/// meanwhile; it leads the commit queue only to note what there is to write, and to release what was written.
 /// </summary>
 /// <remarks>
 /// Order, which recovery rests on: 1. pages and bitmap are written where nothing durable lies; 2. sync; 3. the older of the two
@@ -65,7 +65,7 @@ internal sealed class Checkpointer(
 
     public void Dispose() => _pages?.Dispose();
 
-    /// <summary>Notes what there is to write. Holding the lane.</summary>
+    /// <summary>Notes what there is to write. For the leader.</summary>
     public void Begin(bool isClean)
     {
         state.Reclaim();
@@ -126,7 +126,7 @@ internal sealed class Checkpointer(
         }
     }
 
-    /// <summary>Writes and syncs. Without the lane.</summary>
+    /// <summary>Writes and syncs. Needs no lead.</summary>
     public void Write(CancellationToken cancellationToken)
     {
         Debug.Assert(!_isDoubtful, "3: the meta page is written after the pages");
@@ -142,7 +142,7 @@ internal sealed class Checkpointer(
         file.Sync();
     }
 
-    /// <summary>Hands out what is durable now. Holding the lane.</summary>
+    /// <summary>Hands out what is durable now. For the leader.</summary>
     public void End()
     {
         Debug.Assert(state.CheckpointUnderWay == _snapshot.TransactionId, "a checkpoint ends after it began");
@@ -170,7 +170,7 @@ internal sealed class Checkpointer(
 
     /// <summary>
     /// Gives what lies beyond the last page in use, and some pages to grow into, back to the system. Where that fails nothing is
-    /// lost, and a later checkpoint tries again. Holding the lane, with nothing in flight.
+    /// lost, and a later checkpoint tries again. For the leader, with no frame being flushed.
     /// </summary>
     public void Cut(long keptPages)
     {
@@ -184,7 +184,7 @@ internal sealed class Checkpointer(
         }
     }
 
-    /// <summary>Forgets an attempt that failed; the checkpoint before stays in force. Holding the lane.</summary>
+    /// <summary>Forgets an attempt that failed; the checkpoint before stays in force. For the leader.</summary>
     public void GiveUp()
     {
         state.CheckpointUnderWay = -1;
@@ -206,7 +206,7 @@ internal sealed class Checkpointer(
 
     /// <summary>
     /// For a checkpoint that has nothing to write: what opening found may be in the system's cache only, and without a journal it
-    /// is nowhere else. Holding the lane.
+    /// is nowhere else. For the leader.
     /// </summary>
     public void MakeFoundDurable()
     {
@@ -270,7 +270,7 @@ internal sealed class Checkpointer(
 
     /// <summary>
     /// Notes the bitmap pages to write. Groups that nothing touched since they were read from disk are copied there later,
-    /// without the lane; where that finds damage, the next attempt comes with them in memory.
+    /// without leading; where that finds damage, the next attempt comes with them in memory.
     /// </summary>
     private void CaptureBitmap()
     {

@@ -27,7 +27,7 @@ internal static class ClosingShrink
         try
         {
             bool isWorthwhile = false;
-            environment.Lane.RunExclusive(() => isWorthwhile = IsWorthwhile(environment.State, options));
+            environment.Commits.RunExclusive(() => isWorthwhile = IsWorthwhile(environment.State, options));
             if (isWorthwhile)
                 environment.Shrink();
         }
@@ -37,7 +37,7 @@ internal static class ClosingShrink
         }
     }
 
-    /// <summary>Holding the lane.</summary>
+    /// <summary>For the leader.</summary>
     private static bool IsWorthwhile(EnvironmentState state, StorageOptions options)
     {
         if (options.ReadOnly || state.Failure is not null || state.Current.Named.All.Count > 0)

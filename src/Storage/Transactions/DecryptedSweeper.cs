@@ -7,8 +7,9 @@ namespace Treepie.Storage.Transactions;
 /// time, those that nobody asks for while the part waits to go. Plain environments have none.
 /// </summary>
 /// <remarks>
-/// What is taken out of the page table may still be held by readers of before and by whoever holds the lane; a checkpoint reads
-/// the bitmap without it. So it goes once all those readers have ended and the lane was free once with no checkpoint under way.
+/// What is taken out of the page table may still be held by earlier readers and by the leader of the commit queue; a checkpoint
+/// reads the bitmap without leading. So it goes once all those readers have ended and an exclusive action has run with no
+/// checkpoint under way.
 /// </remarks>
 internal sealed class DecryptedSweeper : IDisposable
 {
@@ -21,7 +22,7 @@ internal sealed class DecryptedSweeper : IDisposable
 
     private readonly EnvironmentState _state;
     private readonly DecryptedPages _pages;
-    private readonly CommitLane _lane;
+    private readonly CommitQueue _commits;
     private readonly Background _background;
     private readonly StorageOptions _options;
     private readonly TimeProvider _clock;
@@ -34,12 +35,12 @@ internal sealed class DecryptedSweeper : IDisposable
     private volatile bool _isStopped;
 
     public DecryptedSweeper(
-        EnvironmentState state, DecryptedPages pages, CommitLane lane, Background background, StorageOptions options,
+        EnvironmentState state, DecryptedPages pages, CommitQueue commits, Background background, StorageOptions options,
         TimeProvider clock)
     {
         _state = state;
         _pages = pages;
-        _lane = lane;
+        _commits = commits;
         _background = background;
         _options = options;
         _clock = clock;
@@ -59,7 +60,7 @@ internal sealed class DecryptedSweeper : IDisposable
 
     /// <summary>
     /// Takes all decrypted pages out of use, and zeroes those that were taken out by an earlier call, or by this one, that nobody
-    /// can hold any more. Returns the bytes that are left. Must not be called holding the lane.
+    /// can hold any more. Returns the bytes that are left. The leader must not call it.
     /// </summary>
     public long Sweep()
     {
@@ -110,7 +111,7 @@ internal sealed class DecryptedSweeper : IDisposable
             return;
 
         var marked = new Marked(ticket, _state.Readers.BeginGracePeriod());
-        _lane.RunExclusive(() => marked.IsLanePassed = _state.CheckpointUnderWay < 0);
+        _commits.RunExclusive(() => marked.IsLeaderPassed = _state.CheckpointUnderWay < 0);
         lock (_sync)
             _marked.Add(marked);
     }
@@ -122,9 +123,9 @@ internal sealed class DecryptedSweeper : IDisposable
             waiting = [.. _marked];
         foreach (Marked marked in waiting)
         {
-            if (!marked.IsLanePassed)
-                _lane.RunExclusive(() => marked.IsLanePassed = _state.CheckpointUnderWay < 0);
-            if (!marked.IsLanePassed || !marked.Readers.IsOver)
+            if (!marked.IsLeaderPassed)
+                _commits.RunExclusive(() => marked.IsLeaderPassed = _state.CheckpointUnderWay < 0);
+            if (!marked.IsLeaderPassed || !marked.Readers.IsOver)
                 continue;
 
             lock (_sync)
@@ -175,6 +176,6 @@ internal sealed class DecryptedSweeper : IDisposable
         public ReaderTable.GracePeriod Readers { get; } = readers;
 
         /// <summary>Whether nobody who wrote then still does.</summary>
-        public bool IsLanePassed { get; set; }
+        public bool IsLeaderPassed { get; set; }
     }
 }

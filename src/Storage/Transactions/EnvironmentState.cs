@@ -69,7 +69,7 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
 
     /// <summary>
     /// Last transactions of checkpoints whose meta page was being written when they failed: the disk may have it all the same,
-    /// and a recovery begin from it, until a later one is durable. For the holder of the lane.
+    /// and a recovery begin from it, until a later one is durable. For the leader.
     /// </summary>
     public List<long> Doubtful { get; } = [];
 
@@ -89,7 +89,7 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
     /// <summary>Bytes of pages that a checkpoint still has to write.</summary>
     public long UnwrittenBytes => Store.Scratch.BytesInUse - Interlocked.Read(ref _retiredBytes);
 
-    /// <summary>Pages were written: their frames go when no reader can hold them any more. For the holder of the lane.</summary>
+    /// <summary>Pages were written: their frames go when no reader can hold them any more. For the leader.</summary>
     public void Retire(List<uint> frames)
     {
         Debug.Assert(frames.TrueForAll(frame => Store.Scratch.Record(frame).Pages > 0), "3: retired frames are in use");
@@ -98,7 +98,7 @@ internal sealed class EnvironmentState(PageStore store, FreePages space, MetaPag
         _retired.Add(new RetiredGroup(frames, Current.TransactionId));
     }
 
-    /// <summary>Gives free what no snapshot can see. For the holder of the lane.</summary>
+    /// <summary>Gives free what no snapshot can see. For the leader.</summary>
     public void Reclaim()
     {
         // Published before, so read before: a reader that is not in a slot yet will find this state or a newer one.

@@ -15,7 +15,7 @@ namespace Treepie.Storage.Transactions;
 /// pages, and a walk finds none, the block without the old one is made durable in both meta pages.
 /// </remarks>
 internal sealed class KeyRotation(
-    StorageEnvironment environment, StoreCipher cipher, CommitLane lane, CheckpointRunner checkpoints, Gate gate)
+    StorageEnvironment environment, StoreCipher cipher, CommitQueue commits, CheckpointRunner checkpoints, Gate gate)
 {
     private const int PagesPerRelease = 256;
 
@@ -27,14 +27,14 @@ internal sealed class KeyRotation(
         try
         {
             KeyBlock before = cipher.Block, after = cipher.Keys.Wrap(next, cipher.Random, cipher.Observer);
-            lane.RunExclusive(() => cipher.Block = after);
+            commits.RunExclusive(() => cipher.Block = after);
             try
             {
                 checkpoints.RunForced(cancellationToken);
             }
             catch
             {
-                lane.RunExclusive(() => cipher.Block = before); // the next checkpoint, or the last at closing, writes that again
+                commits.RunExclusive(() => cipher.Block = before); // the next checkpoint, or that of closing, writes it again
                 throw;
             }
 
@@ -104,7 +104,7 @@ internal sealed class KeyRotation(
     private void Use(DataKeys keys, EncryptionKey key)
     {
         KeyBlock block = keys.Wrap(key, cipher.Random, cipher.Observer);
-        lane.RunExclusive(() => cipher.Use(keys, block));
+        commits.RunExclusive(() => cipher.Use(keys, block));
     }
 
     /// <summary>Both meta pages, and no frame that a recovery reads from before.</summary>

@@ -25,7 +25,7 @@ internal sealed class Scrubber : IDisposable
     private const int MaxLookBackPages = 4096;
 
     private readonly EnvironmentState _state;
-    private readonly CommitLane _lane;
+    private readonly CommitQueue _commits;
     private readonly Background _background;
     private readonly TimeProvider _clock;
     private readonly StorageOptions _options;
@@ -43,7 +43,7 @@ internal sealed class Scrubber : IDisposable
     private volatile bool _isStopped;
 
     /// <param name="state">The environment's.</param>
-    /// <param name="lane">What excludes writers.</param>
+    /// <param name="commits">What excludes writers.</param>
     /// <param name="background">Where windows are read.</param>
     /// <param name="options">Rate and interval.</param>
     /// <param name="clock">When.</param>
@@ -52,10 +52,11 @@ internal sealed class Scrubber : IDisposable
     /// all read at once.
     /// </param>
     public Scrubber(
-        EnvironmentState state, CommitLane lane, Background background, StorageOptions options, TimeProvider clock, ulong draw)
+        EnvironmentState state, CommitQueue commits, Background background, StorageOptions options, TimeProvider clock,
+        ulong draw)
     {
         _state = state;
-        _lane = lane;
+        _commits = commits;
         _background = background;
         _clock = clock;
         _options = options;
@@ -108,7 +109,7 @@ internal sealed class Scrubber : IDisposable
             _passBegan = _clock.GetTimestamp();
 
         bool isOver = false;
-        _lane.RunExclusive(() => isOver = !ChooseWindow());
+        _commits.RunExclusive(() => isOver = !ChooseWindow());
         if (isOver)
         {
             Interlocked.Increment(ref _passes);
@@ -186,7 +187,7 @@ internal sealed class Scrubber : IDisposable
         if (covered > Interlocked.Read(ref _next))
             Interlocked.Exchange(ref _next, covered);
         if (suspects is not null)
-            _lane.RunExclusive(() => suspects.ForEach(Judge));
+            _commits.RunExclusive(() => suspects.ForEach(Judge));
     }
 
     /// <summary>

@@ -5,12 +5,13 @@ using Treepie.Storage.Files;
 
 namespace Treepie.Storage.Transactions;
 
-/// <summary>A command on its way through the lane.</summary>
+/// <summary>A command in the commit queue.</summary>
 /// <remarks>
-/// States: waiting → running → done, or waiting → cancelled; running → waiting once, where the disk was full. Only the holder of
-/// the lane starts it; whoever has its batch completes it. One that succeeded may be used again by another caller. Two may not
-/// know that yet: who completed it and is about to wake its sleeper, and who saw it waiting and calls it to the lane. Both then
-/// call a caller that looks once more than it needs, and who has no caller is <c>Left</c>.
+/// States: waiting → running → done, or waiting → cancelled; running → waiting once, where the disk was full. Only the leader of
+/// the commit queue starts it; the thread that has its batch completes it. One that succeeded may be used again by another
+/// caller. Two threads may not know that yet: the one that completed it and is about to wake its sleeper, and one that saw it
+/// waiting and wakes it to lead. Both then wake a caller that looks once more than it needs; a request without a caller is
+/// <c>Left</c>.
 /// </remarks>
 [SuppressMessage("Maintainability", "CA1001", Justification = "The registration ends with the request.")]
 internal abstract class WriteRequest
@@ -28,7 +29,7 @@ internal abstract class WriteRequest
     private CancellationTokenRegistration _registration;
     private Lifetime? _lifetime;
 
-    /// <summary>Whether its caller is called to look at the lane, or has left.</summary>
+    /// <summary>Whether its caller is woken to lead, or has left.</summary>
     private int _attention;
 
     /// <summary>Where its caller sleeps; null before it first does.</summary>
@@ -58,7 +59,7 @@ internal abstract class WriteRequest
     public bool TryStart() => Interlocked.CompareExchange(ref _state, Running, Waiting) == Waiting;
 
     /// <summary>
-    /// Puts it back into waiting, to run a second time: nothing is left of the first. For the holder of the lane.
+    /// Puts it back into waiting, to run a second time: nothing is left of the first. For the leader.
     /// </summary>
     public void PutBack()
     {
@@ -115,7 +116,7 @@ internal abstract class WriteRequest
         Signal();
     }
 
-    /// <summary>Lets the one who waits for it, or is going to, look at the lane; false if nobody waits any more.</summary>
+    /// <summary>Wakes its caller, which waits or is about to, to lead; false if it has left.</summary>
     public bool TryWake()
     {
         if (Interlocked.CompareExchange(ref _attention, Called, Calm) == Left)
@@ -125,7 +126,7 @@ internal abstract class WriteRequest
         return true;
     }
 
-    /// <summary>Blocks until it is done (false), or it is time to look at the lane (true).</summary>
+    /// <summary>Blocks until it is done (false), or its caller is woken to lead (true).</summary>
     public bool Wait(IScheduler scheduler)
     {
         if (_sleeper is null)

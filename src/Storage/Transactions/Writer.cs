@@ -8,9 +8,9 @@ using Treepie.Storage.Trees;
 namespace Treepie.Storage.Transactions;
 
 /// <summary>
-/// Runs batches: commands one after the other against the newest executed state, then one journal frame and one sync, then the
-/// new state is published and everyone told. All but <see cref="Flush"/> is for the holder of the lane (see
-/// <see cref="CommitLane"/>).
+/// Runs batches: executes commands one after the other against the newest executed state, writes one journal frame with one sync,
+/// publishes the new state and answers everyone. All but <see cref="Flush"/> is for the leader of the commit queue (see
+/// <see cref="CommitQueue"/>).
 /// </summary>
 /// <remarks>
 /// <code>
@@ -18,16 +18,17 @@ namespace Treepie.Storage.Transactions;
 ///            │ throws: undone alone                   └─ no: Encode ──► MakeRoom ──┘           │ fails: fail-stop, outcome unknown
 ///                                                                       │ disk full: all undone, run again
 /// </code>
-/// Encoding beside the next batch takes a sixth of the work off the lane. It is done in the lane only where the journal may have
-/// to go on in another file. An error that nobody expected stops writing (<see cref="Stop"/>), and everyone is told what is true:
-/// a published batch was committed, of one that may have reached the journal nobody knows, and nothing was kept of all others.
-/// Invariants. 1. A batch builds on the newest executed state: the published one, or that of the frame in flight, whose page
-/// numbers no reader knows yet. 2. Pages are copied, never changed, once their batch is closed: the frame in flight and the open
-/// batch share none that either writes. Nor does anything that is copied from change: it stays in use until the flight is
-/// settled. So a frame may be put together while the next batch runs. 3. Pages a batch frees stay in use until the first moment
-/// after its publication at which someone holds the lane (<see cref="Settle"/>): the published state refers to them until then,
-/// and if the flight fails nothing needs to be taken back but the pages that were made. 4. After a failure the open batch and the
-/// closed one are undone in this order, so that free space and page table are those of the published state.
+/// Encoding while the next batch runs takes a sixth of the work off the leader. The leader encodes only where the journal may
+/// have to continue in another file. An unexpected error stops writing (<see cref="Stop"/>), and everyone is told what is true: a
+/// published batch is committed, the outcome of one that may have reached the journal is unknown, and nothing of the others is
+/// kept.
+/// Invariants. 1. A batch builds on the newest executed state: the published one, or that of the frame being flushed, whose page
+/// numbers no reader knows yet. 2. Pages are copied, never changed, once their batch is closed: the frame being flushed and the
+/// open batch share no page that either writes. The pages that are copied from do not change either: they stay in use until
+/// <see cref="FinishPublished"/>. So a frame can be encoded while the next batch runs. 3. Pages that a batch frees stay in use
+/// until a leader calls <see cref="FinishPublished"/> after its publication: the published state refers to them until then, and
+/// if the flush fails, only the pages that were made need to be taken back. 4. After a failure first the open batch and then the
+/// closed one is undone, so that free space and page table are those of the published state.
 /// </remarks>
 internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 {
@@ -62,7 +63,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     /// </summary>
     public bool HasRetries => _retries.Count > 0;
 
-    /// <summary>Whether commands have run that are not answered and not in flight.</summary>
+    /// <summary>Whether commands have run whose batch is not closed yet.</summary>
     public bool HasOpen => !_answers.IsEmpty;
 
     /// <summary>Whether writing has stopped for good.</summary>
@@ -71,19 +72,19 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     /// <summary>Whether a further command may join the open batch.</summary>
     public bool CanTakeMore => !_isCut && _count < MaxCommands && (_open?.Pages.WrittenCount ?? 0) < MaxPages;
 
-    /// <summary>Runs what waits in the lane, up to the bounds.</summary>
-    public void Execute(CommitLane lane)
+    /// <summary>Runs the commands that wait, up to the bounds of a batch.</summary>
+    public void Execute(CommitQueue commits)
     {
         if (state.Failure is { } failure)
         {
             UndoOpen();
-            while (TryNext(lane, out WriteRequest? request))
+            while (TryNext(commits, out WriteRequest? request))
                 Add(request!, null); // TryNext gave it
             AnswerAll(Stopped(failure));
             return;
         }
 
-        while (!HasStopped && CanTakeMore && TryNext(lane, out WriteRequest? next))
+        while (!HasStopped && CanTakeMore && TryNext(commits, out WriteRequest? next))
         {
             Debug.Assert(_running is null, "one command runs at a time");
             WriteRequest request = _running = next!; // TryNext gave it
@@ -107,12 +108,12 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     }
 
     /// <summary>
-    /// Ends the open batch: true if its frame is to be flushed. Otherwise it is answered, or set aside to run again. With nothing
-    /// in flight.
+    /// Closes the open batch: true if its frame is to be flushed. Otherwise it is answered, or set aside to run again. While no
+    /// frame is being flushed.
     /// </summary>
     public bool Close()
     {
-        Settle();
+        FinishPublished();
         if (state.Failure is { } failure)
         {
             UndoOpen();
@@ -151,7 +152,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 
         Debug.Assert(_closed is null && _closedAnswers.IsEmpty, "2: the batch before is published and everyone told");
         Debug.Assert(
-            batch.Birth == state.Current.TransactionId + 1, "1: nothing is in flight, so a batch builds on what is published");
+            batch.Birth == state.Current.TransactionId + 1, "1: between flushes a batch builds on the published state");
         Debug.Assert(_kept > 0, "1: a batch with changes has a transaction");
         _closed = batch;
         _closedState = new Snapshot(batch.Birth + _kept - 1, batch.Catalogue, batch.NextTreeId, state.Space.PageCount)
@@ -168,7 +169,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         RequestList answers = _closedAnswers.Take();
         try
         {
-            Settle();
+            FinishPublished();
         }
         catch (Exception error)
         {
@@ -181,7 +182,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
 
     /// <summary>
     /// Stops writing after an error that nobody expected: what is in memory may be half of a step. The command that was running
-    /// is told with the others that wait, when the holder of the lane goes on.
+    /// is answered with the others that wait, when the leader goes on.
     /// </summary>
     public void Stop(Exception error)
     {
@@ -194,7 +195,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     }
 
     /// <summary>
-    /// Writes, syncs and publishes the closed batch; returns who is to be told. Without the lane; never throws.
+    /// Writes, syncs and publishes the closed batch; returns the requests to answer. Needs no lead; never throws.
     /// </summary>
     public RequestList Flush()
     {
@@ -218,8 +219,10 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         return answers;
     }
 
-    /// <summary>Gives back what the published batch freed, or what a failed one had made. With nothing in flight.</summary>
-    public void Settle()
+    /// <summary>
+    /// Frees the pages that the published batch replaced, or those that a failed one made. While no frame is being flushed.
+    /// </summary>
+    public void FinishPublished()
     {
         if (_closed is not { } batch)
             return;
@@ -249,13 +252,13 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         return request ?? _answers.First ?? (_retries.TryPeek(out WriteRequest? retry) ? retry : null);
     }
 
-    /// <summary>For commands that are in no frame.</summary>
+    /// <summary>The error of commands that are in no frame.</summary>
     private static WritingStoppedException Stopped(Exception failure) => new(
         $"Writing has stopped after an error: {failure.Message} This command did not run, or was undone: nothing of it was kept. "
         + "Reads go on. Close and open the environment again to recover what the disk has.",
         failure);
 
-    /// <summary>For commands whose frame the disk may have or not.</summary>
+    /// <summary>The error of commands whose frame the disk may have or not.</summary>
     private static CommitOutcomeUnknownException Unknown(Exception failure) => new(
         $"Writing has stopped because the journal could not be written: {failure.Message} Whether this command was kept is not "
         + $"known. "
@@ -266,9 +269,9 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     {
         state.Reclaim();
         _kept = 0;
-        bool isFirstInUse = _closed is not null && _closed == _batch; // it is needed until it is settled
+        bool isFirstInUse = _closed is not null && _closed == _batch; // it is needed until FinishPublished
         MergedBatch batch = isFirstInUse ? _otherBatch ??= Make() : _batch ??= Make();
-        Debug.Assert(batch != _closed, "2: the batch in flight is not used for the next one");
+        Debug.Assert(batch != _closed, "2: the batch being flushed is not used for the next one");
         batch.Begin(_closed is null ? state.Current : _closedState!); // a closed batch has its state
         return batch;
     }
@@ -428,12 +431,12 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         }
     }
 
-    private bool TryNext(CommitLane lane, out WriteRequest? request)
+    private bool TryNext(CommitQueue commits, out WriteRequest? request)
     {
         while (_retries.TryDequeue(out request))
             if (request.TryStart())
                 return true;
-        return lane.TryNext(out request);
+        return commits.TryNext(out request);
     }
 
     /// <summary>What the payload of a frame has at most, from what was noted of its pages.</summary>
@@ -451,7 +454,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     }
 
     /// <summary>
-    /// Puts the frame of a closed batch together. In the lane, or beside the next batch: it reads what nobody changes (invariant
+    /// Encodes the frame of a closed batch. By the leader, or while the next batch runs: it reads what nobody changes (invariant
     /// 2).
     /// </summary>
     private void Encode(MergedBatch batch, long pageCount, FrameBuffer buffer)

@@ -68,7 +68,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     /// <summary>Whether new pages of this command may use the room that is kept for changing what is there.</summary>
     public bool MayUseReserve { get; set; }
 
-    /// <summary>Makes it ready for the next batch. The one before is settled, or was undone.</summary>
+    /// <summary>Makes it ready for the next batch; the one before is finished or undone.</summary>
     public void Begin(long birth)
     {
         Debug.Assert(birth >= Birth, "1: births ascend");

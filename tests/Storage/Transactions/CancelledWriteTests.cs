@@ -65,7 +65,7 @@ public sealed class CancelledWriteTests
     }
 
     [Fact]
-    public async Task A_caller_who_gives_up_while_it_is_called_to_the_lane_leaves_the_lane()
+    public async Task A_caller_who_gives_up_while_it_is_woken_to_lead_hands_over()
     {
         using var directory = new TemporaryDirectory();
         using StorageEnvironment environment = StorageEnvironment.Open(directory.Path);
@@ -79,7 +79,7 @@ public sealed class CancelledWriteTests
         {
             for (int i = 0; i < 20; i++)
             {
-                environment.DropSupersededJournal(); // holds the lane for a moment, and calls who waits for it
+                environment.DropSupersededJournal(); // leads for a moment, and wakes who waits
                 Thread.SpinWait(holderSpins);
             }
         });

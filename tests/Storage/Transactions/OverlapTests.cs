@@ -170,7 +170,7 @@ public sealed class OverlapTests : IDisposable
     }
 
     [Fact]
-    public async Task A_checkpoint_begins_between_two_flights_while_writers_keep_coming()
+    public async Task A_checkpoint_begins_between_two_flushes_while_writers_keep_coming()
     {
         Task a = BeginHeldWrite("a");
         Task<bool> b = _environment.WriteAsync(transaction => transaction.FindTree("t")!.Put("b"u8, "b"u8), Token).AsTask();
@@ -197,7 +197,7 @@ public sealed class OverlapTests : IDisposable
     }
 
     [Fact]
-    public async Task Closing_while_a_sync_is_in_flight_keeps_what_has_run()
+    public async Task Closing_while_a_sync_runs_keeps_what_has_run()
     {
         Task a = BeginHeldWrite("a");
         Task<bool> b = _environment.WriteAsync(transaction => transaction.FindTree("t")!.Put("b"u8, "b"u8), Token).AsTask();

@@ -21,7 +21,7 @@ public sealed class RelaxedDelayTests : IDisposable
         files.OnDataSync = () =>
         {
             if (_environment.State.CheckpointUnderWay < 0)
-                return; // before it, in the lane
+                return; // before it, by the leader
 
             _isSyncing.Set();
             _mayGoOn.Wait(TestContext.Current.CancellationToken);

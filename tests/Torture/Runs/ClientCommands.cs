@@ -48,7 +48,7 @@ internal sealed class ClientCommands(RunState state)
     {
         var tasks = new List<Task<long>>();
         StorageEnvironment environment = state.Open;
-        environment.Lane.RunExclusive(() =>
+        environment.Commits.RunExclusive(() =>
         {
             foreach (IReadOnlyList<Change> changes in commands)
                 tasks.Add(environment.WriteAsync(transaction => Perform(transaction, changes)).AsTask());
