@@ -272,6 +272,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         }
 
         int slot = FreeSlot(hash, slots / TagGroup.Size);
+        Debug.Assert(!IsUsed(slot), "a record gets a free slot");
         _bytes[TagsOffset + slot] = TagOf(hash);
         header.Count = count + 1;
         if (_layout.IsFixed)
@@ -281,6 +282,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
         }
 
         int cell = header.HeapStart - (CellHeadBytes + key.Length + valueBytes);
+        Debug.Assert(cell >= SlotsEnd(slots), "cells lie behind the slots");
         header.HeapStart = cell;
         header.WriteUInt16(TagsOffset + slots + (slot * OffsetBytes), cell);
         header.WriteUInt16(cell, key.Length);
@@ -296,6 +298,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
     public int Remove<THash>(int slot, THash hashing)
         where THash : struct, IKeyHash
     {
+        Debug.Assert(IsUsed(slot), "only a record is taken out");
         Page header = Header;
         if (!_layout.IsFixed)
         {
@@ -440,6 +443,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
 
     private void Move(int from, int to)
     {
+        Debug.Assert(IsUsed(from) && !IsUsed(to), "a record moves to a free slot");
         Page header = Header;
         _bytes[TagsOffset + to] = _bytes[TagsOffset + from];
         _bytes[TagsOffset + from] = 0;
@@ -492,7 +496,7 @@ internal readonly ref struct BucketPage(Span<byte> bytes, BucketLayout layout)
             ReadOnlySpan<byte> key = source.Key(slot);
             Span<byte> value = source.Value(slot, out bool isOverflow);
             int at = Insert(hashing.Of(key), key, value.Length, isOverflow, hashing);
-            Debug.Assert(at >= 0, "The room was counted.");
+            Debug.Assert(at >= 0, "the room was counted");
             value.CopyTo(Value(at, out _));
         }
     }

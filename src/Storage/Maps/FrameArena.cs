@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
@@ -9,6 +10,10 @@ namespace Treepie.Storage.Maps;
 /// stretch of addresses with large pages. Frames that were given back stay readable, so that a reader who comes too late reads
 /// garbage and not nothing. Thread-safe.
 /// </summary>
+/// <remarks>
+/// Invariants. 1. A run of 2^n frames begins at a multiple of 2^n, never at frame 0. 2. A run is in use or in the list of its
+/// size, once.
+/// </remarks>
 internal sealed class FrameArena : IDisposable
 {
     private const int LargePageBytes = 2 << 20;
@@ -44,10 +49,13 @@ internal sealed class FrameArena : IDisposable
     public uint Allocate(int frames)
     {
         int order = OrderOf(frames);
+        Debug.Assert(frames > 0 && order < Classes, "1: there are runs of this size");
         lock (_lock)
         {
             if (!TryTake(order, out uint frame))
                 frame = TakeNew(order);
+            Debug.Assert(frame != 0 && frame % (1u << order) == 0, "1: a run begins at a multiple of its size");
+            Debug.Assert(frame + (1L << order) <= _committed, "1: a run has memory");
             Volatile.Write(ref _inUse, _inUse + (1L << order));
             return frame;
         }
@@ -59,8 +67,10 @@ internal sealed class FrameArena : IDisposable
         int order = OrderOf(frames);
         lock (_lock)
         {
+            Debug.Assert(frame != 0 && frame % (1u << order) == 0, "1: a run begins at a multiple of its size");
             _free[order].Push(frame);
             Volatile.Write(ref _inUse, _inUse - (1L << order));
+            Debug.Assert(_inUse >= 0, "2: a run is given back once");
         }
     }
 

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Maps;
@@ -85,7 +86,11 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
     }
 
     /// <summary>Takes a frame out of the arena that <see cref="Add"/> may need.</summary>
-    public void Reserve() => _spare = _arena.Allocate(1);
+    public void Reserve()
+    {
+        Debug.Assert(_spare == 0, "one frame is reserved at a time");
+        _spare = _arena.Allocate(1);
+    }
 
     /// <summary>Gives back what <see cref="Add"/> did not need.</summary>
     public void Unreserve()
@@ -125,6 +130,7 @@ internal ref struct FrameChain<TKey, TKeySerializer>(
     /// <summary>Removes the record found, and its frame where that is empty then and not needed to lead to others.</summary>
     public void Remove()
     {
+        Debug.Assert(_frame != 0 && Page(_frame).IsUsed(_slot), "a record was found");
         BucketPage page = Page(_frame);
         Span<byte> value = page.Value(_slot, out bool isRun);
         if (isRun)

@@ -86,7 +86,7 @@ internal sealed class MapWriter
 
             before = reference;
             reference = OwnNext(reference);
-            Debug.Assert(!reference.IsNone, "The caller has seen the key.");
+            Debug.Assert(!reference.IsNone, "1: the caller has seen the key");
         }
 
         Record = Record with { Count = Record.Count - 1 };
@@ -234,6 +234,7 @@ internal sealed class MapWriter
         where THash : struct, IKeyHash
     {
         long added = _buckets, divided = MapLayout.Buddy(added);
+        Debug.Assert(divided >= 0 && divided < added, "1: a bucket is divided into itself and a new one");
         if (added >> (MapLayout.FanoutBits * Record.Levels) != 0)
             GrowRoot();
         _buckets++;
@@ -281,6 +282,7 @@ internal sealed class MapWriter
         where THash : struct, IKeyHash
     {
         long last = _buckets - 1, buddy = MapLayout.Buddy(last);
+        Debug.Assert(buddy >= 0 && buddy < last, "1: the first bucket stays");
         _buckets = last;
         PageReference reference = MapReader.FindBucket(_store, Record, _store.Read(Record.Root), last);
         if (reference.IsNone)
@@ -334,6 +336,7 @@ internal sealed class MapWriter
             own = child.IsNone
                 ? _pages.New(Record.Id, level == 0 ? PageType.MapBucket : PageType.MapDirectory, level == 0 ? 0 : level - 1)
                 : level == 0 ? OwnPage(child, 0) : OwnDirectory(child, level - 1);
+            Debug.Assert(own.Birth == _pages.Birth, "pages on the way to a bucket are the batch's own");
             if (own == child)
                 continue;
 
@@ -382,6 +385,7 @@ internal sealed class MapWriter
 
     private void GrowRoot()
     {
+        Debug.Assert(Record.Levels < TreeRecord.MaxLevels, "a record has room for the levels");
         PageReference old = OwnRoot(), root = _pages.New(Record.Id, PageType.MapDirectory, Record.Levels);
         Span<byte> from = _pages.Bytes(old.Number)[PageLayout.HeaderBytes..MapLayout.EntriesOffset];
         Span<byte> page = _pages.Bytes(root.Number);
