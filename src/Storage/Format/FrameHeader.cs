@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 
 namespace Treepie.Storage.Format;
 
@@ -45,6 +46,8 @@ internal readonly record struct FrameHeader(
     /// </summary>
     public void Write(Span<byte> frame)
     {
+        Debug.Assert(frame.Length == SizeBytes + PayloadBytes, "a frame is header and payload");
+        Debug.Assert(FirstTransaction <= LastTransaction, "a frame has transactions");
         frame[..SizeBytes].Clear();
         BinaryPrimitives.WriteInt64LittleEndian(frame, Magic);
         BinaryPrimitives.WriteUInt64LittleEndian(frame[8..], Salt);

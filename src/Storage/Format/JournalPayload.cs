@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Memory;
@@ -83,6 +84,7 @@ internal static class JournalPayload
     /// <summary>Writes a freed run behind the head.</summary>
     public static void WriteFreed(Span<byte> destination, int index, PageRun run)
     {
+        Debug.Assert(run.First >= FormatLimits.FirstDataPage && run.Pages > 0, "a freed run has data pages");
         Span<byte> place = destination[(HeadBytes + (index * FreedRunBytes))..];
         BinaryPrimitives.WriteInt64LittleEndian(place, run.First);
         BinaryPrimitives.WriteInt32LittleEndian(place[8..], run.Pages);
@@ -101,6 +103,7 @@ internal static class JournalPayload
     public static int WritePage(
         Span<byte> destination, long number, long from, ReadOnlySpan<byte> page, ReadOnlySpan<byte> original, LineSet changed)
     {
+        Debug.Assert(from == 0 == original.IsEmpty, "a page was copied from another, or from zeros");
         WritePageHead(
             destination, number, from,
             original.IsEmpty ? 0 : BinaryPrimitives.ReadInt64LittleEndian(original[PageLayout.BirthOffset..]), 1);
@@ -138,6 +141,7 @@ internal static class JournalPayload
         if (!ranges.IsShort)
             return WriteWhole(destination, number, page, 1);
 
+        Debug.Assert(PageHeadBytes + ranges.LengthBytes <= MaxPageBytes, "a page adds no more than there is room for");
         BinaryPrimitives.WriteInt32LittleEndian(destination[RangesOffset..], ranges.Count);
         return PageHeadBytes + ranges.LengthBytes;
     }
@@ -151,6 +155,8 @@ internal static class JournalPayload
     /// <summary>Writes a page or run whole; returns the bytes written.</summary>
     public static int WriteWhole(Span<byte> destination, long number, ReadOnlySpan<byte> content, int pages)
     {
+        Debug.Assert(
+            pages == PageLayout.RunPages(content.Length - PageLayout.HeaderBytes), "a run has the pages that its content needs");
         WritePageHead(destination, number, 0, 0, pages);
         BinaryPrimitives.WriteUInt32LittleEndian(destination[RangesOffset..], WholePage);
         BinaryPrimitives.WriteInt32LittleEndian(destination[PageHeadBytes..], content.Length);

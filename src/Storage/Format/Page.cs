@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
@@ -37,7 +38,11 @@ internal readonly ref struct Page(Span<byte> bytes)
     public int Level
     {
         get => Bytes[PageLayout.LevelOffset];
-        set => Bytes[PageLayout.LevelOffset] = (byte)value;
+        set
+        {
+            Debug.Assert((uint)value <= byte.MaxValue, "the level has one byte");
+            Bytes[PageLayout.LevelOffset] = (byte)value;
+        }
     }
 
     public int Count
@@ -98,7 +103,11 @@ internal readonly ref struct Page(Span<byte> bytes)
     public int ReadUInt16(int offset) => MemoryMarshal.Read<ushort>(Bytes[offset..]);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public void WriteUInt16(int offset, int value) => MemoryMarshal.Write(Bytes[offset..], (ushort)value);
+    public void WriteUInt16(int offset, int value)
+    {
+        Debug.Assert((uint)value <= ushort.MaxValue, "the number has two bytes");
+        MemoryMarshal.Write(Bytes[offset..], (ushort)value);
+    }
 
     /// <summary>The checksum these bytes should carry.</summary>
     public static uint ComputeChecksum(ReadOnlySpan<byte> bytes)

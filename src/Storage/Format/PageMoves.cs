@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Memory;
 
@@ -175,6 +176,7 @@ internal static class PageMoves
         /// <summary>Bytes that the original has elsewhere.</summary>
         public void AddMove(int offset, int from, int lengthBytes)
         {
+            Debug.Assert(from >= 0 && from + lengthBytes <= PageLayout.SizeBytes, "a range lies in the page it was copied from");
             bool isNext = _last >= 0 && _end == offset && _fromEnd == from;
             if (!TryTake(isNext ? 0 : JournalPayload.RangeHeadBytes + sizeof(ushort), out Span<byte> room))
                 return;
@@ -209,6 +211,7 @@ internal static class PageMoves
         {
             LengthBytes += room.Length;
             _end = offset + lengthBytes;
+            Debug.Assert(offset >= 0 && lengthBytes > 0 && _end <= PageLayout.SizeBytes, "a range lies in the page");
             if (isNext)
             {
                 Span<byte> before = _destination.Slice(_last + sizeof(ushort), sizeof(ushort));

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 
 namespace Treepie.Storage.Format;
 
@@ -20,6 +21,7 @@ internal readonly record struct PageReference(long Number, long Birth)
 
     public void WritePacked(Span<byte> destination)
     {
+        Debug.Assert((Number & ~Mask) == 0 && (Birth & ~Mask) == 0, "both numbers have six bytes");
         BinaryPrimitives.WriteInt64LittleEndian(destination, (Number & Mask) | (Birth << 48));
         BinaryPrimitives.WriteInt32LittleEndian(destination[8..], (int)(Birth >> 16));
     }

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 
 namespace Treepie.Storage.Memory;
@@ -32,6 +33,7 @@ internal struct LineSet
     /// <summary>Adds the lines that hold so many bytes from an offset on; at least one.</summary>
     public void Add(int offset, int lengthBytes)
     {
+        Debug.Assert(offset >= 0 && lengthBytes >= 0 && offset + lengthBytes <= CoveredBytes, "the lines are covered");
         int first = offset / LineBytes, last = (offset + Math.Max(1, lengthBytes) - 1) / LineBytes;
         if (first < LinesPerHalf)
             _low |= Bits(first, Math.Min(last, LinesPerHalf - 1));
@@ -49,6 +51,7 @@ internal struct LineSet
     /// <summary>Copies these lines.</summary>
     public readonly void Copy(ReadOnlySpan<byte> from, Span<byte> to)
     {
+        Debug.Assert(from.Length >= CoveredBytes && to.Length >= CoveredBytes, "both have all lines");
         if (IsAll)
         {
             from[..CoveredBytes].CopyTo(to);

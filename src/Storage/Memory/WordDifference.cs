@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
@@ -17,6 +18,7 @@ internal static class WordDifference
     /// </summary>
     public static void Find(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, LineSet lines, Span<ulong> different)
     {
+        AssertSizes(left, right, different);
         if (lines.IsAll)
         {
             Find(left, right, different);
@@ -45,6 +47,7 @@ internal static class WordDifference
     /// </summary>
     public static void Find(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, Span<ulong> different)
     {
+        AssertSizes(left, right, different);
         if (Vector512.IsHardwareAccelerated)
             Find512(left, right, different);
         else if (Vector256.IsHardwareAccelerated)
@@ -109,6 +112,13 @@ internal static class WordDifference
             different[group] = own | (hasLower & hasHigher);
             before = own;
         }
+    }
+
+    [Conditional("DEBUG")]
+    private static void AssertSizes(ReadOnlySpan<ulong> left, ReadOnlySpan<ulong> right, Span<ulong> different)
+    {
+        Debug.Assert(left.Length == right.Length && left.Length % BitsPerGroup == 0, "both have the same whole groups of words");
+        Debug.Assert(different.Length * BitsPerGroup >= left.Length, "there is a bit for each word");
     }
 
     /// <summary>How many bits are set.</summary>

@@ -100,6 +100,7 @@ internal sealed class Checkpointer(
         _meta = cipher?.Seal(_meta) ?? _meta;
         _journalBytes = journal?.BytesSinceCheckpoint ?? 0;
         Debug.Assert(state.CheckpointUnderWay < 0, "one checkpoint is under way");
+        Debug.Assert(_meta.FindFault() is null, "3: a recovery accepts the meta page");
         Debug.Assert(_meta.LastTransaction >= durable.LastTransaction, "checkpoints ascend");
         Debug.Assert(_meta.Slot != state.Durable.Slot, "3: the older of the two meta pages is written");
         Debug.Assert(
