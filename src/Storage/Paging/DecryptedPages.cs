@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Treepie.Storage.Encryption;
 using Treepie.Storage.Format;
@@ -82,6 +83,7 @@ internal sealed class DecryptedPages : IDisposable
     /// <param name="publish">Has everyone look there from now on.</param>
     public void MoveTo(PageSpace next, Action publish)
     {
+        Debug.Assert(next.Count >= _committedPages, "the next space has room for what this one has");
         Commit(next.Pages, 0, _committedPages);
         int held = 0;
         try
@@ -147,6 +149,7 @@ internal sealed class DecryptedPages : IDisposable
                 return null;
             }
 
+            Debug.Assert(sealedPages.Length > 0 && sealedPages.Length % PageLayout.SizeBytes == 0, "a run is whole pages");
             Span<byte> plain = space.Span(number * PageLayout.SizeBytes, sealedPages.Length);
             if (Open(stripe.Cipher, sealedPages, plain) is { } fault)
             {
@@ -225,6 +228,7 @@ internal sealed class DecryptedPages : IDisposable
     /// <param name="parts">Of how many.</param>
     public int Mark(int part, int parts)
     {
+        Debug.Assert(part >= 0 && part < parts, "one of the parts");
         int ticket = Interlocked.Increment(ref _ticket);
         bool isAny = false;
         for (int i = part; i < _stripes.Length; i += parts)
@@ -260,6 +264,7 @@ internal sealed class DecryptedPages : IDisposable
     /// </summary>
     public void Drop(int ticket)
     {
+        Debug.Assert(ticket != 0, "what is not marked stays");
         foreach (Stripe stripe in _stripes)
         {
             lock (stripe.Sync)
@@ -344,6 +349,7 @@ internal sealed class DecryptedPages : IDisposable
 
     private void Drop(AddressRange range, long number, int pages)
     {
+        Debug.Assert(pages > 0, "a run has pages");
         Zero(range, number, pages);
         Interlocked.Add(ref _bytes, -(long)pages * PageLayout.SizeBytes);
     }

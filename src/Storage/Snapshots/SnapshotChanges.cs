@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using Treepie.Storage.Format;
 using Treepie.Storage.Trees;
 
@@ -36,7 +37,11 @@ internal sealed class SnapshotChanges(NamedSnapshots before)
 
     public void BeginCommand() => _mark = _changes.Count;
 
-    public void UndoCommand() => _changes.RemoveRange(_mark, _changes.Count - _mark);
+    public void UndoCommand()
+    {
+        Debug.Assert(_mark <= _changes.Count, "changes of earlier commands stay");
+        _changes.RemoveRange(_mark, _changes.Count - _mark);
+    }
 
     /// <summary>Notes that a snapshot is made. The catalogue's root is filled in when it is known.</summary>
     public SnapshotInfo Create(string name, long transaction, long nowMs)
