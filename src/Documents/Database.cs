@@ -56,7 +56,8 @@ public sealed class Database : IDocumentStore
         Indexes = IndexCatalogue.Open(
             IndexesDirectory,
             new IndexingContext(
-                BeginRead, _changes, options.TimeProvider, options.Analyzers, options.Indexing, options.Computing),
+                BeginRead, _changes, options.TimeProvider, options.Analyzers, options.Indexing, options.Computing,
+                (batch, stop) => WriteAsync(batch, wantsResults: false, stop)),
             new StaticDefinitions(environment), sealedDefinitions, new IndexSettingsStore(environment));
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options, Name);
         HiLoIds = new HiLoIds(NextHiLoRange);

@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using Treepie.Indexes.Computed;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
+using Treepie.Indexes.Outputs;
 using Treepie.Indexes.Reducing;
 using Treepie.Indexing;
 using Treepie.Indexing.Analysis;
@@ -50,6 +51,7 @@ internal sealed class DocumentIndex
         _definition = definition;
         _directory = directory;
         _analyzers = analyzers;
+        Outputs = definition.Output is { } target ? new ReduceOutputs(target) : null;
         Store = store;
         Writer = new IndexWriter(store, definition.Schema, analyzers);
         Progress = new IndexProgress(CompleteFields, definition.Schema.Fields.Count);
@@ -167,7 +169,8 @@ internal sealed class DocumentIndex
         return Definition.Reduction is { } reduction
             ? new ResultBatch(
                 Writer, new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider, Maps),
-                new Reducer(reduction.Reduce, extractor, timeProvider, Reduces), new MappingAgain(reduction.Map, Store))
+                new Reducer(reduction.Reduce, extractor, timeProvider, Reduces, Outputs), new MappingAgain(reduction.Map, Store),
+                Outputs)
             : Definition.Map is { } map
                 ? new ComputedBatch(
                     map, new ComputedEntries(map, extractor, timeProvider, Writer.BeginBatch(), Maps), Writer, Store)
@@ -176,6 +179,9 @@ internal sealed class DocumentIndex
 
     /// <summary>How mapping has gone since it was opened; nothing where it does not compute.</summary>
     public MapCounters Maps { get; } = new();
+
+    /// <summary>The documents it writes; null: it writes none.</summary>
+    public ReduceOutputs? Outputs { get; }
 
     /// <summary>What reducing has taken since it was opened; nothing where it does not reduce.</summary>
     public ReduceCounters Reduces { get; } = new();

@@ -1,3 +1,4 @@
+using Treepie.Indexes.Outputs;
 using Treepie.Indexing;
 using Treepie.Indexing.Schema;
 using Treepie.Store;
@@ -24,6 +25,8 @@ internal sealed class DocumentIndexer
     private readonly MapBatch?[] _batches = new MapBatch?[2];
     private FieldRange _batchFields;
     private IndexWriter? _batchesOf;
+    private readonly OutputWriter? _outputs;
+    private (long Reached, bool IsComplete)? _unreported;
     private bool _hasWorkedMuch;
     private Task _running = Task.CompletedTask;
 
@@ -33,6 +36,7 @@ internal sealed class DocumentIndexer
         _context = context;
         _switch = onOff;
         _mapper = new BatchMapper(index, context);
+        _outputs = index.Outputs is { } outputs ? new OutputWriter(index, outputs, context) : null;
         index.CompoundWanted = Wake;
         _stop = CancellationTokenSource.CreateLinkedTokenSource(stop);
     }
@@ -70,14 +74,18 @@ internal sealed class DocumentIndexer
             {
                 await _switch.WaitUntilOnAsync(stop).ConfigureAwait(false);
                 long woken = _wake.LastEtag;
+                _unreported = null;
                 (long reached, bool isComplete) = await TakeTurnAsync(stop).ConfigureAwait(false);
+                if (wasCaughtUp)
+                    await WriteOutputsAsync(stop).ConfigureAwait(false);
                 if (!isComplete)
                     continue;
 
-                if (!wasCaughtUp && !_index.Progress.IsFaulted)
+                if (!wasCaughtUp && !(_outputs is null ? _index.Progress.IsFaulted : _unreported is null))
                 {
                     wasCaughtUp = true;
                     caughtUp(this);
+                    await WriteOutputsAsync(stop).ConfigureAwait(false); // it has taken the place of another that has written them
                 }
 
                 if (!await LearnAsync(stop).ConfigureAwait(false))
@@ -99,6 +107,27 @@ internal sealed class DocumentIndexer
         finally
         {
             _index.Release();
+        }
+    }
+
+    /// <summary>
+    /// Writes the documents that are to be written of its groups. Only then it has reached the changes they come from, for those
+    /// who wait.
+    /// </summary>
+    private async Task WriteOutputsAsync(CancellationToken stop)
+    {
+        if (_outputs is null || _unreported is not { } turn)
+            return;
+        try
+        {
+            await _outputs.WriteAsync(stop).ConfigureAwait(false);
+            _unreported = null;
+            _index.Progress.ReportReached(turn.Reached, turn.IsComplete);
+        }
+        catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
+        {
+            // It stays noted, and is tried again at the next change.
+            _index.Progress.ReportFault($"Index '{_index.Name}': {error.Message}", _context.TimeProvider.GetUtcNow());
         }
     }
 
@@ -237,6 +266,7 @@ internal sealed class DocumentIndexer
     /// <summary>Whether it may go on without giving the turn back.</summary>
     private bool IsFree =>
         !_index.Definition.HasReferences
+            && _outputs is null
             && _index.Writer.Pending is null
             && _index.Writer.Schema.Fields.Count == _index.Definition.Schema.Fields.Count
             && _switch.IsOn
@@ -258,7 +288,10 @@ internal sealed class DocumentIndexer
             Report(changes, batch);
         }
 
-        tell(() => _index.Progress.ReportReached(batch.Reached, batch.IsComplete));
+        if (_outputs is null)
+            tell(() => _index.Progress.ReportReached(batch.Reached, batch.IsComplete));
+        else
+            _unreported = (batch.Reached, batch.IsComplete);
     }
 
     /// <summary>Gives some entries the fields they have not. False if there are more.</summary>

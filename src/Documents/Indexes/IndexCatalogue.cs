@@ -1,6 +1,7 @@
 using Treepie.Encryption;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Grouping;
+using Treepie.Indexes.Outputs;
 using Treepie.Indexing;
 using Treepie.Storage;
 using Treepie.Store;
@@ -376,6 +377,7 @@ public sealed class IndexCatalogue : IDisposable
         lock (_definitionsLock)
         {
             ObjectDisposedException.ThrowIf(_closed, this);
+            OutputTarget.RequireNoLoop(mapping, Definitions());
             if (!MayReplace(mapping))
                 return;
             _statics.Put(mapping.Definition);

@@ -48,6 +48,21 @@ public sealed record IndexDefinition
     /// <summary>The reduce in C# or JavaScript; null: it does not reduce.</summary>
     public string? Reduce { get; init; }
 
+    /// <summary>
+    /// The collection of documents that it writes, one for each result of its reduce, and keeps in line with the groups; null: it
+    /// writes none.
+    /// </summary>
+    public string? OutputReduceToCollection { get; init; }
+
+    /// <summary>
+    /// Ids of documents that list the outputs with the same values, as <c>reports/{Company}/{OrderedAt:yyyy-MM}</c>; null: there
+    /// are none.
+    /// </summary>
+    public string? PatternForOutputReduceToCollectionReferences { get; init; }
+
+    /// <summary>The collection of those; null: that of the outputs with <c>/References</c> behind it.</summary>
+    public string? PatternReferencesCollectionName { get; init; }
+
     /// <summary>What it does with archived documents; by default it does not hold them.</summary>
     public ArchivedDocuments ArchivedDocuments { get; init; }
 

@@ -1,5 +1,6 @@
 using Treepie.Indexing.Analysis;
 using Treepie.Store;
+using Treepie.Writes;
 
 namespace Treepie.Indexes;
 
@@ -10,12 +11,16 @@ namespace Treepie.Indexes;
 /// <param name="Analyzers">The analyzers that fields can name.</param>
 /// <param name="Options">Threads and budgets.</param>
 /// <param name="Computing">Compiles what computes; null: nothing does.</param>
+/// <param name="Write">Writes documents that indexes make; null: they write none.</param>
 internal sealed record IndexingContext(
     Func<DatabaseSnapshot> BeginRead, ChangeSignal Changes, TimeProvider TimeProvider, AnalyzerSet Analyzers,
-    IndexingOptions Options, ComputingEngine? Computing = null)
+    IndexingOptions Options, ComputingEngine? Computing = null, Func<WriteBatch, CancellationToken, Task>? Write = null)
 {
     /// <summary>Lets so many indexes work at a time, so that queries and writes keep processors.</summary>
     public IndexingTurns Turns { get; } = new(Options.IndexesAtWork);
+
+    /// <summary>Lets one index at a time write documents.</summary>
+    public SemaphoreSlim OutputTurn { get; } = new(1);
 
     /// <summary>The threads they work on where there is much to do. Ended by the catalogue.</summary>
     public QuietWorkers Workers { get; } = new();

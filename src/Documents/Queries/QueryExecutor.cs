@@ -497,6 +497,7 @@ internal sealed class QueryExecutor(
                 Warnings =
                 [
                     .. index.Maps.Warnings(index.Name, index.Reduces),
+                    .. index.Outputs?.Warnings(index.Name) ?? [],
                     .. isStale || mayMissHits || tail is not null
                         ? []
                         : QueryWarnings.OfFields(context.Query, index, searcher, snapshot)

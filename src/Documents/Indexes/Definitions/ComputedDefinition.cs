@@ -1,4 +1,5 @@
 using Treepie.Computations;
+using Treepie.Indexes.Outputs;
 using Treepie.Indexes.Computed;
 using Treepie.Indexes.Fields;
 using Treepie.Indexes.Reducing;
@@ -97,6 +98,11 @@ internal static class ComputedDefinition
         if (reduce.Keys.FirstOrDefault(key => mapped.Count > 0 && !mapped.Contains(key)) is { } unknown)
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Reduce", $"it groups by '{unknown}', which its maps do not give; they give {Names(mapped)}.");
+        if (OutputTarget.Of(definition)?.Pattern?.Fields.FirstOrDefault(field => mapped.Count > 0 && !mapped.Contains(field))
+            is { } missing)
+            throw new InvalidIndexDefinitionException(
+                definition.Name, nameof(IndexDefinition.PatternForOutputReduceToCollectionReferences),
+                $"its references name the field '{missing}', which it does not give; it gives {Names(mapped)}.");
         IndexDefinition complete = WireDefinition.WithFields(
             definition with { Collections = map.Collections, Boost = null },
             [.. (reduced.Count > 0 ? reduce.Fields : map.Fields).Select(field => Field(definition, field))], mayHaveMore: false);

@@ -15,6 +15,9 @@ namespace Treepie.Indexes.Definitions;
 internal static class IndexDefinitionJson
 {
     private const string Archived = "ArchivedDataProcessingBehavior";
+    private const string OutputCollection = "OutputReduceToCollection";
+    private const string OutputPattern = "PatternForOutputReduceToCollectionReferences";
+    private const string OutputReferences = "PatternReferencesCollectionName";
 
     private static readonly JsonWriterOptions s_options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
@@ -53,6 +56,9 @@ internal static class IndexDefinitionJson
 
         if (definition.Reduce is not null)
             json.WriteString("Reduce"u8, definition.Reduce);
+        WriteText(json, OutputCollection, definition.OutputReduceToCollection);
+        WriteText(json, OutputPattern, definition.PatternForOutputReduceToCollectionReferences);
+        WriteText(json, OutputReferences, definition.PatternReferencesCollectionName);
         if (definition.AdditionalSources.Count > 0)
         {
             json.WriteStartObject("AdditionalSources"u8);
@@ -85,7 +91,7 @@ internal static class IndexDefinitionJson
         var reader = new DefinitionReader(name);
         List<string> collections = [], maps = [];
         List<IndexFieldDefinition> fields = [];
-        string? boost = null, reduce = null;
+        string? boost = null, reduce = null, output = null, pattern = null, references = null;
         bool computes = false;
         var archived = ArchivedDocuments.ExcludeArchived;
         IReadOnlyDictionary<string, string> sources = new Dictionary<string, string>();
@@ -106,6 +112,15 @@ internal static class IndexDefinitionJson
                     break;
                 case "Reduce":
                     reduce = reader.Code(member);
+                    break;
+                case OutputCollection:
+                    output = reader.Code(member);
+                    break;
+                case OutputPattern:
+                    pattern = reader.Code(member);
+                    break;
+                case OutputReferences:
+                    references = reader.Code(member);
                     break;
                 case "AdditionalSources":
                     sources = reader.Codes(member);
@@ -136,11 +151,20 @@ internal static class IndexDefinitionJson
             Boost = boost,
             Maps = maps,
             Reduce = reduce,
+            OutputReduceToCollection = output,
+            PatternForOutputReduceToCollectionReferences = pattern,
+            PatternReferencesCollectionName = references,
             AdditionalSources = sources,
             Computes = computes,
             ArchivedDocuments = archived,
             Fields = fields
         };
+    }
+
+    private static void WriteText(Utf8JsonWriter json, string name, string? text)
+    {
+        if (text is not null)
+            json.WriteString(name, text);
     }
 
     private static void WriteField(Utf8JsonWriter json, IndexFieldDefinition field)

@@ -1,4 +1,5 @@
 using Treepie.Computations;
+using Treepie.Indexes.Outputs;
 using Treepie.Indexing.Schema;
 using Treepie.Store;
 
@@ -33,6 +34,9 @@ internal abstract class IndexMapping
 
     /// <summary>How documents become groups, where its entries are groups; null: its entries are documents.</summary>
     public virtual Reduction? Reduction => null;
+
+    /// <summary>Where it writes its groups as documents; null: nowhere.</summary>
+    public virtual OutputTarget? Output => null;
 
     /// <summary>
     /// What makes of documents the objects that are indexed in their place; null: documents are indexed as they are, or it

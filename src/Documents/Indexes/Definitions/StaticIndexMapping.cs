@@ -1,4 +1,5 @@
 using Treepie.Computations;
+using Treepie.Indexes.Outputs;
 using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexes.Definitions;
@@ -21,6 +22,7 @@ internal sealed class StaticIndexMapping : IndexMapping
         Definition = definition;
         Map = map;
         Reduction = reduction;
+        Output = OutputTarget.Of(definition);
         bool coversAll = definition.Collections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.OrdinalIgnoreCase);
         Collections = coversAll ? [] : [.. definition.Collections.Distinct(StringComparer.OrdinalIgnoreCase)];
         var fields = new List<AutoIndexField>();
@@ -59,6 +61,8 @@ internal sealed class StaticIndexMapping : IndexMapping
     public override IndexMap? Map { get; }
 
     public override Reduction? Reduction { get; }
+
+    public override OutputTarget? Output { get; }
 
     public override string Name => Definition.Name;
 

@@ -9,12 +9,6 @@ namespace Treepie.Indexes.Definitions;
 /// </summary>
 internal static class WireDefinition
 {
-    private static readonly string[] s_mapReduce =
-    [
-        "OutputReduceToCollection", "PatternForOutputReduceToCollectionReferences", "PatternReferencesCollectionName",
-        "ReduceOutputIndex",
-    ];
-
     private static readonly string[] s_code = ["AdditionalAssemblies", "CompoundFields"];
 
     /// <summary>Name under which clients give options to all fields of a definition.</summary>
@@ -29,7 +23,7 @@ internal static class WireDefinition
     private static readonly string[] s_passedOver =
     [
         "IndexType", "Type", "SourceType", "LockMode", "Priority", "State", "DeploymentMode",
-        "SearchEngineType", "ClusterState", "_indexSourceType", "_indexType"
+        "SearchEngineType", "ClusterState", "_indexSourceType", "_indexType", "ReduceOutputIndex"
     ];
 
     /// <exception cref="InvalidIndexDefinitionException">It cannot be run.</exception>
@@ -38,16 +32,9 @@ internal static class WireDefinition
         IndexDefinition definition = IndexDefinitionJson.Read(
             json,
             name => name is "Configuration"
-                || s_mapReduce.Contains(name)
                 || s_code.Contains(name)
                 || s_passedOver.Contains(name)
                 || !IsGiven(json, name));
-        foreach (string part in s_mapReduce)
-            if (IsGiven(json, part))
-                throw new InvalidIndexDefinitionException(
-                    definition.Name, part,
-                    $"it reduces ('{part}'), and map-reduce is not built yet. Of an index of its map alone, 'select facet(City, "
-                        + $"sum(Freight))' counts and sums up by the values of a field.");
         foreach (string part in s_code)
             if (IsGiven(json, part))
                 throw new InvalidIndexDefinitionException(definition.Name, part, part == "AdditionalAssemblies"

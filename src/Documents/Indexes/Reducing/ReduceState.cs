@@ -15,7 +15,10 @@ namespace Treepie.Indexes.Reducing;
 /// </summary>
 internal sealed class ReduceState
 {
-    private const string SourcesName = "reduce.sources", MappedName = "reduce.mapped", GroupsName = "reduce.groups";
+    /// <summary>Name of the tree of partial results.</summary>
+    public const string GroupsName = "reduce.groups";
+
+    private const string SourcesName = "reduce.sources", MappedName = "reduce.mapped";
 
     private ReduceState(StateTree sources, StateTree mapped, StateTree groups)
     {
@@ -29,6 +32,12 @@ internal sealed class ReduceState
     public StateTree Mapped { get; }
 
     public StateTree Groups { get; }
+
+    /// <summary>The group of the key of a node.</summary>
+    public static ReadOnlySpan<byte> GroupOf(ReadOnlySpan<byte> nodeKey) => nodeKey[..^(1 + sizeof(ulong))];
+
+    /// <summary>The key of the node that has the result of a group.</summary>
+    public static byte[] RootKey(byte[] group) => [.. group, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
     /// <summary>The state to be changed.</summary>
     public static ReduceState In(WriteTransaction transaction) => new(

@@ -3,6 +3,7 @@ using System.Security.Cryptography;
 using System.Text;
 using Treepie.Computations;
 using Treepie.Indexes.Fields;
+using Treepie.Indexes.Outputs;
 using Treepie.Indexing;
 
 namespace Treepie.Indexes.Reducing;
@@ -11,7 +12,8 @@ namespace Treepie.Indexes.Reducing;
 /// The front door of this room: takes mapped documents, keeps the partial results of the groups they touch, and puts the results
 /// of these groups into a batch as entries of the index. One thread at a time.
 /// </summary>
-internal sealed class Reducer(IndexReduce reduce, FieldExtractor extractor, TimeProvider timeProvider, ReduceCounters counters)
+internal sealed class Reducer(
+    IndexReduce reduce, FieldExtractor extractor, TimeProvider timeProvider, ReduceCounters counters, ReduceOutputs? outputs = null)
 {
     /// <summary>Number of the whole object in what entries keep.</summary>
     public const int ObjectSlot = 1;
@@ -24,8 +26,14 @@ internal sealed class Reducer(IndexReduce reduce, FieldExtractor extractor, Time
     private readonly ObjectAsDocument _document = new();
 
     /// <summary>Applies changes of documents, the last of each, to the state, and the changed groups to the batch.</summary>
+    /// <param name="state">The state.</param>
+    /// <param name="documents">The documents.</param>
+    /// <param name="batch">Takes the entries.</param>
+    /// <param name="cancellationToken">Ends it.</param>
+    /// <param name="references">To which documents its outputs belong; null where it is not kept.</param>
     public void Apply(
-        ReduceState state, IReadOnlyCollection<MappedDocument> documents, IndexBatch batch, CancellationToken cancellationToken)
+        ReduceState state, IReadOnlyCollection<MappedDocument> documents, IndexBatch batch, CancellationToken cancellationToken,
+        StateTree? references = null)
     {
         List<(byte[] Group, GroupChange Change)> changes = ApplyDocuments(state, documents, batch);
         changes.Sort(static (left, right) =>
@@ -43,6 +51,7 @@ internal sealed class Reducer(IndexReduce reduce, FieldExtractor extractor, Time
             GroupNode old = tree.Find(group), now = tree.Update(group, own);
             counters.Groups++;
             PutEntries(group, old, now, batch);
+            outputs?.Note(references, group, old, now);
         }
     }
 
@@ -179,7 +188,10 @@ internal sealed class Reducer(IndexReduce reduce, FieldExtractor extractor, Time
             return;
         }
 
-        batch.EndEntry();
+        if (outputs?.ProblemOf(json) is { } problem)
+            batch.EndEntry("", $"The group {Label(key.AsSpan(1))}: {problem}", timeProvider.GetUtcNow().UtcDateTime);
+        else
+            batch.EndEntry();
     }
 
     private static byte[] EntryKey(byte[] group, int number)

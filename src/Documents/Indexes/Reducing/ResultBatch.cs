@@ -1,10 +1,12 @@
 using Treepie.Indexes.Computed;
+using Treepie.Indexes.Outputs;
 using Treepie.Indexing;
 
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>Documents as mapped results, which are reduced when they are committed.</summary>
-internal sealed class ResultBatch(IndexWriter writer, ResultWriter results, Reducer reducer, MappingAgain again) : MapBatch
+internal sealed class ResultBatch(
+    IndexWriter writer, ResultWriter results, Reducer reducer, MappingAgain again, ReduceOutputs? outputs) : MapBatch
 {
     private readonly MappedDocuments _documents = new();
     private readonly IndexBatch _entries = writer.BeginBatch();
@@ -41,7 +43,10 @@ internal sealed class ResultBatch(IndexWriter writer, ResultWriter results, Redu
             (transaction, entries) =>
             {
                 entries.Clear(); // of what was done in vain
-                reducer.Apply(ReduceState.In(transaction), _documents.Last, entries, cancellationToken);
+                StateTree? references = outputs?.Target.Pattern is null
+                    ? null
+                    : new StoredStateTree(transaction.GetOrCreateTree(ReduceOutputs.ReferencesTree));
+                reducer.Apply(ReduceState.In(transaction), _documents.Last, entries, cancellationToken, references);
                 again.Write(transaction, _documents.References());
             },
             cancellationToken);
