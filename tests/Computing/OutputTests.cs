@@ -222,6 +222,68 @@ public sealed class OutputTests : IDisposable
         }
     }
 
+    [Fact]
+    public async Task Outputs_are_right_after_the_store_of_the_index_fell_back_to_an_earlier_state()
+    {
+        // A loss of power may take back the last commits of an index, while the documents that it has written stay.
+        int seed = Seed.Next();
+        var random = new Random(seed);
+        using var copy = new TemporaryDirectory();
+        string indexes = Path.Combine(_run.Folder, "indexes");
+        Define("Totals", "Sums", Pattern);
+        for (int round = 0; round < 12; round++)
+        {
+            await ChangeAsync();
+            await _run.WaitAsync();
+            _run.Database.Dispose();
+            string state = Path.Combine(copy.Path, $"{round}");
+            Copy(indexes, state);
+            _run.Reopen();
+            await ChangeAsync();
+            await _run.WaitAsync();
+            if (random.Next(2) == 0)
+                await ChangeAsync();
+            _run.Database.Dispose();
+            Directory.Delete(indexes, recursive: true);
+            Copy(state, indexes);
+            _run.Reopen();
+            await ChangeAsync();
+            IReadOnlyList<string> expected = await SumsAsync();
+            Assert.True(expected.SequenceEqual(await OutputsAsync("Sums")), $"seed {seed}, round {round}");
+            string[] referred = [.. (await ReferencesAsync("Sums/References")).SelectMany(one => one.Split(": ")[1].Split(", "))];
+            Assert.True(expected.SequenceEqual(referred.Order(StringComparer.Ordinal)), $"seed {seed}, round {round}");
+        }
+
+        async Task ChangeAsync()
+        {
+            for (int i = random.Next(1, 8); i > 0; i--)
+                if (random.Next(3) == 0)
+                    await _run.DeleteAsync($"orders/{random.Next(20)}");
+                else
+                    await PutAsync($"orders/{random.Next(20)}", $"c{random.Next(9)}", random.Next(1, 6), random.Next(1000));
+        }
+    }
+
+    private static void Copy(string from, string to)
+    {
+        foreach (string file in Directory.EnumerateFiles(from, "*", SearchOption.AllDirectories))
+        {
+            string target = Path.Combine(to, Path.GetRelativePath(from, file));
+            Directory.CreateDirectory(Path.GetDirectoryName(target) ?? to);
+            File.Copy(file, target);
+        }
+    }
+
+    /// <summary>What the outputs have to be.</summary>
+    private async Task<IReadOnlyList<string>> SumsAsync() =>
+        [.. (await ReadAsync("Orders"))
+            .GroupBy(one => (one.GetProperty("City").GetString(), Month: one.GetProperty("Month").GetString()?[..7]))
+            .Select(
+                group => string.Create(
+                    CultureInfo.InvariantCulture,
+                    $"{group.Key.Item1} {group.Key.Month} {group.Sum(one => one.GetProperty("Freight").GetInt32())}"))
+            .Order(StringComparer.Ordinal)];
+
     private Task PutAsync(string id, string city, int month, int freight) => _run.PutAsync(
         id,
         string.Create(
