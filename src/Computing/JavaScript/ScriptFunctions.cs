@@ -17,7 +17,7 @@ internal sealed class ScriptFunctions
     private readonly Engine _engine;
     private IScriptHost? _host;
 
-    public ScriptFunctions(Engine engine)
+    public ScriptFunctions(Engine engine, int maxLength)
     {
         _engine = engine;
         Define("load", 1, (_, arguments) => Load(arguments.At(0)));
@@ -30,6 +30,12 @@ internal sealed class ScriptFunctions
         Define("del", 1, (_, arguments) => Delete(arguments));
         Define("incrementCounter", 3, (_, arguments) => IncrementCounter(arguments));
         Define("deleteCounter", 2, (_, arguments) => DeleteCounter(arguments));
+        Define("timeseries", 2, (_, arguments) => SeriesFunctions.Make(
+            _engine, Host, IdText(arguments.At(0), "timeseries"), Text(arguments.At(1), "timeseries", "the time series' name"),
+            maxLength));
+        Define("attachments", 1, static (_, _) => throw new ScriptException(
+            "'attachments' changes the contents of attachments, which scripts cannot: 'attachmentsFor' names them, and clients "
+                + "put and delete them."));
         Define("output", 1, (_, arguments) => Write(arguments));
         var console = new JsObject(engine);
         console.Set("log", new ClrFunction(engine, "log", (_, arguments) => Write(arguments), 1));

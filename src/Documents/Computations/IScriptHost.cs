@@ -1,3 +1,5 @@
+using Treepie.Kinds;
+
 namespace Treepie.Computations;
 
 /// <summary>What a script may look at and do beside its document. One script at a time.</summary>
@@ -27,6 +29,14 @@ internal interface IScriptHost
     /// <summary>Deletes a counter of a document.</summary>
     /// <exception cref="ScriptException">The script may only look.</exception>
     void DeleteCounter(string id, string name);
+
+    /// <summary>Entries of a time series of a document within a range, ends included, in order.</summary>
+    IEnumerable<TimeSeriesPoint> TimeSeries(string id, string name, DateTime from, DateTime to);
+
+    /// <summary>Deletes ranges of a time series of a document, and adds entries.</summary>
+    /// <exception cref="ScriptException">The script may only look.</exception>
+    void ChangeTimeSeries(
+        string id, string name, IReadOnlyList<TimeSeriesPoint> points, IReadOnlyList<(DateTime From, DateTime To)> deletes);
 
     /// <summary>Takes a line that the script writes for people.</summary>
     void Write(string line);

@@ -8,6 +8,7 @@ using Treepie.Indexing;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Schema;
 using Treepie.Storage;
+using Treepie.Storage.Transactions;
 using Treepie.Store;
 
 namespace Treepie.Indexes;
@@ -53,6 +54,8 @@ internal sealed class DocumentIndex
         _analyzers = analyzers;
         Outputs = definition.Output is { } target ? new ReduceOutputs(target) : null;
         Store = store;
+        using (ReadTransaction committed = store.BeginRead())
+            Maps.Read(committed.FindTree(MapCounters.TreeName), Reduces);
         Writer = new IndexWriter(store, definition.Schema, analyzers);
         Progress = new IndexProgress(CompleteFields, definition.Schema.Fields.Count);
     }
@@ -169,21 +172,21 @@ internal sealed class DocumentIndex
         return Definition.Reduction is { } reduction
             ? new ResultBatch(
                 Writer, new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider, Maps),
-                new Reducer(reduction.Reduce, extractor, timeProvider, Reduces, Outputs), new MappingAgain(reduction.Map, Store),
-                Outputs)
+                new Reducer(reduction.Reduce, extractor, timeProvider, Reduces, Outputs), new MappingAgain(reduction.Map, Store), Maps,
+                Reduces, Outputs)
             : Definition.Map is { } map
                 ? new ComputedBatch(
                     map, new ComputedEntries(map, extractor, timeProvider, Writer.BeginBatch(), Maps), Writer, Store)
                 : new EntryBatch(Writer, new EntryWriter(extractor, timeProvider));
     }
 
-    /// <summary>How mapping has gone since it was opened; nothing where it does not compute.</summary>
+    /// <summary>How mapping has gone since it was built; nothing where it does not compute.</summary>
     public MapCounters Maps { get; } = new();
 
     /// <summary>The documents it writes; null: it writes none.</summary>
     public ReduceOutputs? Outputs { get; }
 
-    /// <summary>What reducing has taken since it was opened; nothing where it does not reduce.</summary>
+    /// <summary>What reducing has taken since it was built; nothing where it does not reduce.</summary>
     public ReduceCounters Reduces { get; } = new();
 
     /// <summary>Whether a document belongs into it.</summary>
@@ -362,6 +365,8 @@ internal sealed class DocumentIndex
         {
             Writer.ClearErrors();
             Maps.Clear();
+            if (Definition.AnyMap is not null)
+                Store.Write(static transaction => transaction.DropTree(MapCounters.TreeName));
         }
         finally
         {

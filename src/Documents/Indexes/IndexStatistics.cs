@@ -25,11 +25,11 @@ public sealed record IndexStatistics
     public bool IsMapReduce { get; init; }
 
     /// <summary>
-    /// Calls of its reduce since it was opened: one for each leaf and branch of partial results that a change has touched.
+    /// Calls of its reduce since it was built: one for each leaf and branch of partial results that a change has touched.
     /// </summary>
     public long ReduceAttempts { get; init; }
 
-    /// <summary>Calls of its reduce that failed, since it was opened.</summary>
+    /// <summary>Calls of its reduce that failed, since it was built.</summary>
     public long ReduceErrors { get; init; }
 
     /// <summary>Whether documents wait to be indexed.</summary>

@@ -97,6 +97,19 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     public void DeleteCounter(string id, string name) => Counters(id, CounterOperation.Of(CounterOperationKind.Delete, name, 0));
 
     /// <inheritdoc/>
+    public IEnumerable<TimeSeriesPoint> TimeSeries(string id, string name, DateTime from, DateTime to) =>
+        writer.Kinds.Items.TimeSeries(Fold(id), Encoding.UTF8.GetString(KindNames.Encode("a time series", name)), from, to);
+
+    /// <inheritdoc/>
+    public void ChangeTimeSeries(
+        string id, string name, IReadOnlyList<TimeSeriesPoint> points, IReadOnlyList<(DateTime From, DateTime To)> deletes)
+    {
+        using var batch = new WriteBatch(patch.Database);
+        batch.TimeSeries(id, name, points, deletes);
+        batch.Commands[0].Beside?.Apply(writer);
+    }
+
+    /// <inheritdoc/>
     public void Write(string line)
     {
         if (_lines.Count < MostLines)

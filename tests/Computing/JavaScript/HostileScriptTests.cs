@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Text;
 using System.Text.Json;
 using Treepie.Computations;
+using Treepie.Kinds;
 
 namespace Treepie.Computing.Tests.JavaScript;
 
@@ -158,6 +159,12 @@ public sealed class HostileScriptTests
         public void DeleteCounter(string id, string name)
         {
         }
+
+        public IEnumerable<TimeSeriesPoint> TimeSeries(string id, string name, DateTime from, DateTime to) => [];
+
+        public void ChangeTimeSeries(
+            string id, string name, IReadOnlyList<TimeSeriesPoint> points,
+            IReadOnlyList<(DateTime From, DateTime To)> deletes) => throw new NotSupportedException();
 
         public void Write(string line)
         {

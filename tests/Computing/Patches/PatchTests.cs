@@ -43,6 +43,57 @@ public sealed class PatchTests : IAsyncDisposable
     }
 
     [Fact]
+    public async Task A_patch_reads_and_changes_time_series_in_its_batch()
+    {
+        await PutAsync("users/1", """{"name":"Ada","@metadata":{"@collection":"Users"}}""");
+        await PatchAsync(
+            "users/1",
+            """
+            const heart = timeseries(this, 'Heart');
+            heart.append('2026-01-01T00:00:00Z', 60, 'watches/1');
+            heart.append(new Date(Date.UTC(2026, 0, 2)), [61, 2]);
+            heart.append('2026-01-03T00:00:00Z', [62]);
+            heart.delete('2026-01-03T00:00:00Z', '2026-01-04T00:00:00Z');
+            timeseries(id(this), 'INC:Likes').increment('2026-01-01T00:00:00Z', [2]);
+            timeseries('users/1', 'INC:Likes').increment('2026-01-01T00:00:00Z', 3);
+            this.Seen = heart.get();
+            this.Late = heart.get('2026-01-02T00:00:00Z').length;
+            this.None = timeseries(this, 'Nothing').get().length;
+            """);
+        Assert.Equal(
+            """{"name":"Ada","Seen":[{"Timestamp":"2026-01-01T00:00:00.0000000Z","Values":[60],"Value":60,"Tag":"watches/1"},"""
+                + """{"Timestamp":"2026-01-02T00:00:00.0000000Z","Values":[61,2],"Value":61,"Tag":null}],"Late":1,"None":0}""",
+            Body("users/1"));
+        using (DatabaseSnapshot snapshot = _database.BeginRead())
+        {
+            Assert.Equal([60.0, 61.0], snapshot.TimeSeries("users/1", "Heart").Select(point => point.Values[0]));
+            Assert.Equal([5.0], snapshot.TimeSeries("users/1", "INC:Likes").Select(point => point.Values[0]));
+        }
+
+        foreach ((string script, string message) in ((string, string)[])
+        [
+            ("timeseries(this, 'Heart').append('soon', 1)", "a time"),
+            ("timeseries(this, 'Heart').append(new Date(NaN), 1)", ""),
+            ("timeseries(this, 'Heart').append('2026-01-01', ['x'])", "numbers"),
+            ("timeseries(this, 'Heart').append('2026-01-01', NaN)", "finite"),
+            ("timeseries(this, 'Heart').increment('2026-01-01', 1)", "INC:"),
+            ("timeseries(this, 'INC:Likes').append('2026-01-01', 1)", "increment"),
+            ("timeseries(this, 'Heart').delete('2026-01-02', '2026-01-01')", "ends before it begins"),
+            ("timeseries('users/9', 'Heart').append('2026-01-01', 1)", "users/9"),
+            ("timeseries(this).get()", "name"),
+            ("attachments(this, 'a.txt')", "attachmentsFor"),
+        ])
+        {
+            Exception error = await Assert.ThrowsAnyAsync<TreepieException>(
+                () => PatchAsync("users/1", "timeseries(this, 'Heart').append('2026-05-01', 1);" + script));
+            Assert.Contains(message, error.Message, StringComparison.Ordinal);
+        }
+
+        using DatabaseSnapshot after = _database.BeginRead();
+        Assert.Equal(2, after.TimeSeries("users/1", "Heart").Count()); // nothing of a patch that failed
+    }
+
+    [Fact]
     public async Task A_patch_changes_what_it_says_and_keeps_the_rest_as_it_was_written()
     {
         await PutAsync(

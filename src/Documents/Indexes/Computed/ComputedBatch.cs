@@ -1,4 +1,5 @@
 using Treepie.Computations;
+using Treepie.Indexes.Reducing;
 using Treepie.Indexing;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
@@ -43,5 +44,6 @@ internal sealed class ComputedBatch(IndexMap map, ComputedEntries entries, Index
     {
         entries.RemoveLeftOver(OutputCounts.In(transaction));
         _again.Write(transaction, entries.References);
+        entries.Counters.Write(transaction, new ReduceCounters());
     }
 }

@@ -20,6 +20,9 @@ internal sealed class ComputedEntries(
     private readonly Dictionary<byte[], UInt128[]> _references = new(KeyEquality.Instance);
     private readonly byte[] _key = new byte[DocumentId.MaxFoldedBytes + OutputKey.SuffixBytes];
 
+    /// <summary>How mapping goes.</summary>
+    public MapCounters Counters => counters;
+
     /// <summary>The entries.</summary>
     public IndexBatch Batch => batch;
 

@@ -1,9 +1,13 @@
+using System.Buffers.Binary;
+using System.Text;
 using Treepie.Indexes.Reducing;
+using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
 
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// How mapping has gone since an index was opened, or its errors were cleared: whether so much fails that the index is of little
+/// How mapping has gone since an index was built, or its errors were cleared: whether so much fails that the index is of little
 /// use, and whether documents give very many results. Thread-safe.
 /// </summary>
 internal sealed class MapCounters
@@ -11,14 +15,54 @@ internal sealed class MapCounters
     /// <summary>Results of one document above which a warning is given.</summary>
     public const int ManyResults = 1_024;
 
+    /// <summary>
+    /// The tree of an index in which it is kept, under one key: attempts and errors of its maps, attempts and errors of its
+    /// reduce (8 bytes each), the most results of a document (4), all big-endian, and the id of that document.
+    /// </summary>
+    public const string TreeName = "computed.counters";
+
+    private const int HeaderBytes = 36;
+
     private const int LeastAttempts = 100;
     private const int MostFailingPercent = 15;
+
+    private static readonly byte[] s_key = "counters"u8.ToArray();
 
     private readonly Lock _lock = new();
     private long _attempts;
     private long _errors;
     private int _mostResults;
     private string _mostResultsOf = "";
+
+    /// <summary>Goes on with what an index has kept of itself and of its reduce.</summary>
+    public void Read(Tree? tree, ReduceCounters reduces)
+    {
+        if (tree is null || !tree.TryGet(s_key, out ReadOnlySpan<byte> value) || value.Length < HeaderBytes)
+            return;
+        _attempts = BinaryPrimitives.ReadInt64BigEndian(value);
+        _errors = BinaryPrimitives.ReadInt64BigEndian(value[8..]);
+        reduces.Reduces = BinaryPrimitives.ReadInt64BigEndian(value[16..]);
+        reduces.Errors = BinaryPrimitives.ReadInt64BigEndian(value[24..]);
+        _mostResults = BinaryPrimitives.ReadInt32BigEndian(value[32..]);
+        _mostResultsOf = Encoding.UTF8.GetString(value[HeaderBytes..]);
+    }
+
+    /// <summary>Keeps it, and the counts of the reduce, with what they come from.</summary>
+    public void Write(WriteTransaction transaction, ReduceCounters reduces)
+    {
+        byte[] value;
+        lock (_lock)
+        {
+            value = [.. new byte[HeaderBytes], .. Encoding.UTF8.GetBytes(_mostResultsOf)];
+            BinaryPrimitives.WriteInt32BigEndian(value.AsSpan(32), _mostResults);
+        }
+
+        BinaryPrimitives.WriteInt64BigEndian(value, Interlocked.Read(ref _attempts));
+        BinaryPrimitives.WriteInt64BigEndian(value.AsSpan(8), Interlocked.Read(ref _errors));
+        BinaryPrimitives.WriteInt64BigEndian(value.AsSpan(16), reduces.Reduces);
+        BinaryPrimitives.WriteInt64BigEndian(value.AsSpan(24), reduces.Errors);
+        transaction.GetOrCreateTree(TreeName).Put(s_key, value);
+    }
 
     /// <summary>A document was mapped to so many results.</summary>
     public void Succeeded(int results, ReadOnlySpan<byte> id)
@@ -29,7 +73,7 @@ internal sealed class MapCounters
         lock (_lock)
         {
             if (results > _mostResults)
-                (_mostResults, _mostResultsOf) = (results, System.Text.Encoding.UTF8.GetString(id));
+                (_mostResults, _mostResultsOf) = (results, Encoding.UTF8.GetString(id));
         }
     }
 

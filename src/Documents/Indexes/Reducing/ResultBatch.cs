@@ -6,7 +6,8 @@ namespace Treepie.Indexes.Reducing;
 
 /// <summary>Documents as mapped results, which are reduced when they are committed.</summary>
 internal sealed class ResultBatch(
-    IndexWriter writer, ResultWriter results, Reducer reducer, MappingAgain again, ReduceOutputs? outputs) : MapBatch
+    IndexWriter writer, ResultWriter results, Reducer reducer, MappingAgain again, MapCounters maps, ReduceCounters reduces,
+    ReduceOutputs? outputs) : MapBatch
 {
     private readonly MappedDocuments _documents = new();
     private readonly IndexBatch _entries = writer.BeginBatch();
@@ -48,6 +49,7 @@ internal sealed class ResultBatch(
                     : new StoredStateTree(transaction.GetOrCreateTree(ReduceOutputs.ReferencesTree));
                 reducer.Apply(ReduceState.In(transaction), _documents.Last, entries, cancellationToken, references);
                 again.Write(transaction, _documents.References());
+                maps.Write(transaction, reduces);
             },
             cancellationToken);
         Clear();

@@ -29,6 +29,13 @@ internal sealed class SnapshotScriptHost(DatabaseSnapshot snapshot) : IScriptHos
 
     public void DeleteCounter(string id, string name) => throw OnlyLooks("deleteCounter");
 
+    public IEnumerable<TimeSeriesPoint> TimeSeries(string id, string name, DateTime from, DateTime to) =>
+        snapshot.TimeSeries(id, name, from, to);
+
+    public void ChangeTimeSeries(
+        string id, string name, IReadOnlyList<TimeSeriesPoint> points, IReadOnlyList<(DateTime From, DateTime To)> deletes) =>
+        throw OnlyLooks(points.Count == 0 ? "delete" : "append");
+
     public void Write(string line)
     {
         // A query has nobody who would read it.
