@@ -132,8 +132,12 @@ public sealed class ExamplesTests : IDisposable
             await _run.PutAsync(
                 document.Name, document.Value.GetRawText(),
                 document.Name.StartsWith('o') ? "Orders" : "Companies");
+        await using var notes = new AttachmentUpload(_run.Database);
+        await notes.WriteAsync("Ring twice"u8.ToArray(), TestContext.Current.CancellationToken);
+        await notes.CompleteAsync(TestContext.Current.CancellationToken);
         await _run.Database.WriteAsync(
-            new WriteBatch().IncrementCounter("orders/1", "Likes", 5)
+            new WriteBatch().PutAttachment("orders/1", "notes.txt", "text/plain", notes)
+                .IncrementCounter("orders/1", "Likes", 5)
                 .TimeSeries("orders/1", "Heart", [new TimeSeriesPoint(new DateTime(2024, 1, 1, 0, 0, 0, DateTimeKind.Utc), [60])])
                 .PutCompareExchange("rate", Encoding.UTF8.GetBytes("""{"Object":{"R":2}}"""), 0),
             TestContext.Current.CancellationToken);

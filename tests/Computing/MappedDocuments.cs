@@ -36,6 +36,10 @@ internal static class MappedDocuments
 
         public byte[]? CompareExchange(string key) => key == "rate" ? Encoding.UTF8.GetBytes("""{"R":2}""") : null;
 
+        public byte[]? Attachment(string id, string name) => null;
+
+        public string? AttachmentText(string id, string name) => null;
+
         public byte[] WholeDocument() => whole;
     }
 }

@@ -135,6 +135,21 @@ internal static class IndexFunctions
 
     public static Value AttachmentsFor(Run run, Value document) => Names(run, document, "@attachments");
 
+    /// <summary>An attachment of the document that is mapped, without its content.</summary>
+    public static Value LoadAttachment(Run run, Value document, Value name)
+    {
+        run.Step();
+        Value id = Id(run, document);
+        return id.Kind == ValueKind.String
+            && name.Kind == ValueKind.String
+            && run.Host.Attachment(id.Text, name.Text) is { } json
+            ? Value.Of(new AttachmentMembers(run.Host, id.Text, name.Text, json))
+            : Value.Null;
+    }
+
+    public static Value LoadAttachments(Run run, Value document) => Value.Of(
+        run.Each(AttachmentsFor(run, document)).Select(one => LoadAttachment(run, document, MemberAccess.Get(one, "Name"))).ToList());
+
     private static Value Names(Run run, Value document, string key)
     {
         Value names = MemberAccess.Get(MetadataFor(run, document), key);

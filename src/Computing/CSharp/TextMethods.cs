@@ -12,6 +12,11 @@ internal static class TextMethods
     public static Value ToString(Run run, Value self, Value format) =>
         self.IsNothing ? self : run.Made(Conversions.Text(self, Conversions.Text(format)));
 
+    /// <summary>The content of what <c>LoadAttachment</c> gives.</summary>
+    public static Value GetContentAsString(Run run, Value self) => self.IsNothing ? self
+        : self.Kind == ValueKind.Object && self.Members is AttachmentMembers attachment ? run.Made(attachment.Text)
+        : throw new ComputingException("'GetContentAsString' is of attachments: LoadAttachment(doc, \"notes.txt\").");
+
     public static Value ToLower(Run run, Value self) => Map(run, self, static text => text.ToLowerInvariant());
 
     public static Value ToLowerInvariant(Run run, Value self) => ToLower(run, self);

@@ -136,6 +136,14 @@ internal sealed class MapEngine : IDisposable
             engine, "load", (_, arguments) => Parse(Host.Load(arguments.At(0).AsString(), arguments.At(1).AsString()))));
         engine.SetValue("$compareExchange", new ClrFunction(
             engine, "cmpxchg", (_, arguments) => Parse(Host.CompareExchange(arguments.At(0).AsString()))));
+        engine.SetValue("$attachment", new ClrFunction(
+            engine, "loadAttachment",
+            (_, arguments) => Parse(Host.Attachment(arguments.At(0).AsString(), arguments.At(1).AsString()))));
+        engine.SetValue("$attachmentText", new ClrFunction(
+            engine, "getContentAsString",
+            (_, arguments) => Host.AttachmentText(arguments.At(0).AsString(), arguments.At(1).AsString()) is { } text
+                ? new JsString(text)
+                : JsValue.Null));
         engine.SetValue("map", new ClrFunction(engine, "map", (_, arguments) => DefineMap(arguments)));
         engine.SetValue("groupBy", new ClrFunction(engine, "groupBy", (_, arguments) => DefineReduce(engine, arguments)));
     }

@@ -23,6 +23,11 @@ internal static class MapPrelude
             globalThis.load = (id, collection) => id == null ? null : Array.isArray(id) ? id.map(one => load(one, collection)) : $load(String(id), collection);
             globalThis.noTracking = { load: globalThis.load };
             globalThis.cmpxchg = key => key == null ? null : $compareExchange(String(key));
+            globalThis.loadAttachment = (document, name) => {
+                const of = id(document), found = of == null || name == null ? null : $attachment(of, String(name));
+                return found && { ...found, getContentAsString: () => $attachmentText(of, found.Name) };
+            };
+            globalThis.loadAttachments = document => attachmentsFor(document).map(one => loadAttachment(document, one.Name));
             globalThis.boost = (value, weight) => ({ ...value, '@boost': weight });
             globalThis.createSpatialField = (latitude, longitude) => longitude === undefined ? latitude : latitude == null || longitude == null ? undefined : `POINT (${longitude} ${latitude})`;
             globalThis.createVector = vector => vector;

@@ -14,6 +14,16 @@ internal interface IMapHost
     /// <summary>The value of a compare-exchange key as JSON; null where there is none.</summary>
     byte[]? CompareExchange(string key);
 
+    /// <summary>
+    /// Name, type, hash and size of an attachment of the document that is mapped, as JSON; null where there is none.
+    /// </summary>
+    /// <exception cref="ComputationException">It is of another document.</exception>
+    byte[]? Attachment(string id, string name);
+
+    /// <summary>The content of an attachment of the document that is mapped, as text; null where there is none.</summary>
+    /// <exception cref="ComputationException">It is of another document, or too long.</exception>
+    string? AttachmentText(string id, string name);
+
     /// <summary>The document that is mapped, as JSON with the whole <c>@metadata</c> that clients see.</summary>
     byte[] WholeDocument();
 }

@@ -51,6 +51,10 @@ public sealed class BusyMachineTests
 
         public byte[]? CompareExchange(string key) => null;
 
+        public byte[]? Attachment(string id, string name) => null;
+
+        public string? AttachmentText(string id, string name) => null;
+
         public byte[] WholeDocument() => "{}"u8.ToArray();
     }
 }

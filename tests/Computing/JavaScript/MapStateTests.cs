@@ -66,6 +66,10 @@ public sealed class MapStateTests
 
         public byte[]? CompareExchange(string key) => null;
 
+        public byte[]? Attachment(string id, string name) => null;
+
+        public string? AttachmentText(string id, string name) => null;
+
         public byte[] WholeDocument() => "{}"u8.ToArray();
     }
 }

@@ -1,6 +1,9 @@
 using System.Buffers;
+using System.Text;
+using System.Text.Json;
 using Treepie.Computations;
 using Treepie.Indexes.Fields;
+using Treepie.Indexes.Outputs;
 using Treepie.Kinds;
 using Treepie.Store;
 
@@ -13,6 +16,9 @@ internal sealed class MapHost : IMapHost
 {
     /// <summary>Most documents and values that one document may look at.</summary>
     public const int MaxReferences = 4_096;
+
+    /// <summary>Longest content that a map reads: 1 MiB.</summary>
+    public const int MaxAttachmentBytes = 1 << 20;
 
     private static readonly FieldPath s_object = FieldPath.TryParse("Object")!; // it is one
 
@@ -51,6 +57,49 @@ internal sealed class MapHost : IMapHost
         var json = new ArrayBufferWriter<byte>();
         return JsonPathReader.TryWrite(value.Body.Span, s_object, json) ? json.WrittenSpan.ToArray() : null;
     }
+
+    public byte[]? Attachment(string id, string name)
+    {
+        if (FindAttachment(id, name) is not { } attachment)
+            return null;
+        var json = new ArrayBufferWriter<byte>();
+        using (var writer = new Utf8JsonWriter(json))
+        {
+            writer.WriteStartObject();
+            writer.WriteString("Name"u8, attachment.Name);
+            writer.WriteString("ContentType"u8, attachment.ContentType);
+            writer.WriteString("Hash"u8, attachment.Hash);
+            writer.WriteNumber("Size"u8, attachment.SizeBytes);
+            writer.WriteEndObject();
+        }
+
+        return json.WrittenSpan.ToArray();
+    }
+
+    public string? AttachmentText(string id, string name)
+    {
+        if (FindAttachment(id, name) is not { } attachment)
+            return null;
+        if (attachment.SizeBytes > MaxAttachmentBytes)
+            throw new ComputationException(
+                $"the attachment '{name}' has {attachment.SizeBytes:N0} bytes; maps read at most {MaxAttachmentBytes:N0}.");
+        byte[] content = new byte[attachment.SizeBytes];
+        for (int at = 0; at < content.Length;)
+        {
+            ReadOnlySpan<byte> part = Snapshot.Content(attachment, at);
+            part.CopyTo(content.AsSpan(at));
+            at += part.Length;
+        }
+
+        return Encoding.UTF8.GetString(content);
+    }
+
+    /// <summary>A change of an attachment is one of its document, so the document itself is mapped again, and no other.</summary>
+    private AttachmentValue? FindAttachment(string id, string name) =>
+        OutputDocument.Folded(id).AsSpan().SequenceEqual(OutputDocument.Folded(Encoding.UTF8.GetString(_id)))
+            ? Snapshot.Attachment(id, name)
+            : throw new ComputationException(
+                $"it reads an attachment of '{id}': a map reads those of the document that it maps alone.");
 
     public byte[] WholeDocument() =>
         Snapshot.TryGet(_id, out Document document)
