@@ -1,4 +1,3 @@
-using Treepie.Store;
 using Treepie.Tests.Support;
 using Treepie.Writes;
 

@@ -1,7 +1,6 @@
 using System.Globalization;
 using Jint;
 using Jint.Native;
-using Jint.Native.Object;
 using Jint.Runtime;
 using Jint.Runtime.Interop;
 using Treepie.Computations;

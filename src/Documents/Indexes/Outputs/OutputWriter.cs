@@ -1,7 +1,6 @@
 using System.Text;
 using Treepie.Indexes.Reducing;
 using Treepie.Indexing;
-using Treepie.Storage;
 using Treepie.Storage.Trees;
 using Treepie.Store;
 using Treepie.Writes;
