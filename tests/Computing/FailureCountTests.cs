@@ -34,9 +34,11 @@ public sealed class FailureCountTests : IDisposable
     {
         _run.Define("Lines", "from o in docs.Orders from l in o.Lines select new { Part = l }");
         await _run.PutAsync("orders/1", $"{{\"Lines\":[{string.Join(',', Enumerable.Range(0, 1_100))}]}}", "Orders");
-        Assert.Contains("1,100 entries of document 'orders/1'", Assert.Single(await WarningsAsync("Lines")), StringComparison.Ordinal);
+        Assert.Contains(
+            "1,100 entries of document 'orders/1'", Assert.Single(await WarningsAsync("Lines")), StringComparison.Ordinal);
         _run.Reopen();
-        Assert.Contains("1,100 entries of document 'orders/1'", Assert.Single(await WarningsAsync("Lines")), StringComparison.Ordinal);
+        Assert.Contains(
+            "1,100 entries of document 'orders/1'", Assert.Single(await WarningsAsync("Lines")), StringComparison.Ordinal);
     }
 
     private async Task<IReadOnlyList<string>> WarningsAsync(string index = "Parts")

@@ -10,7 +10,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Computing.Tests;
 
 /// <summary>
-/// Indexes that write what they reduce as documents: these are what the groups are, whatever happens, and nothing else is touched.
+/// Indexes that write what they reduce as documents: these are what the groups are, whatever happens, and nothing else is
+/// touched.
 /// </summary>
 public sealed class OutputTests : IDisposable
 {
@@ -32,7 +33,8 @@ public sealed class OutputTests : IDisposable
         await PutAsync("orders/3", "Rome", 2, 5);
         Define("Totals", "Sums", Pattern);
         Assert.Equal(["Bern 2026-01 5", "Rome 2026-02 5"], await OutputsAsync("Sums"));
-        Assert.Equal(["months/2026-01: Bern 2026-01 5", "months/2026-02: Rome 2026-02 5"], await ReferencesAsync("Sums/References"));
+        Assert.Equal(
+            ["months/2026-01: Bern 2026-01 5", "months/2026-02: Rome 2026-02 5"], await ReferencesAsync("Sums/References"));
 
         await PutAsync("orders/2", "Rome", 2, 4); // another group, of another reference
         await PutAsync("orders/4", "Oslo", 2, 1);
@@ -148,7 +150,8 @@ public sealed class OutputTests : IDisposable
     [Fact]
     public void Indexes_that_would_feed_each_other_are_refused()
     {
-        const string group = "from r in results group r by r.City into g select new { City = g.Key, Total = g.Sum(x => x.Total) }";
+        const string group =
+            "from r in results group r by r.City into g select new { City = g.Key, Total = g.Sum(x => x.Total) }";
         Define("Totals", "Sums", null);
         Define("Cities", "CitySums", null, "from s in docs.Sums select new { s.City, s.Total }", group);
         Assert.Contains(
@@ -164,7 +167,8 @@ public sealed class OutputTests : IDisposable
             StringComparison.Ordinal);
         Assert.Contains(
             "'Totals' writes",
-            Assert.Throws<InvalidIndexDefinitionException>(() => Define("Other", "Sums", null)).Message, StringComparison.Ordinal);
+            Assert.Throws<InvalidIndexDefinitionException>(() => Define("Other", "Sums", null)).Message,
+            StringComparison.Ordinal);
         Assert.Equal(2, _run.Database.Indexes.List().Count);
     }
 
@@ -365,6 +369,7 @@ public sealed class OutputTests : IDisposable
     private static string Text(JsonElement output)
     {
         string month = output.GetProperty("Month").GetString() ?? "";
-        return $"{output.GetProperty("City").GetString()} {(month.Length > 7 ? month[..7] : month)} {output.GetProperty("Total").GetRawText()}";
+        return $"{output.GetProperty("City").GetString()} {(month.Length > 7 ? month[..7] : month)} "
+            + output.GetProperty("Total").GetRawText();
     }
 }

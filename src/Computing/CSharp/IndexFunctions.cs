@@ -148,7 +148,9 @@ internal static class IndexFunctions
     }
 
     public static Value LoadAttachments(Run run, Value document) => Value.Of(
-        run.Each(AttachmentsFor(run, document)).Select(one => LoadAttachment(run, document, MemberAccess.Get(one, "Name"))).ToList());
+        run.Each(AttachmentsFor(run, document))
+            .Select(one => LoadAttachment(run, document, MemberAccess.Get(one, "Name")))
+            .ToList());
 
     private static Value Names(Run run, Value document, string key)
     {

@@ -18,7 +18,8 @@ internal sealed class ScriptEngine : IDisposable
     public ScriptEngine(Prepared<Acornima.Ast.Script> program, ScriptLimits limits)
     {
         ScriptFunctions? functions = null;
-        _sandbox = new ScriptSandbox(limits, engine => functions = new ScriptFunctions(engine, limits.MaxLength), prelude: "", [program]);
+        _sandbox = new ScriptSandbox(
+            limits, engine => functions = new ScriptFunctions(engine, limits.MaxLength), prelude: "", [program]);
         _functions = functions!; // the sandbox has called what makes them
     }
 

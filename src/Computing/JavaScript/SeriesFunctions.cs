@@ -53,7 +53,8 @@ internal static class SeriesFunctions
             if (isIncrement != name.StartsWith("INC:", StringComparison.OrdinalIgnoreCase))
                 throw new ScriptException(isIncrement
                     ? $"'increment' adds to time series whose names begin with 'INC:', and not to '{name}'. Use 'append'."
-                    : $"'append' does not add to '{name}', as entries of series that begin with 'INC:' are sums. Use 'increment'.");
+                    : $"'append' does not add to '{name}', as entries of series that begin with 'INC:' are "
+                        + $"sums. Use 'increment'.");
             host.ChangeTimeSeries(id, name, [point], []);
             return JsValue.Undefined;
         }
@@ -69,9 +70,9 @@ internal static class SeriesFunctions
         return entry;
     }
 
-    /// <summary>increment(values) is of now, increment(time, values) of a time.</summary>
     private static TimeSeriesPoint EntryOfIncrement(JsValue[] arguments) => arguments.Length < 2
-        ? throw new ScriptException("'increment' wants a time and values: timeseries(this, 'INC:Likes').increment(new Date(), [1]).")
+        ? throw new ScriptException(
+            "'increment' wants a time and values: timeseries(this, 'INC:Likes').increment(new Date(), [1]).")
         : Entry([arguments[0], arguments[1]], "increment");
 
     private static TimeSeriesPoint Entry(JsValue[] arguments, string function) => new(
@@ -82,7 +83,8 @@ internal static class SeriesFunctions
     {
         if (value is JsNumber)
             return [value.AsNumber()];
-        if (value is not JsArray { Length: > 0 and <= TimeSeriesPoint.MaxValues } values || values.Any(static one => one is not JsNumber))
+        if (value is not JsArray { Length: > 0 and <= TimeSeriesPoint.MaxValues } values
+            || values.Any(static one => one is not JsNumber))
             throw new ScriptException($"'{function}' wants a number, or an array of 1 to {TimeSeriesPoint.MaxValues} numbers.");
         return [.. values.Select(static one => one.AsNumber())];
     }

@@ -172,8 +172,8 @@ internal sealed class DocumentIndex
         return Definition.Reduction is { } reduction
             ? new ResultBatch(
                 Writer, new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider, Maps),
-                new Reducer(reduction.Reduce, extractor, timeProvider, Reduces, Outputs), new MappingAgain(reduction.Map, Store), Maps,
-                Reduces, Outputs)
+                new Reducer(reduction.Reduce, extractor, timeProvider, Reduces, Outputs),
+                new MappingAgain(reduction.Map, Store), Maps, Reduces, Outputs)
             : Definition.Map is { } map
                 ? new ComputedBatch(
                     map, new ComputedEntries(map, extractor, timeProvider, Writer.BeginBatch(), Maps), Writer, Store)
@@ -185,6 +185,9 @@ internal sealed class DocumentIndex
 
     /// <summary>The documents it writes; null: it writes none.</summary>
     public ReduceOutputs? Outputs { get; }
+
+    /// <summary>What is said beside its answers.</summary>
+    public IReadOnlyList<string> Warnings => [.. Maps.Warnings(Name, Reduces), .. Outputs?.Warnings(Name) ?? []];
 
     /// <summary>What reducing has taken since it was built; nothing where it does not reduce.</summary>
     public ReduceCounters Reduces { get; } = new();

@@ -85,7 +85,8 @@ internal sealed class DocumentIndexer
                 {
                     wasCaughtUp = true;
                     caughtUp(this);
-                    await WriteOutputsAsync(stop).ConfigureAwait(false); // it has taken the place of another that has written them
+                    // It has taken the place of another that has written them.
+                    await WriteOutputsAsync(stop).ConfigureAwait(false);
                 }
 
                 if (!await LearnAsync(stop).ConfigureAwait(false))

@@ -496,8 +496,7 @@ internal sealed class QueryExecutor(
                 ResultEtag = ResultEtags.Of(context, snapshot, index, mayMissHits, searcher.LastEtag),
                 Warnings =
                 [
-                    .. index.Maps.Warnings(index.Name, index.Reduces),
-                    .. index.Outputs?.Warnings(index.Name) ?? [],
+                    .. index.Warnings,
                     .. isStale || mayMissHits || tail is not null
                         ? []
                         : QueryWarnings.OfFields(context.Query, index, searcher, snapshot)

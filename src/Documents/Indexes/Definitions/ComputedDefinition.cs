@@ -1,7 +1,7 @@
 using Treepie.Computations;
-using Treepie.Indexes.Outputs;
 using Treepie.Indexes.Computed;
 using Treepie.Indexes.Fields;
+using Treepie.Indexes.Outputs;
 using Treepie.Indexes.Reducing;
 using Treepie.Store;
 

@@ -100,6 +100,7 @@ internal sealed record OutputTarget(string Collection, ReferencePattern? Pattern
             || Encoding.UTF8.GetByteCount(collection) > MaxCollectionBytes)
             throw new InvalidIndexDefinitionException(
                 definition.Name, part,
-                $"the name of a collection has 1 to {MaxCollectionBytes} bytes in UTF-8, no control characters, and no '@' in front.");
+                $"the name of a collection has 1 to {MaxCollectionBytes} bytes in UTF-8, no control characters, and no '@' "
+                    + $"in front.");
     }
 }

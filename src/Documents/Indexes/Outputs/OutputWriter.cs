@@ -75,7 +75,9 @@ internal sealed class OutputWriter(DocumentIndex index, ReduceOutputs outputs, I
     /// <param name="name">The tree.</param>
     /// <param name="after">The first.</param>
     /// <param name="startOf">The start of a key.</param>
-    /// <param name="behind">A byte that is greater than what follows the start in its keys, and less than in those of longer starts.</param>
+    /// <param name="behind">
+    /// A byte that is greater than what follows the start in its keys, and less than what does in those of longer starts.
+    /// </param>
     private (List<byte[]> Keys, byte[]? After) NextKeys(string name, byte[] after, StartOf startOf, byte behind)
     {
         var keys = new List<byte[]>();
@@ -148,7 +150,8 @@ internal sealed class OutputWriter(DocumentIndex index, ReduceOutputs outputs, I
             id ??= Encoding.UTF8.GetString(cursor.Value);
             if (listed.Count == ReduceOutputs.MostOfReference)
             {
-                outputs.Refuse(id, $"would refer to more than {ReduceOutputs.MostOfReference:N0} outputs: make its pattern finer.");
+                outputs.Refuse(
+                    id, $"would refer to more than {ReduceOutputs.MostOfReference:N0} outputs: make its pattern finer.");
                 return;
             }
 
@@ -231,7 +234,8 @@ internal sealed class OutputWriter(DocumentIndex index, ReduceOutputs outputs, I
     }
 
     private static IReadOnlyList<ReadOnlyMemory<byte>> ResultsOf(byte[] group, IndexSearcher searcher) =>
-        searcher.FindTree(ReduceState.GroupsName) is { } tree && tree.TryGet(ReduceState.RootKey(group), out ReadOnlySpan<byte> node)
+        searcher.FindTree(ReduceState.GroupsName) is { } tree
+            && tree.TryGet(ReduceState.RootKey(group), out ReadOnlySpan<byte> node)
             ? GroupNode.Read(node).Objects
             : [];
 }

@@ -13,7 +13,8 @@ namespace Treepie.Indexes.Reducing;
 /// of these groups into a batch as entries of the index. One thread at a time.
 /// </summary>
 internal sealed class Reducer(
-    IndexReduce reduce, FieldExtractor extractor, TimeProvider timeProvider, ReduceCounters counters, ReduceOutputs? outputs = null)
+    IndexReduce reduce, FieldExtractor extractor, TimeProvider timeProvider, ReduceCounters counters,
+    ReduceOutputs? outputs = null)
 {
     /// <summary>Number of the whole object in what entries keep.</summary>
     public const int ObjectSlot = 1;
