@@ -75,3 +75,15 @@ test("a query patches what it finds, with parameters, functions and loaded docum
     assert.equal((await session.load("log/users/49")).of, "users/49");
     await assert.rejects(store.operations.send(new PatchByQueryOperation("from Users update { this. }")), error => /line 1, column/.test(error.message));
 }));
+
+test("a patch changes time series, which sessions then read", () => withDatabase(async store => {
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    await store.operations.send(new PatchOperation("users/1", null, request(
+        "const heart = timeseries(this, 'Heart'); for (let i = 0; i < 3; i++) heart.append(new Date(Date.UTC(2026, 0, 1 + i)), [60 + i], 'watch'); heart.delete(args.from, args.from); this.beats = heart.get().length;",
+        { from: "2026-01-02T00:00:00Z" })));
+    const session = store.openSession();
+    assert.equal((await session.load("users/1")).beats, 2);
+    const entries = await session.timeSeriesFor("users/1", "Heart").get();
+    assert.deepEqual(entries.map(entry => [entry.values[0], entry.tag]), [[60, "watch"], [62, "watch"]]);
+    await assert.rejects(store.operations.send(new PatchOperation("users/1", null, request("timeseries(this, 'Heart').append('soon', 1)"))), /wants a time/);
+}));
