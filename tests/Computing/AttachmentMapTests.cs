@@ -1,4 +1,3 @@
-using Treepie.Tests.Support;
 using Treepie.Writes;
 
 namespace Treepie.Computing.Tests;

@@ -6,6 +6,7 @@ using Treepie.Indexes;
 using Treepie.Queries;
 using Treepie.Store;
 using Treepie.Tests.Support;
+using Treepie.Writes;
 
 namespace Treepie.Computing.Tests;
 
@@ -45,6 +46,21 @@ public sealed class OutputTests : IDisposable
         Assert.Equal(
             ["Artificial, FromIndex"],
             (await ReadAsync("Sums")).Select(row => row.GetProperty("@metadata").GetProperty("@flags").GetString()).Distinct());
+    }
+
+    [Fact]
+    public async Task An_output_with_a_counter_says_both_in_its_flags_and_goes_on()
+    {
+        await PutAsync("orders/1", "Bern", 1, 2);
+        Define("Totals", "Sums", null);
+        string id = Assert.Single(await ReadAsync("Sums")).GetProperty("@metadata").GetProperty("@id").GetString() ?? "?";
+        await _run.Database.WriteAsync(new WriteBatch().IncrementCounter(id, "Likes"), TestContext.Current.CancellationToken);
+        await PutAsync("orders/2", "Bern", 1, 3);
+        JsonElement metadata = Assert.Single(await ReadAsync("Sums")).GetProperty("@metadata");
+        Assert.Equal(
+            ["Artificial, FromIndex, HasCounters"],
+            metadata.EnumerateObject().Where(one => one.Name == "@flags").Select(one => one.Value.GetString()));
+        Assert.Equal(["Bern 2026-01 5"], await OutputsAsync("Sums"));
     }
 
     [Fact]

@@ -1,3 +1,5 @@
+using System.Text.Json;
+
 namespace Treepie.Json;
 
 /// <summary>
@@ -17,6 +19,30 @@ internal static class MetadataFlags
         ReadOnlySpan<byte> rest = MetadataMember.Without(metadata, MetadataKeys.Flags);
         rest.CopyTo(metadata);
         return rest.Length;
+    }
+
+    /// <summary>The flags of metadata, as text within a JSON string; false where it has none.</summary>
+    public static bool TryFind(ReadOnlySpan<byte> metadata, out ReadOnlySpan<byte> flags)
+    {
+        flags = default;
+        if (metadata.IndexOf(MetadataKeys.Flags) < 0)
+            return false;
+        var reader = new Utf8JsonReader(metadata, new JsonReaderOptions { MaxDepth = int.MaxValue });
+        reader.Read();
+        while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
+        {
+            bool isIt = reader.ValueTextEquals(MetadataKeys.Flags);
+            reader.Read();
+            if (isIt && reader.TokenType == JsonTokenType.String)
+            {
+                flags = reader.ValueSpan;
+                return true;
+            }
+
+            reader.Skip();
+        }
+
+        return false;
     }
 
     private static bool IsGiven(ReadOnlySpan<byte> metadata)

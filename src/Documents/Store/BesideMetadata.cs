@@ -13,10 +13,16 @@ internal readonly struct BesideMetadata(KindItems kinds)
     ];
 
     /// <summary>Writes it, each member with a comma before it.</summary>
-    public void Write(IBufferWriter<byte> output, ReadOnlySpan<byte> foldedId, DocumentFlags flags)
+    /// <param name="output">Takes it.</param>
+    /// <param name="foldedId">The document.</param>
+    /// <param name="flags">What it has.</param>
+    /// <param name="given">Flags that its own metadata says, as text within a JSON string.</param>
+    public void Write(
+        IBufferWriter<byte> output, ReadOnlySpan<byte> foldedId, DocumentFlags flags, ReadOnlySpan<byte> given)
     {
         output.Write(",\"@flags\":\""u8);
-        bool first = true;
+        output.Write(given);
+        bool first = given.IsEmpty;
         foreach ((DocumentFlags flag, byte[] text) in s_flags)
         {
             if (!flags.HasFlag(flag))

@@ -293,10 +293,10 @@ public sealed class DatabaseSnapshot : IDisposable
     }
 
     /// <summary>Writes what a document's metadata says of what it has beside its body, each with a comma before it.</summary>
-    internal void WriteBeside(IBufferWriter<byte> output, ReadOnlySpan<byte> id, DocumentFlags flags)
+    internal void WriteBeside(IBufferWriter<byte> output, ReadOnlySpan<byte> id, DocumentFlags flags, ReadOnlySpan<byte> given)
     {
         Span<byte> folded = stackalloc byte[DocumentId.MaxFoldedBytes];
-        new BesideMetadata(Kinds).Write(output, folded[..DocumentId.Fold(id, folded)], flags);
+        new BesideMetadata(Kinds).Write(output, folded[..DocumentId.Fold(id, folded)], flags, given);
     }
 
     private static CorruptionException Missing(ReadOnlySpan<byte> foldedId) =>

@@ -100,7 +100,9 @@ public readonly ref struct Document
             output.Write(body[..^1]);
 
         // What follows is many short pieces: they are put together in one place, and handed on at once.
-        ReadOnlySpan<byte> metadata = _record.Metadata, id = _record.Id, collection = Collection;
+        ReadOnlySpan<byte> metadata = _record.Metadata, id = _record.Id, collection = Collection, given = default;
+        if (_record.Flags != DocumentFlags.None && MetadataFlags.TryFind(metadata, out given))
+            metadata = MetadataMember.Without(metadata, MetadataKeys.Flags); // they stand with the others
         Span<byte> room = output.GetSpan(
             MostBytesAround + metadata.Length + JsonStrings.MostBytes(id) + JsonStrings.MostBytes(collection)
                 + extraMetadata.Length + guard.Length);
@@ -119,7 +121,7 @@ public readonly ref struct Document
         if (_record.Flags != DocumentFlags.None)
         {
             output.Advance(Append(room, at + written, "\""u8));
-            _snapshot.WriteBeside(output, id, _record.Flags);
+            _snapshot.WriteBeside(output, id, _record.Flags, given);
             room = output.GetSpan(extraMetadata.Length + MostBytesAround);
             at = extraMetadata.IsEmpty ? 0 : Append(room, 0, ","u8);
         }
