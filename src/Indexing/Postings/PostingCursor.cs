@@ -165,7 +165,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
             seeks.Add(key);
         }
 
-        seeks.ExpectEntries();
+        seeks.PrefetchEntries();
         for (int i = 0; i < wanted.Length; i++)
         {
             PostingKey.Write(key, listId, wanted[i]);

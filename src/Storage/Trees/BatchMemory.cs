@@ -2,8 +2,8 @@ using Treepie.Storage.Format;
 
 namespace Treepie.Storage.Trees;
 
-/// <summary>What a batch works with and the next but one uses again, so that a commit allocates none of it.</summary>
-/// <param name="isSecret">Whether it is to hold nothing of a batch that is over.</param>
+/// <summary>Working memory of a batch, which the next batch but one reuses, so that a commit allocates none of it.</summary>
+/// <param name="isSecret">Whether it is wiped of what a finished batch held.</param>
 internal sealed class BatchMemory(bool isSecret)
 {
     private const int KeptEntries = 1 << 16;
@@ -14,24 +14,24 @@ internal sealed class BatchMemory(bool isSecret)
 
     public List<PageWriter.PageImage> Images { get; } = [];
 
-    /// <summary>Trees whose record changed; null: dropped.</summary>
+    /// <summary>Trees whose record changed; null for a dropped tree.</summary>
     public Dictionary<string, TreeRecord?> Trees { get; private set; } = new(StringComparer.Ordinal);
 
     /// <summary>
-    /// The pages from root to leaf that the running change of a tree goes through; one tree is changed at a time.
+    /// The path from root to leaf of the running change; one tree is changed at a time.
     /// </summary>
     public PageReference[] Path { get; } = new PageReference[TreeRecord.MaxLevels];
 
-    /// <summary>The place taken in each of them.</summary>
+    /// <summary>The entry taken in each page of <see cref="Path"/>.</summary>
     public int[] PathIndex { get; } = new int[TreeRecord.MaxLevels];
 
-    /// <summary>Whose path it is: who finds another's here goes down again.</summary>
+    /// <summary>Owner of the path: a writer that finds another one here descends again.</summary>
     public TreeWriter? PathOwner { get; set; }
 
-    /// <summary>A page that is being written anew.</summary>
+    /// <summary>A copy of the page that is being rebuilt.</summary>
     public byte[] PageCopy { get; } = new byte[PageLayout.SizeBytes];
 
-    /// <summary>Makes it ready for the next batch; what a very large one left goes.</summary>
+    /// <summary>Makes it ready for the next batch and drops lists that a very large batch left.</summary>
     public void Clear()
     {
         if (Written.Capacity > KeptEntries)

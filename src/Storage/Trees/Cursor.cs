@@ -19,8 +19,8 @@ public sealed class Cursor : IDisposable
 {
     private const int LeastKeyBytes = 64;
 
-    /// <summary>So many entries of a leaf are asked for at once, and so much of each.</summary>
-    private const int MostAsked = 16, CellBeginning = 64;
+    /// <summary>Entries of a leaf that are prefetched at once, and bytes of each.</summary>
+    private const int MaxPrefetchedEntries = 16, PrefetchedBytes = 64;
 
     private readonly Tree _tree;
     private PageReference[] _pages = new PageReference[4];
@@ -96,8 +96,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Goes to a key and gives its value; false where it is not there, and the cursor then stands on none. For keys that come in
-    /// order, or close to each other: the leaf it stands in is mostly enough.
+    /// Goes to a key and returns its value; false if the key does not exist, and then the cursor stands on none. For keys that come
+    /// in order or close to each other: most are found in the current leaf.
     /// </summary>
     public bool TryMoveTo(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
@@ -159,8 +159,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Goes on over keys that begin so, as many as are asked for at the most; gives how many it left behind. It then stands on
-    /// the key behind them, or on none. Leaves it leaves behind are not looked through: of each only its last key is read.
+    /// Skips up to <paramref name="most"/> keys that begin with <paramref name="beginning"/>; returns how many. It then stands on
+    /// the key behind them, or on none. Of each leaf it skips, only the last key is read.
     /// </summary>
     /// <exception cref="InvalidOperationException">It stands on no key.</exception>
     public long Skip(long most, scoped ReadOnlySpan<byte> beginning)
@@ -188,7 +188,7 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// The first entry from one on whose key does not begin so; keys before it are not smaller than the beginning.
+    /// The first entry from <paramref name="first"/> on whose key does not begin with <paramref name="beginning"/>.
     /// </summary>
     private int EndOf(SlottedPage leaf, int first, scoped ReadOnlySpan<byte> beginning)
     {
@@ -206,8 +206,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Goes to the next key and gives its value, if that key begins so; false behind the last such key, where it may stand on
-    /// another. The leaf is looked at once.
+    /// Goes to the next key and returns its value if the key begins with <paramref name="beginning"/>; false behind the last such
+    /// key, where it may stand on another. Reads the leaf once.
     /// </summary>
     internal bool MoveNext(scoped ReadOnlySpan<byte> beginning, out ReadOnlySpan<byte> value)
     {
@@ -215,7 +215,7 @@ public sealed class Cursor : IDisposable
         return MoveNext() && IsAt(beginning, out value);
     }
 
-    /// <summary>Whether the key it stands on begins so, and its value.</summary>
+    /// <summary>Whether the key it stands on begins with <paramref name="beginning"/>, and its value.</summary>
     internal bool IsAt(scoped ReadOnlySpan<byte> beginning, out ReadOnlySpan<byte> value)
     {
         SlottedPage leaf = Leaf();
@@ -230,8 +230,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// The first of the numbers that are the keys of the leaf it stands in, eight bytes each, most significant first, and how
-    /// many there are, if none between is missing; -1 if it is not so. For who reads one after the other by <see cref="MoveTo"/>.
+    /// If the keys of the current leaf are consecutive numbers (eight bytes, big-endian): the first of them, and their count;
+    /// otherwise -1. For callers that then read by <see cref="MoveTo"/>.
     /// </summary>
     internal long NumbersOfLeaf(out int count)
     {
@@ -246,7 +246,7 @@ public sealed class Cursor : IDisposable
         return BinaryPrimitives.ReadInt64BigEndian(last) - number == count - 1 ? number : -1;
     }
 
-    /// <summary>Goes to an entry of the leaf it stands in and gives its value.</summary>
+    /// <summary>Goes to an entry of the current leaf and returns its value.</summary>
     internal ReadOnlySpan<byte> MoveTo(int index)
     {
         Debug.Assert((uint)index < (uint)_leafCount, "2: it stands on an entry of its leaf");
@@ -255,19 +255,19 @@ public sealed class Cursor : IDisposable
         return Tree.ReadValue(_tree.Store, Leaf(), index);
     }
 
-    /// <summary>The entries of the leaf it stands in, for who goes along them: the leaf is looked at once.</summary>
-    /// <param name="keyRoom">Room for the longest key.</param>
+    /// <summary>The entries of the current leaf, for scans: the leaf is read once.</summary>
+    /// <param name="keyRoom">Buffer for the longest key.</param>
     internal LeafEntries Entries(Span<byte> keyRoom) => new(_tree.Store, Leaf(), 0, keyRoom);
 
     /// <summary>
-    /// The entries of the leaf it stands in from the one it stands on to the last whose key begins so, for who wants their
-    /// values. It stands on that one then; where these are all, the next leaf is asked for.
+    /// The entries of the current leaf from the one it stands on to the last whose key begins with <paramref name="beginning"/>,
+    /// for callers that read values. It then stands on that last entry; if it is the last of the leaf, prefetches the next leaf.
     /// </summary>
     internal LeafEntries TakeEntries(scoped ReadOnlySpan<byte> beginning)
     {
         SlottedPage leaf = Leaf();
         int first = _indexes[_depth], last = _leafCount - 1;
-        leaf.Prefetch(first, Math.Min(last, first + MostAsked), CellBeginning);
+        leaf.Prefetch(first, Math.Min(last, first + MaxPrefetchedEntries), PrefetchedBytes);
         Debug.Assert(leaf.StartsWith(first, beginning), "it stands on a key that begins so");
         if (!leaf.StartsWith(last, beginning))
         {
@@ -286,21 +286,21 @@ public sealed class Cursor : IDisposable
     /// <summary>Which entry of its leaf it stands on.</summary>
     internal int IndexInLeaf => _indexes[_depth];
 
-    /// <summary>Whether another cursor over the same state of the tree stands in the same leaf.</summary>
+    /// <summary>Whether another cursor over the same state of the tree is in the same leaf.</summary>
     internal bool IsInLeafOf(Cursor other) => _pages[_depth] == other._pages[other._depth];
 
-    /// <summary>Number of the page above its leaf; 0 where the tree is a leaf.</summary>
+    /// <summary>Page number of the branch above its leaf; 0 if the tree is a single leaf.</summary>
     internal long Branch => _depth == 0 ? 0 : _pages[_depth - 1].Number;
 
-    /// <summary>Leaves of that page.</summary>
+    /// <summary>Leaves under that branch.</summary>
     internal int LeavesOfBranch => _depth == 0 ? 1 : Page(_depth - 1).Count;
 
-    /// <summary>Which of them it stands in.</summary>
+    /// <summary>Index of the current leaf among them.</summary>
     internal int LeafInBranch => _depth == 0 ? 0 : _indexes[_depth - 1];
 
     /// <summary>
-    /// Goes to the first entry of a leaf further on under the same page. Those passed count as entered, as they are where it goes
-    /// through them, but are not looked at.
+    /// Goes to the first entry of a later leaf under the same branch. The leaves between count as entered, as in a scan, but are
+    /// not read.
     /// </summary>
     internal void MoveToLeaf(int leafInBranch)
     {
@@ -311,7 +311,7 @@ public sealed class Cursor : IDisposable
         DescendFirst(_depth, Page(_depth - 1).Child(leafInBranch));
     }
 
-    /// <summary>Begins to bring the next leaf into the caches, where one page above has both: for who goes along them.</summary>
+    /// <summary>Prefetches the next leaf if it is under the same branch: for scans.</summary>
     internal void PrefetchNextLeaf()
     {
         if (NextLeafNumber() is { } next)
@@ -319,8 +319,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Asks for the next entry of the leaf it stands in, as far as its first bytes go, and behind the last for where the next
-    /// leaf begins: for who goes along long values.
+    /// Prefetches the first bytes of the next entry of the current leaf, or, behind the last, the head of the next leaf: for scans
+    /// of long values.
     /// </summary>
     internal void PrefetchNext(int bytes)
     {
@@ -340,7 +340,7 @@ public sealed class Cursor : IDisposable
         return next < LeavesOfBranch ? Page(_depth - 1).Child(next).Number : null;
     }
 
-    /// <summary>As <see cref="PrefetchNextLeaf"/>, once for each leaf: for who asks at every key.</summary>
+    /// <summary>As <see cref="PrefetchNextLeaf"/>, once for each leaf: for callers that call it at every key.</summary>
     internal void PrefetchNextLeafOnce()
     {
         if (_prefetched == _pages[_depth])
@@ -353,7 +353,7 @@ public sealed class Cursor : IDisposable
     /// <summary>Ends the position; the cursor may be used again by seeking.</summary>
     public void Dispose() => _isValid = false;
 
-    /// <summary>Makes it as one that was just opened: what it enters from here on does not depend on where it was.</summary>
+    /// <summary>Resets it to a newly opened cursor: which pages it enters from now on does not depend on where it was.</summary>
     internal void Reset()
     {
         _isValid = false;
@@ -363,8 +363,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// The highest level (0: the leaf) at which two cursors on the same key stand in the same page, to whose end the trees are
-    /// the same; -1 if there is none.
+    /// The highest level (0: the leaf) at which two cursors on the same key are in the same page, up to whose end the two trees are
+    /// equal; -1 if there is none.
     /// </summary>
     internal int SharedLevel(Cursor other)
     {
@@ -375,7 +375,7 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Goes to the first key after the page it stands in at a level; false (and no longer valid) if there is none.
+    /// Goes to the first key behind its page at a level; false (and no longer valid) if there is none.
     /// </summary>
     internal bool MovePast(int level)
     {
@@ -385,7 +385,7 @@ public sealed class Cursor : IDisposable
         return NextLeaf(_depth - level - 1);
     }
 
-    /// <summary>Whether two cursors stand on equal values; long ones that are the same run are not looked at.</summary>
+    /// <summary>Whether two cursors stand on equal values; the bytes of long values in the same run are not compared.</summary>
     internal bool HasSameValue(Cursor other)
     {
         ReadOnlySpan<byte> own = Leaf().Value(_indexes[_depth], out bool isRun);
@@ -410,9 +410,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Whether a key lies among those of the leaf it stands in, and where: then no descent is needed. Seeks that come in order,
-    /// or close to each other, mostly find it so; after one that did not, the leaf is not asked again until two seeks have led to
-    /// the same one.
+    /// Whether a key lies among those of the current leaf, and where: then no descent is needed. Most seeks in order, or close to
+    /// each other, find it so; after one that does not, the leaf is not searched again until two seeks have led to the same leaf.
     /// </summary>
     private bool IsInLeaf(scoped ReadOnlySpan<byte> key, out int index, out bool isExact)
     {

@@ -5,16 +5,16 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// Finds the values of several keys of one tree, which ascend, each that of the key itself or of the greatest before it: the ways
-/// to all are gone together, a level at a time, so that the waits for the memory of their leaves overlap. First <see cref="Add"/>
-/// is called for each, then <see cref="ExpectEntries"/>, then <see cref="TryGet"/> for each.
+/// Finds the values of several ascending keys of one tree: for each key its own value, or that of the greatest key before it. The
+/// descents are interleaved, so that the memory latencies of their leaves overlap. Call <see cref="Add"/> for each key, then
+/// <see cref="PrefetchEntries"/>, then <see cref="TryGet"/> for each key.
 /// </summary>
 /// <param name="tree">The tree, in a read transaction.</param>
 /// <param name="leaves">Room for the leaf of each.</param>
 internal ref struct FloorSeeks(Tree tree, Span<PageReference> leaves)
 {
-    /// <summary>A leaf of no more entries has long values: where each begins is asked for. So much of it is.</summary>
-    private const int MostAsked = 16, CellBeginning = 64;
+    /// <summary>Leaves with at most this many entries have long values: prefetch the first bytes of each.</summary>
+    private const int MaxPrefetchedEntries = 16, PrefetchedBytes = 64;
 
     private readonly PageStore store = tree.Store;
     private readonly int levels = tree.Record.Levels;
@@ -23,7 +23,7 @@ internal ref struct FloorSeeks(Tree tree, Span<PageReference> leaves)
     private bool isInBranch;
     private int count;
 
-    /// <summary>Finds the leaf of a key, which ascends, and asks for its head. There is one: the tree is not empty.</summary>
+    /// <summary>Finds the leaf of a key and prefetches its head. Keys ascend; the tree is not empty.</summary>
     public void Add(scoped ReadOnlySpan<byte> key)
     {
         Debug.Assert(levels > 0 && count < leaves.Length, "the tree is not empty, and each key has room for its leaf");
@@ -31,7 +31,7 @@ internal ref struct FloorSeeks(Tree tree, Span<PageReference> leaves)
         PageReference leaf = tree.Record.Root;
         if (levels > 1)
         {
-            // Behind the last child of a branch there may be another branch.
+            // A key behind the last child of this branch may belong to the next branch.
             int child = isInBranch ? branch.FindChild(key) : -1;
             if (child < 0 || child == branch.Count - 1)
             {
@@ -53,25 +53,25 @@ internal ref struct FloorSeeks(Tree tree, Span<PageReference> leaves)
         leaves[count++] = leaf;
     }
 
-    /// <summary>Asks for the entries of all leaves that have few.</summary>
-    public readonly void ExpectEntries()
+    /// <summary>Prefetches the entries of all leaves that have few.</summary>
+    public readonly void PrefetchEntries()
     {
         for (int i = 0; i < count; i++)
         {
             if (i > 0 && leaves[i] == leaves[i - 1])
                 continue;
             var leaf = new SlottedPage(store.Read(leaves[i], level: 0));
-            if (leaf.Count is > 0 and <= MostAsked)
-                leaf.Prefetch(0, leaf.Count - 1, CellBeginning);
+            if (leaf.Count is > 0 and <= MaxPrefetchedEntries)
+                leaf.Prefetch(0, leaf.Count - 1, PrefetchedBytes);
         }
     }
 
-    /// <summary>The value of a key added, or of the greatest before it.</summary>
-    /// <param name="index">Which of them it is.</param>
-    /// <param name="key">It.</param>
-    /// <param name="beginning">So many bytes of it the key found has to begin with; otherwise the value is empty.</param>
+    /// <summary>The value of an added key, or of the greatest key before it.</summary>
+    /// <param name="index">Index of the key, in the order of <see cref="Add"/>.</param>
+    /// <param name="key">The key.</param>
+    /// <param name="beginning">Bytes of the key that the found key has to begin with; otherwise the value is empty.</param>
     /// <param name="value">The value.</param>
-    /// <returns>False where the leaf begins behind it, so that the one before would have to be looked at.</returns>
+    /// <returns>False if the leaf begins behind the key, so that the answer is in the leaf before.</returns>
     public readonly bool TryGet(int index, scoped ReadOnlySpan<byte> key, int beginning, out ReadOnlySpan<byte> value)
     {
         Debug.Assert((uint)index < (uint)count, "one of the keys that were added");

@@ -5,7 +5,7 @@ using Treepie.Storage.Paging;
 
 namespace Treepie.Storage.Trees;
 
-/// <summary>The entries of one leaf, in key order, where they lie.</summary>
+/// <summary>The entries of one leaf, in key order, read in place.</summary>
 public readonly ref struct LeafEntries
 {
     private readonly PageStore _store;
@@ -30,7 +30,7 @@ public readonly ref struct LeafEntries
         prefix.CopyTo(keyRoom);
     }
 
-    /// <summary>So many entries for who wants their values only.</summary>
+    /// <summary>A range of entries, for callers that read values only.</summary>
     internal LeafEntries(PageStore store, SlottedPage leaf, int start, int count)
     {
         Debug.Assert(start >= 0 && count >= 0 && start + count <= leaf.Count, "entries of the leaf");
@@ -41,18 +41,18 @@ public readonly ref struct LeafEntries
         _slots = leaf.Slots.Slice(start, count);
     }
 
-    /// <summary>How many there are; they are numbered from 0.</summary>
+    /// <summary>Number of entries; indexes begin at 0.</summary>
     public int Count { get; }
 
     /// <summary>What every key begins with.</summary>
     public ReadOnlySpan<byte> Prefix => _leaf.Prefix;
 
-    /// <summary>What follows the prefix in a key: in place, no copy.</summary>
+    /// <summary>The part of a key that follows the prefix, in place.</summary>
     /// <exception cref="ArgumentOutOfRangeException">There is no such entry.</exception>
     public ReadOnlySpan<byte> Suffix(int index) => _leaf.Suffix(At(index));
 
     /// <summary>
-    /// A whole key. Where the page has a prefix it is put together in the scan's room and lives until the next key is asked for.
+    /// A whole key. If the page has a prefix, the key is assembled in the scan's buffer and lives until the next key is read.
     /// </summary>
     /// <exception cref="ArgumentOutOfRangeException">There is no such entry.</exception>
     public ReadOnlySpan<byte> Key(int index)
@@ -99,7 +99,7 @@ public readonly ref struct LeafEntries
             value = _store.ReadRun(OverflowReference.ReadPacked(value));
     }
 
-    /// <summary>As <see cref="Value"/>, for who reads those of all entries, and not their keys.</summary>
+    /// <summary>As <see cref="Value"/>, for callers that read all values and no keys.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     internal ReadOnlySpan<byte> ValueOf(int index)
     {

@@ -4,11 +4,11 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// Writes pages anew from the entries of an old one and, where wanted, one more entry: for compaction, for another prefix,
-/// for splits and merges. The old page must be a copy that is not written to.
+/// Rebuilds pages from the entries of an old page and, optionally, one additional entry: for compaction, a new prefix, splits and
+/// merges. The old page must be a copy that is not written to.
 /// </summary>
 /// <remarks>
-/// Entries are numbered as they will stand, the additional one at <c>index</c>; without one, <c>index</c> is -1.
+/// Entries are numbered in their new order, with the additional one at <c>index</c>; without one, <c>index</c> is -1.
 /// </remarks>
 internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan<byte> key, int valueBytes, bool isOverflow)
 {
@@ -31,7 +31,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
         return SlottedPage.EntryBytes(_old.Prefix.Length + _old.Suffix(at).Length, _old.Value(at, out _).Length);
     }
 
-    /// <summary>How many bytes the keys of these entries have in common.</summary>
+    /// <summary>Length of the common prefix of the keys of these entries.</summary>
     public int CommonPrefix(int from, int to, bool isBranch)
     {
         if (isBranch)
@@ -44,7 +44,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
         return first[..firstLength].CommonPrefixLength(last[..lastLength]);
     }
 
-    /// <summary>Bytes of content a page with these entries would have.</summary>
+    /// <summary>Bytes of content of a page with these entries.</summary>
     public int ContentBytes(int from, int to, bool isBranch)
     {
         int prefix = CommonPrefix(from, to, isBranch);
@@ -55,8 +55,8 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
     }
 
     /// <summary>
-    /// Fills an empty page with entries; returns the place of the additional entry's value where it is among them. Entry
-    /// <paramref name="from"/> of a branch loses its key, which has no meaning there. Static, because the room it returns lies in
+    /// Fills an empty page with entries; returns the span for the additional entry's value if that entry is among them. Entry
+    /// <paramref name="from"/> of a branch loses its key, which has no meaning there. Static, because the returned span lies in
     /// the destination and outlives the entries.
     /// </summary>
     public static Span<byte> Write(scoped PageRebuild rebuild, SlottedPage destination, int from, int to)
@@ -99,7 +99,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
         return place;
     }
 
-    /// <summary>The whole key of an entry; returns its length.</summary>
+    /// <summary>Copies the whole key of an entry; returns its length.</summary>
     public int CopyKey(int entry, Span<byte> destination)
     {
         if (entry != _index)
@@ -109,7 +109,7 @@ internal readonly ref struct PageRebuild(Span<byte> old, int index, ReadOnlySpan
         return _key.Length;
     }
 
-    /// <summary>Where to split so that both sides hold about the same bytes, and each holds what it can.</summary>
+    /// <summary>The entry to split at so that both sides have about the same number of bytes.</summary>
     public int MiddleByBytes()
     {
         int total = 0;

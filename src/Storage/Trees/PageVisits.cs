@@ -1,8 +1,8 @@
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// How often pages of trees were entered on the way down or along, by one transaction: the same for the same work, wherever the
-/// pages were.
+/// How many pages of trees one transaction has entered, descending or scanning: the same number for the same work, whether or not
+/// the pages were in memory.
 /// </summary>
 internal sealed class PageVisits
 {

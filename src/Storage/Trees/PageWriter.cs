@@ -7,28 +7,28 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// The pages of one merged batch of commands, in scratch, seen by nobody else until published. Each command can be undone alone:
-/// its new pages are given back, and pages of earlier commands that it changed are restored from images.
+/// The pages of one merged batch of commands, in scratch, invisible to others until published. Each command can be undone alone:
+/// its new pages are returned, and pages of earlier commands that it changed are restored from images.
 /// </summary>
 /// <remarks>
 /// Invariants. 1. A page whose birth is <see cref="Birth"/> is the batch's own and is changed in place; every other page
-/// is copied first. 2. A committed page that the batch frees stays in use until the batch is published, so undoing
-/// a command only forgets its wish. 3. <c>_written</c> has each of the batch's own pages once, or -1 where it was given back.
-/// 4. Of a copied page every line that differs from the page it was copied from is noted in its frame's record: the journal
-/// writes, and the next copy brings over, no others. <see cref="Bytes"/> notes them all; who takes <see cref="Edit"/> notes what
-/// it changes. 5. Images live as long as the command they were taken for. 6. <c>_bytes</c> are those of the own pages that were
-/// not given back.
+/// is copied first. 2. A committed page that the batch frees stays in use until the batch is published, so undoing a command only
+/// drops its entry in <c>_freed</c>. 3. <c>_written</c> has each of the batch's own pages once, or -1 where it was returned.
+/// 4. Every line of a copied page that differs from its original is noted in its frame's record: the journal writes, and the next
+/// copy takes over, no other lines. <see cref="Bytes"/> notes all lines; a caller of <see cref="Edit"/> notes what it changes.
+/// 5. Images live as long as the command they were taken for. 6. <c>_bytes</c> counts the bytes of the batch's own pages that were
+/// not returned.
 /// </remarks>
 internal sealed class PageWriter(PageStore store, FreePages space, PageLocator locator, BatchMemory memory)
 {
     /// <summary>
-    /// Most bytes of pages in one batch: they have to fit into one journal frame, which has to fit into one array.
+    /// Most bytes of pages in one batch: they must fit into one journal frame, which must fit into one array.
     /// </summary>
     private const long MaxBytes = int.MaxValue - (1 << 20);
 
     /// <summary>
-    /// Pages, free or at the end of the file, that are kept for changing what is there: more than a delete copies that goes three
-    /// levels down in ten trees, and leaves a mark in some.
+    /// Pages, free or at the end of the file, that only changes of existing pages may use: more than a delete copies that descends
+    /// three levels in each of ten trees.
     /// </summary>
     private const int ReservedPages = 40;
 
@@ -41,31 +41,31 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     private long _bytes;
     private Exception? _poison;
 
-    /// <summary>Where pages are read.</summary>
+    /// <summary>Reads pages.</summary>
     public PageStore Store => store;
 
-    /// <summary>What changes of trees work with.</summary>
+    /// <summary>Working memory for changes of trees.</summary>
     public BatchMemory Memory => memory;
 
     /// <summary>First transaction of the batch: the birth of its pages.</summary>
     public long Birth { get; private set; }
 
-    /// <summary>Whether a page was made or freed.</summary>
+    /// <summary>Whether a page was created or freed.</summary>
     public bool HasChanges => _written.Count > 0 || _freed.Count > 0;
 
-    /// <summary>Pages made or changed so far.</summary>
+    /// <summary>Number of pages created or copied so far.</summary>
     public int WrittenCount => _written.Count;
 
-    /// <summary>The batch's own pages; an entry with number -1 was given back.</summary>
+    /// <summary>The batch's own pages; an entry with number -1 was returned.</summary>
     public List<WrittenPage> Written => _written;
 
     /// <summary>Committed pages that the state after the batch no longer uses.</summary>
     public List<FreedRun> Freed => _freed;
 
-    /// <summary>How many of them there are by now.</summary>
+    /// <summary>Number of freed runs so far.</summary>
     public int FreedCount => _freed.Count;
 
-    /// <summary>Whether new pages of this command may use the room that is kept for changing what is there.</summary>
+    /// <summary>Whether new pages of this command may use the reserve (<see cref="ReservedPages"/>).</summary>
     public bool MayUseReserve { get; set; }
 
     /// <summary>Makes it ready for the next batch; the one before is finished or undone.</summary>
@@ -83,7 +83,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         _poison = null;
     }
 
-    /// <summary>From here on changes belong to the next command.</summary>
+    /// <summary>Begins the next command: later changes belong to it.</summary>
     public void BeginCommand()
     {
         Debug.Assert(_images.Count == 0, "5: a command begins without images");
@@ -96,8 +96,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     }
 
     /// <summary>
-    /// Keeps what the command did. Throws what a step of it threw, if the command swallowed that: half a step is no state to
-    /// keep.
+    /// Keeps the changes of the command. If the command swallowed the exception of one of its steps, throws it again: half a step
+    /// must not be kept.
     /// </summary>
     public void EndCommand()
     {
@@ -133,7 +133,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         Debug.Assert(_bytes == 0, "6: the bytes of pages are counted once");
     }
 
-    /// <summary>After the last command: gives back what was both made and freed within the batch.</summary>
+    /// <summary>After the last command: returns pages that were both created and freed within the batch.</summary>
     public void Finish()
     {
         DropImages();
@@ -146,7 +146,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
             _freed.RemoveAt(i);
         }
 
-        LoadFreed(0); // catalogue and system tree are no command's
+        LoadFreed(0); // catalogue and system tree belong to no command
     }
 
     /// <summary>A new page with a header and nothing in it.</summary>
@@ -167,8 +167,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     }
 
     /// <summary>
-    /// A new page for a part of what one of the batch's own pages holds: the journal may refer to the page that one was copied
-    /// from for both.
+    /// A new page for a part of the content of one of the batch's own pages: the journal may refer to the original of that page
+    /// for both.
     /// </summary>
     public PageReference NewBeside(PageReference own, uint treeId, PageType type, int level)
     {
@@ -203,7 +203,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         reference.Birth == Birth ? reference : Copy(reference, store.Read(reference, level));
 
     /// <summary>
-    /// A copy in place of a page of an earlier batch, whose bytes the caller has looked at; the old one is freed.
+    /// Copies a page of an earlier batch, whose bytes the caller has read, to a new page; the old one is freed.
     /// </summary>
     public PageReference Copy(PageReference reference, ReadOnlySpan<byte> original)
     {
@@ -215,7 +215,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         return new PageReference(number, Birth);
     }
 
-    /// <summary>A copy of an overflow run in another place; the old one is freed.</summary>
+    /// <summary>Copies an overflow run to new pages; the old one is freed.</summary>
     public PageReference MoveRun(OverflowReference run, uint treeId)
     {
         ReadOnlySpan<byte> value = store.ReadRun(run);
@@ -224,7 +224,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         return moved;
     }
 
-    /// <summary>The bytes of one of the batch's own pages, to be looked at.</summary>
+    /// <summary>The bytes of one of the batch's own pages, for reading.</summary>
     public Span<byte> View(long number)
     {
         uint frame = locator.Get(number, out _);
@@ -233,7 +233,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         return store.Scratch.Bytes(frame, PageLayout.SizeBytes);
     }
 
-    /// <summary>The bytes of one of the batch's own pages, to be changed anywhere.</summary>
+    /// <summary>The bytes of one of the batch's own pages, for changing anywhere.</summary>
     public Span<byte> Bytes(long number)
     {
         Span<byte> bytes = Edit(number);
@@ -241,7 +241,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         return bytes;
     }
 
-    /// <summary>Notes where a page was changed, or is going to be before its batch is closed.</summary>
+    /// <summary>Notes which lines of a page were changed, or will be before its batch is closed.</summary>
     public void Note(long number, LineSet lines)
     {
         uint frame = locator.Get(number, out _);
@@ -250,7 +250,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         record.Changed.Add(lines);
     }
 
-    /// <summary>As <see cref="Note(long, LineSet)"/>, for the lines of so many bytes from an offset on.</summary>
+    /// <summary>As <see cref="Note(long, LineSet)"/>, for the lines of a range of bytes.</summary>
     public void Note(long number, int offset, int lengthBytes)
     {
         var lines = default(LineSet);
@@ -259,8 +259,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     }
 
     /// <summary>
-    /// Writes a reference into one of the batch's own pages. What stood there is kept for undoing, not the whole page: of a
-    /// branch that many commands of a batch go through, each changes a few references.
+    /// Writes a reference into one of the batch's own pages. Only the previous reference is kept for undo, not the whole page: each
+    /// command of a batch changes only a few references of a shared branch.
     /// </summary>
     public void Patch(long number, int offset, PageReference reference)
     {
@@ -276,7 +276,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         record.Changed.Add(offset, PageReference.PackedBytes);
     }
 
-    /// <summary>The bytes of one of the batch's own pages, to be changed where the caller notes it (invariant 4).</summary>
+    /// <summary>The bytes of one of the batch's own pages, for changes that the caller notes (invariant 4).</summary>
     public Span<byte> Edit(long number)
     {
         uint frame = locator.Get(number, out bool isWritable);
@@ -299,11 +299,11 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         return bytes;
     }
 
-    /// <summary>The state after the batch does not use this page.</summary>
+    /// <summary>Frees a page: the state after the batch does not use it.</summary>
     public void Free(PageReference reference) => Free(reference, pages: 1);
 
-    /// <summary>The state after the batch does not use the pages of this value.</summary>
-    /// <exception cref="CorruptionException">They cannot be where the cell says they are.</exception>
+    /// <summary>Frees the pages of a value: the state after the batch does not use them.</summary>
+    /// <exception cref="CorruptionException">The reference in the cell is impossible.</exception>
     public void Free(OverflowReference value) => Free(value.First, store.RunOf(value).Pages);
 
     private void Free(PageReference reference, int pages)
@@ -315,8 +315,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     }
 
     /// <summary>
-    /// Takes those of the first <paramref name="count"/> freed runs out that were born up to a transaction: a named snapshot
-    /// still sees them.
+    /// Removes from the first <paramref name="count"/> freed runs those born up to a transaction, and returns them: a named
+    /// snapshot still sees them.
     /// </summary>
     public List<FreedRun> TakeFreed(int count, long bornUpTo)
     {
@@ -334,12 +334,12 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
         return taken;
     }
 
-    /// <summary>No named snapshot sees this run any more, which an earlier transaction freed.</summary>
+    /// <summary>Frees a run that an earlier transaction freed and that no named snapshot sees any more.</summary>
     public void FreeUnpinned(PageRun run, long runBirth, long freed) => _freed.Add(new FreedRun(run, runBirth, freed));
 
     /// <summary>
-    /// Freeing comes after the journal was written, where no error is allowed: what it reads is read here, where one still undoes
-    /// the command.
+    /// Reads what freeing needs. Pages are freed after the journal is written, where no error is allowed; an error here still
+    /// undoes the command.
     /// </summary>
     private void LoadFreed(int from)
     {
@@ -358,7 +358,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
             long number = space.Allocate(pages);
             try
             {
-                // Copies may use room that new pages may not: so a full disk can still delete.
+                // Copies may use the reserve, new pages may not, so that deletes work on a full disk.
                 store.GrowFile(
                     space.PageCount + (from == 0 && !MayUseReserve ? Math.Max(0, ReservedPages - space.FreeCount) : 0));
                 bytes = from == 0
@@ -387,7 +387,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     }
 
     /// <summary>
-    /// The frame of a page of this batch. A page of another time that claims this batch's birth has none: its parent lies.
+    /// The frame of a page of this batch. A page that has none, though its parent says it was born in this batch, is damage.
     /// </summary>
     private uint OwnFrame(long number)
     {

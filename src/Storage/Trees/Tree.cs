@@ -34,16 +34,16 @@ public sealed class Tree
         Debug.Assert(record.Levels is >= 0 and <= TreeRecord.MaxLevels, "a path has room for every level");
     }
 
-    /// <summary>The name it was opened by.</summary>
+    /// <summary>The name it was opened with.</summary>
     public string Name { get; }
 
     /// <summary>Number of keys.</summary>
     public long Count => Record.Count;
 
-    /// <summary>Where it is now.</summary>
+    /// <summary>Its current root, levels and number of keys.</summary>
     internal TreeRecord Record { get; set; }
 
-    /// <summary>Rises with every change, so that cursors know.</summary>
+    /// <summary>Rises with every change, so that cursors notice it.</summary>
     internal int Changes { get; private set; }
 
     internal PageStore Store => _store;
@@ -57,8 +57,8 @@ public sealed class Tree
     }
 
     /// <summary>
-    /// Where the value of a key lies, for those who read it again and again in the same state; false where the key is not there.
-    /// As they ask for that once, pages on the way are not counted here, and what is entered then is for the caller to count.
+    /// Where the value of a key lies, for callers that read it repeatedly in the same state; false if the key does not exist. The
+    /// pages of this descent are not counted; the caller counts the pages it enters later.
     /// </summary>
     internal bool TryLocate(scoped ReadOnlySpan<byte> key, out ValuePlace place)
     {
@@ -79,8 +79,8 @@ public sealed class Tree
     }
 
     /// <summary>
-    /// Has the system begin to read the leaves between two keys, as far as the page above the first, and the one behind that,
-    /// know them, where they were not looked at yet: for who is going along them. Waits for no leaf and counts nothing.
+    /// Starts reading ahead the leaves between two keys that were not read yet, as far as the branch above the first key and the
+    /// branch behind it refer to them: for a scan that follows. Waits for no leaf and counts no visits.
     /// </summary>
     internal void Announce(scoped ReadOnlySpan<byte> from, scoped ReadOnlySpan<byte> to)
     {
@@ -110,7 +110,7 @@ public sealed class Tree
         pages.End();
     }
 
-    /// <summary>As <see cref="Announce"/>, the runs of so many long values from a key on, as far as its leaf has them.</summary>
+    /// <summary>As <see cref="Announce"/>, for the runs of up to <paramref name="count"/> long values from a key on, within its leaf.</summary>
     internal void AnnounceRuns(scoped ReadOnlySpan<byte> from, int count)
     {
         if (Record.Levels == 0)
@@ -129,7 +129,7 @@ public sealed class Tree
         pages.End();
     }
 
-    /// <summary>The page of a level on the way to a key.</summary>
+    /// <summary>The page at a level on the path to a key.</summary>
     private SlottedPage Above(scoped ReadOnlySpan<byte> key, int level, out PageReference reference)
     {
         Debug.Assert(level >= 0 && level < Record.Levels, "a level of this tree");
@@ -149,9 +149,9 @@ public sealed class Tree
         : _store.Read(place.Page, 0).Slice(place.Offset, place.Length);
 
     /// <summary>
-    /// Begins to bring the head of the page in which a value lies, and gives where the value will be found: for who is going to
-    /// read it by <see cref="ReadAt"/>, to ask for parts of it. Nothing of it was proven, so nothing of it may be read. Empty
-    /// where the page was never looked at, or ends before the value does.
+    /// Prefetches the head of the page in which a value lies and returns the span of the value, so that the caller can prefetch
+    /// parts of it before <see cref="ReadAt"/>. The page is not verified yet, so the span must not be read. Empty if the page was
+    /// never read, or ends before the value begins.
     /// </summary>
     internal ReadOnlySpan<byte> Expect(ValuePlace place)
     {
@@ -160,15 +160,15 @@ public sealed class Tree
         return start > page.Length ? default : page[start..Math.Min(page.Length, start + place.Length)];
     }
 
-    /// <summary>Whether the key is there.</summary>
+    /// <summary>Whether the key exists.</summary>
     public bool Contains(scoped ReadOnlySpan<byte> key) => TryGet(key, out _);
 
     /// <summary>Sets the value of a key; true if the key is new.</summary>
     /// <exception cref="ArgumentException">Key or value are too long.</exception>
     /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has
     /// returned.</exception>
-    /// <exception cref="DiskFullException">There is no room; the whole command is undone if this is not caught, and must be given
-    /// up if it is.</exception>
+    /// <exception cref="DiskFullException">There is no room; the whole command is undone if this is not caught, and must end if it
+    /// is.</exception>
     public bool Put(scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value)
     {
         value.CopyTo(Change(key, value.Length).Put(key, value.Length, out bool isNew));
@@ -176,7 +176,7 @@ public sealed class Tree
     }
 
     /// <summary>
-    /// Makes room for a value of this length and returns the room, zeroed, to be filled before the next change.
+    /// Allocates a value of this length and returns its zeroed span, to be filled before the next change.
     /// </summary>
     /// <exception cref="ArgumentException">Key or value are too long.</exception>
     /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has
@@ -189,7 +189,7 @@ public sealed class Tree
         return room;
     }
 
-    /// <summary>Removes a key; false if it is not there.</summary>
+    /// <summary>Removes a key; false if it does not exist.</summary>
     /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has
     /// returned.</exception>
     public bool Delete(scoped ReadOnlySpan<byte> key) => Change(key, 0).Delete(key);
@@ -201,23 +201,23 @@ public sealed class Tree
     public Cursor OpenCursor() => new(this);
 
     /// <summary>
-    /// Fills leaves that changes in no order have left two thirds full, so that the tree has fewer pages; what it holds stays the
-    /// same. It does a bounded amount of work: some hundred pages.
+    /// Packs leaves that random changes have left two thirds full, so that the tree has fewer pages with the same content. One call
+    /// does a bounded amount of work: some hundred pages.
     /// </summary>
-    /// <param name="from">Where to go on; empty: at the start.</param>
-    /// <param name="savedPages">Pages that were given free.</param>
-    /// <returns>The key to go on from in a later transaction; null at the end.</returns>
+    /// <param name="from">The key to continue from; empty for the start.</param>
+    /// <param name="savedPages">Number of pages freed.</param>
+    /// <returns>The key to continue from in a later transaction; null at the end.</returns>
     /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has
     /// returned.</exception>
     public byte[]? Pack(scoped ReadOnlySpan<byte> from, out int savedPages) => Change(from, 0).Pack(from, out savedPages);
 
-    /// <summary>How much room it takes. Reads all its pages: for people who wonder, not for every second.</summary>
+    /// <summary>Measures the size of the tree. Reads all its pages, so it is for diagnostics, not for frequent use.</summary>
     /// <exception cref="CorruptionException">A page is damaged.</exception>
     public TreeSize Measure(CancellationToken cancellationToken = default) =>
         new TreeMeasure(_store, cancellationToken).Of(Record);
 
     /// <summary>
-    /// As <see cref="TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>, in a tree that needs no object for one look-up.
+    /// As <see cref="TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>, for a single look-up without a <see cref="Tree"/> object.
     /// </summary>
     internal static bool TryGet(
         PageStore store, scoped in TreeRecord record, scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
@@ -242,7 +242,7 @@ public sealed class Tree
         return true;
     }
 
-    /// <summary>The value of a leaf's entry, wherever it lies.</summary>
+    /// <summary>The value of a leaf's entry, in the leaf or in a run.</summary>
     internal static ReadOnlySpan<byte> ReadValue(PageStore store, SlottedPage leaf, int index)
     {
         Span<byte> value = leaf.Value(index, out bool isOverflow);
@@ -258,17 +258,17 @@ public sealed class Tree
         _writer = null;
     }
 
-    /// <summary>Notes that pages were entered, where the transaction counts them.</summary>
+    /// <summary>Counts entered pages, if the transaction counts them.</summary>
     internal void Visit(int pages)
     {
         if (_visits is { } visits)
             visits.Count += pages;
     }
 
-    /// <summary>Lets no change through any more.</summary>
+    /// <summary>Refuses changes from now on.</summary>
     internal void End() => _writer = null;
 
-    /// <summary>Makes a tree of the engine's own that of another state.</summary>
+    /// <summary>Points an internal tree of the engine to another state.</summary>
     internal void Renew(TreeRecord record)
     {
         Record = record;

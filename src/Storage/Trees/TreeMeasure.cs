@@ -3,7 +3,7 @@ using Treepie.Storage.Paging;
 
 namespace Treepie.Storage.Trees;
 
-/// <summary>Adds up what the pages of a tree hold. Reads every page of it, but no long value.</summary>
+/// <summary>Adds up what the pages of a tree hold. Reads every page of the tree, but no long values.</summary>
 internal ref struct TreeMeasure(PageStore store, CancellationToken cancellationToken)
 {
     private long _leaves, _branches, _runPages, _used, _keyBytes, _valueBytes;

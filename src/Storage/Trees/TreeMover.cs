@@ -4,24 +4,23 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// Writes the pages of a tree that are chosen again, elsewhere: pages are given out from the front of the file, so they go there
-/// as long as there is room.
+/// Moves chosen pages of a tree: copies are allocated from the front of the file while it has free pages.
 /// </summary>
 /// <param name="tree">The tree.</param>
 /// <param name="pages">The batch.</param>
-/// <param name="choice">Which pages.</param>
-/// <param name="seenUpTo">Pages born up to this transaction stay, with all below them: a named snapshot keeps them where they are
-/// in any case.</param>
+/// <param name="choice">Which pages to move.</param>
+/// <param name="seenUpTo">Pages born up to this transaction stay, with all below them: a named snapshot keeps them in place
+/// anyway.</param>
 internal sealed class TreeMover(Tree tree, PageWriter pages, MoveChoice choice, long seenUpTo)
     : TreeRewrite(tree, pages, lowest: 0)
 {
-    /// <summary>Pages moved, or looked at, at a time: some milliseconds in which other writers wait.</summary>
+    /// <summary>Pages that one step moves or visits at most: some milliseconds in which other writers wait.</summary>
     public const int MaxMovedPages = 256;
     public const int MaxVisitedPages = 2048;
 
     private int _visited;
 
-    /// <summary>Pages written again.</summary>
+    /// <summary>Pages moved so far.</summary>
     public int Moved { get; private set; }
 
     protected override bool IsEnough => Moved >= MaxMovedPages || _visited >= MaxVisitedPages;
@@ -31,7 +30,7 @@ internal sealed class TreeMover(Tree tree, PageWriter pages, MoveChoice choice, 
     protected override PageReference Rewrite(PageReference reference, int level)
     {
         _visited++;
-        _ = Store.Read(reference, level); // it is what it should be, or corruption is told
+        _ = Store.Read(reference, level); // throws for a damaged page
         PageReference own = choice.Includes(reference) ? MakeWritable(reference, level) : reference;
         int values = level == 0 ? new SlottedPage(Store.Read(own)).Count : 0;
         for (int i = 0; i < values; i++)

@@ -4,19 +4,19 @@ using Treepie.Storage.Format;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// Fills the leaves of a tree that changes in no order have left two thirds full: the entries under one branch are written again,
-/// one leaf after the other, where that frees at least every eighth of them.
+/// Packs leaves that random changes have left two thirds full: rewrites the entries under one branch into full leaves where that
+/// frees at least one leaf in eight.
 /// </summary>
 /// <param name="tree">The tree.</param>
 /// <param name="pages">The batch.</param>
 internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree, pages, lowest: LeafParents)
 {
     /// <summary>
-    /// Leaves looked at, at a time: some milliseconds in which other writers wait. A branch with its leaves is never divided.
+    /// Leaves that one step visits: some milliseconds in which other writers wait. The leaves of a branch stay in one step.
     /// </summary>
     public const int MaxLeaves = 512;
 
-    /// <summary>Level of the branches right above leaves.</summary>
+    /// <summary>Level of the branches directly above the leaves.</summary>
     private const int LeafParents = 1;
 
     private readonly byte[] _first = new byte[Tree.MaxKeyBytes];
@@ -26,7 +26,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
 
     private readonly record struct Place(int Leaf, int Entry);
 
-    /// <summary>Leaves that are not needed any more.</summary>
+    /// <summary>Leaves freed so far.</summary>
     public int Saved { get; private set; }
 
     protected override bool IsEnough => _leaves >= MaxLeaves;
@@ -34,7 +34,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
     protected override PageReference Rewrite(PageReference reference, int level) =>
         level == LeafParents ? Pack(reference) : reference;
 
-    /// <summary>Packs the leaves under a branch, where that is worth it; returns the branch.</summary>
+    /// <summary>Packs the leaves under a branch where that frees enough of them; returns the branch.</summary>
     private PageReference Pack(PageReference reference)
     {
         var branch = new SlottedPage(Store.Read(reference, 1));
@@ -74,7 +74,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
         return own;
     }
 
-    /// <summary>Where each full leaf begins, and the shortest key that is above what is before it.</summary>
+    /// <summary>Where each packed leaf begins, and the shortest key that is above all keys before it.</summary>
     private (List<Place> Starts, List<byte[]> Separators) Divide(PageReference[] leaves)
     {
         List<Place> starts = [];
@@ -160,7 +160,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
             - ((separators.Count - 1) * prefix);
     }
 
-    /// <summary>What all keys of the branch begin with; the first has none.</summary>
+    /// <summary>Common prefix of the keys of the branch; the first key is empty.</summary>
     private static int Prefix(List<byte[]> separators) =>
         separators.Count < 3 ? 0 : separators[1].AsSpan().CommonPrefixLength(separators[^1]);
 }

@@ -5,8 +5,8 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// Goes through a tree in key order and lets pages be written again, a bounded number at a time; a branch gets to know where its
-/// children lie afterwards. Says where it stopped, so that other writers get their turn in between.
+/// Visits a tree in key order and lets a subclass rewrite pages, a bounded number per step; branches are pointed to the new
+/// places of their children. Returns the key to continue from, so that other writers can run between steps.
 /// </summary>
 /// <param name="tree">The tree.</param>
 /// <param name="pages">The batch.</param>
@@ -22,10 +22,10 @@ internal abstract class TreeRewrite(Tree tree, PageWriter pages, int lowest)
 
     protected PageStore Store => pages.Store;
 
-    /// <summary>Whether others are to get their turn.</summary>
+    /// <summary>Whether this step has done enough.</summary>
     protected abstract bool IsEnough { get; }
 
-    /// <summary>Goes on from a key (empty: from the start); returns the key to go on from later, or null at the end.</summary>
+    /// <summary>Continues from a key (empty: the start); returns the key to continue from later, or null at the end.</summary>
     public byte[]? Run(ReadOnlySpan<byte> from)
     {
         TreeRecord record = tree.Record;
@@ -38,13 +38,13 @@ internal abstract class TreeRewrite(Tree tree, PageWriter pages, int lowest)
         return _resume;
     }
 
-    /// <summary>Whether a page, and all below it, is passed over.</summary>
+    /// <summary>Whether a page, with all below it, is skipped.</summary>
     protected virtual bool IsPassedOver(PageReference reference) => false;
 
-    /// <summary>Writes a page again, or leaves it; returns where it lies afterwards. Its children come later.</summary>
+    /// <summary>Rewrites a page or leaves it; returns its new reference. Its children are visited afterwards.</summary>
     protected abstract PageReference Rewrite(PageReference reference, int level);
 
-    /// <summary>A page of this batch in place of this one, if it is none.</summary>
+    /// <summary>The page itself if it is the batch's own, otherwise a copy in its place.</summary>
     protected virtual PageReference MakeWritable(PageReference reference, int level) => pages.MakeWritable(reference, level);
 
     private PageReference Visit(PageReference reference, int level, ReadOnlySpan<byte> from, bool isFirst)
@@ -60,7 +60,7 @@ internal abstract class TreeRewrite(Tree tree, PageWriter pages, int lowest)
         int start = isFirst ? page.FindChild(from) : 0;
         for (int i = start; i < page.Count; i++)
         {
-            // The first key of a branch has no meaning: nobody could go on from it.
+            // The first key of a branch has no meaning, so no later step could continue from it.
             if (_isStopped || (IsEnough && i > 0))
             {
                 Stop(page, i);
@@ -81,14 +81,14 @@ internal abstract class TreeRewrite(Tree tree, PageWriter pages, int lowest)
         return own;
     }
 
-    /// <summary>The deepest branch that has a next child knows where to go on.</summary>
+    /// <summary>Notes the key to continue from: that of the deepest branch with a next child.</summary>
     private void Stop(SlottedPage branch, int next)
     {
         _isStopped = true;
         if (_resume is not null)
             return;
 
-        Debug.Assert(next > 0, "the key to go on from has a meaning");
+        Debug.Assert(next > 0, "the key to continue from has a meaning");
         var key = new byte[Tree.MaxKeyBytes];
         _resume = key[..branch.CopyKey(next, key)];
     }

@@ -6,21 +6,21 @@ using Treepie.Storage.Paging;
 namespace Treepie.Storage.Trees;
 
 /// <summary>
-/// Changes a tree. On the way down every page is made the batch's own (copied, its parent pointed to the copy); then the
-/// leaf is changed in place, splitting or merging upwards along the path that was kept.
+/// Changes a tree. The descent makes every page the batch's own (copies it and points its parent to the copy); then the leaf is
+/// changed in place, splitting or merging upwards along the path.
 /// </summary>
 /// <remarks>
-/// Serves one tree after the other (<see cref="Begin"/>): a tree that has ended does not know it any more. Invariants. 1. Every
+/// Serves one tree after the other (<see cref="Begin"/>). Invariants. 1. Every
 /// page of the path is the batch's own. 2. <c>_index[i]</c> is the entry of page i of the path that leads to page i + 1. 3. Where
 /// <c>_leafDepth</c> is not -1, the path goes from the root to a leaf. 4. A separator is above all keys left of it and not above
 /// any key right of it. 5. Splits and merges keep every entry.
 /// </remarks>
 internal sealed class TreeWriter(PageStore store, PageWriter pages)
 {
-    /// <summary>A page with less than this in use looks for a neighbour to merge with.</summary>
+    /// <summary>A page with fewer bytes in use is merged with a neighbour if possible.</summary>
     private const int UnderfullBytes = PageLayout.ContentBytes / 4;
 
-    /// <summary>Merging leaves this much room, so that the next insert does not split again.</summary>
+    /// <summary>A merged page has at most this many bytes in use, so that the next insert does not split it again.</summary>
     private const int MergeLimitBytes = PageLayout.ContentBytes * 3 / 4;
 
     private readonly PageReference[] _path = pages.Memory.Path;
@@ -29,12 +29,12 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
 
     private Tree _tree = null!; // Begin comes first
 
-    /// <summary>Where in the path the leaf of the last put is; -1 where the path is not known to be right.</summary>
+    /// <summary>Depth of the leaf of the last put in the path; -1 if the path may be stale.</summary>
     private int _leafDepth = -1;
     private bool _isLastLeaf;
     private bool _staysNear = true;
 
-    /// <summary>Whose pages are changed from now on.</summary>
+    /// <summary>Sets the tree to change.</summary>
     public void Begin(Tree tree)
     {
         _tree = tree;
@@ -43,7 +43,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         _staysNear = true;
     }
 
-    /// <summary>Makes room for a value under a key and returns the room, its bytes undefined.</summary>
+    /// <summary>Inserts or replaces a key and returns the span for its value; the bytes are undefined.</summary>
     public Span<byte> Put(scoped ReadOnlySpan<byte> key, int valueBytes, out bool isNew)
     {
         TreeRecord record = _tree.Record;
@@ -67,7 +67,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         int cellValueBytes = isOverflow ? OverflowReference.PackedBytes : valueBytes;
         isNew = !isExact;
 
-        // Room for a long value comes first: it is the one step that can find the disk full with nothing changed in the leaf.
+        // Allocate the run of a long value first: if the disk is full, nothing in the leaf has changed yet.
         PageReference run = default;
         Span<byte> runBytes = isOverflow ? pages.NewRun(record.Id, valueBytes, out run) : default;
 
@@ -79,8 +79,8 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
                 FreeRun(old);
             if (old.Length >= cellValueBytes && wasOverflow == isOverflow)
             {
-                // In place, though bytes of the cell stay unused until the page is written anew: one that is written anew is a
-                // whole page of journal.
+                // In place, though bytes of the cell stay unused until the page is rebuilt: a rebuilt page costs a whole page of
+                // journal.
                 pages.Note(number, leaf.LinesOf(index));
                 place = leaf.ShrinkValue(index, cellValueBytes);
             }
@@ -115,7 +115,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         return runBytes;
     }
 
-    /// <summary>Removes a key; false, with nothing copied, if it is not there.</summary>
+    /// <summary>Removes a key; false, with nothing copied, if it does not exist.</summary>
     public bool Delete(scoped ReadOnlySpan<byte> key)
     {
         if (!_tree.Contains(key))
@@ -135,7 +135,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         return true;
     }
 
-    /// <summary>Fills leaves, see <see cref="TreePacker"/>.</summary>
+    /// <summary>Packs leaves, see <see cref="TreePacker"/>.</summary>
     public byte[]? Pack(ReadOnlySpan<byte> from, out int saved)
     {
         _leafDepth = -1; // the path is another one afterwards
@@ -170,7 +170,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     }
 
     /// <summary>
-    /// Goes to the leaf of a key; returns its place in the path. All pages of the path are the batch's own afterwards.
+    /// Descends to the leaf of a key; returns its depth. All pages of the path are the batch's own afterwards.
     /// </summary>
     private int DescendForWriting(scoped ReadOnlySpan<byte> key)
     {
@@ -205,8 +205,8 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     }
 
     /// <summary>
-    /// Whether a key belongs into the leaf of the last put, and where: keys that come in order mostly do, and pay no way down.
-    /// Keys that come in no order do not; then the leaf is not asked again until two puts have led to the same one.
+    /// Whether a key belongs into the leaf of the last put, and where: keys in order mostly do and need no descent. For keys in
+    /// random order the leaf is not searched again until two puts have led to the same leaf.
     /// </summary>
     private bool IsInLeaf(scoped ReadOnlySpan<byte> key, out int index, out bool isExact)
     {
@@ -222,7 +222,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         return _staysNear = isExact || (index > 0 && (index < leaf.Count || _isLastLeaf));
     }
 
-    /// <summary>Puts an entry into the page at a place of the path; returns the room for its value.</summary>
+    /// <summary>Inserts an entry into the page at a depth of the path; returns the span for its value.</summary>
     private Span<byte> Insert(int depth, int index, scoped ReadOnlySpan<byte> key, int valueBytes, bool isOverflow)
     {
         long number = _path[depth].Number;
@@ -252,7 +252,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         return Split(depth, index, rebuild, isBranch);
     }
 
-    /// <summary>Divides a page in two, with the additional entry; the right half is a new page.</summary>
+    /// <summary>Splits a page, including the additional entry; the right half is a new page.</summary>
     private Span<byte> Split(int depth, int index, scoped PageRebuild rebuild, bool isBranch)
     {
         _leafDepth = -1; // the entry may go to the other half
@@ -261,7 +261,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         Span<byte> separator = stackalloc byte[Tree.MaxKeyBytes];
         separator = separator[..Separator(rebuild, split, isBranch, separator)];
 
-        // The new page first: it may find the disk full, and nothing has changed yet.
+        // Allocate the new page first: if the disk is full, nothing has changed yet.
         var left = new SlottedPage(pages.Bytes(_path[depth].Number));
         PageReference rightReference = pages.NewBeside(_path[depth], _tree.Record.Id, left.Header.Type, left.Header.Level);
         var right = new SlottedPage(pages.Bytes(rightReference.Number));
@@ -272,7 +272,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         Debug.Assert(left.Count + right.Count == rebuild.Count, "5: a split keeps every entry");
         AssertSeparates(separator, left, right);
 
-        // The parent's insertion rebuilds through the same copy, which is spent by now; the place found above stays.
+        // The parent's insertion reuses the copy, which is no longer needed; the span found above stays valid.
         if (depth == 0)
             GrowRoot(separator, rightReference);
         else
@@ -284,7 +284,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     {
         int count = rebuild.Count;
 
-        // Keys that come in order fill their pages: only the new key goes to the new page.
+        // Keys in order fill their pages: only the new key goes to the new page.
         if (index == count - 1 && Fits(rebuild, index, isBranch))
             return index;
         if (index == 0 && !isBranch && IsLeftmost(depth) && Fits(rebuild, 1, isBranch))
@@ -294,7 +294,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         if (Fits(rebuild, middle, isBranch))
             return middle;
 
-        // A key without the page's prefix stands at an end, and alone if need be; otherwise the smaller side takes the new entry.
+        // A key without the page's prefix is at one end, alone if necessary; otherwise the smaller side takes the new entry.
         foreach (int split in (ReadOnlySpan<int>)[index, index + 1])
             if (Fits(rebuild, split, isBranch))
                 return split;
@@ -316,7 +316,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     }
 
     /// <summary>
-    /// The shortest key that is above everything left and not above anything right; for a branch, the key that moves up.
+    /// The shortest key above all keys on the left and not above any key on the right; for a branch, the key that moves up.
     /// </summary>
     private static int Separator(PageRebuild rebuild, int split, bool isBranch, Span<byte> destination)
     {
@@ -341,7 +341,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     }
 
     /// <summary>
-    /// After a removal: takes an empty page out, merges an underfull one, and lets the root go when it has one child.
+    /// After a removal: frees an empty page, merges an underfull one, and removes a root with one child.
     /// </summary>
     private void Shrink(int depth)
     {
@@ -384,7 +384,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         }
     }
 
-    /// <summary>Joins a page with a neighbour of the same parent, into the left one, where both fit with room to spare.</summary>
+    /// <summary>Merges a page with a neighbour under the same parent, into the left one, if both fit with some room.</summary>
     private bool Merge(int depth)
     {
         var parent = new SlottedPage(pages.Bytes(_path[depth - 1].Number));
@@ -409,7 +409,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         if (own != child)
             parent.SetChild(leftIndex, own);
 
-        // Without a prefix, because the pages may share none; the next rebuild finds what there is.
+        // Without a prefix, because the pages may share none; the next rebuild finds one.
         Span<byte> bytes = pages.Bytes(own.Number);
         bytes.CopyTo(_copy);
         left = new SlottedPage(_copy);

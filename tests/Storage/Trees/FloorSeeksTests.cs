@@ -56,7 +56,7 @@ public sealed class FloorSeeksTests
             var seeks = new FloorSeeks(found, new PageReference[wanted.Length]);
             foreach (long key in wanted)
                 seeks.Add(Key(key));
-            seeks.ExpectEntries();
+            seeks.PrefetchEntries();
             for (int i = 0; i < wanted.Length; i++)
             {
                 int place = Array.BinarySearch(all, wanted[i]);
