@@ -23,7 +23,6 @@ namespace Treepie;
 /// </summary>
 public sealed class Database : IDocumentStore
 {
-    private readonly StorageEnvironment _environment;
     private readonly ChangeVectors _changeVectors;
     private readonly CollectionNames _collectionNames = new();
     private readonly ChangeSignal _changes = new();
@@ -33,12 +32,13 @@ public sealed class Database : IDocumentStore
     private TemporaryPlace? _place;
     private int _disposed;
 
-    private Database(string directory, StorageEnvironment environment, DatabaseOptions options)
+    /// <summary>Opens it in an environment, which goes with it.</summary>
+    internal Database(string directory, StorageEnvironment environment, DatabaseOptions options)
     {
         DataDirectory = directory;
         Options = options with { EncryptionKey = null, IsEncrypted = environment.IsEncrypted };
         Name = options.Name ?? Path.GetFileName(directory);
-        _environment = environment;
+        Environment = environment;
         Imports = new ImportGate(environment);
         Id = DatabaseFormat.EnsureCreated(environment, directory);
         UnfinishedUploads.Drop(environment);
@@ -81,7 +81,7 @@ public sealed class Database : IDocumentStore
     public DatabaseOptions Options { get; }
 
     /// <summary>Whether all its files are encrypted.</summary>
-    public bool IsEncrypted => _environment.IsEncrypted;
+    public bool IsEncrypted => Environment.IsEncrypted;
 
     /// <summary>Indexes of this database and their state.</summary>
     public IndexCatalogue Indexes { get; }
@@ -119,7 +119,7 @@ public sealed class Database : IDocumentStore
     /// <summary>Ids for objects of sessions that have none.</summary>
     internal HiLoIds HiLoIds { get; }
 
-    internal StorageEnvironment Environment => _environment;
+    internal StorageEnvironment Environment { get; }
 
     /// <summary>Imports under way.</summary>
     internal ImportGate Imports { get; }
@@ -167,7 +167,7 @@ public sealed class Database : IDocumentStore
     public DatabaseSnapshot BeginRead()
     {
         ObjectDisposedException.ThrowIf(_disposed != 0, this);
-        ReadTransaction transaction = _environment.BeginRead();
+        ReadTransaction transaction = Environment.BeginRead();
         try
         {
             return new DatabaseSnapshot(transaction, _collectionNames, _changeVectors);
@@ -352,7 +352,7 @@ public sealed class Database : IDocumentStore
     /// how many.
     /// </summary>
     public Task<long> PurgeTombstonesAsync(long upToEtag, CancellationToken cancellationToken = default) =>
-        TombstoneWriter.PurgeAsync(_environment, upToEtag, cancellationToken);
+        TombstoneWriter.PurgeAsync(Environment, upToEtag, cancellationToken);
 
     /// <summary>
     /// Gives an encrypted database another key: the next opening needs it, and the old one opens it no more. Rewrites one block,
@@ -365,7 +365,7 @@ public sealed class Database : IDocumentStore
     {
         ArgumentNullException.ThrowIfNull(next);
         RequireEncryption();
-        _environment.ChangeKey(next);
+        Environment.ChangeKey(next);
     }
 
     /// <summary>
@@ -384,18 +384,18 @@ public sealed class Database : IDocumentStore
         ArgumentNullException.ThrowIfNull(key);
         RequireEncryption();
         var steps = new KeyRotationSteps(progress);
-        steps.Run(DatabaseFormat.DocumentsFolder, told => _environment.RotateDataKey(key, told, cancellationToken));
+        steps.Run(DatabaseFormat.DocumentsFolder, told => Environment.RotateDataKey(key, told, cancellationToken));
         Indexes.RotateDataKeys(steps, cancellationToken);
         return steps.Report;
     }
 
     /// <summary>Bytes of pages that are decrypted in memory now; asking for them reads none.</summary>
-    internal long DecryptedBytes => _environment.GetStatistics().DecryptedBytes + Indexes.DecryptedBytes();
+    internal long DecryptedBytes => Environment.GetStatistics().DecryptedBytes + Indexes.DecryptedBytes();
 
     /// <summary>
     /// Why nothing can be written, until the database is opened again or its disk works again; null where writing goes on.
     /// </summary>
-    public string? WritingFault => _environment.GetStatistics().WritingFault;
+    public string? WritingFault => Environment.GetStatistics().WritingFault;
 
     /// <summary>Counts, sizes, etags and index states.</summary>
     public DatabaseStatistics GetStatistics() => DatabaseStatistics.Of(this);
@@ -403,7 +403,7 @@ public sealed class Database : IDocumentStore
     /// <summary>
     /// Walks all documents' pages and gives every fault found; see <see cref="StorageEnvironment.Check(CancellationToken)"/>.
     /// </summary>
-    public CheckReport Check(CancellationToken cancellationToken = default) => _environment.Check(cancellationToken);
+    public CheckReport Check(CancellationToken cancellationToken = default) => Environment.Check(cancellationToken);
 
     /// <summary>
     /// Writes a backup of one snapshot while writers go on: documents with their change vectors and times, tombstones,
@@ -536,7 +536,7 @@ public sealed class Database : IDocumentStore
     {
         if (!BeginClosing())
             return;
-        _environment.Dispose();
+        Environment.Dispose();
         _place?.Dispose();
     }
 
@@ -545,7 +545,7 @@ public sealed class Database : IDocumentStore
     {
         if (!BeginClosing())
             return;
-        await _environment.DisposeAsync().ConfigureAwait(false);
+        await Environment.DisposeAsync().ConfigureAwait(false);
         _place?.Dispose();
     }
 

@@ -96,8 +96,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Goes to a key and returns its value; false if the key does not exist, and then the cursor stands on none. For keys that come
-    /// in order or close to each other: most are found in the current leaf.
+    /// Goes to a key and returns its value; false if the key does not exist, and then the cursor stands on none. For keys that
+    /// come in order or close to each other: most are found in the current leaf.
     /// </summary>
     public bool TryMoveTo(scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
     {
@@ -319,8 +319,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// Prefetches the first bytes of the next entry of the current leaf, or, behind the last, the head of the next leaf: for scans
-    /// of long values.
+    /// Prefetches the first bytes of the next entry of the current leaf, or, behind the last, the head of the next leaf: for
+    /// scans of long values.
     /// </summary>
     internal void PrefetchNext(int bytes)
     {
@@ -363,8 +363,8 @@ public sealed class Cursor : IDisposable
     }
 
     /// <summary>
-    /// The highest level (0: the leaf) at which two cursors on the same key are in the same page, up to whose end the two trees are
-    /// equal; -1 if there is none.
+    /// The highest level (0: the leaf) at which two cursors on the same key are in the same page, up to whose end the two trees
+    /// are equal; -1 if there is none.
     /// </summary>
     internal int SharedLevel(Cursor other)
     {

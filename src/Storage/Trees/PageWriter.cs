@@ -16,8 +16,8 @@ namespace Treepie.Storage.Trees;
 /// drops its entry in <c>_freed</c>. 3. <c>_written</c> has each of the batch's own pages once, or -1 where it was returned.
 /// 4. Every line of a copied page that differs from its original is noted in its frame's record: the journal writes, and the next
 /// copy takes over, no other lines. <see cref="Bytes"/> notes all lines; a caller of <see cref="Edit"/> notes what it changes.
-/// 5. Images live as long as the command they were taken for. 6. <c>_bytes</c> counts the bytes of the batch's own pages that were
-/// not returned.
+/// 5. Images live as long as the command they were taken for. 6. <c>_bytes</c> counts the bytes of the batch's own pages that
+/// were not returned.
 /// </remarks>
 internal sealed class PageWriter(PageStore store, FreePages space, PageLocator locator, BatchMemory memory)
 {
@@ -27,8 +27,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     private const long MaxBytes = int.MaxValue - (1 << 20);
 
     /// <summary>
-    /// Pages, free or at the end of the file, that only changes of existing pages may use: more than a delete copies that descends
-    /// three levels in each of ten trees.
+    /// Pages, free or at the end of the file, that only changes of existing pages may use: more than a delete copies that
+    /// descends three levels in each of ten trees.
     /// </summary>
     private const int ReservedPages = 40;
 
@@ -259,8 +259,8 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     }
 
     /// <summary>
-    /// Writes a reference into one of the batch's own pages. Only the previous reference is kept for undo, not the whole page: each
-    /// command of a batch changes only a few references of a shared branch.
+    /// Writes a reference into one of the batch's own pages. Only the previous reference is kept for undo, not the whole page:
+    /// each command of a batch changes only a few references of a shared branch.
     /// </summary>
     public void Patch(long number, int offset, PageReference reference)
     {

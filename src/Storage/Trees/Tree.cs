@@ -110,7 +110,9 @@ public sealed class Tree
         pages.End();
     }
 
-    /// <summary>As <see cref="Announce"/>, for the runs of up to <paramref name="count"/> long values from a key on, within its leaf.</summary>
+    /// <summary>
+    /// As <see cref="Announce"/>, for the runs of up to <paramref name="count"/> long values from a key on, within its leaf.
+    /// </summary>
     internal void AnnounceRuns(scoped ReadOnlySpan<byte> from, int count)
     {
         if (Record.Levels == 0)
@@ -167,8 +169,8 @@ public sealed class Tree
     /// <exception cref="ArgumentException">Key or value are too long.</exception>
     /// <exception cref="InvalidOperationException">The tree belongs to a read transaction, or to a write command that has
     /// returned.</exception>
-    /// <exception cref="DiskFullException">There is no room; the whole command is undone if this is not caught, and must end if it
-    /// is.</exception>
+    /// <exception cref="DiskFullException">There is no room; the whole command is undone if this is not caught, and must end if
+    /// it is.</exception>
     public bool Put(scoped ReadOnlySpan<byte> key, scoped ReadOnlySpan<byte> value)
     {
         value.CopyTo(Change(key, value.Length).Put(key, value.Length, out bool isNew));
@@ -201,8 +203,8 @@ public sealed class Tree
     public Cursor OpenCursor() => new(this);
 
     /// <summary>
-    /// Packs leaves that random changes have left two thirds full, so that the tree has fewer pages with the same content. One call
-    /// does a bounded amount of work: some hundred pages.
+    /// Packs leaves that random changes have left two thirds full, so that the tree has fewer pages with the same content. One
+    /// call does a bounded amount of work: some hundred pages.
     /// </summary>
     /// <param name="from">The key to continue from; empty for the start.</param>
     /// <param name="savedPages">Number of pages freed.</param>
@@ -217,7 +219,8 @@ public sealed class Tree
         new TreeMeasure(_store, cancellationToken).Of(Record);
 
     /// <summary>
-    /// As <see cref="TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>, for a single look-up without a <see cref="Tree"/> object.
+    /// As <see cref="TryGet(ReadOnlySpan{byte}, out ReadOnlySpan{byte})"/>, for a single look-up without a <see cref="Tree"/>
+    /// object.
     /// </summary>
     internal static bool TryGet(
         PageStore store, scoped in TreeRecord record, scoped ReadOnlySpan<byte> key, out ReadOnlySpan<byte> value)
