@@ -46,7 +46,9 @@ public sealed class FailureCountTests : IDisposable
         using QueryResults results = await _run.Database.QueryAsync(
             new QueryRequest
             {
-                Text = $"from index {index} where Part = 1", WaitForNonStaleResults = true, WaitTimeout = Eventually.Patience
+                Text = $"from index {index} where Part = 1",
+                WaitForNonStaleResults = true,
+                WaitTimeout = Eventually.Patience
             },
             TestContext.Current.CancellationToken);
         return results.Warnings;
