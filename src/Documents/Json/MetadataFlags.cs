@@ -10,13 +10,34 @@ internal static class MetadataFlags
     private static readonly byte[][] s_given =
         ["HasAttachments"u8.ToArray(), "HasCounters"u8.ToArray(), "HasRevisions"u8.ToArray(), "HasTimeSeries"u8.ToArray()];
 
-    /// <summary>Takes it out in place where it speaks of what the database itself knows; gives the length that is left.</summary>
+    /// <summary>Removes, in place, the flags that the database itself gives; returns the length that is left.</summary>
     public static int RemoveGiven(Span<byte> metadata)
     {
-        if (metadata.IndexOf(MetadataKeys.Flags) < 0 || !IsGiven(metadata))
+        if (!TryFind(metadata, out ReadOnlySpan<byte> flags))
             return metadata.Length;
 
-        ReadOnlySpan<byte> rest = MetadataMember.Without(metadata, MetadataKeys.Flags);
+        var others = new List<byte>(flags.Length);
+        bool isGiven = false;
+        foreach (Range range in flags.Split((byte)','))
+        {
+            ReadOnlySpan<byte> flag = flags[range].Trim((byte)' ');
+            if (IsGiven(flag))
+            {
+                isGiven = true;
+                continue;
+            }
+
+            if (others.Count > 0)
+                others.AddRange(", "u8);
+            others.AddRange(flag);
+        }
+
+        if (!isGiven)
+            return metadata.Length;
+        metadata.Overlaps(flags, out int start);
+        byte[] rest = others.Count == 0
+            ? [.. MetadataMember.Without(metadata, MetadataKeys.Flags)]
+            : [.. metadata[..start], .. others, .. metadata[(start + flags.Length)..]];
         rest.CopyTo(metadata);
         return rest.Length;
     }
@@ -45,10 +66,10 @@ internal static class MetadataFlags
         return false;
     }
 
-    private static bool IsGiven(ReadOnlySpan<byte> metadata)
+    private static bool IsGiven(ReadOnlySpan<byte> flag)
     {
-        foreach (byte[] flag in s_given)
-            if (metadata.IndexOf(flag) >= 0)
+        foreach (byte[] given in s_given)
+            if (flag.SequenceEqual(given))
                 return true;
         return false;
     }

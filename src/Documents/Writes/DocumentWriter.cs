@@ -185,9 +185,7 @@ internal sealed class DocumentWriter : IKindHost
             flags = AddRevision(
                 folded, idUtf8, etag, collection.Name, MetadataMember.Without(command.Metadata.Span, MetadataKeys.Flags),
                 command.Body.Span, flags, isForced: false);
-        ReadOnlySpan<byte> metadata = flags == DocumentFlags.None
-            ? command.Metadata.Span
-            : MetadataMember.Without(command.Metadata.Span, MetadataKeys.Flags);
+        ReadOnlySpan<byte> metadata = command.Metadata.Span;
         int size = DocumentRecord.SizeOf(idUtf8.Length, metadata.Length, command.Body.Length);
         DocumentRecord.Write(
             _documents.Reserve(folded, size), etag, _now.Ticks, collection.Id, flags, idUtf8, metadata, command.Body.Span);
@@ -229,7 +227,7 @@ internal sealed class DocumentWriter : IKindHost
         DueTimes dueBefore = DueTimes.Of(existing.Metadata);
         byte[] id = existing.Id.ToArray(),
             body = existing.Body.ToArray(),
-            metadata = change(MetadataMember.Without(existing.Metadata, MetadataKeys.Flags).ToArray());
+            metadata = change(existing.Metadata.ToArray());
         (long etagBefore, int bytesBefore) = (existing.Etag, existing.ContentBytes);
         CollectionChange collection = _collections.Get(existing.CollectionId);
         collection.SizeBytes += metadata.Length + body.Length - bytesBefore;
@@ -237,7 +235,9 @@ internal sealed class DocumentWriter : IKindHost
         collection.LastEtag = etag;
         RemoveFromLogs(etagBefore, collection.Id);
         if (forcesRevision || !Revisions.IsIdle)
-            AddRevision(foldedId, id, etag, collection.Name, metadata, body, DocumentFlags.None, forcesRevision);
+            AddRevision(
+                foldedId, id, etag, collection.Name, MetadataMember.Without(metadata, MetadataKeys.Flags), body, DocumentFlags.None,
+                forcesRevision);
         DocumentRecord.Write(
             _documents.Reserve(foldedId, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), etag, _now.Ticks,
             collection.Id, Kinds.Items.FlagsOf(foldedId), id, metadata, body);

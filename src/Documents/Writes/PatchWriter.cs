@@ -157,12 +157,9 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     /// <summary>Whether a put would leave the document as it is.</summary>
     private bool IsSame(ReadOnlySpan<byte> foldedId, in WriteCommand put)
     {
-        if (!writer.TryGet(foldedId, out DocumentRecord now) || !now.Body.SequenceEqual(put.Body.Span))
-            return false;
-        ReadOnlySpan<byte> metadata = now.Flags == DocumentFlags.None
-            ? put.Metadata.Span
-            : MetadataMember.Without(put.Metadata.Span, MetadataKeys.Flags);
-        return now.Metadata.SequenceEqual(metadata);
+        return writer.TryGet(foldedId, out DocumentRecord now)
+            && now.Body.SequenceEqual(put.Body.Span)
+            && now.Metadata.SequenceEqual(put.Metadata.Span);
     }
 
     /// <summary>The document as clients see it.</summary>

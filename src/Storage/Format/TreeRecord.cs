@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Diagnostics;
 
 namespace Treepie.Storage.Format;
 
@@ -60,8 +59,6 @@ internal readonly record struct TreeRecord(uint Id, PageReference Root, int Leve
 
     public void Write(Span<byte> destination)
     {
-        Debug.Assert(Levels is >= 0 and <= MaxLevels, "what is written can be read");
-        Debug.Assert(Levels == 0 == Root.IsNone, "a tree with levels has a root");
         destination[..SizeBytes].Clear();
         BinaryPrimitives.WriteInt64LittleEndian(destination, Root.Number);
         BinaryPrimitives.WriteInt64LittleEndian(destination[8..], Root.Birth);
