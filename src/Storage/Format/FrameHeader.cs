@@ -46,7 +46,6 @@ internal readonly record struct FrameHeader(
     /// </summary>
     public void Write(Span<byte> frame)
     {
-        Debug.Assert(frame.Length == SizeBytes + PayloadBytes, "a frame is header and payload");
         Debug.Assert(FirstTransaction <= LastTransaction, "a frame has transactions");
         frame[..SizeBytes].Clear();
         BinaryPrimitives.WriteInt64LittleEndian(frame, Magic);
