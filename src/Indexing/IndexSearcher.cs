@@ -146,9 +146,9 @@ public sealed class IndexSearcher : IDisposable
         ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
         ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
         options?.Budget?.Check();
-        var search = TailedSearch.Run(view, tail, request, SearchPosition.Decode(storeId, request), options, cancellationToken);
+        var search = TailedSearch.Run(view, tail.View, request, SearchPosition.Decode(storeId, request), options, cancellationToken);
         return new SearchResults(
-            view, tail, search, request.Sort, search.LastKey is { } key ? SearchPosition.Encode(storeId, request, key) : null);
+            view, tail.View, search, request.Sort, search.LastKey is { } key ? SearchPosition.Encode(storeId, request, key) : null);
     }
 
     /// <summary>Terms of a field that may have been meant by a text. The text itself is not among them.</summary>
@@ -225,7 +225,7 @@ public sealed class IndexSearcher : IDisposable
         ArgumentNullException.ThrowIfNull(request);
         ArgumentNullException.ThrowIfNull(tail);
         options?.Budget?.Check();
-        return TailedFacets.Run(view, tail, request, options, cancellationToken);
+        return TailedFacets.Run(view, tail.View, request, options, cancellationToken);
     }
 
     /// <summary>Terms of a field as they are indexed, in byte order, with the number of entries that have each.</summary>
@@ -288,5 +288,5 @@ public sealed class IndexSearcher : IDisposable
     }
 
     private CombinedIndex Combine(IndexTail tail, CancellationToken cancellationToken) =>
-        new(view, tail.View, tail.Gone, cancellationToken);
+        new(view, tail.View, cancellationToken);
 }

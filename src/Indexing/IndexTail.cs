@@ -24,6 +24,7 @@ public sealed class IndexTail : IDisposable
     private readonly AnalyzerSet analyzers;
     private readonly IndexView main;
     private IndexSearcher? searcher;
+    private TailView? filled;
 
     /// <summary>Opens an empty tail of a view.</summary>
     /// <param name="index">The view.</param>
@@ -66,15 +67,8 @@ public sealed class IndexTail : IDisposable
         }
     }
 
-    /// <summary>Entries of the index that the changes have put anew or removed, ascending.</summary>
-    internal long[] Gone { get; private set; } = [];
-
-    /// <summary>The changes as an index.</summary>
-    internal IndexView View =>
-        (searcher ?? throw new InvalidOperationException("The tail was not filled: call Fill first.")).View;
-
-    /// <summary>The id of its first entry; those of the index are smaller.</summary>
-    internal long FirstEntryId => main.State.NextEntryId;
+    /// <summary>What searches see of it.</summary>
+    internal TailView View => filled ?? throw new InvalidOperationException("The tail was not filled: call Fill first.");
 
     /// <summary>An empty batch for the changes.</summary>
     public IndexBatch BeginBatch() => writer.BeginBatch();
@@ -91,9 +85,9 @@ public sealed class IndexTail : IDisposable
             for (int ordinal = 0; ordinal < batch.Keys.Count; ordinal++)
                 if (keys.TryGet(batch.Keys[ordinal], out ReadOnlySpan<byte> id))
                     gone.Add(EntryKey.Read(id));
-        Gone = [.. gone.Order()];
         writer.Commit(batch, 0, cancellationToken);
         searcher = new IndexSearcher(environment, analyzers);
+        filled = new TailView(searcher.View, [.. gone.Order()]);
     }
 
     /// <summary>Vectors of the changes are compared one by one: of their graphs no more is made than there has to be.</summary>

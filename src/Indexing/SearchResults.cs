@@ -39,15 +39,15 @@ public sealed class SearchResults : IDisposable
         MissingCompound = run.MissingCompound;
     }
 
-    internal SearchResults(IndexView view, IndexTail tail, TailedSearch search, IReadOnlyList<SortKey> sort, byte[]? position)
+    internal SearchResults(IndexView view, TailView tail, TailedSearch search, IReadOnlyList<SortKey> sort, byte[]? position)
     {
         Position = position;
         Plan = search.Plan;
         Counters = search.Counters;
         this.view = view;
-        tailView = tail.View;
+        tailView = tail.Index;
         distance = DistanceOf(sort);
-        firstTailId = tail.FirstEntryId;
+        firstTailId = view.State.NextEntryId;
         TotalCount = search.Total;
         ids = search.Ids;
         scores = search.Scores;

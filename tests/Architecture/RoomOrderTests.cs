@@ -59,6 +59,46 @@ public sealed class RoomOrderTests
         Assert.True(found.Count == 0, "References that go up:\n" + string.Join("\n", found));
     }
 
+    /// <summary>
+    /// What lies in the root and uses a room has that room's place: a room may use it only from there on. What uses no room
+    /// (options, results, errors) may be used from everywhere. So no room knows a door that leads to it or past it.
+    /// </summary>
+    [Theory]
+    [MemberData(nameof(Rooms))]
+    public void No_room_uses_a_door_that_leads_above_it(string assembly, string[] rooms)
+    {
+        (string From, string To)[] references = [.. TypeReferences.Within(assembly)];
+        var places = new Dictionary<string, int>(StringComparer.Ordinal);
+        for (bool grows = true; grows;)
+        {
+            grows = false;
+            foreach ((string from, string to) in references)
+            {
+                if (RoomOf(assembly, from).Length > 0)
+                    continue;
+                string used = RoomOf(assembly, to);
+                int place = used.Length > 0 ? Array.IndexOf(rooms, used) : places.GetValueOrDefault(to, -1);
+                if (place <= places.GetValueOrDefault(from, -1))
+                    continue;
+                places[from] = place;
+                grows = true;
+            }
+        }
+
+        var found = new SortedSet<string>(StringComparer.Ordinal);
+        foreach ((string from, string to) in references)
+        {
+            string user = RoomOf(assembly, from);
+            if (user.Length == 0 || RoomOf(assembly, to).Length > 0)
+                continue;
+            int place = places.GetValueOrDefault(to, -1);
+            if (place > Array.IndexOf(rooms, user))
+                found.Add($"{from} uses {to}, which leads to {rooms[place]}");
+        }
+
+        Assert.True(found.Count == 0, $"{found.Count} uses of doors from below:\n" + string.Join("\n", found));
+    }
+
     [Theory]
     [MemberData(nameof(Rooms))]
     public void Every_room_of_the_order_exists(string assembly, string[] rooms)

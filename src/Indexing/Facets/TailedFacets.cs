@@ -13,7 +13,7 @@ namespace Treepie.Indexing.Facets;
 internal static class TailedFacets
 {
     public static FacetResults Run(
-        IndexView main, IndexTail tail, FacetRequest request, QueryOptions? options, CancellationToken cancellationToken)
+        IndexView main, TailView tail, FacetRequest request, QueryOptions? options, CancellationToken cancellationToken)
     {
         var whole = new FacetRequest(
             request.Query,
@@ -25,7 +25,7 @@ internal static class TailedFacets
                     WithRemainingTerms = false,
                     Order = FacetOrder.Value
                 })]);
-        using var combined = new CombinedIndex(main, tail.View, tail.Gone, cancellationToken, options);
+        using var combined = new CombinedIndex(main, tail, cancellationToken, options);
         FacetResults first = new FacetRun(combined.Main, whole with { Query = combined.Present(request.Query) }).Execute(),
             second = new FacetRun(combined.Tail, whole).Execute();
         long total = first.TotalCount + second.TotalCount;

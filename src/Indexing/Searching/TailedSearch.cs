@@ -43,10 +43,10 @@ internal sealed class TailedSearch
     public long Total { get; private set; }
 
     public static TailedSearch Run(
-        IndexView main, IndexTail tail, SearchRequest request, ReadOnlyMemory<byte> after, QueryOptions? options,
+        IndexView main, TailView tail, SearchRequest request, ReadOnlyMemory<byte> after, QueryOptions? options,
         CancellationToken cancellationToken)
     {
-        using var combined = new CombinedIndex(main, tail.View, tail.Gone, cancellationToken, options);
+        using var combined = new CombinedIndex(main, tail, cancellationToken, options);
         SearchRequest whole = request with
         {
             Skip = 0,
@@ -65,12 +65,12 @@ internal sealed class TailedSearch
     }
 
     /// <summary>The step above the plans of both.</summary>
-    public static PlanNode Describe(PlanNode index, PlanNode changes, IndexTail tail, long found, long given, long? coldPages) =>
+    public static PlanNode Describe(PlanNode index, PlanNode changes, TailView tail, long found, long given, long? coldPages) =>
         new PlanNode(
             "never stale",
             label: string.Create(
                 CultureInfo.InvariantCulture,
-                $"the index without {tail.Gone.Length:N0} entries that have changed since, and {tail.View.State.EntryCount:N0} "
+                $"the index without {tail.Gone.Length:N0} entries that have changed since, and {tail.Index.State.EntryCount:N0} "
                     + $"entries of changes"))
         {
             Estimate = found,

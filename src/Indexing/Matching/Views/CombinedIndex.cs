@@ -20,18 +20,16 @@ internal sealed class CombinedIndex : IDisposable
     private readonly long firstTailId;
 
     /// <param name="main">The index.</param>
-    /// <param name="tail">The changes, whose entries are numbered on from those of the index.</param>
-    /// <param name="gone">Entries of the index that the changes put anew or removed, ascending.</param>
+    /// <param name="tail">The changes.</param>
     /// <param name="cancellationToken">Ends the query.</param>
     /// <param name="options">Plan, budget and hints; null: none.</param>
-    public CombinedIndex(
-        IndexView main, IndexView tail, long[] gone, CancellationToken cancellationToken, QueryOptions? options = null)
+    public CombinedIndex(IndexView main, TailView tail, CancellationToken cancellationToken, QueryOptions? options = null)
     {
         firstTailId = main.State.NextEntryId;
-        present = gone.Length == 0 ? null : new NotQuery(new EntriesQuery(gone));
-        Statistics = new CombinedStatistics(main, tail, gone);
+        present = tail.Gone.Length == 0 ? null : new NotQuery(new EntriesQuery(tail.Gone));
+        Statistics = new CombinedStatistics(main, tail.Index, tail.Gone);
         Main = new QueryContext(main, cancellationToken, options) { Combined = this };
-        Tail = new QueryContext(tail, cancellationToken, options) { Combined = this };
+        Tail = new QueryContext(tail.Index, cancellationToken, options) { Combined = this };
     }
 
     /// <summary>The query over the index; it sees entries that are gone, see <see cref="Present"/>.</summary>
