@@ -98,7 +98,8 @@ public static class EnvironmentKeys
     {
         environment.ThrowIfNotWritable();
         return new KeyRotation(
-            environment, CipherOf(environment), environment.Commits, environment.Checkpoints, environment.RotationGate);
+            environment, CipherOf(environment), environment.Commits, environment.Checkpoints, environment.RotationGate,
+            environment.DropSupersededJournal);
     }
 
     private static StoreCipher CipherOf(StorageEnvironment environment) =>

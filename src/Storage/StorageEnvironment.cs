@@ -22,7 +22,7 @@ namespace Treepie.Storage;
 /// write and one sync for each merged batch of writes, one load for each page read, address space (not memory) for the data file,
 /// and memory for pages that no checkpoint has written yet.
 /// </remarks>
-public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
+public sealed class StorageEnvironment : ITransactionSource, IDisposable, IAsyncDisposable
 {
     private readonly World _world;
     private readonly StorageOptions _options;
@@ -145,6 +145,8 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
 
     /// <summary>The state behind the door.</summary>
     internal EnvironmentState State => _state;
+
+    EnvironmentState ITransactionSource.State => _state;
 
     /// <summary>Opens the directory, creating it if absent, and recovers what was acknowledged.</summary>
     /// <exception cref="EnvironmentLockedException">It is open already, here or in another process.</exception>
@@ -376,7 +378,7 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
                 $"'{_world.Files.Path}' cannot be closed by a command or operation of its own, since closing waits for that. "
                     + $"Close it when that has returned.");
         if (_writer.HasCommitted && Interlocked.Exchange(ref _shrinksToClose, 1) == 0)
-            ClosingShrink.TryRun(this, _options);
+            ClosingShrink.TryRun(_commits, _state, _options, () => Shrink());
         if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
 
@@ -419,11 +421,10 @@ public sealed class StorageEnvironment : IDisposable, IAsyncDisposable
         return snapshot;
     }
 
-    /// <summary>
-    /// Begins another read of a state that somebody else reads, and goes on reading until this returns: so none of its pages has
-    /// gone.
-    /// </summary>
-    internal ReadTransaction BeginSame(Snapshot snapshot) => Begin(snapshot, _state.Readers.Claim(snapshot.TransactionId, null));
+    ReadTransaction ITransactionSource.BeginSame(Snapshot snapshot) =>
+        Begin(snapshot, _state.Readers.Claim(snapshot.TransactionId, null));
+
+    void ITransactionSource.ExitRead(ReaderTable.Slot slot) => ExitRead(slot);
 
     /// <summary>Ends a read that <see cref="EnterRead"/> began.</summary>
     internal void ExitRead(ReaderTable.Slot slot)

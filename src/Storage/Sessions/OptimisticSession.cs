@@ -20,7 +20,7 @@ public sealed class OptimisticSession : IDisposable
     /// <summary>From this many reads on, or with any stretch, they are compared before the commit as well.</summary>
     private const int ManyReads = 64;
 
-    private readonly StorageEnvironment _environment;
+    private readonly ITransactionSource _environment;
     private readonly OptimisticSessionOptions _options;
     private readonly SessionArena _arena = new();
     private readonly SortedDictionary<string, SessionTree> _trees = new(StringComparer.Ordinal);
@@ -30,7 +30,7 @@ public sealed class OptimisticSession : IDisposable
     private long _readBytes;
     private long _writeBytes;
 
-    internal OptimisticSession(StorageEnvironment environment, OptimisticSessionOptions options)
+    internal OptimisticSession(ITransactionSource environment, OptimisticSessionOptions options)
     {
         _environment = environment;
         _options = options;

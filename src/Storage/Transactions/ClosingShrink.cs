@@ -22,14 +22,14 @@ internal static class ClosingShrink
     /// <summary>
     /// Shrinks it if it is worth it. Where that fails, or another thread closes meanwhile, the file stays as long as it is.
     /// </summary>
-    public static void TryRun(StorageEnvironment environment, StorageOptions options)
+    public static void TryRun(CommitQueue commits, EnvironmentState state, StorageOptions options, Action shrink)
     {
         try
         {
             bool isWorthwhile = false;
-            environment.Commits.RunExclusive(() => isWorthwhile = IsWorthwhile(environment.State, options));
+            commits.RunExclusive(() => isWorthwhile = IsWorthwhile(state, options));
             if (isWorthwhile)
-                environment.Shrink();
+                shrink();
         }
         catch (Exception)
         {

@@ -15,7 +15,8 @@ namespace Treepie.Storage.Transactions;
 /// pages, and a walk finds none, the block without the old one is made durable in both meta pages.
 /// </remarks>
 internal sealed class KeyRotation(
-    StorageEnvironment environment, StoreCipher cipher, CommitQueue commits, CheckpointRunner checkpoints, Gate gate)
+    ITransactionSource environment, StoreCipher cipher, CommitQueue commits, CheckpointRunner checkpoints, Gate gate,
+    Action dropSupersededJournal)
 {
     private const int PagesPerRelease = 256;
 
@@ -122,7 +123,7 @@ internal sealed class KeyRotation(
         try
         {
             checkpoints.RunForcedToEnd();
-            environment.DropSupersededJournal();
+            dropSupersededJournal();
         }
         catch (Exception error) when (error is StorageException or IOException)
         {

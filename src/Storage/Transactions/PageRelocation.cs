@@ -10,7 +10,7 @@ namespace Treepie.Storage.Transactions;
 /// bounded number of pages each. Every step leaves a state like any other, so it may end, or be ended, anywhere. What named
 /// snapshots keep does not move: their roots never change.
 /// </summary>
-internal sealed class PageRelocation(StorageEnvironment environment, Action onStep, CancellationToken cancellationToken)
+internal sealed class PageRelocation(ITransactionSource environment, Action onStep, CancellationToken cancellationToken)
 {
     /// <summary>Steps for catalogue and system tree; a run that leaves some of them is no harm.</summary>
     private const int MaxRootSteps = 16;

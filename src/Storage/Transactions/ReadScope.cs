@@ -12,11 +12,11 @@ namespace Treepie.Storage.Transactions;
 /// </remarks>
 public readonly ref struct ReadScope
 {
-    private readonly StorageEnvironment _environment;
+    private readonly ITransactionSource _environment;
     private readonly Snapshot _snapshot;
     private readonly ReaderTable.Slot _slot;
 
-    internal ReadScope(StorageEnvironment environment, Snapshot snapshot, ReaderTable.Slot slot)
+    internal ReadScope(ITransactionSource environment, Snapshot snapshot, ReaderTable.Slot slot)
     {
         _environment = environment;
         _snapshot = snapshot;

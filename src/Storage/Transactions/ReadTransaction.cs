@@ -11,14 +11,14 @@ namespace Treepie.Storage.Transactions;
 /// </summary>
 public sealed class ReadTransaction : IDisposable
 {
-    private readonly StorageEnvironment _environment;
+    private readonly ITransactionSource _environment;
     private readonly PageStore _store;
     private readonly Snapshot _snapshot;
     private PageVisits? _visits;
     private ReaderTable.Slot _slot;
     private int _disposed;
 
-    internal ReadTransaction(StorageEnvironment environment, PageStore store, Snapshot snapshot, ReaderTable.Slot slot)
+    internal ReadTransaction(ITransactionSource environment, PageStore store, Snapshot snapshot, ReaderTable.Slot slot)
     {
         _environment = environment;
         _store = store;

@@ -20,7 +20,7 @@ internal sealed class Shrinker
     /// <summary>Free pages in the middle that are worth no further round: 2 MiB.</summary>
     private const int IgnoredPages = 256;
 
-    private readonly StorageEnvironment _environment;
+    private readonly ITransactionSource _environment;
     private readonly CheckpointRunner _checkpoints;
     private readonly IProgress<ShrinkProgress>? _progress;
     private readonly CancellationToken _cancellation;
@@ -28,7 +28,7 @@ internal sealed class Shrinker
     private int _round;
 
     public Shrinker(
-        StorageEnvironment environment, CheckpointRunner checkpoints, IProgress<ShrinkProgress>? progress,
+        ITransactionSource environment, CheckpointRunner checkpoints, IProgress<ShrinkProgress>? progress,
         CancellationToken cancellationToken)
     {
         _environment = environment;

@@ -1,4 +1,6 @@
-namespace Treepie.Storage.Sessions;
+using Treepie.Storage.Sessions;
+
+namespace Treepie.Storage;
 
 /// <summary>Runs a session again after a conflict.</summary>
 public static class SessionRetries
