@@ -1,6 +1,6 @@
 using Treepie.Computing;
 using Treepie.Server;
-using Treepie.Server.Backups;
+using Treepie.Server.Hosting;
 
 namespace Microsoft.Extensions.DependencyInjection;
 

@@ -13,18 +13,18 @@ namespace Treepie.Server.Backups;
 /// </summary>
 internal sealed class BackupService : IAsyncDisposable
 {
-    private readonly ServerContext server;
+    private readonly RequestServices server;
 
-    public BackupService(ServerContext server)
+    public BackupService(RequestServices server, ServerOperations operations, TreepieServerOptions options)
     {
         this.server = server;
         Scheduler = new BackupScheduler(
-            new GatedBackups(server.Databases), new DestinationProviders(new AllowedPlaces(server.Options)), server.Clock)
+            new GatedBackups(server.Databases), new DestinationProviders(new AllowedPlaces(options)), server.Clock)
         {
             Around = run => RunOperation(
-                server.Operations.Of(run.Database).Begin(), "scheduled backup", async (operation, stop) =>
+                operations.Of(run.Database).Begin(), "scheduled backup", async (operation, stop) =>
                     ResultOf(await run.RunAsync(operation.Id, new OperationReporter(operation), stop).ConfigureAwait(false))),
-            KeySources = new NamedKeySources(server.Options, server.Logger),
+            KeySources = new NamedKeySources(options, server.Logger),
             Warn = message => server.Logger.LogWarning("{Message}", message),
         };
     }
@@ -102,22 +102,5 @@ internal sealed class BackupService : IAsyncDisposable
                             : exception)));
             throw;
         }
-    }
-}
-
-/// <summary>Starts and ends the schedulers with the program.</summary>
-internal sealed class BackupHost(TreepieServices services) : IHostedService
-{
-    public Task StartAsync(CancellationToken cancellationToken)
-    {
-        foreach (ServerContext context in services.Contexts)
-            context.Backups.Scheduler.Start();
-        return Task.CompletedTask;
-    }
-
-    public async Task StopAsync(CancellationToken cancellationToken)
-    {
-        foreach (ServerContext context in services.Contexts)
-            await context.Backups.DisposeAsync().ConfigureAwait(false);
     }
 }

@@ -16,7 +16,7 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
     /// <summary>Bytes of an item that show that its client is at work, where an item takes long.</summary>
     private const long ProgressBytes = 64 * 1024;
 
-    private readonly BufferLease lease = request.Server.Buffers.Open();
+    private readonly BufferLease lease = request.Services.Buffers.Open();
     private BulkInsertParser? parser;
     private AttachmentUpload? upload;
     private long rawLeft;
@@ -52,8 +52,8 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
 
     private async Task ReadToEndAsync(PipeReader input, Writes.BulkInsert insert, CancellationToken cancellationToken)
     {
-        TimeSpan patience = request.Server.Limits.BulkInsertIdleTimeout;
-        using var silence = new CancellationTokenSource(patience, request.Server.Clock);
+        TimeSpan patience = request.Services.Limits.BulkInsertIdleTimeout;
+        using var silence = new CancellationTokenSource(patience, request.Services.Clock);
         using var idle = CancellationTokenSource.CreateLinkedTokenSource(silence.Token, cancellationToken);
         while (!Parser.Ended)
         {
@@ -98,7 +98,7 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         {
             throw WireException.Timeout(
                 $"The bulk insert sent neither an item nor {ProgressBytes / 1024} KiB of one for "
-                    + $"{request.Server.Limits.BulkInsertIdleTimeout}; {stored:N0} documents are stored.");
+                    + $"{request.Services.Limits.BulkInsertIdleTimeout}; {stored:N0} documents are stored.");
         }
     }
 
@@ -206,7 +206,7 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         if (progress.Documents == stored)
             return;
 
-        request.Server.Telemetry.BulkInserted(progress.Documents - stored);
+        request.Services.Telemetry.BulkInserted(progress.Documents - stored);
         stored = progress.Documents;
         operation.Report(new OperationProgress(stored, stored, progress.Batches, progress.LastId));
     }

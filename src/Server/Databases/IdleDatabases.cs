@@ -17,15 +17,17 @@ internal sealed class IdleDatabases : IDisposable
     private bool disposed;
 
     /// <summary>Begins.</summary>
-    /// <param name="server">Whose databases.</param>
+    /// <param name="gate">The databases.</param>
+    /// <param name="idle">How long one is left alone before it is closed.</param>
+    /// <param name="clock">Tells the time.</param>
     /// <param name="lacksRoom">Whether there is no room for one more open database.</param>
-    public IdleDatabases(ServerContext server, Func<bool> lacksRoom)
+    public IdleDatabases(DatabaseGate gate, TimeSpan idle, TimeProvider clock, Func<bool> lacksRoom)
     {
-        gate = server.Databases;
-        idle = server.Limits.DatabaseIdleTimeout;
+        this.gate = gate;
+        this.idle = idle;
         pause = idle / 4 < _longestPause ? idle / 4 : _longestPause;
         gate.LacksRoom = lacksRoom;
-        timer = server.Clock.CreateTimer(
+        timer = clock.CreateTimer(
             static state => ((IdleDatabases)state!).Look(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
         timer.Change(pause, Timeout.InfiniteTimeSpan);
     }

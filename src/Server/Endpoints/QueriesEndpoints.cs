@@ -223,7 +223,7 @@ internal static class QueriesEndpoints
                 add, verb, request.Flag("allowStale"), request.Time("staleTimeout"),
                 request.Number("maxOpsPerSec", 0) is > 0 and var perSecond ? perSecond : null);
             operation = await ChangeByQuery.StartAsync(
-                request.Server, lease.Database, command, query, settings, request.Client.Identity,
+                request.Server, request.Server.Operations, lease.Database, command, query, settings, request.Client.Identity,
                 request.Aborted).ConfigureAwait(false);
         }
         finally

@@ -85,7 +85,8 @@ internal static class WebServer
         var listeners = (PacedListeners)app.Services.GetRequiredService<IConnectionListenerFactory>();
         long mostFiles = OpenFiles.Limit();
         var idle = new IdleDatabases(
-            context, () => OpenFiles.Count() + listeners.PlacesLeft + FilesOfOneMore > mostFiles);
+            context.Databases, context.Limits.DatabaseIdleTimeout, context.Clock,
+            () => OpenFiles.Count() + listeners.PlacesLeft + FilesOfOneMore > mostFiles);
         app.Lifetime.ApplicationStopping.Register(idle.Dispose);
         AllEndpoints.Map(app, context, alone: true);
     }

@@ -16,7 +16,7 @@ internal sealed class EmbeddedServerRequest(
 {
     private long outputStart = long.MaxValue;
 
-    public override ServerContext Server => outer.Server;
+    public override RequestServices Services => outer.Services;
 
     public override string Url => path + query;
 
@@ -67,7 +67,7 @@ internal sealed class EmbeddedServerRequest(
             throw WireException.TooLarge(
                 $"The request's content has {bytes.LongLength:N0} bytes; {maxBytes:N0} are allowed here.");
 
-        var body = new RequestBody(outer.Server.Buffers.Open());
+        var body = new RequestBody(outer.Services.Buffers.Open());
         try
         {
             body.Append(new ReadOnlySequence<byte>(bytes), bytes.Length);

@@ -165,7 +165,7 @@ internal sealed record ErrorAnswer(int StatusCode, string WireType, string Messa
             "The database was deleted while this request was at work."),
         HttpServerRequest { IsOverdue: true } overdue => new(
             StatusCodes.Status408RequestTimeout, WireTypes.Timeout,
-            $"The request took longer than the {overdue.Server.Limits.RequestTimeout.TotalSeconds:N0} seconds allowed and was "
+            $"The request took longer than the {overdue.Services.Limits.RequestTimeout.TotalSeconds:N0} seconds allowed and was "
                 + $"cancelled."),
         _ => new(StatusCodes.Status503ServiceUnavailable, WireTypes.Raven, "The request was cancelled: the server is stopping."),
     };

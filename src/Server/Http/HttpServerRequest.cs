@@ -19,9 +19,9 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     private QueryTurn? turn;
     private List<(string Text, QueryResults? Results)>? queries;
 
-    public HttpServerRequest(ServerContext server, HttpContext http)
+    public HttpServerRequest(RequestServices server, HttpContext http)
     {
-        Server = server;
+        Services = server;
         Http = http;
         startedAt = server.Clock.GetTimestamp();
         Client = ClientKey.Of(http);
@@ -33,7 +33,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     /// <summary>Whom the request counts for.</summary>
     public ClientKey Client { get; }
 
-    public override ServerContext Server { get; }
+    public override RequestServices Services { get; }
 
     public override ResponseBody Output { get; }
 
@@ -55,7 +55,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
             {
                 // Made when first asked for: most requests are answered before anything waits.
                 deadline = CancellationTokenSource.CreateLinkedTokenSource(Http.RequestAborted, closing);
-                TimeSpan left = Server.Limits.RequestTimeout - Elapsed;
+                TimeSpan left = Services.Limits.RequestTimeout - Elapsed;
                 deadline.CancelAfter(left > TimeSpan.Zero ? left : TimeSpan.Zero);
             }
 
@@ -75,14 +75,14 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     protected override IQueryCollection Query => Http.Request.Query;
 
     /// <summary>Since it began.</summary>
-    public TimeSpan Elapsed => Server.Clock.GetElapsedTime(startedAt);
+    public TimeSpan Elapsed => Services.Clock.GetElapsedTime(startedAt);
 
     /// <summary>The first queries it ran, where the server logs slow requests.</summary>
     public IReadOnlyList<(string Text, QueryResults? Results)> Queries => queries ?? [];
 
     public override void NoteQuery(string text, QueryResults? results)
     {
-        if (Server.SlowLog is null)
+        if (Services.SlowLog is null)
             return;
         queries ??= [];
         if (results is not null && queries.Count > 0 && queries[^1] is { Results: null } last && last.Text == text)
@@ -130,7 +130,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     }
 
     /// <summary>Takes a place among requests that are to end soon; the frame calls it.</summary>
-    public void Enter() => place = Server.Requests.Enter(Client);
+    public void Enter() => place = Services.Requests.Enter(Client);
 
     /// <summary>
     /// Counts this request among work that lasts as long as its client likes, which has limits of its own, and no longer
@@ -153,12 +153,12 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     /// </summary>
     public void BecomeStream()
     {
-        BecomeLong(Server.Streams);
-        Output.EndAfter(Server.Limits.MaxStreamAge);
+        BecomeLong(Services.Streams);
+        Output.EndAfter(Services.Limits.MaxStreamAge);
     }
 
     /// <summary>The place of this request among queries; not taken yet.</summary>
-    public override QueryTurn Turn => turn ??= new QueryTurn(Server.Queries, Client, Server.Clock);
+    public override QueryTurn Turn => turn ??= new QueryTurn(Services.Queries, Client, Services.Clock);
 
     public void Dispose()
     {
@@ -170,7 +170,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
 
     private async ValueTask<RequestBody> ReadToEndAsync(PipeReader reader, long? announced, long maxBytes)
     {
-        var body = new RequestBody(Server.Buffers.Open());
+        var body = new RequestBody(Services.Buffers.Open());
         bool complete = false;
         try
         {

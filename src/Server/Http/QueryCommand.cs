@@ -26,7 +26,7 @@ internal sealed class QueryCommand : IDisposable
         ServerRequest request, Func<QueryRequest, QueryRequest>? change = null, string? isWithin = null)
     {
         RequestBody body = await request.ReadBodyAsync(
-            Math.Min(request.Server.Limits.MaxQueryBytes, request.Server.Limits.MaxRequestBytes)).ConfigureAwait(false);
+            Math.Min(request.Services.Limits.MaxQueryBytes, request.Services.Limits.MaxRequestBytes)).ConfigureAwait(false);
         JsonDocument? document = null;
         try
         {
@@ -37,7 +37,7 @@ internal sealed class QueryCommand : IDisposable
                 throw WireException.BadRequest(
                     $"The request body lacks '{isWithin}', a query such as {{\"Query\":\"from Users\"}}.");
             QueryRequest query = WithBudget(Read(request, command), command);
-            query = query with { Admission = request.Turn, WithPlan = request.Server.SlowLog is not null };
+            query = query with { Admission = request.Turn, WithPlan = request.Services.SlowLog is not null };
             return new QueryCommand(change is null ? query : change(query), document, body);
         }
         catch

@@ -8,7 +8,7 @@ namespace Treepie.Server.Http;
 /// </summary>
 /// <param name="server">What endpoints share.</param>
 /// <param name="before">Refuses a request by an exception; null: none is refused here.</param>
-internal sealed class RequestFrame(ServerContext server, Action<HttpContext>? before = null)
+internal sealed class RequestFrame(RequestServices server, Action<HttpContext>? before = null)
 {
     public async Task ServeAsync(HttpContext http, Func<HttpServerRequest, Task> handler)
     {

@@ -21,7 +21,7 @@ internal abstract class ServerRequest
         SkipValidation = true,
     };
 
-    public abstract ServerContext Server { get; }
+    public abstract RequestServices Services { get; }
 
     /// <summary>Path and query as the caller wrote them, for messages.</summary>
     public abstract string Url { get; }

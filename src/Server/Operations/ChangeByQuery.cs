@@ -13,7 +13,7 @@ internal sealed class ChangeByQuery
 {
     private const int BatchSize = 1_024;
 
-    private readonly ServerContext server;
+    private readonly RequestServices server;
     private readonly Operation operation;
     private readonly DatabaseLease lease;
     private readonly QueryCommand command;
@@ -23,7 +23,7 @@ internal sealed class ChangeByQuery
     private long batches;
 
     private ChangeByQuery(
-        ServerContext server, Operation operation, DatabaseLease lease, QueryCommand command, QueryResults results,
+        RequestServices server, Operation operation, DatabaseLease lease, QueryCommand command, QueryResults results,
         Settings settings)
     {
         this.server = server;
@@ -47,7 +47,7 @@ internal sealed class ChangeByQuery
     /// Runs the query and begins to change in the background; owns <paramref name="command"/> from its return on.
     /// </summary>
     public static async Task<Operation> StartAsync(
-        ServerContext server, Database database, QueryCommand command, QueryRequest request, Settings settings, string startedBy,
+        RequestServices server, ServerOperations operations, Database database, QueryCommand command, QueryRequest request, Settings settings, string startedBy,
         CancellationToken cancellationToken)
     {
         QueryRequest query = request with
@@ -65,7 +65,7 @@ internal sealed class ChangeByQuery
                         + $"or wait longer (staleTimeout). Nothing was {settings.Verb}.");
 
             lease = server.Databases.Enter(database.Name);
-            Operation operation = server.Operations.Of(database.Name).Begin(startedBy);
+            Operation operation = operations.Of(database.Name).Begin(startedBy);
             var run = new ChangeByQuery(server, operation, lease, command, results, settings);
             _ = Task.Run(run.RunAsync, CancellationToken.None);
             return operation;

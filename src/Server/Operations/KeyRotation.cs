@@ -7,14 +7,14 @@ namespace Treepie.Server.Operations;
 /// <summary>
 /// Encrypts a database anew with data keys drawn now, in the background. Killed half way, the database is as readable as before.
 /// </summary>
-internal sealed class KeyRotation(ServerContext server, Operation operation, DatabaseLease lease) : IProgress<EncryptionProgress>
+internal sealed class KeyRotation(RequestServices server, Operation operation, DatabaseLease lease) : IProgress<EncryptionProgress>
 {
     /// <summary>Begins it.</summary>
-    public static Operation Start(ServerContext server, Database database)
+    public static Operation Start(RequestServices server, ServerOperations operations, Database database)
     {
         // the operation outlives the request, and holds the database open for itself
         DatabaseLease lease = server.Databases.Enter(database.Name);
-        Operation operation = server.Operations.Of(database.Name).Begin();
+        Operation operation = operations.Of(database.Name).Begin();
         var rotation = new KeyRotation(server, operation, lease);
         _ = Task.Run(rotation.Run, CancellationToken.None);
         return operation;

@@ -25,7 +25,7 @@ internal sealed class Caller
     /// whoever comes that far is trusted.
     /// </summary>
     public static Caller Of(HttpServerRequest request) => request.Http.Features.Get<Caller>()
-        ?? (request.Server.Control?.Certificates is null ? Trusted : Nobody);
+        ?? (request.Services.KnowsCallers ? Nobody : Trusted);
 
     /// <summary>Whether he may see that there is a database of that name.</summary>
     public bool MaySee(string database) => Rights.Suffice(AccessLevel.DatabaseRead, database);

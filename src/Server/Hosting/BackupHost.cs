@@ -1,0 +1,18 @@
+namespace Treepie.Server.Hosting;
+
+/// <summary>Starts and ends the schedulers with the program.</summary>
+internal sealed class BackupHost(TreepieServices services) : IHostedService
+{
+    public Task StartAsync(CancellationToken cancellationToken)
+    {
+        foreach (ServerContext context in services.Contexts)
+            context.Backups.Scheduler.Start();
+        return Task.CompletedTask;
+    }
+
+    public async Task StopAsync(CancellationToken cancellationToken)
+    {
+        foreach (ServerContext context in services.Contexts)
+            await context.Backups.DisposeAsync().ConfigureAwait(false);
+    }
+}

@@ -1,0 +1,60 @@
+using Treepie.Server.Databases;
+using Treepie.Server.Limits;
+using Treepie.Server.Telemetry;
+
+namespace Treepie.Server.Http;
+
+/// <summary>What every request of one mapping of the API uses, whatever its endpoint. Thread-safe.</summary>
+internal abstract class RequestServices
+{
+    private protected RequestServices(
+        IDatabaseSource source, ServerLimits limits, TimeSpan? slowRequests, TimeProvider clock, ILoggerFactory loggers,
+        ServerTelemetry telemetry)
+    {
+        Limits = limits;
+        Clock = clock;
+        Logger = loggers.CreateLogger("Treepie.Server");
+        Telemetry = telemetry;
+        Databases = new DatabaseGate(source, clock, Logger);
+        Requests = new WorkShare("requests", limits.MaxConcurrentRequests, limits.MaxRequestsPerClient);
+        Streams = new WorkShare("streams", limits.MaxStreams, limits.MaxStreamsPerClient);
+        Queries = new QueryQueue(limits, clock);
+        Buffers = new BufferBudget(limits.MaxBufferedBytes);
+        SlowLog = slowRequests is { } slow ? new SlowLog(loggers.CreateLogger(SlowLog.Category), slow, clock) : null;
+        telemetry.Show("treepie.server.queries.running", "{query}", "Queries at work.", () => Queries.Running);
+        telemetry.Show(
+            "treepie.server.queries.waiting", "{query}", "Queries that wait for their first turn.", () => Queries.Queued);
+        telemetry.Show("treepie.server.streams", "{stream}", "Streams and exports at work.", () => Streams.Taken);
+        telemetry.Show("treepie.server.buffered", "By", "Bytes of request bodies held in memory.", () => Buffers.HeldBytes);
+        telemetry.Show(
+            "treepie.server.databases", "{database}", "Databases there are, open or not.", () => Databases.Names.Count);
+    }
+
+    public ServerLimits Limits { get; }
+
+    /// <summary>Places of requests that are to end soon.</summary>
+    public WorkShare Requests { get; }
+
+    /// <summary>Places of answers that last as long as their reader likes.</summary>
+    public WorkShare Streams { get; }
+
+    /// <summary>Places of queries that search or read their results.</summary>
+    public QueryQueue Queries { get; }
+
+    /// <summary>What bodies of requests may hold of the memory together.</summary>
+    public BufferBudget Buffers { get; }
+
+    public DatabaseGate Databases { get; }
+
+    public TimeProvider Clock { get; }
+
+    public ILogger Logger { get; }
+
+    public ServerTelemetry Telemetry { get; }
+
+    /// <summary>The log of slow requests; null: there is none.</summary>
+    public SlowLog? SlowLog { get; }
+
+    /// <summary>Whether it finds out who sends a request; if not, another program decides who is let in.</summary>
+    public abstract bool KnowsCallers { get; }
+}
