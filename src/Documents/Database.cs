@@ -1,7 +1,6 @@
 using System.Diagnostics.CodeAnalysis;
 using System.Linq.Expressions;
-using Treepie.Backups;
-using Treepie.BackupTasks;
+using Treepie.Archiving;
 using Treepie.Encryption;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
@@ -21,7 +20,7 @@ namespace Treepie;
 /// The front door: one document database in one directory, inside this process. Thread-safe. Nothing is acknowledged before it is
 /// durable; readers see an unchanging snapshot and never wait.
 /// </summary>
-public sealed class Database : IDocumentStore
+public sealed class Database : IDocumentStore, ISessionHost
 {
     private readonly ChangeVectors _changeVectors;
     private readonly CollectionNames _collectionNames = new();
@@ -42,8 +41,7 @@ public sealed class Database : IDocumentStore
         Imports = new ImportGate(environment);
         Id = DatabaseFormat.EnsureCreated(environment, directory);
         UnfinishedUploads.Drop(environment);
-        TaskStore = new BackupTaskStore(environment, directory);
-        Log = new DatabaseLog(environment, TaskStore.LogNeeds);
+        Log = new DatabaseLog(environment, directory);
         Log.Resume();
         _changeVectors = new ChangeVectors(Id);
         _writes = new DatabaseWrites(
@@ -61,10 +59,9 @@ public sealed class Database : IDocumentStore
             new StaticDefinitions(environment), sealedDefinitions, new IndexSettingsStore(environment));
         _queries = new QueryExecutor(Indexes, BeginRead, _changes, Options, Name);
         HiLoIds = new HiLoIds(NextHiLoRange);
-        var host = new RoomHost(this);
-        Revisions = new DocumentRevisions(host);
-        Lifecycle = new DocumentLifecycle(host);
-        TimeSeriesPolicies = new TimeSeriesPolicies(host);
+        Revisions = new DocumentRevisions(this);
+        Lifecycle = new DocumentLifecycle(this);
+        TimeSeriesPolicies = new TimeSeriesPolicies(this);
         Settings = new DatabaseSettings(this);
     }
 
@@ -107,19 +104,22 @@ public sealed class Database : IDocumentStore
         || TimeSeriesPolicies.IsScheduled
         || Indexes.List().Any(static index => index is { IsStale: true, State: IndexState.Normal, IsPaused: false });
 
-    /// <summary>Its backup tasks.</summary>
-    internal BackupTaskStore TaskStore { get; }
-
     /// <summary>Its log.</summary>
     internal DatabaseLog Log { get; }
 
     /// <summary>What sessions know of types.</summary>
     internal EntityTypes EntityTypes { get; } = new();
 
+    EntityTypes ISessionHost.EntityTypes => EntityTypes;
+
     /// <summary>Ids for objects of sessions that have none.</summary>
     internal HiLoIds HiLoIds { get; }
 
+    HiLoIds ISessionHost.HiLoIds => HiLoIds;
+
     internal StorageEnvironment Environment { get; }
+
+    StorageEnvironment IWriteHost.Environment => Environment;
 
     /// <summary>Imports under way.</summary>
     internal ImportGate Imports { get; }
@@ -139,7 +139,8 @@ public sealed class Database : IDocumentStore
         options ??= new DatabaseOptions();
         options.Validate();
         string directory = Path.TrimEndingDirectorySeparator(Path.GetFullPath(path));
-        StorageEnvironment environment = DatabaseFormat.OpenDocuments(directory, options);
+        StorageEnvironment environment = DatabaseFormat.OpenDocuments(
+            directory, options.EncryptionKey, options.DecryptedBudgetBytes);
         try
         {
             return new Database(directory, environment, options);
@@ -191,6 +192,13 @@ public sealed class Database : IDocumentStore
 
     /// <summary>Begins to store many documents in durable batches; to be disposed.</summary>
     public BulkInsert BulkInsert(BulkInsertOptions? options = null) => new(this, options ?? new BulkInsertOptions());
+
+    /// <summary>Begins to upload the content of an attachment; to be disposed.</summary>
+    public AttachmentUpload BeginUpload()
+    {
+        ObjectDisposedException.ThrowIf(_disposed != 0, this);
+        return new AttachmentUpload(Environment, Options.MaxAttachmentBytes);
+    }
 
     /// <summary>A look at what an index holds.</summary>
     /// <param name="indexName">Its name.</param>
@@ -405,132 +413,6 @@ public sealed class Database : IDocumentStore
     /// </summary>
     public CheckReport Check(CancellationToken cancellationToken = default) => Environment.Check(cancellationToken);
 
-    /// <summary>
-    /// Writes a backup of one snapshot while writers go on: documents with their change vectors and times, tombstones,
-    /// identities, definitions of indexes. Not a byte goes to the disk of this process but what <paramref name="destination"/>
-    /// puts there, which stays open.
-    /// </summary>
-    /// <exception cref="BackupException">The database is encrypted and neither a key nor permission for a plain backup was given;
-    /// or zstd is not on this system.</exception>
-    public async Task<BackupReport> BackupAsync(
-        Stream destination, BackupOptions? options = null, IProgress<BackupProgress>? progress = null,
-        CancellationToken cancellationToken = default)
-    {
-        ArgumentNullException.ThrowIfNull(destination);
-        return await DatabaseBackup.WriteAsync(this, destination, options ?? new BackupOptions(), progress, cancellationToken)
-            .ConfigureAwait(false);
-    }
-
-    /// <summary>
-    /// As <see cref="BackupAsync(Stream, BackupOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, to a file, which
-    /// takes its name, and the place of a file of that name, when it is whole and durable.
-    /// </summary>
-    public Task<BackupReport> BackupAsync(
-        string path, BackupOptions? options = null, IProgress<BackupProgress>? progress = null,
-        CancellationToken cancellationToken = default)
-    {
-        ArgumentException.ThrowIfNullOrWhiteSpace(path);
-        return DatabaseBackup.WriteFileAsync(this, path, options ?? new BackupOptions(), progress, cancellationToken);
-    }
-
-    /// <summary>
-    /// Restores a backup, or a dump of RavenDB, to a new directory: the same documents, change vectors, times, tombstones,
-    /// identities and indexes, the same <see cref="Id"/>. All is compared with the backup's counts and content hash before the
-    /// directory takes its name; after an error, or a kill, nothing is there.
-    /// </summary>
-    /// <exception cref="BackupException">It is damaged, cut off, of a newer format, or something is at
-    /// <paramref name="directory"/>.</exception>
-    /// <exception cref="EncryptionKeyException">It is sealed and the key is missing or wrong, or it is plain and a key was
-    /// given.</exception>
-    /// <exception cref="SealedStreamException">Its seal is broken.</exception>
-    /// <exception cref="DiskFullException">There is no room.</exception>
-    public static Task<BackupReport> RestoreAsync(
-        Stream source, string directory, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null,
-        CancellationToken cancellationToken = default)
-    {
-        ArgumentNullException.ThrowIfNull(source);
-        ArgumentException.ThrowIfNullOrWhiteSpace(directory);
-        return DatabaseBackup.RestoreAsync(source, directory, options ?? new RestoreOptions(), progress, cancellationToken);
-    }
-
-    /// <summary>
-    /// Reads a whole backup: seal, compression, JSON, every document, counts and content hash; restores nothing.
-    /// </summary>
-    /// <exception cref="BackupException">It is not whole.</exception>
-    /// <exception cref="EncryptionKeyException">It is sealed and the key is missing or wrong, or it is plain and a key was
-    /// given.</exception>
-    /// <exception cref="SealedStreamException">Its seal is broken.</exception>
-    public static Task<BackupReport> VerifyBackupAsync(
-        Stream source, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null,
-        CancellationToken cancellationToken = default)
-    {
-        ArgumentNullException.ThrowIfNull(source);
-        return DatabaseBackup.VerifyAsync(source, options ?? new RestoreOptions(), progress, cancellationToken);
-    }
-
-    /// <summary>
-    /// As <see cref="RestoreAsync(Stream, string, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, of a chain:
-    /// a snapshot, the increments to it, and the log, in the order they were taken. Lands on the last commit there is, or on the
-    /// last one up to where <see cref="RestoreOptions.StopAtCommit"/> or <see cref="RestoreOptions.StopAtTime"/> says.
-    /// </summary>
-    /// <exception cref="BackupException">As there; or a part is missing, of another database, or not in its place. The message
-    /// names it.</exception>
-    public static Task<BackupReport> RestoreAsync(
-        IReadOnlyList<BackupPart> parts, string directory, RestoreOptions? options = null,
-        IProgress<BackupProgress>? progress = null, CancellationToken cancellationToken = default)
-    {
-        ArgumentNullException.ThrowIfNull(parts);
-        ArgumentException.ThrowIfNullOrWhiteSpace(directory);
-        return DatabaseBackup.RestoreAsync(parts, directory, options ?? new RestoreOptions(), progress, cancellationToken);
-    }
-
-    /// <summary>
-    /// As <see cref="VerifyBackupAsync(Stream, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, of a chain:
-    /// each part, that each follows the one before, and that all pages are there.
-    /// </summary>
-    /// <exception cref="BackupException">It is not whole; the message names the part.</exception>
-    public static Task<BackupReport> VerifyBackupAsync(
-        IReadOnlyList<BackupPart> parts, RestoreOptions? options = null, IProgress<BackupProgress>? progress = null,
-        CancellationToken cancellationToken = default)
-    {
-        ArgumentNullException.ThrowIfNull(parts);
-        return DatabaseBackup.VerifyAsync(parts, options ?? new RestoreOptions(), progress, cancellationToken);
-    }
-
-    /// <summary>
-    /// Keeps the log of commits until everybody who archives it (<see cref="BackupOptions.LogReader"/>, tasks) has taken it, from
-    /// now on and through reopening: files of the journal are not used again before. Beyond <paramref name="budgetBytes"/> the
-    /// oldest are nevertheless: the log then has a gap (<see cref="BackupFault.LogGap"/>), which the next increment closes.
-    /// Writers never wait for it.
-    /// </summary>
-    /// <param name="budgetBytes">Most bytes that wait on the disk; at least 1 MiB. 0: not kept but for tasks that archive
-    /// it.</param>
-    /// <param name="cancellationToken">Cancels the wait for its turn.</param>
-    public Task KeepLogAsync(long budgetBytes, CancellationToken cancellationToken = default) =>
-        Log.SetAsync(budgetBytes, cancellationToken);
-
-    /// <summary>How much of the log waits to be archived, and whether some of it is lost.</summary>
-    public LogStatus GetLogStatus() => Log.Describe();
-
-    /// <summary>
-    /// Brings the content of a backup, or of a dump of RavenDB, into this database: documents over those of the same ids,
-    /// identities and ranges of ids never backwards, and auto-indexes. In durable batches: after an error what came before it
-    /// stays.
-    /// </summary>
-    /// <exception cref="BackupException">It is damaged, cut off, or holds a document that this database refuses.</exception>
-    public async Task<BackupReport> ImportAsync(
-        Stream source, ImportOptions? options = null, IProgress<BackupProgress>? progress = null,
-        CancellationToken cancellationToken = default)
-    {
-        ArgumentNullException.ThrowIfNull(source);
-        BackupReport report = await DatabaseBackup.ImportAsync(
-            this, source, options ?? new ImportOptions(), progress, cancellationToken).ConfigureAwait(false);
-        Lifecycle.Apply(); // settings came with it
-        TimeSeriesPolicies.Apply();
-        Settings.Forget();
-        return report;
-    }
-
     /// <inheritdoc/>
     public void Dispose()
     {
@@ -560,9 +442,11 @@ public sealed class Database : IDocumentStore
         return true;
     }
 
-    /// <summary>As the other, for who needs no results: nothing is allocated for a document.</summary>
-    internal Task WriteWithoutResultsAsync(WriteBatch batch, CancellationToken cancellationToken) =>
+    Task IWriteHost.WriteWithoutResultsAsync(WriteBatch batch, CancellationToken cancellationToken) =>
         WriteAsync(batch, wantsResults: false, cancellationToken);
+
+    Task<T> IWriteHost.WriteAsync<T>(Func<DocumentWriter, T> command, CancellationToken cancellationToken) =>
+        WriteAsync((writer, _) => command(writer), cancellationToken, wantsResults: false);
 
     /// <summary>The next range of ids, for callers that are not asynchronous.</summary>
     internal HiLoRange NextHiLoRange(HiLoRequest request)

@@ -279,7 +279,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// As <see cref="Database.BackupAsync(Stream, BackupOptions?, IProgress{BackupProgress}?, CancellationToken)"/>; an encrypted
+    /// As <c>Database.BackupAsync</c>; an encrypted
     /// database is sealed with its own key unless another is given or a plain backup allowed.
     /// </summary>
     /// <exception cref="InvalidOperationException">There is no such database.</exception>
@@ -319,7 +319,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         FindEntry(name) is { IsCreated: true, SameNames.Count: 0 } entry && BackupTaskStore.MayHaveTasks(entry.Path);
 
     /// <summary>
-    /// As <see cref="Database.ImportAsync"/>; a sealed backup for which no key is given is tried with the database's own.
+    /// As <c>Database.ImportAsync</c>; a sealed backup for which no key is given is tried with the database's own.
     /// </summary>
     /// <exception cref="InvalidOperationException">There is no such database.</exception>
     public async Task<BackupReport> ImportAsync(
@@ -334,7 +334,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     }
 
     /// <summary>
-    /// As <see cref="Database.RestoreAsync(Stream, string, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, to
+    /// As <c>Database.RestoreAsync</c>, to
     /// a database of a new name, which nobody finds before all of it is there and compared. Settings are the catalogue's. An
     /// encrypted one, whatever the old one was, gets the key that is set or was given for its name; a sealed backup for which no
     /// key is given is tried with that.
@@ -355,7 +355,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
     /// <summary>
     /// As <see cref="RestoreAsync(string, Stream, bool, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>, of a
     /// chain: see
-    /// <see cref="Database.RestoreAsync(IReadOnlyList{BackupPart}, string, RestoreOptions?, IProgress{BackupProgress}?, CancellationToken)"/>.
+    /// <c>Database.RestoreAsync</c>.
     /// </summary>
     public Task<BackupReport> RestoreAsync(
         string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions? options = null,

@@ -146,9 +146,11 @@ public sealed class IndexSearcher : IDisposable
         ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
         ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
         options?.Budget?.Check();
-        var search = TailedSearch.Run(view, tail.View, request, SearchPosition.Decode(storeId, request), options, cancellationToken);
+        var search = TailedSearch.Run(
+            view, tail.View, request, SearchPosition.Decode(storeId, request), options, cancellationToken);
         return new SearchResults(
-            view, tail.View, search, request.Sort, search.LastKey is { } key ? SearchPosition.Encode(storeId, request, key) : null);
+            view, tail.View, search, request.Sort,
+            search.LastKey is { } key ? SearchPosition.Encode(storeId, request, key) : null);
     }
 
     /// <summary>Terms of a field that may have been meant by a text. The text itself is not among them.</summary>

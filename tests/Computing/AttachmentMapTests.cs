@@ -50,7 +50,7 @@ public sealed class AttachmentMapTests : IDisposable
 
     private async Task AttachAsync(string id, string text)
     {
-        await using var upload = new AttachmentUpload(_run.Database);
+        await using var upload = _run.Database.BeginUpload();
         await upload.WriteAsync(System.Text.Encoding.UTF8.GetBytes(text), TestContext.Current.CancellationToken);
         await upload.CompleteAsync(TestContext.Current.CancellationToken);
         await _run.Database.WriteAsync(

@@ -132,7 +132,7 @@ public sealed class ExamplesTests : IDisposable
             await _run.PutAsync(
                 document.Name, document.Value.GetRawText(),
                 document.Name.StartsWith('o') ? "Orders" : "Companies");
-        await using var notes = new AttachmentUpload(_run.Database);
+        await using var notes = _run.Database.BeginUpload();
         await notes.WriteAsync("Ring twice"u8.ToArray(), TestContext.Current.CancellationToken);
         await notes.CompleteAsync(TestContext.Current.CancellationToken);
         await _run.Database.WriteAsync(

@@ -1,5 +1,6 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
+using Treepie.Archiving;
 using Treepie.Backups;
 using Treepie.Destinations;
 
@@ -74,7 +75,7 @@ public sealed class BackupScheduler : IAsyncDisposable
         ArgumentNullException.ThrowIfNull(task);
         using IBackupLease lease = _source.Enter(database);
         Check(lease.Database, task);
-        long id = await lease.Database.TaskStore
+        long id = await BackupTaskStore.Of(lease.Database)
             .PutAsync(task.Id == 0 ? task with { CreatedAt = _clock.GetUtcNow().UtcDateTime } : task, cancellationToken)
             .ConfigureAwait(false);
         lease.Database.Log.Apply();
@@ -86,14 +87,14 @@ public sealed class BackupScheduler : IAsyncDisposable
     public IReadOnlyList<BackupTaskInfo> List(string database)
     {
         using IBackupLease lease = _source.Enter(database);
-        return [.. lease.Database.TaskStore.List().Select(record => Describe(lease.Database, record))];
+        return [.. BackupTaskStore.Of(lease.Database).List().Select(record => Describe(lease.Database, record))];
     }
 
     /// <summary>One task; null if there is none of that number.</summary>
     public BackupTaskInfo? Find(string database, long id)
     {
         using IBackupLease lease = _source.Enter(database);
-        return lease.Database.TaskStore.Find(id) is { } record
+        return BackupTaskStore.Of(lease.Database).Find(id) is { } record
             ? Describe(lease.Database, record) with { Log = DescribeLog(lease.Database, record) }
             : null;
     }
@@ -106,7 +107,7 @@ public sealed class BackupScheduler : IAsyncDisposable
     public async Task<bool> DeleteAsync(string database, long id, CancellationToken cancellationToken = default)
     {
         using IBackupLease lease = _source.Enter(database);
-        bool found = await lease.Database.TaskStore.DeleteAsync(id, cancellationToken).ConfigureAwait(false);
+        bool found = await BackupTaskStore.Of(lease.Database).DeleteAsync(id, cancellationToken).ConfigureAwait(false);
         lease.Database.Log.Apply();
         return found;
     }
@@ -116,7 +117,7 @@ public sealed class BackupScheduler : IAsyncDisposable
     {
         using IBackupLease lease = _source.Enter(database);
         string home = lease.Database.DataDirectory;
-        bool found = await lease.Database.TaskStore.ChangeAsync(
+        bool found = await BackupTaskStore.Of(lease.Database).ChangeAsync(
             id,
             record => record with { Home = isDisabled ? record.Home : home, Task = record.Task with { IsDisabled = isDisabled } })
                 .ConfigureAwait(false);
@@ -130,7 +131,7 @@ public sealed class BackupScheduler : IAsyncDisposable
     {
         using IBackupLease lease = _source.Enter(database);
         DateTime until = _clock.GetUtcNow().UtcDateTime + by;
-        return await lease.Database.TaskStore
+        return await BackupTaskStore.Of(lease.Database)
             .ChangeAsync(id, record => record with { State = record.State with { NotBefore = until } })
             .ConfigureAwait(false);
     }
@@ -164,7 +165,7 @@ public sealed class BackupScheduler : IAsyncDisposable
     {
         using IBackupLease lease = _source.Enter(database);
         (string, long) running = (lease.Database.Name, id);
-        BackupTaskStore store = lease.Database.TaskStore;
+        BackupTaskStore store = BackupTaskStore.Of(lease.Database);
         BackupTaskRecord record = store.Find(id)
             ?? throw new BackupTaskException($"There is no backup task {id} in database '{database}'.");
         if (kind == BackupRunKind.Log && record.Task.LogInterval is null)

@@ -475,7 +475,7 @@ internal sealed class BackupTaskRun(
         if (task.Id == 0)
             return;
         var changed = new List<KeptLog>();
-        foreach (KeptLog old in lease.Database.TaskStore.ListLogs(task.Id, before).Reverse())
+        foreach (KeptLog old in BackupTaskStore.Of(lease.Database).ListLogs(task.Id, before).Reverse())
         {
             string[] left = await DeleteAsync(old.Object, old.Addresses, cards, cancellationToken).ConfigureAwait(false);
             changed.Add(old with { Addresses = left });
@@ -484,7 +484,7 @@ internal sealed class BackupTaskRun(
         }
 
         if (changed.Count > 0)
-            await lease.Database.TaskStore.PutLogsAsync(task.Id, changed).ConfigureAwait(false);
+            await BackupTaskStore.Of(lease.Database).PutLogsAsync(task.Id, changed).ConfigureAwait(false);
     }
 
     /// <summary>Deletes an object with its cards where it is; gives the places at which it could not.</summary>

@@ -1,7 +1,6 @@
 using System.Buffers.Binary;
 using System.Text;
 using System.Text.Json;
-using Treepie.Backups;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
@@ -21,6 +20,9 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
     /// <summary>Most tasks of a database.</summary>
     private const int MaxTasks = 100;
 
+    /// <summary>The tasks of an open database.</summary>
+    public static BackupTaskStore Of(Database database) => new(database.Environment, database.DataDirectory);
+
     /// <summary>Whether a database in a directory has tasks, without opening it.</summary>
     public static bool MayHaveTasks(string directory) => File.Exists(Path.Combine(directory, MarkerFile));
 
@@ -36,29 +38,6 @@ internal sealed class BackupTaskStore(StorageEnvironment environment, string dir
         for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
             found.Add(BackupTaskRecord.FromJson(cursor.Value));
         return found;
-    }
-
-    /// <summary>
-    /// What tasks need of the log: those that archive it, are not disabled, and belong here. One that a newer version wrote needs
-    /// nothing of this one.
-    /// </summary>
-    public IReadOnlyList<LogNeed> LogNeeds()
-    {
-        try
-        {
-            return
-            [
-                .. List()
-                    .Where(record => record is { Task: { LogInterval: not null, IsDisabled: false } } && record.Home == directory)
-                    .Select(
-                        static record => new LogNeed(
-                            record.State.Link is { } link ? BackupLink.Parse(link).LogCommit : null, record.Task.LogBudgetBytes)),
-            ];
-        }
-        catch (BackupTaskException)
-        {
-            return [];
-        }
     }
 
     /// <summary>The stretches of the log that a task keeps and that are older than a backup, the oldest first.</summary>

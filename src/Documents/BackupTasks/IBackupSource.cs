@@ -35,42 +35,6 @@ public interface IBackupLease : IDisposable
         CancellationToken cancellationToken);
 }
 
-/// <summary>The databases of a catalogue.</summary>
-public sealed class CatalogBackupSource(DatabaseCatalog catalog) : IBackupSource
-{
-    /// <inheritdoc/>
-    public IReadOnlyList<string> Names => catalog.Names;
-
-    /// <inheritdoc/>
-    public bool MayHaveTasks(string name) => catalog.MayHaveBackupTasks(name);
-
-    /// <inheritdoc/>
-    public IBackupLease Enter(string name) =>
-        new Lease(catalog, catalog.Find(name) ?? throw new BackupTaskException($"There is no database '{name}'."));
-
-    private sealed class Lease(DatabaseCatalog catalog, Database database) : IBackupLease
-    {
-        public Database Database => database;
-
-        public CancellationToken Closing => CancellationToken.None;
-
-        public Task<BackupReport> BackupAsync(
-            Stream destination, BackupOptions options, IProgress<BackupProgress>? progress,
-            CancellationToken cancellationToken) =>
-            catalog.BackupAsync(database.Name, destination, options, progress, cancellationToken);
-
-        public Task<BackupReport> VerifyAsync(
-            IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
-            CancellationToken cancellationToken) =>
-            catalog.VerifyBackupAsync(database.Name, parts, options, progress, cancellationToken);
-
-        public void Dispose()
-        {
-            // the catalogue closes its databases
-        }
-    }
-}
-
 /// <summary>
 /// One database, which stays its owner's to close. Where it is encrypted, tasks say where the key of their backups is.
 /// </summary>

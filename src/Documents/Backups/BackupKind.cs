@@ -17,7 +17,7 @@ public enum BackupKind
 
     /// <summary>
     /// Every commit since another backup, so that a restore can stop at any of them. Needs a database that keeps its log
-    /// (<see cref="Database.KeepLogAsync"/>).
+    /// (<c>Database.KeepLogAsync</c>).
     /// </summary>
     Log,
 }

@@ -89,7 +89,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     }
 
     public AttachmentUpload? BeginContent() =>
-        options.Content.HasFlag(BackupContent.Attachments) ? new AttachmentUpload(database) : null;
+        options.Content.HasFlag(BackupContent.Attachments) ? database.BeginUpload() : null;
 
     public async ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken) =>
         await content.SettleAsync(database.Environment, cancellationToken).ConfigureAwait(false);

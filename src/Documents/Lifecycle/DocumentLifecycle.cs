@@ -16,13 +16,13 @@ public sealed class DocumentLifecycle : IDisposable
 {
     private static readonly LifecycleTask[] s_tasks = Enum.GetValues<LifecycleTask>();
 
-    private readonly ILifecycleHost _host;
+    private readonly IWriteHost _host;
     private readonly PeriodicRun _runs;
 
-    internal DocumentLifecycle(ILifecycleHost host)
+    internal DocumentLifecycle(IWriteHost host)
     {
         _host = host;
-        _runs = new PeriodicRun(host.Clock, token => RunAsync(token));
+        _runs = new PeriodicRun(host.Options.TimeProvider, token => RunAsync(token));
         Apply();
     }
 
@@ -45,7 +45,7 @@ public sealed class DocumentLifecycle : IDisposable
     {
         settings?.Validate(task);
         using var batch = new WriteBatch();
-        await _host.WriteAsync(batch.Setting(LifecycleSettings.NameOf(task), settings?.ToJson()), cancellationToken)
+        await _host.WriteWithoutResultsAsync(batch.Setting(LifecycleSettings.NameOf(task), settings?.ToJson()), cancellationToken)
             .ConfigureAwait(false);
         Apply();
     }

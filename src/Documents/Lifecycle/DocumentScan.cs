@@ -1,4 +1,5 @@
 using Treepie.Store;
+using Treepie.Writes;
 
 namespace Treepie.Lifecycle;
 
@@ -6,7 +7,7 @@ namespace Treepie.Lifecycle;
 /// Enters documents of before there was an index of times, once, in small steps that remember how far they came. Documents that
 /// are written meanwhile enter themselves.
 /// </summary>
-internal sealed class DocumentScan(ILifecycleHost host)
+internal sealed class DocumentScan(IWriteHost host)
 {
     private const int DocumentsPerStep = 1024;
 

@@ -6,7 +6,7 @@ using Treepie.Writes;
 namespace Treepie.Lifecycle;
 
 /// <summary>Does what is due of one task, the oldest first, in steps that hold writers for a few milliseconds.</summary>
-internal sealed class DueRun(ILifecycleHost host, LifecycleTask task)
+internal sealed class DueRun(IWriteHost host, LifecycleTask task)
 {
     /// <summary>Documents of a step: some 20 µs each, so that one ends long before <see cref="StepTime"/>.</summary>
     private const int DocumentsPerStep = 64;
@@ -40,18 +40,18 @@ internal sealed class DueRun(ILifecycleHost host, LifecycleTask task)
     private bool IsAnythingDue()
     {
         using DatabaseSnapshot snapshot = host.BeginRead();
-        return snapshot.Due.HasDue(_action, host.Clock.GetUtcNow().UtcTicks);
+        return snapshot.Due.HasDue(_action, host.Options.TimeProvider.GetUtcNow().UtcTicks);
     }
 
     private int Step(DocumentWriter writer, int limit)
     {
-        long began = host.Clock.GetTimestamp();
+        long began = host.Options.TimeProvider.GetTimestamp();
         int done = 0;
         foreach (byte[] key in writer.Due.Due(_action, writer.NowTicks, limit))
         {
             Act(writer, key);
             done++;
-            if (host.Clock.GetElapsedTime(began) > StepTime)
+            if (host.Options.TimeProvider.GetElapsedTime(began) > StepTime)
                 break;
         }
 

@@ -20,13 +20,13 @@ public sealed class TimeSeriesPolicies : IDisposable
 
     private const int DuePerRead = 64;
 
-    private readonly ILifecycleHost _host;
+    private readonly IWriteHost _host;
     private readonly PeriodicRun _runs;
 
-    internal TimeSeriesPolicies(ILifecycleHost host)
+    internal TimeSeriesPolicies(IWriteHost host)
     {
         _host = host;
-        _runs = new PeriodicRun(host.Clock, RunAsync);
+        _runs = new PeriodicRun(host.Options.TimeProvider, RunAsync);
         Apply();
     }
 
@@ -65,7 +65,8 @@ public sealed class TimeSeriesPolicies : IDisposable
                 await _host.WriteAsync(static writer => SetProgress(writer, progress => progress.Etag = 0), stop)
                     .ConfigureAwait(false);
                 using var batch = new WriteBatch();
-                await _host.WriteAsync(batch.Setting(TimeSeriesConfiguration.SettingName, configuration?.ToJson()), stop)
+                await _host.WriteWithoutResultsAsync(
+                    batch.Setting(TimeSeriesConfiguration.SettingName, configuration?.ToJson()), stop)
                     .ConfigureAwait(false);
                 return true;
             },
@@ -90,7 +91,7 @@ public sealed class TimeSeriesPolicies : IDisposable
         long steps = 0;
         if (Configuration is not { } configuration || configuration.Collections.Count == 0)
             return steps;
-        long now = _host.Clock.GetUtcNow().UtcTicks;
+        long now = _host.Options.TimeProvider.GetUtcNow().UtcTicks;
         await _host.WriteAsync(writer => SetProgress(writer, progress => progress.Advance(now)), cancellationToken)
             .ConfigureAwait(false);
         while (Changed() is { Count: > 0 } changed)

@@ -11,9 +11,9 @@ public sealed class DocumentRevisions
 {
     private const int RevisionsPerStep = 256;
 
-    private readonly IRevisionHost _host;
+    private readonly IWriteHost _host;
 
-    internal DocumentRevisions(IRevisionHost host) => _host = host;
+    internal DocumentRevisions(IWriteHost host) => _host = host;
 
     /// <summary>Of which collections they are kept; null where nothing is configured.</summary>
     public RevisionsConfiguration? Configuration
@@ -29,7 +29,8 @@ public sealed class DocumentRevisions
     public async Task ConfigureAsync(RevisionsConfiguration? configuration, CancellationToken cancellationToken = default)
     {
         using var batch = new WriteBatch(_host.Options);
-        await _host.WriteAsync(batch.Setting(RevisionsConfiguration.SettingName, configuration?.ToJson()), cancellationToken)
+        await _host.WriteWithoutResultsAsync(
+            batch.Setting(RevisionsConfiguration.SettingName, configuration?.ToJson()), cancellationToken)
             .ConfigureAwait(false);
     }
 
@@ -76,7 +77,7 @@ public sealed class DocumentRevisions
         for (int at = 0; at < keys.Count; at += RevisionsPerStep)
         {
             using var batch = new WriteBatch(_host.Options);
-            await _host.WriteAsync(
+            await _host.WriteWithoutResultsAsync(
                 batch.DeleteRevisions(folded, keys[at..Math.Min(keys.Count, at + RevisionsPerStep)], RevisionsPerStep),
                 cancellationToken).ConfigureAwait(false);
         }
@@ -103,7 +104,7 @@ public sealed class DocumentRevisions
             }
         }
 
-        await _host.WriteAsync(batch, cancellationToken).ConfigureAwait(false);
+        await _host.WriteWithoutResultsAsync(batch, cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>
@@ -133,7 +134,7 @@ public sealed class DocumentRevisions
 
             if (batch.Count == 0)
                 continue;
-            await _host.WriteAsync(batch, cancellationToken).ConfigureAwait(false);
+            await _host.WriteWithoutResultsAsync(batch, cancellationToken).ConfigureAwait(false);
             changed++;
         }
 

@@ -23,7 +23,7 @@ namespace Treepie.Sessions;
 /// </summary>
 public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 {
-    private readonly Database _database;
+    private readonly ISessionHost _database;
     private readonly SessionOptions _options;
     private readonly SessionSaver _saver;
     private readonly SessionGuard _guard = new();
@@ -37,7 +37,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     private SessionAdvanced? _advanced;
     private bool _disposed;
 
-    internal DocumentSession(Database database, SessionOptions options)
+    internal DocumentSession(ISessionHost database, SessionOptions options)
     {
         _database = database;
         _options = options;
@@ -452,7 +452,7 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
 
     internal SessionQueries Queries => _queries ??= new SessionQueries(this, _database, _options);
 
-    internal Database Database => _database;
+    internal ISessionHost Database => _database;
 
     internal SessionSaver Saver => _saver;
 

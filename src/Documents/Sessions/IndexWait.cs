@@ -3,7 +3,7 @@ namespace Treepie.Sessions;
 /// <summary>What saves wait for beside being durable.</summary>
 internal sealed record IndexWait(TimeSpan Timeout, IReadOnlyList<string>? Indexes, bool ThrowsOnTimeout)
 {
-    public async Task WaitAsync(Database database, CancellationToken cancellationToken)
+    public async Task WaitAsync(ISessionHost database, CancellationToken cancellationToken)
     {
         if (!await database.Indexes.WaitForNonStaleAsync(Timeout, Indexes, cancellationToken).ConfigureAwait(false)
             && ThrowsOnTimeout)

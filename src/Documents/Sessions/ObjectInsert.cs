@@ -8,16 +8,16 @@ namespace Treepie.Sessions;
 /// </summary>
 public sealed class ObjectInsert : IAsyncDisposable
 {
-    private readonly Database _database;
+    private readonly ISessionHost _database;
     private readonly SessionOptions _options;
     private readonly EntityJson _json;
     private readonly BulkInsert _insert;
 
-    internal ObjectInsert(Database database, SessionOptions session, BulkInsertOptions options)
+    internal ObjectInsert(ISessionHost database, SessionOptions session, BulkInsertOptions options)
     {
         (_database, _options) = (database, session);
         _json = new EntityJson(database.Options);
-        _insert = database.BulkInsert(options);
+        _insert = new BulkInsert(database, options);
     }
 
     /// <summary>What is durable by now. May be read from any thread.</summary>

@@ -13,14 +13,14 @@ internal static class QueryChange
     private const int BatchDocuments = 1024;
 
     /// <summary>Deletes what the query finds; a document that is changed meanwhile stays. Gives how many.</summary>
-    public static Task<long> DeleteAsync(Database database, QueryRequest query, CancellationToken cancellationToken) =>
+    public static Task<long> DeleteAsync(ISessionHost database, QueryRequest query, CancellationToken cancellationToken) =>
         RunAsync(database, query, (found, stop) => DeleteAsync(database, found, stop), cancellationToken);
 
     /// <summary>
     /// Patches what the query finds, each document as it is then; one that is deleted meanwhile stays so. Gives how many changed.
     /// </summary>
     public static Task<long> PatchAsync(
-        Database database, QueryRequest query, Patch patch, PatchOptions options,
+        ISessionHost database, QueryRequest query, Patch patch, PatchOptions options,
         CancellationToken cancellationToken) => RunAsync(
         database, query, async (found, stop) =>
         {
@@ -33,7 +33,7 @@ internal static class QueryChange
         cancellationToken);
 
     private static async Task<long> RunAsync(
-        Database database, QueryRequest query,
+        ISessionHost database, QueryRequest query,
         Func<IReadOnlyList<(string Id, string ChangeVector)>, CancellationToken, Task<long>> change,
         CancellationToken cancellationToken)
     {
@@ -58,7 +58,7 @@ internal static class QueryChange
     }
 
     private static async Task<long> DeleteAsync(
-        Database database, IReadOnlyList<(string Id, string ChangeVector)> found, CancellationToken cancellationToken)
+        ISessionHost database, IReadOnlyList<(string Id, string ChangeVector)> found, CancellationToken cancellationToken)
     {
         try
         {

@@ -5,7 +5,7 @@ namespace Treepie.Sessions;
 /// <summary>Something beside the documents that the next save does, behind the documents.</summary>
 internal class SessionCommand(Action<WriteBatch> add) : IAsyncDisposable
 {
-    public virtual ValueTask AddToAsync(WriteBatch batch, Database database, CancellationToken cancellationToken)
+    public virtual ValueTask AddToAsync(WriteBatch batch, ISessionHost database, CancellationToken cancellationToken)
     {
         add(batch);
         return ValueTask.CompletedTask;

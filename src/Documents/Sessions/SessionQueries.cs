@@ -8,7 +8,7 @@ using Treepie.Store;
 namespace Treepie.Sessions;
 
 /// <summary>A session as queries see it.</summary>
-internal sealed class SessionQueries(DocumentSession session, Database database, SessionOptions options) : IQuerySession
+internal sealed class SessionQueries(DocumentSession session, ISessionHost database, SessionOptions options) : IQuerySession
 {
     private readonly ArrayBufferWriter<byte> _buffer = new();
 

@@ -4,7 +4,7 @@ using Treepie.Writes;
 namespace Treepie.Sessions;
 
 /// <summary>What a save writes: finds out what changed, makes one batch of it, and notes what the database gave back.</summary>
-internal sealed class SessionSaver(Database database, SessionOptions options)
+internal sealed class SessionSaver(ISessionHost database, SessionOptions options)
 {
     private readonly EntityJson _json = new(database.Options);
 

@@ -12,11 +12,11 @@ internal sealed class SessionUpload(string id, string name, string? contentType,
 
     private AttachmentUpload? _upload;
 
-    public override async ValueTask AddToAsync(WriteBatch batch, Database database, CancellationToken cancellationToken)
+    public override async ValueTask AddToAsync(WriteBatch batch, ISessionHost database, CancellationToken cancellationToken)
     {
         if (_upload is null)
         {
-            var upload = new AttachmentUpload(database);
+            var upload = new AttachmentUpload(database.Environment, database.Options.MaxAttachmentBytes);
             try
             {
                 byte[] buffer = new byte[BufferBytes];

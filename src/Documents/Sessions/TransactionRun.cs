@@ -10,7 +10,8 @@ internal static class TransactionRun
     private const int MostRuns = 256;
 
     public static async Task RunAsync(
-        Database database, Func<IAsyncDocumentSession, Task> work, SessionOptions options, CancellationToken cancellationToken)
+        ISessionHost database, Func<IAsyncDocumentSession, Task> work, SessionOptions options,
+        CancellationToken cancellationToken)
     {
         ArgumentNullException.ThrowIfNull(work);
         ArgumentNullException.ThrowIfNull(options);
@@ -18,7 +19,7 @@ internal static class TransactionRun
         for (int run = 1; ; run++)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            using DocumentSession session = database.OpenSession(options);
+            using DocumentSession session = new DocumentSession(database, options);
             try
             {
                 await work(session).ConfigureAwait(false);

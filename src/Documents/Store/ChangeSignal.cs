@@ -39,7 +39,8 @@ internal sealed class ChangeSignal
         Task wait;
         lock (_lock)
         {
-            ObjectDisposedException.ThrowIf(_closed, typeof(Database));
+            if (_closed)
+                throw Closed();
             if (_lastEtag > afterEtag)
                 return Task.CompletedTask;
             _waiters ??= new TaskCompletionSource(TaskCreationOptions.RunContinuationsAsynchronously);
@@ -60,6 +61,8 @@ internal sealed class ChangeSignal
             _waiters = null;
         }
 
-        waiters?.TrySetException(new ObjectDisposedException(nameof(Database), "The database was closed."));
+        waiters?.TrySetException(Closed());
     }
+
+    private static ObjectDisposedException Closed() => new("Database", "The database was closed.");
 }

@@ -54,17 +54,18 @@ internal static class DatabaseFormat
 
     /// <summary>Opens or creates the environment of a database's documents.</summary>
     /// <exception cref="ForeignDataException">The directory holds something else.</exception>
-    /// <exception cref="EncryptionKeyException">The key is missing or wrong, or one was given for a plain environment.</exception>
+    /// <exception cref="EncryptionKeyException">The key is missing or wrong, or one was given for a plain
+    /// environment.</exception>
     /// <exception cref="StorageException">It cannot be opened; the message says why.</exception>
-    public static StorageEnvironment OpenDocuments(string directory, DatabaseOptions options)
+    public static StorageEnvironment OpenDocuments(string directory, EncryptionKey? key, long decryptedBudgetBytes)
     {
         RefuseForeignDirectory(directory, DocumentsFolder, IndexesFolder);
-        long decrypted = options.EncryptionKey is null ? 0 : options.DecryptedBudgetBytes;
+        long decrypted = key is null ? 0 : decryptedBudgetBytes;
         return StorageEnvironment.Open(
             Path.Combine(directory, DocumentsFolder), new StorageOptions
             {
-                EncryptionKey = options.EncryptionKey,
-                DecryptedBudgetBytes = options.DecryptedBudgetBytes,
+                EncryptionKey = key,
+                DecryptedBudgetBytes = decryptedBudgetBytes,
                 MemoryBudgetBytes = Math.Max(StorageOptions.DefaultMemoryBudgetBytes, decrypted),
             });
     }

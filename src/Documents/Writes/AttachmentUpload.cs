@@ -24,19 +24,11 @@ public sealed class AttachmentUpload : IAsyncDisposable
     private long _uploadId;
     private UploadedContent? _content;
 
-    /// <summary>Begins one.</summary>
-    public AttachmentUpload(Database database)
-    {
-        ArgumentNullException.ThrowIfNull(database);
-        _environment = database.Environment;
-        _maxBytes = database.Options.MaxAttachmentBytes;
-    }
-
-    /// <summary>Begins one into the storage of a database that is not open yet.</summary>
-    internal AttachmentUpload(StorageEnvironment environment)
+    /// <summary>Begins one of at most so many bytes.</summary>
+    internal AttachmentUpload(StorageEnvironment environment, long maxBytes = long.MaxValue)
     {
         _environment = environment;
-        _maxBytes = long.MaxValue;
+        _maxBytes = maxBytes;
     }
 
     /// <summary>Bytes so far.</summary>

@@ -9,7 +9,7 @@ namespace Treepie.Writes;
 /// </summary>
 public sealed class BulkInsert : IAsyncDisposable
 {
-    private readonly Database _database;
+    private readonly IWriteHost _database;
     private readonly BulkInsertOptions _options;
     private WriteBatch _batch;
     private WriteBatch? _spare;
@@ -17,7 +17,7 @@ public sealed class BulkInsert : IAsyncDisposable
     private Task _commit = Task.CompletedTask;
     private bool _completed;
 
-    internal BulkInsert(Database database, BulkInsertOptions options)
+    internal BulkInsert(IWriteHost database, BulkInsertOptions options)
     {
         ArgumentOutOfRangeException.ThrowIfLessThan(options.MaxBatchDocuments, 1);
         ArgumentOutOfRangeException.ThrowIfLessThan(options.MaxBatchBytes, 1);

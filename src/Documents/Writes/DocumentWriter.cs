@@ -236,7 +236,8 @@ internal sealed class DocumentWriter : IKindHost
         RemoveFromLogs(etagBefore, collection.Id);
         if (forcesRevision || !Revisions.IsIdle)
             AddRevision(
-                foldedId, id, etag, collection.Name, MetadataMember.Without(metadata, MetadataKeys.Flags), body, DocumentFlags.None,
+                foldedId, id, etag, collection.Name, MetadataMember.Without(metadata, MetadataKeys.Flags), body,
+                DocumentFlags.None,
                 forcesRevision);
         DocumentRecord.Write(
             _documents.Reserve(foldedId, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), etag, _now.Ticks,

@@ -152,7 +152,7 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
                 if (Parser.Attachment is { } attachment)
                 {
                     (upload, rawLeft, attached) =
-                        (new AttachmentUpload(database), Parser.RawBytes, (id, attachment.Name, attachment.ContentType));
+                        (database.BeginUpload(), Parser.RawBytes, (id, attachment.Name, attachment.ContentType));
                     await StoreAttachmentAsync(insert, cancellationToken).ConfigureAwait(false);
                 }
                 else if (Parser.IsCounters)

@@ -1,5 +1,6 @@
 using Treepie.Backups;
 using Treepie.BackupTasks;
+using Treepie.Catalogs;
 using Treepie.Encryption;
 
 namespace Treepie.Server.Databases;

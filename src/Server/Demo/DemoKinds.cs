@@ -94,7 +94,7 @@ internal static class DemoKinds
 
         if (!hasLikes)
             batch.IncrementCounter(product, Likes, (number * 37 % 101) + 3);
-        await using var upload = new AttachmentUpload(database);
+        await using var upload = database.BeginUpload();
         if (!hasPicture && number <= Pictures)
         {
             await upload.WriteAsync(Encoding.UTF8.GetBytes(Draw(number)), cancellationToken);

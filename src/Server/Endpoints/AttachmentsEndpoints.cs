@@ -63,7 +63,7 @@ internal static class AttachmentsEndpoints
         if (request.Http.Features.Get<IHttpMaxRequestBodySizeFeature>() is { IsReadOnly: false } limit)
             limit.MaxRequestBodySize = null; // counted as it comes
 
-        var upload = new AttachmentUpload(database);
+        var upload = database.BeginUpload();
         await using (upload.ConfigureAwait(false))
         {
             await ReceiveAsync(request.Http.Request.BodyReader, upload, request.Aborted).ConfigureAwait(false);

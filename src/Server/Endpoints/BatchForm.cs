@@ -113,7 +113,7 @@ internal sealed class BatchForm : IAsyncDisposable
 
     private async Task ReadContentAsync(Stream part, byte[] buffer)
     {
-        var content = new AttachmentUpload(_database);
+        var content = _database.BeginUpload();
         _contents.Add(content);
         for (int read; (read = await part.ReadAsync(buffer, _request.Aborted).ConfigureAwait(false)) > 0;)
         {

@@ -101,7 +101,8 @@ internal static class SecretsEndpoints
         if (!lease.Database.IsEncrypted)
             throw NotEncrypted(lease.Database);
 
-        await OperationsEndpoints.WriteStartedAsync(request, KeyRotation.Start(request.Server, request.Server.Operations, lease.Database))
+        await OperationsEndpoints.WriteStartedAsync(
+            request, KeyRotation.Start(request.Server, request.Server.Operations, lease.Database))
             .ConfigureAwait(false);
     }
 

@@ -47,7 +47,8 @@ internal sealed class ChangeByQuery
     /// Runs the query and begins to change in the background; owns <paramref name="command"/> from its return on.
     /// </summary>
     public static async Task<Operation> StartAsync(
-        RequestServices server, ServerOperations operations, Database database, QueryCommand command, QueryRequest request, Settings settings, string startedBy,
+        RequestServices server, ServerOperations operations, Database database, QueryCommand command, QueryRequest request,
+        Settings settings, string startedBy,
         CancellationToken cancellationToken)
     {
         QueryRequest query = request with

@@ -7,7 +7,8 @@ namespace Treepie.Server.Operations;
 /// <summary>
 /// Encrypts a database anew with data keys drawn now, in the background. Killed half way, the database is as readable as before.
 /// </summary>
-internal sealed class KeyRotation(RequestServices server, Operation operation, DatabaseLease lease) : IProgress<EncryptionProgress>
+internal sealed class KeyRotation(RequestServices server, Operation operation, DatabaseLease lease)
+    : IProgress<EncryptionProgress>
 {
     /// <summary>Begins it.</summary>
     public static Operation Start(RequestServices server, ServerOperations operations, Database database)

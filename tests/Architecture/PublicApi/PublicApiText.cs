@@ -27,6 +27,7 @@ internal static class PublicApiText
 
     private static bool IsVisible(Type type) =>
         (type.IsPublic || ((type.IsNestedPublic || type.IsNestedFamily) && IsVisible(type.DeclaringType!))) // a nested type has one
+        && !type.Name.Contains('<', StringComparison.Ordinal) // what the compiler adds for blocks of extensions
         && !type.IsDefined(typeof(CompilerGeneratedAttribute));
 
     private static string KindOf(Type type) => type switch

@@ -1,6 +1,7 @@
 using System.Text;
 using Treepie.Backups;
 using Treepie.BackupTasks;
+using Treepie.Catalogs;
 using Treepie.Destinations;
 using Treepie.Tests.Support;
 using Treepie.Writes;

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text;
 using Treepie.Backups;
 using Treepie.BackupTasks;
+using Treepie.Catalogs;
 using Treepie.Destinations;
 using Treepie.Documents.Tests.Backups;
 using Treepie.Tests.Support;
@@ -183,10 +184,10 @@ public sealed class LogTaskTests : IAsyncDisposable
         Assert.Equal(2 * all.Count, objects.Count);
         Assert.Equal(
             all.Where(point => point.Kind == BackupKind.Log).Select(point => point.Object).Order(),
-            Shop.TaskStore.ListLogs(id, "z").Select(log => log.Object));
+            BackupTaskStore.Of(Shop).ListLogs(id, "z").Select(log => log.Object));
         Assert.Equal(DatabaseText.Of(Shop), await RestoreAsync("a", null));
         await _scheduler.DeleteAsync("shop", id, Cancel);
-        Assert.Empty(Shop.TaskStore.ListLogs(id, "z"));
+        Assert.Empty(BackupTaskStore.Of(Shop).ListLogs(id, "z"));
         Assert.False(Shop.GetLogStatus().IsKept);
     }
 

@@ -102,7 +102,7 @@ internal static class RandomDatabase
             return;
         }
 
-        await using var upload = new AttachmentUpload(database);
+        await using var upload = database.BeginUpload();
         byte[] bytes = new byte[random.Next(12) == 0 ? 2_200_000 : random.Next(3) * 100];
         Array.Fill(bytes, (byte)random.Next(4));
         await upload.WriteAsync(bytes, cancellationToken);

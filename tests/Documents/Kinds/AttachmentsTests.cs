@@ -55,10 +55,10 @@ public sealed class AttachmentsTests : IDisposable
         byte[] content = new byte[3_500_000];
         await using (Database database = Database.Open(_directory.Path))
         {
-            await using (var dropped = new AttachmentUpload(database))
+            await using (var dropped = database.BeginUpload())
                 await dropped.WriteAsync(content, Cancel);
             KindInvariants.Check(database);
-            var refused = new AttachmentUpload(database);
+            var refused = database.BeginUpload();
             await using (refused)
             {
                 await refused.WriteAsync(content, Cancel);
@@ -68,7 +68,7 @@ public sealed class AttachmentsTests : IDisposable
             }
 
             KindInvariants.Check(database);
-            await new AttachmentUpload(database).WriteAsync(content, Cancel); // nobody disposes of it
+            await database.BeginUpload().WriteAsync(content, Cancel); // nobody disposes of it
             using ReadTransaction read = database.Environment.BeginRead();
             Assert.Equal(1, read.FindTree(TreeNames.ContentUploads)!.Count);
         }
@@ -168,7 +168,7 @@ public sealed class AttachmentsTests : IDisposable
 
     private static async Task PutAsync(Database database, string id, string name, byte[] content)
     {
-        await using var upload = new AttachmentUpload(database);
+        await using var upload = database.BeginUpload();
         for (int at = 0; at < content.Length; at += 300_000)
             await upload.WriteAsync(content.AsMemory(at, Math.Min(300_000, content.Length - at)), Cancel);
         await upload.CompleteAsync(Cancel);

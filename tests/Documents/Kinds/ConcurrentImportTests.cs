@@ -68,7 +68,7 @@ public sealed class ConcurrentImportTests : IDisposable
         for (int i = 0; i < Documents; i++)
         {
             await database.WriteAsync(new WriteBatch().Put($"{prefix}{i}", "{}"u8.ToArray()), Cancel);
-            await using var upload = new AttachmentUpload(database);
+            await using var upload = database.BeginUpload();
             await upload.WriteAsync(Content(seed, i), Cancel);
             await upload.CompleteAsync(Cancel);
             await database.WriteAsync(new WriteBatch().PutAttachment($"{prefix}{i}", "a", "text/plain", upload), Cancel);

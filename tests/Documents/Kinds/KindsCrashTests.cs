@@ -220,7 +220,7 @@ public sealed class KindsCrashTests : IDisposable
 
     private static async Task AttachAsync(Database database, string id, string name, string text)
     {
-        await using var upload = new AttachmentUpload(database);
+        await using var upload = database.BeginUpload();
         await upload.WriteAsync(Encoding.UTF8.GetBytes(text), Cancel);
         await upload.CompleteAsync(Cancel);
         using var batch = new WriteBatch(database.Options);

@@ -4,14 +4,14 @@ using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 using TreeNames = Treepie.Store.TreeNames;
 
-namespace Treepie.Backups;
+namespace Treepie.Archiving;
 
 /// <summary>
 /// The log of a database, kept for whoever archives it. Tasks have their places in it durably, with their state; others
-/// (<see cref="BackupOptions.LogReader"/>) until the database is closed. What the slowest of them has not archived is kept,
+/// (<c>BackupOptions.LogReader</c>) until the database is closed. What the slowest of them has not archived is kept,
 /// within the budget: the largest that was asked for. Beyond, the slowest finds a gap, and only he. Thread-safe.
 /// </summary>
-internal sealed class DatabaseLog(StorageEnvironment environment, Func<IReadOnlyList<LogNeed>> needsOfTasks)
+internal sealed class DatabaseLog(StorageEnvironment environment, string directory)
 {
     private readonly Lock _lock = new();
     private readonly Dictionary<string, long> _places = new(StringComparer.Ordinal);
@@ -89,8 +89,7 @@ internal sealed class DatabaseLog(StorageEnvironment environment, Func<IReadOnly
     /// <summary>Lets go of what all have archived.</summary>
     public void Release()
     {
-        // those only
-        var reached = needsOfTasks()
+        var reached = LogNeed.OfTasks(environment, directory)
             .Where(static need => need.Reached is not null)
             .Select(static need => need.Reached ?? 0)
             .ToList();
@@ -102,7 +101,7 @@ internal sealed class DatabaseLog(StorageEnvironment environment, Func<IReadOnly
 
     private long Budget()
     {
-        long wanted = needsOfTasks().Select(static need => need.BudgetBytes).DefaultIfEmpty(0).Max();
+        long wanted = LogNeed.OfTasks(environment, directory).Select(static need => need.BudgetBytes).DefaultIfEmpty(0).Max();
         using ReadTransaction read = environment.BeginRead();
         return read.FindTree(TreeNames.Meta) is { } meta
             && meta.TryGet(TreeNames.MetaLogBudget, out ReadOnlySpan<byte> value)
@@ -124,8 +123,3 @@ internal sealed class DatabaseLog(StorageEnvironment environment, Func<IReadOnly
         }
     }
 }
-
-/// <summary>What a task needs of the log.</summary>
-/// <param name="Reached">Commit up to which it has archived it; null before its first backup.</param>
-/// <param name="BudgetBytes">Most bytes that may wait for it.</param>
-internal sealed record LogNeed(long? Reached, long BudgetBytes);

@@ -1,4 +1,4 @@
-namespace Treepie.Backups;
+namespace Treepie.Archiving;
 
 /// <summary>What of a database's log waits to be archived.</summary>
 /// <param name="IsKept">Whether it is kept at all.</param>
