@@ -4,6 +4,7 @@ using Treepie.Archiving;
 using Treepie.Encryption;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Directories;
 using Treepie.Kinds;
 using Treepie.Lifecycle;
 using Treepie.Queries;

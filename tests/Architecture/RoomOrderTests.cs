@@ -2,11 +2,13 @@ namespace Treepie.Architecture.Tests;
 
 /// <summary>
 /// Inside a project every folder is a room with a rank, and code refers only to rooms listed before its own or to its own.
-/// The project's root holds the front door, which may use every room, and the options, results and errors, which every room may
-/// use.
+/// The project's root holds the doors, which have the rank of the highest room they use, and the options, results and errors,
+/// which use no room and may be used from every room.
 /// </summary>
 public sealed class RoomOrderTests
 {
+    private const char InnerMark = '/';
+
     /// <summary>Rooms from the ground up. A room that stands in no list fails the test: give it its place.</summary>
     public static TheoryData<string, string[]> Rooms => new()
     {
@@ -60,8 +62,8 @@ public sealed class RoomOrderTests
     }
 
     /// <summary>
-    /// What lies in the root and uses a room has that room's place: a room may use it only from there on. What uses no room
-    /// (options, results, errors) may be used from everywhere. So no room knows a door that leads to it or past it.
+    /// What lies in the root and uses a room has that room's rank; a room may use it only from there on. So no room knows a door
+    /// that leads past it.
     /// </summary>
     [Theory]
     [MemberData(nameof(Rooms))]
@@ -105,6 +107,56 @@ public sealed class RoomOrderTests
     {
         HashSet<string> there = [.. TypeReferences.Within(assembly).Select(reference => RoomOf(assembly, reference.From))];
         Assert.Empty(rooms.Except(there));
+    }
+
+    /// <summary>
+    /// A room may have rooms inside it, one level deep. What lies in the room itself is its doors, options and results, as in a
+    /// project; no way leads from an inner room out through them, or through other inner rooms, and back.
+    /// </summary>
+    [Theory]
+    [MemberData(nameof(Rooms))]
+    public void No_circle_leads_through_an_inner_room(string assembly, string[] rooms)
+    {
+        var uses = new Dictionary<string, SortedSet<string>>(StringComparer.Ordinal);
+        foreach ((string from, string to) in TypeReferences.Within(assembly))
+        {
+            string room = RoomOf(assembly, from), user = PartOf(assembly, from), used = PartOf(assembly, to);
+            if (!rooms.Contains(room) || room != RoomOf(assembly, to) || user == used)
+                continue;
+            if (!uses.TryGetValue(user, out SortedSet<string>? all))
+                uses.Add(user, all = new SortedSet<string>(StringComparer.Ordinal));
+            all.Add(used);
+        }
+
+        var found = new List<string>();
+        foreach (string inner in uses.Keys.Where(part => part.EndsWith(InnerMark)))
+        {
+            var cameFrom = new Dictionary<string, string>(StringComparer.Ordinal);
+            var open = new Queue<string>([inner]);
+            while (open.TryDequeue(out string? part) && !cameFrom.ContainsKey(inner))
+                foreach (string next in uses.GetValueOrDefault(part) ?? [])
+                    if (cameFrom.TryAdd(next, part))
+                        open.Enqueue(next);
+            if (cameFrom.ContainsKey(inner))
+                found.Add(WayBack(cameFrom, inner));
+        }
+
+        Assert.True(found.Count == 0, $"{found.Count} circles:\n" + string.Join("\n", found));
+    }
+
+    /// <summary>The inner room of a type, or the type itself where it lies in none.</summary>
+    private static string PartOf(string assembly, string type)
+    {
+        string[] names = type[assembly.Length..].TrimStart('.').Split('.');
+        return names.Length > 2 ? names[0] + '.' + names[1] + InnerMark : type;
+    }
+
+    private static string WayBack(Dictionary<string, string> cameFrom, string inner)
+    {
+        var way = new List<string> { inner };
+        for (string part = cameFrom[inner]; part != inner; part = cameFrom[part])
+            way.Insert(0, part);
+        return inner + " → " + string.Join(" → ", way);
     }
 
     private static string RoomOf(string assembly, string type)

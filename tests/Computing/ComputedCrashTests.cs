@@ -4,7 +4,7 @@ using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Indexes.Computed;
 using Treepie.Indexes.Definitions;
-using Treepie.Indexes.Fields;
+using Treepie.Indexes.Extraction;
 using Treepie.Indexing;
 using Treepie.Indexing.Queries;
 using Treepie.Storage;

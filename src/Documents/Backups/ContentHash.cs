@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Text;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Directories;
 using Treepie.Indexes.Grouping;
 using Treepie.Storage.Backups;
 

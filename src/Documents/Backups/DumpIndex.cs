@@ -2,6 +2,7 @@ using System.Runtime.InteropServices;
 using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Directories;
 using Treepie.Indexes.Grouping;
 
 namespace Treepie.Backups;

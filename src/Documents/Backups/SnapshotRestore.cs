@@ -1,5 +1,5 @@
 using System.Runtime.ExceptionServices;
-using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Directories;
 using Treepie.Storage;
 using Treepie.Storage.Backups;
 using Treepie.Store;

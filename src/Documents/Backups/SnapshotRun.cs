@@ -1,6 +1,7 @@
 using System.Text;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Directories;
 using Treepie.Storage;
 using Treepie.Storage.Backups;
 using Treepie.Storage.Transactions;

@@ -1,9 +1,11 @@
 using System.Diagnostics.CodeAnalysis;
 using Treepie.Indexes.Computed;
 using Treepie.Indexes.Definitions;
-using Treepie.Indexes.Fields;
+using Treepie.Indexes.Directories;
+using Treepie.Indexes.Extraction;
 using Treepie.Indexes.Outputs;
 using Treepie.Indexes.Reducing;
+using Treepie.Indexes.States;
 using Treepie.Indexing;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Schema;

@@ -1,4 +1,3 @@
-using Treepie.Indexes.Outputs;
 using Treepie.Indexing;
 using Treepie.Indexing.Schema;
 using Treepie.Store;

@@ -1,6 +1,6 @@
 using System.Security.Cryptography;
 using System.Text;
-using Treepie.Indexes.Fields;
+using Treepie.Indexes.Extraction;
 using Treepie.Indexing;
 using Treepie.Store;
 

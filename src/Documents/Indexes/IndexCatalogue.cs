@@ -1,7 +1,7 @@
 using Treepie.Encryption;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Directories;
 using Treepie.Indexes.Grouping;
-using Treepie.Indexes.Outputs;
 using Treepie.Indexing;
 using Treepie.Storage;
 using Treepie.Store;

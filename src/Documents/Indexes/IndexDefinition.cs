@@ -1,6 +1,3 @@
-using System.Text.Json;
-using Treepie.Indexes.Definitions;
-
 namespace Treepie.Indexes;
 
 /// <summary>
@@ -74,43 +71,4 @@ public sealed record IndexDefinition
     /// collections and the names of the fields, and <see cref="Fields"/> the options.
     /// </summary>
     public bool Computes { get; init; }
-
-    /// <summary>
-    /// Reads a definition in JSON:
-    /// <c>{"Name":"Orders/ByCity","Collections":["Orders"],"Fields":{"City":{"Path":"ShipTo.City"}}}</c>, or with <c>Maps</c> in
-    /// C# or JavaScript.
-    /// </summary>
-    /// <exception cref="InvalidIndexDefinitionException">It asks for what cannot be run, or is not a definition.</exception>
-    public static IndexDefinition FromJson(JsonElement json)
-    {
-        try
-        {
-            return WireDefinition.Read(json);
-        }
-        catch (InvalidOperationException error)
-        {
-            throw new InvalidIndexDefinitionException("", "Name", $"a text in it is not valid UTF-8: {error.Message}");
-        }
-    }
-
-    /// <summary>Writes it as <see cref="FromJson"/> reads it.</summary>
-    public void WriteTo(Utf8JsonWriter json)
-    {
-        ArgumentNullException.ThrowIfNull(json);
-        IndexDefinitionJson.Write(json, this);
-    }
-
-    /// <summary>Whether another definition makes the same index, in whichever words.</summary>
-    public bool IsSameAs(IndexDefinition other)
-    {
-        ArgumentNullException.ThrowIfNull(other);
-        return Computes == other.Computes
-            && IndexDefinitionJson.Write(WithoutWords(this))
-                .AsSpan()
-                .SequenceEqual(IndexDefinitionJson.Write(WithoutWords(other)));
-    }
-
-    /// <summary>Maps that only name paths are words for what the fields say.</summary>
-    private static IndexDefinition WithoutWords(IndexDefinition definition) =>
-        definition.Computes ? definition : definition with { Maps = [] };
 }

@@ -3,6 +3,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Runtime.InteropServices;
 using System.Text;
 using Treepie.Indexing.Analysis;
+using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Queries;

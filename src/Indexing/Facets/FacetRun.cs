@@ -5,7 +5,6 @@ using Treepie.Indexing.Columns;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Compiling;
-using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;

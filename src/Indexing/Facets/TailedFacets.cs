@@ -1,5 +1,6 @@
 using System.Runtime.InteropServices;
 using System.Text;
+using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Searching;

@@ -1,5 +1,4 @@
 using Treepie.Indexing.Catalogue;
-using Treepie.Indexing.Matching.Views;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Schema;

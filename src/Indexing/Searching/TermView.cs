@@ -2,6 +2,7 @@ using System.Text;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
+using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Matching.Phrases;
 using Treepie.Indexing.Matching.Views;

@@ -2,7 +2,6 @@ using System.Text;
 using Treepie.Indexing.Automata;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Compiling;
-using Treepie.Indexing.Matching.Views;
 
 namespace Treepie.Indexing.Suggestions;
 

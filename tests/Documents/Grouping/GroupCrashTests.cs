@@ -1,9 +1,11 @@
 using System.Globalization;
 using System.Text;
 using Treepie.Computations;
+using Treepie.Indexes.Extraction;
 using Treepie.Indexes.Fields;
 using Treepie.Indexes.Grouping;
 using Treepie.Indexes.Reducing;
+using Treepie.Indexes.States;
 using Treepie.Indexing;
 using Treepie.Indexing.Queries;
 using Treepie.Storage;

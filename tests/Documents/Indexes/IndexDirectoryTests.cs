@@ -1,4 +1,5 @@
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Directories;
 using Treepie.Tests.Support;
 
 namespace Treepie.Documents.Tests.Indexes;

@@ -208,7 +208,7 @@ public sealed class PathMapTests
             ? text
             : JsonSerializer.Serialize(new Dictionary<string, object> { ["Name"] = "X", ["Maps"] = new[] { text } });
         using JsonDocument document = JsonDocument.Parse(json);
-        return Treepie.Indexes.Definitions.ComputedDefinition.Compile(
+        return Treepie.Indexes.ComputedDefinition.Compile(
             IndexDefinition.FromJson(document.RootElement), engine: null).Definition;
     }
 }

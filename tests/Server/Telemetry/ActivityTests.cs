@@ -36,7 +36,8 @@ public sealed class ActivityTests
         Assert.InRange(writes, Math.Max(1, written / 2), written);
         Assert.InRange(queries, Math.Max(1, searched / 2), searched);
         Assert.InRange(activity.GetProperty("Seconds").GetDouble(), 1.9, 60);
-        Assert.InRange(activity.GetProperty("Requests").GetProperty("Begun").GetInt64(), writes + queries, written + searched + 3);
+        long begun = activity.GetProperty("Requests").GetProperty("Begun").GetInt64();
+        Assert.InRange(begun, writes + queries - 2, written + searched + 3); // what ends in them may have begun before
         Assert.Equal(0, activity.GetProperty("Requests").GetProperty("Failed").GetInt64());
         Assert.Equal(2, activity.GetProperty("DatabaseCount").GetInt64());
 

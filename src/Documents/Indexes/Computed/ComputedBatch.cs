@@ -1,5 +1,5 @@
 using Treepie.Computations;
-using Treepie.Indexes.Reducing;
+using Treepie.Indexes.States;
 using Treepie.Indexing;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;

@@ -1,6 +1,7 @@
 using Treepie.Computations;
+using Treepie.Indexes.Extraction;
 using Treepie.Indexes.Fields;
-using Treepie.Indexes.Reducing;
+using Treepie.Indexes.States;
 using Treepie.Indexing;
 using Treepie.Store;
 

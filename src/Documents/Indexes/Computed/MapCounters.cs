@@ -1,6 +1,6 @@
 using System.Buffers.Binary;
 using System.Text;
-using Treepie.Indexes.Reducing;
+using Treepie.Indexes.States;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 

@@ -1,5 +1,5 @@
 using System.Buffers.Binary;
-using Treepie.Indexes.Reducing;
+using Treepie.Indexes.States;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 

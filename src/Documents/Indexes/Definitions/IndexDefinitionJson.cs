@@ -21,6 +21,10 @@ internal static class IndexDefinitionJson
 
     private static readonly JsonWriterOptions s_options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
+    /// <summary>Whether two definitions make the same index, in whichever words.</summary>
+    public static bool AreSame(IndexDefinition one, IndexDefinition other) =>
+        one.Computes == other.Computes && Write(WithoutWords(one)).AsSpan().SequenceEqual(Write(WithoutWords(other)));
+
     public static byte[] Write(IndexDefinition definition)
     {
         var buffer = new ArrayBufferWriter<byte>();
@@ -160,6 +164,10 @@ internal static class IndexDefinitionJson
             Fields = fields
         };
     }
+
+    /// <summary>Maps that only name paths are words for what the fields say.</summary>
+    private static IndexDefinition WithoutWords(IndexDefinition definition) =>
+        definition.Computes ? definition : definition with { Maps = [] };
 
     private static void WriteText(Utf8JsonWriter json, string name, string? text)
     {

@@ -1,5 +1,4 @@
 using Treepie.Computations;
-using Treepie.Indexes.Outputs;
 using Treepie.Indexing.Schema;
 using Treepie.Store;
 

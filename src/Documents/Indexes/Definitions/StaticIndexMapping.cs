@@ -1,5 +1,4 @@
 using Treepie.Computations;
-using Treepie.Indexes.Outputs;
 using Treepie.Indexing.Schema;
 
 namespace Treepie.Indexes.Definitions;
@@ -109,7 +108,7 @@ internal sealed class StaticIndexMapping : IndexMapping
     }
 
     public override bool IsSameAs(IndexMapping other) =>
-        other is StaticIndexMapping mapping && mapping.Definition.IsSameAs(Definition);
+        other is StaticIndexMapping mapping && IndexDefinitionJson.AreSame(mapping.Definition, Definition);
 
     /// <summary>The only path of a field; null for a point, which has two.</summary>
     private static string? PathOf(IndexFieldDefinition field) => field.Spatial switch

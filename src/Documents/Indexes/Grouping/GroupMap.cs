@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 using System.Text.Json;
 using Treepie.Computations;
 using Treepie.Indexes.Fields;
-using Treepie.Indexes.Reducing;
+using Treepie.Indexes.States;
 using Treepie.Store;
 
 namespace Treepie.Indexes.Grouping;

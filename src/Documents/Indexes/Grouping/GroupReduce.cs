@@ -2,7 +2,7 @@ using System.Buffers;
 using System.Text;
 using System.Text.Json;
 using Treepie.Computations;
-using Treepie.Indexes.Reducing;
+using Treepie.Indexes.States;
 using Treepie.Json;
 
 namespace Treepie.Indexes.Grouping;

@@ -1,5 +1,6 @@
 using System.Text;
-using Treepie.Indexes.Reducing;
+using Treepie.Indexes.Definitions;
+using Treepie.Indexes.States;
 
 namespace Treepie.Indexes.Outputs;
 

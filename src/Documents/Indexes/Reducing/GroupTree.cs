@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using System.Diagnostics;
 using System.Runtime.InteropServices;
 using Treepie.Computations;
+using Treepie.Indexes.States;
 
 namespace Treepie.Indexes.Reducing;
 

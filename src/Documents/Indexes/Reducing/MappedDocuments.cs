@@ -1,3 +1,5 @@
+using Treepie.Indexes.States;
+
 namespace Treepie.Indexes.Reducing;
 
 /// <summary>Mapped changes of documents, of each the last. Not thread-safe.</summary>

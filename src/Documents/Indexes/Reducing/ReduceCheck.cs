@@ -3,6 +3,7 @@ using System.Text.Json;
 using Treepie.Computations;
 using Treepie.Indexes.Computed;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.States;
 using Treepie.Store;
 
 namespace Treepie.Indexes.Reducing;

@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Security.Cryptography;
 using System.Text.Json;
+using Treepie.Indexes.States;
 
 namespace Treepie.Indexes.Reducing;
 

@@ -1,3 +1,4 @@
+using Treepie.Indexes.States;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 

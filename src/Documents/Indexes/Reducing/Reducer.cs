@@ -2,8 +2,10 @@ using System.Buffers.Binary;
 using System.Security.Cryptography;
 using System.Text;
 using Treepie.Computations;
+using Treepie.Indexes.Extraction;
 using Treepie.Indexes.Fields;
 using Treepie.Indexes.Outputs;
+using Treepie.Indexes.States;
 using Treepie.Indexing;
 
 namespace Treepie.Indexes.Reducing;

@@ -1,5 +1,6 @@
 using Treepie.Indexes.Computed;
 using Treepie.Indexes.Outputs;
+using Treepie.Indexes.States;
 using Treepie.Indexing;
 
 namespace Treepie.Indexes.Reducing;

@@ -23,7 +23,7 @@ internal sealed class BesideBinder(RqlQuery query, QueryParameters parameters, F
     /// <summary>A call in SELECT as a field; null where it is none of these.</summary>
     public ProjectedField? TrySelect(AliasedExpression item)
     {
-        if (TimeSeriesBinder.Find(query, item.Value) is { } series)
+        if (query.TimeSeriesOf(item.Value) is { } series)
             return new TimeSeriesBinder(query, parameters, fields).Bind(item, series);
         if (item.Value is not MethodExpression method)
             return null;

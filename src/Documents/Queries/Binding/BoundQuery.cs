@@ -2,7 +2,6 @@ using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
 using Treepie.Indexes.Grouping;
 using Treepie.Indexing.Queries;
-using Treepie.Queries.Notes;
 using Treepie.Queries.Projecting;
 using Treepie.Queries.Scripts;
 

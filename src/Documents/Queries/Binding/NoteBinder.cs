@@ -3,7 +3,6 @@ using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
 using Treepie.Indexing.Highlighting;
 using Treepie.Indexing.Queries;
-using Treepie.Queries.Notes;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 

@@ -18,10 +18,6 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
         new("Max", SeriesFunction.Max), new("Sum", SeriesFunction.Sum), new("Average", SeriesFunction.Average),
     ];
 
-    /// <summary>The time series that an item of SELECT means; null where it means something else.</summary>
-    public static TimeSeriesExpression? Find(RqlQuery query, Expression value) =>
-        value as TimeSeriesExpression ?? (value is MethodExpression call ? Declared(query, call)?.Series : null);
-
     /// <summary>A time series as a field of the result.</summary>
     public ProjectedField Bind(AliasedExpression item, TimeSeriesExpression series)
     {
@@ -52,9 +48,6 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
             item.Alias ?? call?.Name ?? "timeseries", new SelectedTimeSeries(new BesideOwner(owner), bound));
     }
 
-    private static Declaration? Declared(RqlQuery query, MethodExpression call) =>
-        query.Declarations.FirstOrDefault(one => one.IsTimeSeries && one.Name == call.Name);
-
     /// <summary>Whose series it is (null: the result's), and its name.</summary>
     private (FieldPath? Owner, string Name) Source(TimeSeriesExpression series, MethodExpression? call)
     {
@@ -66,7 +59,7 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
             rest = string.Join('.', path.Segments.Skip(1).Select(static segment => segment.Name));
         if (path.Segments.Count == 1)
             return (null, root);
-        if (call is not null && Declared(query, call) is { } declared)
+        if (call is not null && query.DeclaredTimeSeries(call) is { } declared)
             root = Argument(declared, call, root) ?? root;
         if (root == query.From.Alias)
             return (null, rest);

@@ -1,5 +1,6 @@
 using System.Buffers;
 using System.Text;
+using Treepie.Indexes.Extraction;
 using Treepie.Indexes.Fields;
 using Treepie.Indexing;
 using Treepie.Json;

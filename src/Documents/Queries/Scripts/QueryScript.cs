@@ -1,7 +1,6 @@
 using System.Globalization;
 using System.Text;
 using Treepie.Computations;
-using Treepie.Queries.Binding;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
@@ -51,7 +50,7 @@ internal sealed record QueryScript(Script Script, bool Filters, bool Selects)
                     && query.Declarations.Any(one => one.Name == method.Name && !one.IsTimeSeries))
             || (query.Load.Count > 0
                 && select.Items.Count > 0
-                && !select.Items.Any(item => TimeSeriesBinder.Find(query, item.Value) is not null)));
+                && !select.Items.Any(item => query.TimeSeriesOf(item.Value) is not null)));
 
     private static ScriptFunction Select(RqlQuery query, ExpressionText expressions, string prologue)
     {

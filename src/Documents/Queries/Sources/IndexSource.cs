@@ -1,6 +1,6 @@
 using Treepie.Indexes;
 using Treepie.Indexes.Computed;
-using Treepie.Indexes.Fields;
+using Treepie.Indexes.Extraction;
 using Treepie.Indexing;
 using Treepie.Indexing.Spatial;
 using Treepie.Store;

@@ -41,4 +41,14 @@ internal sealed record RqlQuery
     public RqlQuery WithoutUpdate() => Filter is null
         ? this with { Update = null, Declarations = [], Load = [] }
         : this with { Update = null };
+
+    /// <summary>
+    /// The time series that an item of SELECT means, written there or declared; null where it means something else.
+    /// </summary>
+    public TimeSeriesExpression? TimeSeriesOf(Expression value) =>
+        value as TimeSeriesExpression ?? (value is MethodExpression call ? DeclaredTimeSeries(call)?.Series : null);
+
+    /// <summary>The declared time series that is called; null where something else is.</summary>
+    public Declaration? DeclaredTimeSeries(MethodExpression call) =>
+        Declarations.FirstOrDefault(one => one.IsTimeSeries && one.Name == call.Name);
 }

@@ -199,7 +199,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     /// <param name="beside">The conditions beside it.</param>
     internal NearestOperator Late(IndexQuery search, Operator? filter, IReadOnlyList<IndexQuery> beside) => search switch
     {
-        _ when context.Combined is { } combined => combined.Nearest(context, search, beside),
+        _ when context.Combined is { } combined => new CombinedSearch(combined).Nearest(context, search, beside),
         VectorQuery vector => new VectorCompiler(context).Compile(vector, filter),
         _ => new FusionCompiler(context, beside).Compile((FusionQuery)search, filter),
     };

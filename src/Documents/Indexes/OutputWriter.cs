@@ -1,11 +1,14 @@
 using System.Text;
+using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Outputs;
 using Treepie.Indexes.Reducing;
+using Treepie.Indexes.States;
 using Treepie.Indexing;
 using Treepie.Storage.Trees;
 using Treepie.Store;
 using Treepie.Writes;
 
-namespace Treepie.Indexes.Outputs;
+namespace Treepie.Indexes;
 
 /// <summary>
 /// Brings the documents that an index writes in line with its groups. Each is written with the change vector that was compared,

@@ -1,6 +1,6 @@
 using Treepie.Indexing.Terms;
 
-namespace Treepie.Indexing.Matching.Compiling;
+namespace Treepie.Indexing.Matching;
 
 /// <summary>The keys of a dictionary between two bounds.</summary>
 /// <param name="Dictionary">Its name.</param>

@@ -1,10 +1,11 @@
 using System.Globalization;
 using System.Security.Cryptography;
 using System.Text;
+using Treepie.Indexes.Definitions;
 using Treepie.Storage;
 using Treepie.Storage.Files;
 
-namespace Treepie.Indexes.Definitions;
+namespace Treepie.Indexes.Directories;
 
 /// <summary>
 /// Where an index lies: a directory of its own with <c>definition.json</c> and its store. The definition is written last when an

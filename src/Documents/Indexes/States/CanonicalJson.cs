@@ -5,7 +5,7 @@ using System.Text;
 using System.Text.Json;
 using Treepie.Json;
 
-namespace Treepie.Indexes.Reducing;
+namespace Treepie.Indexes.States;
 
 /// <summary>
 /// One spelling for each JSON value, so that equal values have equal bytes: no blanks, strings without needless escapes, and

@@ -3,7 +3,7 @@ using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Terms;
 
-namespace Treepie.Indexing.Matching.Views;
+namespace Treepie.Indexing.Matching;
 
 /// <summary>Finds entries in the dictionary of keys.</summary>
 internal static class KeyLookup

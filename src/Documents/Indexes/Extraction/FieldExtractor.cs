@@ -2,12 +2,13 @@ using System.Buffers;
 using System.Globalization;
 using System.Text.Json;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Fields;
 using Treepie.Indexing;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Spatial;
 using Treepie.Store;
 
-namespace Treepie.Indexes.Fields;
+namespace Treepie.Indexes.Extraction;
 
 /// <summary>
 /// Turns a document into the values of an index's fields, in one pass over its JSON and without an object per value. What becomes

@@ -1,7 +1,6 @@
 using System.Text;
-using Treepie.Indexes.Definitions;
 
-namespace Treepie.Indexes.Outputs;
+namespace Treepie.Indexes.Definitions;
 
 /// <summary>Where an index writes the results of its groups as documents.</summary>
 /// <param name="Collection">Their collection, which begins their ids.</param>

@@ -3,7 +3,7 @@ using System.Globalization;
 using System.Numerics;
 using System.Text;
 
-namespace Treepie.Indexes.Reducing;
+namespace Treepie.Indexes.States;
 
 /// <summary>
 /// A sum of numbers as JSON spells them: each is a whole number times a power of ten, so nothing is rounded, and the sum is the

@@ -1,8 +1,9 @@
 using System.Text;
+using Treepie.Indexes.Definitions;
 using Treepie.Storage;
 using TreeNames = Treepie.Store.TreeNames;
 
-namespace Treepie.Indexes.Definitions;
+namespace Treepie.Indexes.Directories;
 
 /// <summary>
 /// What tells the directories of an encrypted database's indexes apart, kept where nobody can read it: the definitions lie in a

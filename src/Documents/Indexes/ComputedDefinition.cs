@@ -1,11 +1,11 @@
 using Treepie.Computations;
 using Treepie.Indexes.Computed;
+using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
-using Treepie.Indexes.Outputs;
 using Treepie.Indexes.Reducing;
 using Treepie.Store;
 
-namespace Treepie.Indexes.Definitions;
+namespace Treepie.Indexes;
 
 /// <summary>
 /// Compiles the texts of a definition that computes, and completes it with the collections and fields that they name.

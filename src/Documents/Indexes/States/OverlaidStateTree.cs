@@ -1,6 +1,6 @@
 using Treepie.Storage.Trees;
 
-namespace Treepie.Indexes.Reducing;
+namespace Treepie.Indexes.States;
 
 /// <summary>
 /// A part of the state as a reader sees it, with changes over it that are kept in memory alone: for one answer that is never

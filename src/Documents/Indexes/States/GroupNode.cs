@@ -1,7 +1,7 @@
 using System.Buffers.Binary;
 using System.Text;
 
-namespace Treepie.Indexes.Reducing;
+namespace Treepie.Indexes.States;
 
 /// <summary>
 /// A node of the tree of partial results of a group: what the mapped results below it are reduced to. The root has the result of

@@ -1,7 +1,7 @@
 using Treepie.Indexes.Fields;
 using Treepie.Indexing.Highlighting;
 
-namespace Treepie.Queries.Notes;
+namespace Treepie.Queries;
 
 /// <summary>A field in whose texts found words are to be marked.</summary>
 /// <param name="Name">Name of the field in the answer.</param>

@@ -1,10 +1,11 @@
 using System.Buffers;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Fields;
 using Treepie.Indexing;
 using Treepie.Json;
 using Treepie.Store;
 
-namespace Treepie.Indexes.Fields;
+namespace Treepie.Indexes.Extraction;
 
 /// <summary>
 /// Keeps the values that queries are to have without reading documents: as JSON, as they stand in the document, under the number

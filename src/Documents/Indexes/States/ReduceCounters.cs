@@ -1,4 +1,4 @@
-namespace Treepie.Indexes.Reducing;
+namespace Treepie.Indexes.States;
 
 /// <summary>What reducing has taken since an index was opened. Written by the thread that reduces, read by any.</summary>
 internal sealed class ReduceCounters

@@ -3,7 +3,7 @@ using System.Text;
 using System.Text.Json;
 using Treepie.Store;
 
-namespace Treepie.Indexes.Outputs;
+namespace Treepie.Indexes.Definitions;
 
 /// <summary>
 /// The ids of documents that refer to outputs: text with fields of the output in it, each with a format if that is wanted, as in

@@ -1,8 +1,9 @@
 using System.Buffers;
 using System.Text.Json;
+using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Grouping;
 
-namespace Treepie.Indexes.Definitions;
+namespace Treepie.Indexes.Directories;
 
 /// <summary>A definition as JSON, as it lies in <c>definition.json</c>, or in the tree of an encrypted database.</summary>
 internal static class DefinitionJson

@@ -2,7 +2,7 @@ using Treepie.Indexing.Postings;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Terms;
 
-namespace Treepie.Indexing.Matching.Compiling;
+namespace Treepie.Indexing.Matching;
 
 /// <summary>
 /// What is between two bounds of a dictionary, without reading any list: blocks of terms say how many entries they have, and only

@@ -1,4 +1,4 @@
-namespace Treepie.Indexes.Reducing;
+namespace Treepie.Indexes.States;
 
 /// <summary>Keys are equal when their bytes are.</summary>
 internal sealed class KeyEquality : IEqualityComparer<byte[]>

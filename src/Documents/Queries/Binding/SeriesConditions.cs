@@ -3,11 +3,11 @@ using System.Text;
 using System.Text.Json;
 using Treepie.Indexes.Fields;
 using Treepie.Indexing.Queries;
-using Treepie.Queries.Binding;
+using Treepie.Queries.TimeSeries;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
-namespace Treepie.Queries.TimeSeries;
+namespace Treepie.Queries.Binding;
 
 /// <summary>
 /// Conditions on entries as functions: of <c>Value</c>, <c>Values[n]</c>, <c>Tag</c>, <c>Timestamp</c> and fields of the document

@@ -1,4 +1,4 @@
-namespace Treepie.Indexes.Reducing;
+namespace Treepie.Indexes.States;
 
 /// <summary>
 /// A part of the state of a reduce: ordered keys with values. Spans live until the next change. Not thread-safe.

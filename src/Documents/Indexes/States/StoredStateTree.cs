@@ -1,6 +1,6 @@
 using Treepie.Storage.Trees;
 
-namespace Treepie.Indexes.Reducing;
+namespace Treepie.Indexes.States;
 
 /// <summary>A part of the state as it lies in the index's store, within a write transaction.</summary>
 internal sealed class StoredStateTree(Tree tree) : StateTree

@@ -1,7 +1,7 @@
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Schema;
 
-namespace Treepie.Indexing.Matching.Views;
+namespace Treepie.Indexing.Matching;
 
 /// <summary>Reads the numbers of a field by entry.</summary>
 internal sealed class NumberReader
