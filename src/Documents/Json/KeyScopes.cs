@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Security.Cryptography;
 
 namespace Treepie.Json;
 
@@ -13,8 +12,9 @@ internal sealed class KeyScopes
     private const int InitialEntries = 64;
     private const int KeptEntries = 64 * 1024;
 
-    // Drawn once per process, so that nobody can prepare keys which all fall into one chain. Results never depend on it.
-    private static readonly ulong HashSeed = BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(8));
+    // From the seed that the runtime draws for each process, so that nobody can prepare keys which all fall into one chain.
+    // Results never depend on it.
+    private readonly ulong _seed = (ulong)(uint)HashCode.Combine(1) << 32 | (uint)HashCode.Combine(2);
 
     private Entry[] _entries = new Entry[InitialEntries];
     // index of an entry plus one; 0: empty. A power of two, never fewer than entries
@@ -128,9 +128,9 @@ internal sealed class KeyScopes
         }
     }
 
-    private static uint Hash(ReadOnlySpan<byte> key, int depth)
+    private uint Hash(ReadOnlySpan<byte> key, int depth)
     {
-        ulong hash = HashSeed ^ ((ulong)depth << 32) ^ (uint)key.Length;
+        ulong hash = _seed ^ ((ulong)depth << 32) ^ (uint)key.Length;
         for (; key.Length >= sizeof(ulong); key = key[sizeof(ulong)..])
             hash = Mix(hash ^ BinaryPrimitives.ReadUInt64LittleEndian(key));
 

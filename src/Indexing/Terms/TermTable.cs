@@ -1,7 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
 using System.Numerics;
-using System.Security.Cryptography;
 using Treepie.Indexing.Kernels;
 using Treepie.Storage.Maps;
 
@@ -26,8 +25,10 @@ internal sealed class TermTable
 
     private const int FirstBuckets = 64, FirstTerms = 32, FirstOccurrences = 64;
 
-    /// <summary>Random for each process, so that nobody can craft a document whose terms all collide.</summary>
-    private static readonly ulong s_seed = BinaryPrimitives.ReadUInt64LittleEndian(RandomNumberGenerator.GetBytes(sizeof(ulong)));
+    /// <summary>
+    /// From the seed that the runtime draws for each process, so that nobody can craft a document whose terms all collide.
+    /// </summary>
+    private readonly ulong seed = (uint)HashCode.Combine(nameof(TermTable));
 
     private readonly ByteArena arena = new();
     private readonly TermOccurrences grouped = new();
@@ -189,10 +190,10 @@ internal sealed class TermTable
         }
     }
 
-    /// <summary>The hash of a term in this process.</summary>
-    public static uint Hash(ReadOnlySpan<byte> term)
+    /// <summary>The hash of a term in this process, the same in every table.</summary>
+    public uint Hash(ReadOnlySpan<byte> term)
     {
-        ulong hash = MapHash.Compute(term, s_seed);
+        ulong hash = MapHash.Compute(term, seed);
         return (uint)(hash ^ (hash >> 32));
     }
 

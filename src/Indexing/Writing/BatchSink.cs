@@ -61,9 +61,10 @@ internal sealed class BatchSink(IndexBatch batch) : TokenSink
 
     private protected override void Accept(ReadOnlySpan<byte> form, int position, int start, int end)
     {
-        uint hash = TermTable.Hash(form);
+        TermTable terms = target!.Terms; // Begin sets it
+        uint hash = terms.Hash(form);
         Debug.Assert(pendingCount < MaxPending, "a full group is added at once");
-        target!.Terms.Prefetch(hash); // Begin sets it
+        terms.Prefetch(hash);
         pending[pendingCount++] = new PendingTerm(forms.Add(form), form.Length, hash, position);
         Count++;
         if (pendingCount == MaxPending)
