@@ -9,12 +9,12 @@ namespace Treepie.Bench.Measuring;
 /// <summary>A database of a server, asked as clients ask.</summary>
 internal sealed class HttpDatabase(HttpClient client, string name)
 {
-    private static readonly MediaTypeHeaderValue Json = new("application/json");
+    private static readonly MediaTypeHeaderValue _json = new("application/json");
 
     /// <summary>Creates it.</summary>
     public async Task CreateAsync(CancellationToken cancellationToken)
     {
-        using var body = new StringContent($$"""{"DatabaseName":"{{name}}"}""", Json);
+        using var body = new StringContent($$"""{"DatabaseName":"{{name}}"}""", _json);
         using HttpResponseMessage answer = await client.PutAsync(
             $"/admin/databases?name={name}&replicationFactor=1", body, cancellationToken);
         await ExpectSuccessAsync(answer);
@@ -59,7 +59,7 @@ internal sealed class HttpDatabase(HttpClient client, string name)
     public async Task<int> QueryAsync(string rql, bool wait, CancellationToken cancellationToken)
     {
         string waiting = wait ? ",\"WaitForNonStaleResults\":true,\"WaitForNonStaleResultsTimeout\":300000" : "";
-        using var body = new StringContent($$"""{"Query":"{{JsonEncodedText.Encode(rql)}}"{{waiting}}}""", Json);
+        using var body = new StringContent($$"""{"Query":"{{JsonEncodedText.Encode(rql)}}"{{waiting}}}""", _json);
         using HttpResponseMessage answer = await client.PostAsync($"/databases/{name}/queries", body, cancellationToken);
         await ExpectSuccessAsync(answer);
         return (await answer.Content.ReadAsByteArrayAsync(cancellationToken)).Length;
@@ -75,15 +75,15 @@ internal sealed class HttpDatabase(HttpClient client, string name)
     /// <summary>A request body written as it is sent.</summary>
     private sealed class PushContent : HttpContent
     {
-        private readonly Func<Stream, CancellationToken, Task> write;
+        private readonly Func<Stream, CancellationToken, Task> _write;
 
         public PushContent(Func<Stream, CancellationToken, Task> write)
         {
-            this.write = write;
-            Headers.ContentType = Json;
+            _write = write;
+            Headers.ContentType = _json;
         }
 
-        protected override Task SerializeToStreamAsync(Stream stream, TransportContext? context) => write(stream, default);
+        protected override Task SerializeToStreamAsync(Stream stream, TransportContext? context) => _write(stream, default);
 
         protected override bool TryComputeLength(out long length)
         {

@@ -15,7 +15,7 @@ internal readonly record struct ProcessCounters(double CpuSeconds, double DiskBy
 {
     private const int SectorBytes = 512;
 
-    private static readonly Lazy<string> Device = new(FindDevice);
+    private static readonly Lazy<string> _device = new(FindDevice);
 
     /// <summary>Greatest resident memory of this process, in MiB, with the file pages it has mapped.</summary>
     public static double PeakResidentMiB => Read("/proc/self/status", "VmHWM:") / 1024;
@@ -32,8 +32,8 @@ internal readonly record struct ProcessCounters(double CpuSeconds, double DiskBy
     /// <summary>Sectors written are the seventh figure of a block device.</summary>
     private static double DeviceBytes()
     {
-        string path = $"/sys/dev/block/{Device.Value}/stat";
-        return Device.Value.Length > 0 && File.Exists(path)
+        string path = $"/sys/dev/block/{_device.Value}/stat";
+        return _device.Value.Length > 0 && File.Exists(path)
             ? double.Parse(
                 File.ReadAllText(path).Split(' ', StringSplitOptions.RemoveEmptyEntries)[6],
                 CultureInfo.InvariantCulture) * SectorBytes

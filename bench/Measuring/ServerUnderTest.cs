@@ -7,11 +7,11 @@ namespace Treepie.Bench.Measuring;
 internal sealed class ServerUnderTest : IAsyncDisposable
 {
     private const string Announcement = "Server available on: ";
-    private readonly Process process;
+    private readonly Process _process;
 
     private ServerUnderTest(Process process, Uri url, TimeSpan startTime)
     {
-        this.process = process;
+        _process = process;
         StartTime = startTime;
         Client = new HttpClient(new SocketsHttpHandler { MaxConnectionsPerServer = 256 }) { BaseAddress = url };
     }
@@ -43,10 +43,10 @@ internal sealed class ServerUnderTest : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         Client.Dispose();
-        await process.StandardInput.WriteLineAsync("q");
+        await _process.StandardInput.WriteLineAsync("q");
         using var patience = new CancellationTokenSource(TimeSpan.FromSeconds(30));
-        await process.WaitForExitAsync(patience.Token);
-        process.Dispose();
+        await _process.WaitForExitAsync(patience.Token);
+        _process.Dispose();
     }
 
     private static string Configuration => new DirectoryInfo(AppContext.BaseDirectory).Parent?.Name ?? "Release";
@@ -74,7 +74,7 @@ internal sealed class ServerUnderTest : IAsyncDisposable
 
     private double ReadStatus(string key)
     {
-        string line = File.ReadLines($"/proc/{process.Id}/status").First(text => text.StartsWith(key, StringComparison.Ordinal));
+        string line = File.ReadLines($"/proc/{_process.Id}/status").First(text => text.StartsWith(key, StringComparison.Ordinal));
         return double.Parse(line.Split([' ', '\t'], StringSplitOptions.RemoveEmptyEntries)[1], CultureInfo.InvariantCulture)
             / 1024;
     }

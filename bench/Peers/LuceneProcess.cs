@@ -13,15 +13,15 @@ internal sealed class LuceneProcess : IDisposable
 {
     private const string Jars = "/usr/share/java";
 
-    private readonly Process process;
-    private readonly StringBuilder complaints = new();
+    private readonly Process _process;
+    private readonly StringBuilder _complaints = new();
 
     /// <summary>Starts it.</summary>
     /// <param name="heap">Most heap, as Java spells it.</param>
     public LuceneProcess(string heap = "1g")
     {
         string[] arguments = [$"-Xmx{heap}", "-cp", Libraries, Source];
-        process = Process.Start(
+        _process = Process.Start(
             new ProcessStartInfo("java", arguments)
             {
                 RedirectStandardInput = true,
@@ -29,12 +29,12 @@ internal sealed class LuceneProcess : IDisposable
                 RedirectStandardError = true
             })
             ?? throw new InvalidOperationException("Could not start java.");
-        process.ErrorDataReceived += (_, line) =>
+        _process.ErrorDataReceived += (_, line) =>
         {
-            lock (complaints)
-                complaints.AppendLine(line.Data);
+            lock (_complaints)
+                _complaints.AppendLine(line.Data);
         };
-        process.BeginErrorReadLine();
+        _process.BeginErrorReadLine();
     }
 
     /// <summary>What is missing on this machine; null: nothing.</summary>
@@ -109,42 +109,42 @@ internal sealed class LuceneProcess : IDisposable
     /// <summary>Sends a command; the answer is read by <see cref="Read"/>.</summary>
     public void Send(params object[] command)
     {
-        process.StandardInput.WriteLine(
+        _process.StandardInput.WriteLine(
             string.Join('\t', command.Select(part => Convert.ToString(part, CultureInfo.InvariantCulture))));
-        process.StandardInput.Flush();
+        _process.StandardInput.Flush();
     }
 
     /// <summary>Sends several lines at once.</summary>
     public void Send(IEnumerable<string> lines)
     {
         foreach (string line in lines)
-            process.StandardInput.WriteLine(line);
-        process.StandardInput.Flush();
+            _process.StandardInput.WriteLine(line);
+        _process.StandardInput.Flush();
     }
 
     /// <summary>A line of an answer.</summary>
     public string Read()
     {
-        string? line = process.StandardOutput.ReadLine();
+        string? line = _process.StandardOutput.ReadLine();
         if (line is not null)
             return line;
 
-        process.WaitForExit();
-        lock (complaints)
-            throw new InvalidOperationException($"The process of Lucene has ended: {complaints}");
+        _process.WaitForExit();
+        lock (_complaints)
+            throw new InvalidOperationException($"The process of Lucene has ended: {_complaints}");
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        if (!process.HasExited)
+        if (!_process.HasExited)
         {
-            process.StandardInput.Close();
-            if (!process.WaitForExit(10_000))
-                process.Kill();
+            _process.StandardInput.Close();
+            if (!_process.WaitForExit(10_000))
+                _process.Kill();
         }
 
-        process.Dispose();
+        _process.Dispose();
     }
 
     private static string? Jar(string part) =>

@@ -13,16 +13,16 @@ internal sealed class Sqlite : IDisposable
     private const int Row = 100, Done = 101;
     private const int ReadWriteCreate = 0x6, NoMutex = 0x8000, FullMutex = 0x10000;
     private const int BusyMs = 60_000;
-    private static readonly nint Transient = -1;
-    private readonly nint connection;
+    private static readonly nint _transient = -1;
+    private readonly nint _connection;
 
     /// <summary>
     /// Opens or creates a database file; a connection that is not shared belongs to one thread at a time and takes no lock.
     /// </summary>
     public Sqlite(string path, bool isShared = true)
     {
-        Check(sqlite3_open_v2(path, out connection, ReadWriteCreate | (isShared ? FullMutex : NoMutex), 0));
-        Check(sqlite3_busy_timeout(connection, BusyMs));
+        Check(sqlite3_open_v2(path, out _connection, ReadWriteCreate | (isShared ? FullMutex : NoMutex), 0));
+        Check(sqlite3_busy_timeout(_connection, BusyMs));
         Execute("pragma journal_mode=wal");
         Execute("pragma synchronous=full");
         Execute("pragma cache_size=-262144");
@@ -35,25 +35,25 @@ internal sealed class Sqlite : IDisposable
     public static string Version => Marshal.PtrToStringUTF8(sqlite3_libversion()) ?? "";
 
     /// <summary>Rows changed since the connection was opened.</summary>
-    public int TotalChanges => sqlite3_total_changes(connection);
+    public int TotalChanges => sqlite3_total_changes(_connection);
 
     /// <summary>Runs statements without results.</summary>
-    public void Execute(string sql) => Check(sqlite3_exec(connection, sql, 0, 0, 0));
+    public void Execute(string sql) => Check(sqlite3_exec(_connection, sql, 0, 0, 0));
 
     /// <summary>Prepares a statement.</summary>
     public Statement Prepare(string sql)
     {
-        Check(sqlite3_prepare_v2(connection, sql, -1, out nint handle, 0));
+        Check(sqlite3_prepare_v2(_connection, sql, -1, out nint handle, 0));
         return new Statement(this, handle);
     }
 
     /// <inheritdoc/>
-    public void Dispose() => Check(sqlite3_close_v2(connection));
+    public void Dispose() => Check(sqlite3_close_v2(_connection));
 
     private void Check(int result)
     {
         if (result is not (0 or Row or Done))
-            throw new InvalidOperationException($"SQLite says {result}: {Marshal.PtrToStringUTF8(sqlite3_errmsg(connection))}");
+            throw new InvalidOperationException($"SQLite says {result}: {Marshal.PtrToStringUTF8(sqlite3_errmsg(_connection))}");
     }
 
     /// <summary>A prepared statement, used again and again.</summary>
@@ -62,7 +62,7 @@ internal sealed class Sqlite : IDisposable
         /// <summary>Sets a text parameter, from 1.</summary>
         public Statement Bind(int index, ReadOnlySpan<byte> utf8)
         {
-            owner.Check(sqlite3_bind_text(handle, index, in MemoryMarshal.GetReference(utf8), utf8.Length, Transient));
+            owner.Check(sqlite3_bind_text(handle, index, in MemoryMarshal.GetReference(utf8), utf8.Length, _transient));
             return this;
         }
 
@@ -79,7 +79,7 @@ internal sealed class Sqlite : IDisposable
         /// <summary>Sets a parameter of bytes, from 1, by copying them.</summary>
         public Statement BindBlob(int index, ReadOnlySpan<byte> bytes)
         {
-            owner.Check(sqlite3_bind_blob(handle, index, in MemoryMarshal.GetReference(bytes), bytes.Length, Transient));
+            owner.Check(sqlite3_bind_blob(handle, index, in MemoryMarshal.GetReference(bytes), bytes.Length, _transient));
             return this;
         }
 

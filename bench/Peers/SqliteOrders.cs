@@ -10,34 +10,34 @@ internal sealed class SqliteOrders : IDisposable
         "select json_extract(json, '$.City') city, count(*) n, sum(json_extract(json, '$.Freight')) freight from orders group by "
             + "1";
 
-    private readonly Sqlite database;
+    private readonly Sqlite _database;
 
     /// <summary>Creates the table of orders.</summary>
     public SqliteOrders(string path, int orders, Func<int, string> freight, Func<int, string> city)
     {
-        database = new Sqlite(path);
-        database.Execute("create table orders(n integer primary key, json text)");
-        using Sqlite.Statement insert = database.Prepare("insert into orders(n, json) values (?, ?)");
-        database.Execute("begin");
+        _database = new Sqlite(path);
+        _database.Execute("create table orders(n integer primary key, json text)");
+        using Sqlite.Statement insert = _database.Prepare("insert into orders(n, json) values (?, ?)");
+        _database.Execute("begin");
         for (int i = 0; i < orders; i++)
             insert.Bind(1, i)
                 .Bind(2, $$"""{"City":"{{city(i)}}","Freight":{{freight(i)}},"Company":"companies/{{i % 91}}"}""")
                 .Step();
-        database.Execute("commit");
+        _database.Execute("commit");
     }
 
     /// <summary>Makes the table of groups.</summary>
     public double BuildSeconds()
     {
         long began = Stopwatch.GetTimestamp();
-        database.Execute($"create table groups as {Grouped}");
+        _database.Execute($"create table groups as {Grouped}");
         return Stopwatch.GetElapsedTime(began).TotalSeconds;
     }
 
     /// <summary>How many groups there are.</summary>
     public int Groups()
     {
-        using Sqlite.Statement statement = database.Prepare("select city from groups");
+        using Sqlite.Statement statement = _database.Prepare("select city from groups");
         int count = 0;
         while (statement.Step())
             count++;
@@ -47,7 +47,7 @@ internal sealed class SqliteOrders : IDisposable
     /// <summary>Milliseconds to find the ten largest groups of the table of orders.</summary>
     public double LargestMs(int rounds)
     {
-        using Sqlite.Statement statement = database.Prepare($"{Grouped} order by n desc, city limit 10");
+        using Sqlite.Statement statement = _database.Prepare($"{Grouped} order by n desc, city limit 10");
         var times = new List<double>();
         for (int round = 0; round < rounds; round++)
         {
@@ -64,5 +64,5 @@ internal sealed class SqliteOrders : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => database.Dispose();
+    public void Dispose() => _database.Dispose();
 }

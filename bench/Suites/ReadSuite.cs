@@ -160,13 +160,13 @@ internal sealed class ReadSuite : ISuite
     /// <summary>Rounds of latencies of ours, a peer and the limit.</summary>
     private sealed class Series
     {
-        private readonly List<double[]> ours = [], peer = [], limit = [];
+        private readonly List<double[]> _ours = [], _peer = [], _limit = [];
 
-        public void Add(double[] round) => ours.Add(round);
+        public void Add(double[] round) => _ours.Add(round);
 
-        public void AddPeer(double[] round) => peer.Add(round);
+        public void AddPeer(double[] round) => _peer.Add(round);
 
-        public void AddLimit(double[] round) => limit.Add(round);
+        public void AddLimit(double[] round) => _limit.Add(round);
 
         public IEnumerable<BenchRow> Rows(string title, string peerName) =>
             new[] { (0.5, "p50"), (0.99, "p99") }.Select(at => At(title, at.Item1, at.Item2, peerName));
@@ -174,12 +174,12 @@ internal sealed class ReadSuite : ISuite
         private BenchRow At(string title, double share, string label, string peerName)
         {
             double[] Each(List<double[]> rounds) => [.. rounds.Select(round => Statistics.Percentile(round, share))];
-            return BenchRow.Of($"{title}, {label}", "µs", false, Each(ours)) with
+            return BenchRow.Of($"{title}, {label}", "µs", false, Each(_ours)) with
             {
-                Peers = peer.Count == 0
+                Peers = _peer.Count == 0
                     ? new Dictionary<string, double>()
-                    : new Dictionary<string, double> { [peerName] = Statistics.Median(Each(peer)) },
-                Limit = limit.Count == 0 ? null : Statistics.Median(Each(limit)),
+                    : new Dictionary<string, double> { [peerName] = Statistics.Median(Each(_peer)) },
+                Limit = _limit.Count == 0 ? null : Statistics.Median(Each(_limit)),
             };
         }
     }

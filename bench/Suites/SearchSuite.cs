@@ -17,11 +17,11 @@ internal sealed class SearchSuite : ISuite
     /// <summary>Questions of each kind.</summary>
     public const int QuestionsOfAKind = 40;
 
-    private readonly Func<int, SearchCorpus> corpus;
+    private readonly Func<int, SearchCorpus> _corpus;
 
     private SearchSuite(string name, string texts, Func<int, SearchCorpus> corpus)
     {
-        this.corpus = corpus;
+        _corpus = corpus;
         Name = name;
         Question =
             $"""
@@ -60,7 +60,7 @@ internal sealed class SearchSuite : ISuite
         if (LuceneProcess.Absence is { } absence)
             progress.WriteLine($"search: Lucene is left out, {absence}");
         using LuceneProcess? lucene = LuceneProcess.Absence is null ? new LuceneProcess() : null;
-        return Task.FromResult<IReadOnlyList<BenchRow>>(Measure(corpus(most), lucene, quick, progress, cancellationToken));
+        return Task.FromResult<IReadOnlyList<BenchRow>>(Measure(_corpus(most), lucene, quick, progress, cancellationToken));
     }
 
     private static BenchRow[] Measure(

@@ -10,7 +10,7 @@ internal static class DatabaseName
     private const int MaxLength = 128;
 
     /// <summary>Names of devices on Windows, whatever follows them behind a dot; COM and LPT with a digit besides.</summary>
-    private static readonly string[] s_devices = ["CON", "PRN", "AUX", "NUL"];
+    private static readonly string[] _devices = ["CON", "PRN", "AUX", "NUL"];
 
     /// <summary>
     /// Whether a folder may be a database: also under names that older versions took and that are refused for new ones.
@@ -42,7 +42,7 @@ internal static class DatabaseName
     }
 
     private static bool IsDevice(string stem) =>
-        s_devices.Contains(stem, StringComparer.OrdinalIgnoreCase)
+        _devices.Contains(stem, StringComparer.OrdinalIgnoreCase)
         || (stem.Length == 4 && char.IsAsciiDigit(stem[3])
             && (stem.StartsWith("COM", StringComparison.OrdinalIgnoreCase)
                 || stem.StartsWith("LPT", StringComparison.OrdinalIgnoreCase)));

@@ -17,30 +17,30 @@ internal static class DatabaseTelemetry
 
     private const string DatabaseTag = "db.namespace";
 
-    private static readonly ActivitySource Source = new(Name);
-    private static readonly Meter Meter = new(Name);
+    private static readonly ActivitySource _source = new(Name);
+    private static readonly Meter _meter = new(Name);
 
-    private static readonly Histogram<double> Writes =
-        Meter.CreateHistogram<double>("treepie.write.duration", "s", "From the call of a write to its being durable.",
+    private static readonly Histogram<double> _writes =
+        _meter.CreateHistogram<double>("treepie.write.duration", "s", "From the call of a write to its being durable.",
             advice: Advice());
 
-    private static readonly Histogram<double> Queries =
-        Meter.CreateHistogram<double>("treepie.query.duration", "s", "From a query's turn to the first results being found.",
+    private static readonly Histogram<double> _queries =
+        _meter.CreateHistogram<double>("treepie.query.duration", "s", "From a query's turn to the first results being found.",
             advice: Advice());
 
     /// <summary>Whether somebody counts queries.</summary>
-    public static bool CountsQueries => Queries.Enabled;
+    public static bool CountsQueries => _queries.Enabled;
 
     /// <summary>Whether somebody counts writes.</summary>
-    public static bool CountsWrites => Writes.Enabled;
+    public static bool CountsWrites => _writes.Enabled;
 
     /// <summary>Whether what is at work here is traced: somebody listens, and what is above it was not left out.</summary>
-    public static bool IsTraced => Source.HasListeners() && Activity.Current is not { Recorded: false };
+    public static bool IsTraced => _source.HasListeners() && Activity.Current is not { Recorded: false };
 
     /// <summary>Begins a span below what is at work here; null if nobody wants to see it.</summary>
     public static Activity? Start(string name, string database)
     {
-        Activity? span = IsTraced ? Source.StartActivity(name) : null;
+        Activity? span = IsTraced ? _source.StartActivity(name) : null;
         span?.SetTag(DatabaseTag, database);
         return span;
     }
@@ -54,7 +54,7 @@ internal static class DatabaseTelemetry
             return null;
 
         Activity? before = Activity.Current;
-        Activity? span = Source.StartActivity(name, ActivityKind.Internal, parent.Context, startTime: startUtc);
+        Activity? span = _source.StartActivity(name, ActivityKind.Internal, parent.Context, startTime: startUtc);
         Activity.Current = before;
         return span;
     }
@@ -84,11 +84,11 @@ internal static class DatabaseTelemetry
 
     /// <summary>A write is durable.</summary>
     public static void Written(string database, TimeSpan elapsed) =>
-        Writes.Record(elapsed.TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
+        _writes.Record(elapsed.TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
 
     /// <summary>A query has found its first results.</summary>
     public static void Queried(string database, TimeSpan elapsed) =>
-        Queries.Record(elapsed.TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
+        _queries.Record(elapsed.TotalSeconds, new KeyValuePair<string, object?>(DatabaseTag, database));
 
     // From a tenth of a millisecond to ten seconds.
     private static InstrumentAdvice<double> Advice() =>

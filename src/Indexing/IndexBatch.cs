@@ -34,33 +34,33 @@ public sealed class IndexBatch
     /// <summary>What a different term, and a different key, take beside their bytes.</summary>
     internal const int BytesOfTerm = 40, BytesOfKey = 48;
 
-    private readonly IndexSchema schema;
-    private readonly int[] dimensions;
-    private readonly BatchField?[] fields;
-    private readonly Func<int, BatchField> fieldOf;
-    private readonly List<int> usedFields = [];
-    private readonly TermTable keys = new();
-    private readonly List<int> lastOfKey = [];
-    private readonly List<BatchEntry> entries = [];
-    private readonly ByteArena records = new();
-    private readonly List<BatchTouch> touched = [];
-    private readonly FieldAnalyzers analyzers;
-    private readonly BatchSink sink;
-    private readonly TokenBuffer tokens = new();
-    private readonly byte[] cutScratch = new byte[TermForm.CutBytes];
-    private readonly Dictionary<int, EntryError> errors = [];
-    private BatchAppend? append;
-    private long vectorWorkBytes;
-    private int openKey = -1;
+    private readonly IndexSchema _schema;
+    private readonly int[] _dimensions;
+    private readonly BatchField?[] _fields;
+    private readonly Func<int, BatchField> _fieldOf;
+    private readonly List<int> _usedFields = [];
+    private readonly TermTable _keys = new();
+    private readonly List<int> _lastOfKey = [];
+    private readonly List<BatchEntry> _entries = [];
+    private readonly ByteArena _records = new();
+    private readonly List<BatchTouch> _touched = [];
+    private readonly FieldAnalyzers _analyzers;
+    private readonly BatchSink _sink;
+    private readonly TokenBuffer _tokens = new();
+    private readonly byte[] _cutScratch = new byte[TermForm.CutBytes];
+    private readonly Dictionary<int, EntryError> _errors = [];
+    private BatchAppend? _append;
+    private long _vectorWorkBytes;
+    private int _openKey = -1;
 
     internal IndexBatch(IndexSchema schema, FieldAnalyzers analyzers, int[] dimensions)
     {
-        this.dimensions = dimensions;
-        this.schema = schema;
-        this.analyzers = analyzers;
-        sink = new BatchSink(this);
-        fields = new BatchField?[schema.Fields.Count];
-        fieldOf = Field;
+        _dimensions = dimensions;
+        _schema = schema;
+        _analyzers = analyzers;
+        _sink = new BatchSink(this);
+        _fields = new BatchField?[schema.Fields.Count];
+        _fieldOf = Field;
     }
 
     /// <summary>Puts and removals waiting.</summary>
@@ -72,28 +72,28 @@ public sealed class IndexBatch
     /// <summary>
     /// As <see cref="SizeBytes"/>, without what finding the neighbours of vectors counts for: what is held in memory.
     /// </summary>
-    public long HeldBytes => SizeBytes - vectorWorkBytes;
+    public long HeldBytes => SizeBytes - _vectorWorkBytes;
 
-    internal List<BatchEntry> Entries => entries;
+    internal List<BatchEntry> Entries => _entries;
 
-    internal TermTable Keys => keys;
+    internal TermTable Keys => _keys;
 
     /// <summary>By ordinal of a key: the entry it ends with, or -1 if it ends removed.</summary>
-    internal List<int> LastOfKey => lastOfKey;
+    internal List<int> LastOfKey => _lastOfKey;
 
     /// <summary>Fields that any entry has, ascending.</summary>
-    internal List<int> UsedFields => usedFields;
+    internal List<int> UsedFields => _usedFields;
 
-    internal ByteArena Records => records;
+    internal ByteArena Records => _records;
 
     /// <summary>What entries keep to be given back.</summary>
     internal StoredValues Stored { get; } = new();
 
     /// <summary>By ordinal of a key: why its entry was left out.</summary>
-    internal Dictionary<int, EntryError> Errors => errors;
+    internal Dictionary<int, EntryError> Errors => _errors;
 
-    private int Owner => openKey >= 0
-        ? entries.Count
+    private int Owner => _openKey >= 0
+        ? _entries.Count
         : throw new InvalidOperationException("A value belongs to an entry: call BeginEntry first.");
 
     /// <summary>
@@ -103,8 +103,8 @@ public sealed class IndexBatch
     /// <exception cref="InvalidOperationException">The entry before was not ended.</exception>
     public void BeginEntry(ReadOnlySpan<byte> key)
     {
-        openKey = Intern(key);
-        touched.Clear();
+        _openKey = Intern(key);
+        _touched.Clear();
     }
 
     /// <summary>Adds a text value (UTF-8), which the field's analyzer turns into terms.</summary>
@@ -117,20 +117,20 @@ public sealed class IndexBatch
         int owner = Owner;
         RequireValues(field);
         BatchField target = Begin(field, owner);
-        FieldAnalysis analysis = schema.Fields[field].Analysis;
+        FieldAnalysis analysis = _schema.Fields[field].Analysis;
         if (analysis == FieldAnalysis.FullText)
         {
             AddWords(target, field, owner, utf8);
             return;
         }
 
-        ReadOnlySpan<byte> whole = WholeValue.Normalize(analysis, utf8, tokens);
-        ReadOnlySpan<byte> form = TermForm.Of(whole, cutScratch);
+        ReadOnlySpan<byte> whole = WholeValue.Normalize(analysis, utf8, _tokens);
+        ReadOnlySpan<byte> form = TermForm.Of(whole, _cutScratch);
         AddTerm(target, field, owner, form, out int ordinal);
         if (TermForm.IsCut(form) && target.LongTexts.TryAdd(ordinal, whole.ToArray()))
             SizeBytes += whole.Length;
         AddSortValue(target, owner, SortTag.Text, ordinal);
-        tokens.Trim(KeepBytes);
+        _tokens.Trim(KeepBytes);
     }
 
     /// <summary>
@@ -142,9 +142,9 @@ public sealed class IndexBatch
         int owner = Owner;
         RequireValues(field);
         BatchField target = Begin(field, owner);
-        if (schema.Fields[field].Analysis == FieldAnalysis.FullText)
+        if (_schema.Fields[field].Analysis == FieldAnalysis.FullText)
         {
-            touched.Add(new BatchTouch(field, EntryGroup.Kept, BatchTouch.NoTerm));
+            _touched.Add(new BatchTouch(field, EntryGroup.Kept, BatchTouch.NoTerm));
             return;
         }
 
@@ -210,16 +210,16 @@ public sealed class IndexBatch
     public void AddVector(int field, ReadOnlySpan<float> vector)
     {
         int owner = Owner;
-        if (schema.Fields[field].Analysis != FieldAnalysis.Vector)
-            throw new InvalidOperationException($"The field '{schema.Fields[field].Name}' has no vectors.");
-        Similarity.Check(vector, dimensions[field]);
-        dimensions[field] = vector.Length;
+        if (_schema.Fields[field].Analysis != FieldAnalysis.Vector)
+            throw new InvalidOperationException($"The field '{_schema.Fields[field].Name}' has no vectors.");
+        Similarity.Check(vector, _dimensions[field]);
+        _dimensions[field] = vector.Length;
         BatchField target = Begin(field, owner);
         if (target.Vectors.Count == 0 || target.Vectors[^1].Owner != owner)
-            touched.Add(new BatchTouch(field, EntryGroup.Kept, BatchTouch.NoTerm));
+            _touched.Add(new BatchTouch(field, EntryGroup.Kept, BatchTouch.NoTerm));
         target.Vectors.Add((owner, vector.ToArray()));
         SizeBytes += (vector.Length * sizeof(float)) + VectorWorkBytes;
-        vectorWorkBytes += VectorWorkBytes;
+        _vectorWorkBytes += VectorWorkBytes;
     }
 
     /// <summary>Adds an explicit null: the field exists and has no value.</summary>
@@ -230,7 +230,7 @@ public sealed class IndexBatch
         if (target.Nulls.Count == 0 || target.Nulls[^1] != owner)
         {
             target.Nulls.Add(owner);
-            touched.Add(new BatchTouch(field, EntryGroup.Null, 0));
+            _touched.Add(new BatchTouch(field, EntryGroup.Null, 0));
         }
     }
 
@@ -248,17 +248,17 @@ public sealed class IndexBatch
     public void EndEntry()
     {
         int owner = Owner;
-        int start = records.Length;
-        ReadOnlySpan<byte> key = keys[openKey];
-        records.AddVarint(key.Length);
-        records.Add(key);
-        for (int first = 0; first < touched.Count;)
-            first = BatchRecord.WriteGroup(records, touched, first, schema, fieldOf);
+        int start = _records.Length;
+        ReadOnlySpan<byte> key = _keys[_openKey];
+        _records.AddVarint(key.Length);
+        _records.Add(key);
+        for (int first = 0; first < _touched.Count;)
+            first = BatchRecord.WriteGroup(_records, _touched, first, _schema, _fieldOf);
 
-        SizeBytes += records.Length - start + 64;
-        entries.Add(new BatchEntry(openKey, start, records.Length - start));
-        lastOfKey[openKey] = owner;
-        openKey = -1;
+        SizeBytes += _records.Length - start + 64;
+        _entries.Add(new BatchEntry(_openKey, start, _records.Length - start));
+        _lastOfKey[_openKey] = owner;
+        _openKey = -1;
         Count++;
     }
 
@@ -271,10 +271,10 @@ public sealed class IndexBatch
     /// <param name="time">When it was found.</param>
     public void FailEntry(string label, string message, DateTime time)
     {
-        int key = Owner >= 0 ? openKey : -1; // asks whether there is one
+        int key = Owner >= 0 ? _openKey : -1; // asks whether there is one
         EndEntry();
-        lastOfKey[key] = -1;
-        errors[key] = new EntryError(label, message, time);
+        _lastOfKey[key] = -1;
+        _errors[key] = new EntryError(label, message, time);
     }
 
     /// <summary>
@@ -285,15 +285,15 @@ public sealed class IndexBatch
     /// <param name="time">When it was found.</param>
     public void EndEntry(string label, string message, DateTime time)
     {
-        int key = Owner >= 0 ? openKey : -1; // asks whether there is one
+        int key = Owner >= 0 ? _openKey : -1; // asks whether there is one
         EndEntry();
-        errors[key] = new EntryError(label, message, time);
+        _errors[key] = new EntryError(label, message, time);
     }
 
     /// <summary>Removes the entry of this key, if any.</summary>
     public void Delete(ReadOnlySpan<byte> key)
     {
-        lastOfKey[Intern(key)] = -1;
+        _lastOfKey[Intern(key)] = -1;
         Count++;
     }
 
@@ -308,37 +308,37 @@ public sealed class IndexBatch
         ArgumentNullException.ThrowIfNull(other);
         CheckClosed();
         other.CheckClosed();
-        if (other.schema != schema || other == this)
+        if (other._schema != _schema || other == this)
             throw new ArgumentException("A batch takes what others of the same index have.", nameof(other));
 
         Count += other.Count;
-        vectorWorkBytes += other.vectorWorkBytes;
-        SizeBytes += other.SizeBytes + (append ??= new BatchAppend(this)).Run(other);
+        _vectorWorkBytes += other._vectorWorkBytes;
+        SizeBytes += other.SizeBytes + (_append ??= new BatchAppend(this)).Run(other);
     }
 
     /// <summary>Forgets what it holds, so that it can be filled anew. Its memory stays, up to some MiB in one piece.</summary>
     public void Clear()
     {
-        foreach (int field in usedFields)
-            fields[field]!.Clear(KeepBytes); // used fields have one
-        usedFields.Clear();
-        keys.Clear(KeepBytes);
-        lastOfKey.Clear();
-        entries.Clear();
-        records.Clear(KeepBytes);
-        touched.Clear();
-        errors.Clear();
+        foreach (int field in _usedFields)
+            _fields[field]!.Clear(KeepBytes); // used fields have one
+        _usedFields.Clear();
+        _keys.Clear(KeepBytes);
+        _lastOfKey.Clear();
+        _entries.Clear();
+        _records.Clear(KeepBytes);
+        _touched.Clear();
+        _errors.Clear();
         Stored.Clear(KeepBytes);
-        openKey = -1;
+        _openKey = -1;
         Count = 0;
-        SizeBytes = vectorWorkBytes = 0;
+        SizeBytes = _vectorWorkBytes = 0;
     }
 
-    internal BatchField Field(int field) => fields[field]!; // only asked for used fields
+    internal BatchField Field(int field) => _fields[field]!; // only asked for used fields
 
     internal void CheckClosed()
     {
-        if (openKey >= 0)
+        if (_openKey >= 0)
             throw new InvalidOperationException("The entry begun last was not ended: call EndEntry first.");
     }
 
@@ -349,21 +349,21 @@ public sealed class IndexBatch
             throw new ArgumentException(
                 $"The key of an entry has 1 to {MaxKeyBytes} bytes; this one has {key.Length}.", nameof(key));
 
-        int ordinal = keys.Intern(key);
-        if (ordinal == lastOfKey.Count)
+        int ordinal = _keys.Intern(key);
+        if (ordinal == _lastOfKey.Count)
         {
-            lastOfKey.Add(-1);
+            _lastOfKey.Add(-1);
             SizeBytes += key.Length + BytesOfKey;
         }
 
-        errors.Remove(ordinal);
+        _errors.Remove(ordinal);
         return ordinal;
     }
 
     private BatchField Begin(int field, int owner)
     {
         ArgumentOutOfRangeException.ThrowIfNegative(field);
-        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(field, fields.Length);
+        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(field, _fields.Length);
         BatchField target = Use(field);
         if (target.Exists.Count == 0 || target.Exists[^1] != owner)
         {
@@ -377,12 +377,12 @@ public sealed class IndexBatch
     /// <summary>The field, which is one that entries of the batch have from now on.</summary>
     internal BatchField Use(int field)
     {
-        BatchField target = fields[field] ??= new BatchField();
+        BatchField target = _fields[field] ??= new BatchField();
         if (target.Exists.Count == 0)
         {
             // Kept ascending: entries mostly name fields in order, so the search ends at once.
-            int place = usedFields.BinarySearch(field);
-            usedFields.Insert(~place, field);
+            int place = _usedFields.BinarySearch(field);
+            _usedFields.Insert(~place, field);
         }
 
         return target;
@@ -390,16 +390,16 @@ public sealed class IndexBatch
 
     private void RequireSpatial(int field)
     {
-        if (schema.Fields[field].Analysis != FieldAnalysis.Spatial)
-            throw new InvalidOperationException($"The field '{schema.Fields[field].Name}' is not spatial: it takes no places.");
+        if (_schema.Fields[field].Analysis != FieldAnalysis.Spatial)
+            throw new InvalidOperationException($"The field '{_schema.Fields[field].Name}' is not spatial: it takes no places.");
     }
 
     private void RequireValues(int field)
     {
-        if (schema.Fields[field].Analysis is FieldAnalysis.Spatial)
-            throw new InvalidOperationException($"The field '{schema.Fields[field].Name}' is spatial: it takes places only.");
-        if (schema.Fields[field].Analysis is FieldAnalysis.Vector)
-            throw new InvalidOperationException($"The field '{schema.Fields[field].Name}' takes vectors only.");
+        if (_schema.Fields[field].Analysis is FieldAnalysis.Spatial)
+            throw new InvalidOperationException($"The field '{_schema.Fields[field].Name}' is spatial: it takes places only.");
+        if (_schema.Fields[field].Analysis is FieldAnalysis.Vector)
+            throw new InvalidOperationException($"The field '{_schema.Fields[field].Name}' takes vectors only.");
     }
 
     private void AddPlace(int field, GridPoint point, byte[]? shape)
@@ -407,35 +407,35 @@ public sealed class IndexBatch
         int owner = Owner;
         BatchField target = Begin(field, owner);
         if (target.Places.Count == 0 || target.Places[^1].Owner != owner)
-            touched.Add(new BatchTouch(field, EntryGroup.Kept, BatchTouch.NoTerm));
+            _touched.Add(new BatchTouch(field, EntryGroup.Kept, BatchTouch.NoTerm));
         target.Places.Add(new BatchField.Place(owner, point, shape));
         SizeBytes += 24 + (shape?.Length ?? 0);
     }
 
     private void AddWords(BatchField target, int field, int owner, ReadOnlySpan<byte> utf8)
     {
-        touched.Add(new BatchTouch(field, EntryGroup.Terms, BatchTouch.NoTerm)); // the field exists, also without a word
-        sink.Begin(target, field, owner);
-        Analyzer analyzer = analyzers[field];
+        _touched.Add(new BatchTouch(field, EntryGroup.Terms, BatchTouch.NoTerm)); // the field exists, also without a word
+        _sink.Begin(target, field, owner);
+        Analyzer analyzer = _analyzers[field];
         if (analyzer.GetType().Assembly == typeof(Analyzer).Assembly)
         {
-            analyzer.Analyze(utf8, sink);
+            analyzer.Analyze(utf8, _sink);
         }
         else
         {
             // What is not ours may throw midway: nothing of it is taken before it is done.
             foreach (TokenList.Token token in TokenList.Of(analyzer, utf8))
-                sink.Add(token);
+                _sink.Add(token);
         }
 
-        sink.Finish();
-        if (sink.Count > 0)
+        _sink.Finish();
+        if (_sink.Count > 0)
         {
-            AddLength(target, owner, sink.Count);
-            target.NextPosition = (owner, sink.NextPosition + TokenSink.ValueGap);
+            AddLength(target, owner, _sink.Count);
+            target.NextPosition = (owner, _sink.NextPosition + TokenSink.ValueGap);
         }
 
-        sink.End(KeepBytes);
+        _sink.End(KeepBytes);
     }
 
     private void AddNumber(int field, ReadOnlySpan<byte> key)
@@ -443,7 +443,7 @@ public sealed class IndexBatch
         int owner = Owner;
         RequireValues(field);
         BatchField target = Begin(field, owner);
-        if (schema.Fields[field].Analysis == FieldAnalysis.FullText)
+        if (_schema.Fields[field].Analysis == FieldAnalysis.FullText)
         {
             Span<byte> text = stackalloc byte[NumberKey.MaxTextBytes];
             AddText(field, text[..NumberKey.Format(key, text)]);
@@ -452,7 +452,7 @@ public sealed class IndexBatch
 
         int known = target.Numbers.Count;
         if (target.Numbers.Add(key, owner, out int ordinal))
-            touched.Add(new BatchTouch(field, EntryGroup.Numbers, ordinal));
+            _touched.Add(new BatchTouch(field, EntryGroup.Numbers, ordinal));
         SizeBytes += 12 + (target.Numbers.Count == known ? 0 : key.Length + BytesOfTerm);
         AddSortValue(target, owner, SortTag.Number, ordinal);
     }
@@ -462,7 +462,7 @@ public sealed class IndexBatch
         int known = target.Terms.Count;
         if (target.Terms.Add(term, owner, out ordinal))
         {
-            touched.Add(new BatchTouch(field, EntryGroup.Terms, ordinal));
+            _touched.Add(new BatchTouch(field, EntryGroup.Terms, ordinal));
             SizeBytes += 12;
         }
 
@@ -476,7 +476,7 @@ public sealed class IndexBatch
         int known = target.Terms.Count;
         if (target.Terms.Add(term, hash, owner, position, out int ordinal))
         {
-            touched.Add(new BatchTouch(field, EntryGroup.Terms, ordinal));
+            _touched.Add(new BatchTouch(field, EntryGroup.Terms, ordinal));
             SizeBytes += 12;
         }
 

@@ -26,10 +26,10 @@ namespace Treepie.Indexing;
 /// </remarks>
 public sealed class IndexSearcher : IDisposable
 {
-    private readonly ReadTransaction transaction;
-    private readonly IndexView view;
-    private readonly Guid storeId;
-    private int disposed;
+    private readonly ReadTransaction _transaction;
+    private readonly IndexView _view;
+    private readonly Guid _storeId;
+    private int _disposed;
 
     /// <summary>
     /// Opens the index in <paramref name="environment"/> as it is now; an environment without one is an empty index.
@@ -43,42 +43,42 @@ public sealed class IndexSearcher : IDisposable
     public IndexSearcher(StorageEnvironment environment, AnalyzerSet? analyzers = null, IndexSchema? known = null)
     {
         ArgumentNullException.ThrowIfNull(environment);
-        storeId = environment.StoreId;
-        transaction = environment.BeginRead();
+        _storeId = environment.StoreId;
+        _transaction = environment.BeginRead();
         try
         {
-            view = IndexView.Open(transaction, analyzers ?? AnalyzerSet.BuiltIn, known);
+            _view = IndexView.Open(_transaction, analyzers ?? AnalyzerSet.BuiltIn, known);
         }
         catch
         {
-            transaction.Dispose();
+            _transaction.Dispose();
             throw;
         }
     }
 
     /// <summary>The trees.</summary>
-    internal IndexView View => view;
+    internal IndexView View => _view;
 
     /// <summary>The fields of this index.</summary>
-    public IndexSchema Schema => view.Schema;
+    public IndexSchema Schema => _view.Schema;
 
     /// <summary>Entries in the index.</summary>
-    public long EntryCount => view.State.EntryCount;
+    public long EntryCount => _view.State.EntryCount;
 
     /// <summary>The etag up to which this view is complete.</summary>
-    public long LastEtag => view.State.Etag;
+    public long LastEtag => _view.State.Etag;
 
     /// <summary>
     /// A tree that somebody keeps beside the index in its store, in the state of this view; null where there is none. Ends with
     /// the view.
     /// </summary>
-    public Tree? FindTree(string name) => view.Tree(name);
+    public Tree? FindTree(string name) => _view.Tree(name);
 
     /// <summary>Why entries were left out: the latest, oldest first.</summary>
     public IReadOnlyList<EntryError> Errors()
     {
         var errors = new List<EntryError>();
-        if (view.Tree(TreeNames.Errors) is not { } tree)
+        if (_view.Tree(TreeNames.Errors) is not { } tree)
             return errors;
 
         using Cursor cursor = tree.OpenCursor();
@@ -89,7 +89,7 @@ public sealed class IndexSearcher : IDisposable
     }
 
     /// <summary>How many <see cref="Errors"/> there are.</summary>
-    public long ErrorCount => view.Tree(TreeNames.Errors)?.Count ?? 0;
+    public long ErrorCount => _view.Tree(TreeNames.Errors)?.Count ?? 0;
 
     /// <summary>
     /// Whether every entry has the field that has it at all; false for one that the index has not, or is being given.
@@ -97,12 +97,12 @@ public sealed class IndexSearcher : IDisposable
     public bool IsComplete(string field)
     {
         int position = Schema.IndexOf(field);
-        List<Backfill> pending = BackfillRecord.Read(view.Tree(TreeNames.Index));
+        List<Backfill> pending = BackfillRecord.Read(_view.Tree(TreeNames.Index));
         return position >= 0 && (pending.Count == 0 || position < pending[0].FirstField);
     }
 
     /// <summary>Whether any entry has the field, be it as an explicit null; false for one that the index has not.</summary>
-    public bool HasEntries(string field) => Schema.IndexOf(field) is >= 0 and var position && view.HasEntries(position);
+    public bool HasEntries(string field) => Schema.IndexOf(field) is >= 0 and var position && _view.HasEntries(position);
 
     /// <summary>Runs a query. The results read from this view: they end with it.</summary>
     /// <exception cref="UnknownFieldException">A field of the query or of the sort is not in the schema.</exception>
@@ -120,15 +120,15 @@ public sealed class IndexSearcher : IDisposable
         ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
         options?.Budget?.Check();
         cancellationToken.ThrowIfCancellationRequested();
-        QueryAhead.Announce(view, request);
-        ReadOnlyMemory<byte> after = SearchPosition.Decode(storeId, request);
-        using var context = new QueryContext(view, cancellationToken, options);
+        QueryAhead.Announce(_view, request);
+        ReadOnlyMemory<byte> after = SearchPosition.Decode(_storeId, request);
+        using var context = new QueryContext(_view, cancellationToken, options);
         var run = new SearchRun(context, request, after);
         run.Execute();
         if (run.Plan is { } plan)
             plan.ColdPages = context.ColdPages(context.Measure().PagesRead);
-        byte[]? position = run.LastKey is { } key ? SearchPosition.Encode(storeId, request, key) : null;
-        return new SearchResults(view, run, request.Sort, context.Measure(), position);
+        byte[]? position = run.LastKey is { } key ? SearchPosition.Encode(_storeId, request, key) : null;
+        return new SearchResults(_view, run, request.Sort, context.Measure(), position);
     }
 
     /// <summary>
@@ -147,10 +147,10 @@ public sealed class IndexSearcher : IDisposable
         ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
         options?.Budget?.Check();
         var search = TailedSearch.Run(
-            view, tail.View, request, SearchPosition.Decode(storeId, request), options, cancellationToken);
+            _view, tail.View, request, SearchPosition.Decode(_storeId, request), options, cancellationToken);
         return new SearchResults(
-            view, tail.View, search, request.Sort,
-            search.LastKey is { } key ? SearchPosition.Encode(storeId, request, key) : null);
+            _view, tail.View, search, request.Sort,
+            search.LastKey is { } key ? SearchPosition.Encode(_storeId, request, key) : null);
     }
 
     /// <summary>Terms of a field that may have been meant by a text. The text itself is not among them.</summary>
@@ -159,7 +159,7 @@ public sealed class IndexSearcher : IDisposable
     public IReadOnlyList<Suggestion> Suggest(SuggestionRequest request, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
-        using var context = new QueryContext(view, cancellationToken);
+        using var context = new QueryContext(_view, cancellationToken);
         return Suggester.Run(context, request);
     }
 
@@ -180,7 +180,7 @@ public sealed class IndexSearcher : IDisposable
     public ScoreExplainer OpenExplainer(IndexQuery query, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(query);
-        return new ScoreExplainer(new QueryContext(view, cancellationToken), query);
+        return new ScoreExplainer(new QueryContext(_view, cancellationToken), query);
     }
 
     /// <summary>
@@ -199,7 +199,7 @@ public sealed class IndexSearcher : IDisposable
     {
         ArgumentNullException.ThrowIfNull(query);
         ArgumentNullException.ThrowIfNull(field);
-        return new FieldHighlighter(new QueryContext(view, cancellationToken), query, field);
+        return new FieldHighlighter(new QueryContext(_view, cancellationToken), query, field);
     }
 
     /// <summary>Counts the hits of a query in groups.</summary>
@@ -210,7 +210,7 @@ public sealed class IndexSearcher : IDisposable
     {
         ArgumentNullException.ThrowIfNull(request);
         options?.Budget?.Check();
-        using var context = new QueryContext(view, cancellationToken, options);
+        using var context = new QueryContext(_view, cancellationToken, options);
         FacetResults results = new FacetRun(context, request).Execute();
         if (results.Plan is { } plan)
             plan.ColdPages = context.ColdPages(results.Counters.PagesRead);
@@ -227,7 +227,7 @@ public sealed class IndexSearcher : IDisposable
         ArgumentNullException.ThrowIfNull(request);
         ArgumentNullException.ThrowIfNull(tail);
         options?.Budget?.Check();
-        return TailedFacets.Run(view, tail.View, request, options, cancellationToken);
+        return TailedFacets.Run(_view, tail.View, request, options, cancellationToken);
     }
 
     /// <summary>Terms of a field as they are indexed, in byte order, with the number of entries that have each.</summary>
@@ -239,7 +239,7 @@ public sealed class IndexSearcher : IDisposable
     {
         ArgumentNullException.ThrowIfNull(field);
         ArgumentOutOfRangeException.ThrowIfNegative(count);
-        return TermView.Terms(view, view.Field(field), after, count);
+        return TermView.Terms(_view, _view.Field(field), after, count);
     }
 
     /// <summary>As <see cref="Terms(string, string, int)"/>, of this view and the changes it has not seen.</summary>
@@ -250,11 +250,11 @@ public sealed class IndexSearcher : IDisposable
         ArgumentNullException.ThrowIfNull(tail);
         ArgumentOutOfRangeException.ThrowIfNegative(count);
         using CombinedIndex combined = Combine(tail, default);
-        return TermView.Terms(combined, view.Field(field), after, count);
+        return TermView.Terms(combined, _view.Field(field), after, count);
     }
 
     /// <summary>What the index holds of an entry; null where it has no entry of that key.</summary>
-    public IReadOnlyList<IndexEntryField>? Entry(ReadOnlySpan<byte> key) => TermView.Entry(view, key);
+    public IReadOnlyList<IndexEntryField>? Entry(ReadOnlySpan<byte> key) => TermView.Entry(_view, key);
 
     /// <summary>As <see cref="Entry(ReadOnlySpan{byte})"/>, of this view and the changes it has not seen.</summary>
     public IReadOnlyList<IndexEntryField>? Entry(ReadOnlySpan<byte> key, IndexTail tail)
@@ -269,26 +269,26 @@ public sealed class IndexSearcher : IDisposable
     /// second.
     /// </summary>
     public IReadOnlyList<IndexStructureSize> MeasureStructures(CancellationToken cancellationToken = default) =>
-        StructureSizes.Of(transaction, view, cancellationToken);
+        StructureSizes.Of(_transaction, _view, cancellationToken);
 
     /// <summary>
     /// Ends the life of every span read so far; results and view may be used on. See <see cref="ReadTransaction.ReleasePages"/>.
     /// </summary>
     public void ReleasePages()
     {
-        transaction.ReleasePages();
-        view.ForgetPages();
+        _transaction.ReleasePages();
+        _view.ForgetPages();
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        if (Interlocked.Exchange(ref disposed, 1) != 0)
+        if (Interlocked.Exchange(ref _disposed, 1) != 0)
             return;
-        view.Close();
-        transaction.Dispose();
+        _view.Close();
+        _transaction.Dispose();
     }
 
     private CombinedIndex Combine(IndexTail tail, CancellationToken cancellationToken) =>
-        new(view, tail.View, cancellationToken);
+        new(_view, tail.View, cancellationToken);
 }

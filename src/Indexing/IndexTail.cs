@@ -19,12 +19,12 @@ namespace Treepie.Indexing;
 /// </remarks>
 public sealed class IndexTail : IDisposable
 {
-    private readonly StorageEnvironment environment;
-    private readonly IndexWriter writer;
-    private readonly AnalyzerSet analyzers;
-    private readonly IndexView main;
-    private IndexSearcher? searcher;
-    private TailView? filled;
+    private readonly StorageEnvironment _environment;
+    private readonly IndexWriter _writer;
+    private readonly AnalyzerSet _analyzers;
+    private readonly IndexView _main;
+    private IndexSearcher? _searcher;
+    private TailView? _filled;
 
     /// <summary>Opens an empty tail of a view.</summary>
     /// <param name="index">The view.</param>
@@ -33,61 +33,61 @@ public sealed class IndexTail : IDisposable
     public IndexTail(IndexSearcher index, AnalyzerSet? analyzerSet = null, EncryptionKey? key = null)
     {
         ArgumentNullException.ThrowIfNull(index);
-        main = index.View;
-        analyzers = analyzerSet ?? AnalyzerSet.BuiltIn;
-        environment = MemoryEnvironment.Open(key);
+        _main = index.View;
+        _analyzers = analyzerSet ?? AnalyzerSet.BuiltIn;
+        _environment = MemoryEnvironment.Open(key);
         try
         {
             // Its entries are numbered on from those of the index, as if they were put there, and its vectors have as many
             // numbers.
-            environment.Write(transaction =>
+            _environment.Write(transaction =>
             {
                 for (int field = 0; field < index.Schema.Fields.Count; field++)
                 {
-                    if (VectorState.Read(main.Tree(TreeNames.Links(field))) is { Dimensions: > 0 and var dimensions })
+                    if (VectorState.Read(_main.Tree(TreeNames.Links(field))) is { Dimensions: > 0 and var dimensions })
                         new VectorState { Dimensions = dimensions }.Write(transaction.GetOrCreateTree(TreeNames.Links(field)));
                 }
 
                 return true;
             });
-            writer = new IndexWriter(environment, WithoutGraphs(index.Schema), analyzers);
-            environment.Write(transaction =>
+            _writer = new IndexWriter(_environment, WithoutGraphs(index.Schema), _analyzers);
+            _environment.Write(transaction =>
             {
                 Tree tree = transaction.GetOrCreateTree(TreeNames.Index);
                 IndexState state = IndexState.Read(tree);
-                state.NextEntryId = main.State.NextEntryId;
+                state.NextEntryId = _main.State.NextEntryId;
                 state.Write(tree);
                 return true;
             });
         }
         catch
         {
-            environment.Dispose();
+            _environment.Dispose();
             throw;
         }
     }
 
     /// <summary>What searches see of it.</summary>
-    internal TailView View => filled ?? throw new InvalidOperationException("The tail was not filled: call Fill first.");
+    internal TailView View => _filled ?? throw new InvalidOperationException("The tail was not filled: call Fill first.");
 
     /// <summary>An empty batch for the changes.</summary>
-    public IndexBatch BeginBatch() => writer.BeginBatch();
+    public IndexBatch BeginBatch() => _writer.BeginBatch();
 
     /// <summary>Takes the changes, all of them; once.</summary>
     public void Fill(IndexBatch batch, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(batch);
-        if (searcher is not null)
+        if (_searcher is not null)
             throw new InvalidOperationException("The tail was filled already.");
 
         var gone = new List<long>();
-        if (main.Dictionary(TreeNames.Keys) is { } keys)
+        if (_main.Dictionary(TreeNames.Keys) is { } keys)
             for (int ordinal = 0; ordinal < batch.Keys.Count; ordinal++)
                 if (keys.TryGet(batch.Keys[ordinal], out ReadOnlySpan<byte> id))
                     gone.Add(EntryKey.Read(id));
-        writer.Commit(batch, 0, cancellationToken);
-        searcher = new IndexSearcher(environment, analyzers);
-        filled = new TailView(searcher.View, [.. gone.Order()]);
+        _writer.Commit(batch, 0, cancellationToken);
+        _searcher = new IndexSearcher(_environment, _analyzers);
+        _filled = new TailView(_searcher.View, [.. gone.Order()]);
     }
 
     /// <summary>Vectors of the changes are compared one by one: of their graphs no more is made than there has to be.</summary>
@@ -104,7 +104,7 @@ public sealed class IndexTail : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
-        searcher?.Dispose();
-        environment.Dispose();
+        _searcher?.Dispose();
+        _environment.Dispose();
     }
 }

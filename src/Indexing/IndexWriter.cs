@@ -22,17 +22,17 @@ public sealed class IndexWriter
 {
     private const int MinChangesToTidy = 4_096;
 
-    private readonly StorageEnvironment environment;
-    private readonly FieldAnalyzers analyzers;
-    private CommitMemory memory = new();
-    private List<Backfill> backfills;
-    private long changesSinceTidy;
-    private Tidying? tidying;
-    private long entryCount;
-    private List<CompoundRecord> compounds;
+    private readonly StorageEnvironment _environment;
+    private readonly FieldAnalyzers _analyzers;
+    private CommitMemory _memory = new();
+    private List<Backfill> _backfills;
+    private long _changesSinceTidy;
+    private Tidying? _tidying;
+    private long _entryCount;
+    private List<CompoundRecord> _compounds;
 
     /// <summary>By field: the numbers its vectors have, 0 where that is open.</summary>
-    private readonly int[] dimensions;
+    private readonly int[] _dimensions;
 
     /// <summary>
     /// Opens the index that lives in <paramref name="environment"/>, creating it with <paramref name="schema"/> if empty.
@@ -49,14 +49,14 @@ public sealed class IndexWriter
         ArgumentNullException.ThrowIfNull(environment);
         ArgumentNullException.ThrowIfNull(schema);
         SchemaRecord.Check(schema);
-        analyzers = new FieldAnalyzers(schema, analyzerSet ?? AnalyzerSet.BuiltIn);
-        this.environment = environment;
+        _analyzers = new FieldAnalyzers(schema, analyzerSet ?? AnalyzerSet.BuiltIn);
+        _environment = environment;
         Schema = schema;
         using ReadTransaction read = environment.BeginRead();
         Tree? index = read.FindTree(TreeNames.Index);
         LastEtag = IndexState.Read(index).Etag; // first, as it refuses other formats
         IndexSchema? existing = SchemaRecord.Read(index);
-        dimensions = [
+        _dimensions = [
             .. schema.Fields.Select(
                 (field, number) => field.Analysis != FieldAnalysis.Vector ? 0 : Dimensions(read, number, field.Vector))];
         if (existing is null)
@@ -67,8 +67,8 @@ public sealed class IndexWriter
         else if (!existing.Fields.SequenceEqual(schema.Fields))
             throw new IndexSchemaException(Difference(existing, schema));
         using ReadTransaction now = environment.BeginRead();
-        backfills = BackfillRecord.Read(now.FindTree(TreeNames.Index));
-        compounds = CompoundRecord.Read(now.FindTree(TreeNames.Index));
+        _backfills = BackfillRecord.Read(now.FindTree(TreeNames.Index));
+        _compounds = CompoundRecord.Read(now.FindTree(TreeNames.Index));
     }
 
     /// <summary>The fields of this index.</summary>
@@ -81,7 +81,7 @@ public sealed class IndexWriter
     /// Fields that entries have yet to be given; null: none. While there are, batches hold only fields in front of them, and
     /// <see cref="CommitBackfill"/> gives the others to the entries that are there, in the order of their etags.
     /// </summary>
-    public Backfill? Pending => backfills.Count == 0 ? null : backfills[0];
+    public Backfill? Pending => _backfills.Count == 0 ? null : _backfills[0];
 
     /// <summary>
     /// Gives entries fields they have not. The batch names, in the order of their etags, entries put by earlier batches, with
@@ -95,24 +95,24 @@ public sealed class IndexWriter
         ArgumentNullException.ThrowIfNull(batch);
         batch.CheckClosed();
         Backfill reached = (Pending ?? throw new InvalidOperationException("No fields wait to be filled.")) with { Etag = etag };
-        environment.Write(
+        _environment.Write(
             transaction =>
             {
-                BatchCommit.RunBackfill(transaction, Schema, batch, reached, memory, cancellationToken);
+                BatchCommit.RunBackfill(transaction, Schema, batch, reached, _memory, cancellationToken);
                 return true;
             },
             cancellationToken);
-        changesSinceTidy += batch.Count;
+        _changesSinceTidy += batch.Count;
         batch.Clear();
-        using ReadTransaction read = environment.BeginRead();
-        backfills = BackfillRecord.Read(read.FindTree(TreeNames.Index));
+        using ReadTransaction read = _environment.BeginRead();
+        _backfills = BackfillRecord.Read(read.FindTree(TreeNames.Index));
     }
 
     /// <summary>Most compound keys of an index: each is another tree for every commit to keep.</summary>
     public const int MaxCompounds = 8;
 
     /// <summary>Whether a compound key has yet to be given entries that are there: <see cref="BuildCompounds"/>.</summary>
-    public bool HasUnbuiltCompounds => compounds.Exists(static one => !one.IsComplete);
+    public bool HasUnbuiltCompounds => _compounds.Exists(static one => !one.IsComplete);
 
     /// <summary>
     /// Adds a compound key, which <see cref="BuildCompounds"/> then fills. False, and nothing is changed, if the index has it or
@@ -122,11 +122,11 @@ public sealed class IndexWriter
     {
         ArgumentNullException.ThrowIfNull(key);
         int equal = Schema.IndexOf(key.EqualField), order = Schema.IndexOf(key.OrderField);
-        if (Pending is not null || compounds.Count >= MaxCompounds || !IsOfWholeValues(equal) || !IsOfWholeValues(order)
-            || compounds.Exists(one => one.Equal == equal && one.Order == order && one.Kind == key.Order))
+        if (Pending is not null || _compounds.Count >= MaxCompounds || !IsOfWholeValues(equal) || !IsOfWholeValues(order)
+            || _compounds.Exists(one => one.Equal == equal && one.Order == order && one.Kind == key.Order))
             return false;
 
-        compounds = environment.Write(transaction =>
+        _compounds = _environment.Write(transaction =>
         {
             Tree index = transaction.GetOrCreateTree(TreeNames.Index);
             List<CompoundRecord> all = [.. CompoundRecord.Read(index), new CompoundRecord(equal, order, key.Order, 0)];
@@ -141,7 +141,7 @@ public sealed class IndexWriter
     public bool BuildCompounds(CancellationToken cancellationToken = default)
     {
         const int EntriesPerStep = 16_384;
-        compounds = environment.Write(
+        _compounds = _environment.Write(
             transaction => CompoundWriter.Build(transaction, EntriesPerStep, cancellationToken), cancellationToken);
         return HasUnbuiltCompounds;
     }
@@ -153,7 +153,7 @@ public sealed class IndexWriter
     /// Whether so much was changed since it was opened or tidied that <see cref="Tidy"/> is worth its while: a quarter of the
     /// entries, and some thousand.
     /// </summary>
-    public bool IsUntidy => changesSinceTidy >= MinChangesToTidy && changesSinceTidy >= entryCount / 4;
+    public bool IsUntidy => _changesSinceTidy >= MinChangesToTidy && _changesSinceTidy >= _entryCount / 4;
 
     /// <summary>
     /// Makes the files small: pages are filled, and those that are free at the end are given back. It goes in short commits
@@ -165,16 +165,16 @@ public sealed class IndexWriter
     /// <exception cref="OperationCanceledException">Cancelled.</exception>
     public bool Tidy(Func<bool>? isWanted = null, CancellationToken cancellationToken = default)
     {
-        tidying ??= new Tidying(environment);
-        if (!tidying.Run(isWanted ?? (static () => true), cancellationToken))
+        _tidying ??= new Tidying(_environment);
+        if (!_tidying.Run(isWanted ?? (static () => true), cancellationToken))
             return false;
-        tidying = null;
-        changesSinceTidy = 0;
+        _tidying = null;
+        _changesSinceTidy = 0;
         return true;
     }
 
     /// <summary>Forgets why entries were left out; may be called from any thread.</summary>
-    public void ClearErrors() => environment.Write(static transaction => transaction.DropTree(TreeNames.Errors));
+    public void ClearErrors() => _environment.Write(static transaction => transaction.DropTree(TreeNames.Errors));
 
     /// <summary>Looks whether an index with this schema can be written.</summary>
     /// <exception cref="IndexSchemaException">A field is named twice, or names an analyzer that does not exist; or another part
@@ -192,17 +192,17 @@ public sealed class IndexWriter
     /// others, so entries with vectors are added one after the other, on one thread, until this says no.
     /// </summary>
     public bool AreDimensionsOpen =>
-        Schema.Fields.Where((one, number) => one.Analysis == FieldAnalysis.Vector && Volatile.Read(ref dimensions[number]) == 0)
+        Schema.Fields.Where((one, number) => one.Analysis == FieldAnalysis.Vector && Volatile.Read(ref _dimensions[number]) == 0)
             .Any();
 
     /// <summary>Gives up the memory that commits keep for the next.</summary>
-    public void ReleaseMemory() => memory = new CommitMemory();
+    public void ReleaseMemory() => _memory = new CommitMemory();
 
     /// <summary>
     /// An empty batch to fill; reused after <see cref="Commit(IndexBatch, long, CancellationToken)"/>. May be called from any
     /// thread, and batches be filled by one thread each, see <see cref="IndexBatch.Append"/>.
     /// </summary>
-    public IndexBatch BeginBatch() => new(Schema, analyzers, dimensions);
+    public IndexBatch BeginBatch() => new(Schema, _analyzers, _dimensions);
 
     /// <summary>Applies the batch and records <paramref name="etag"/>, all or nothing. Afterwards the batch is empty.</summary>
     /// <exception cref="InvalidOperationException">An entry of the batch was not ended.</exception>
@@ -227,14 +227,14 @@ public sealed class IndexWriter
         ArgumentNullException.ThrowIfNull(batch);
         ArgumentNullException.ThrowIfNull(prepare);
         batch.CheckClosed();
-        entryCount = environment.Write(
+        _entryCount = _environment.Write(
             transaction =>
             {
                 prepare(transaction, batch);
-                return BatchCommit.Run(transaction, Schema, batch, etag, memory, cancellationToken);
+                return BatchCommit.Run(transaction, Schema, batch, etag, _memory, cancellationToken);
             },
             cancellationToken);
-        changesSinceTidy += batch.Count;
+        _changesSinceTidy += batch.Count;
         batch.Clear();
         LastEtag = etag;
     }

@@ -57,8 +57,8 @@ public record struct QueryCounters
 /// <summary>The counters of one running query, handed to everything that counts.</summary>
 internal sealed class QueryMeter
 {
-    private QueryCounters count;
+    private QueryCounters _count;
 
     /// <summary>The counters themselves: <c>meter.Count.BlocksDecoded++</c>.</summary>
-    public ref QueryCounters Count => ref count;
+    public ref QueryCounters Count => ref _count;
 }

@@ -21,11 +21,11 @@ namespace Treepie.Indexing;
 /// </remarks>
 public sealed class ScoreExplainer : IDisposable
 {
-    private readonly QueryContext context;
-    private readonly QueryCompiler compiler;
-    private readonly Node root;
+    private readonly QueryContext _context;
+    private readonly QueryCompiler _compiler;
+    private readonly Node _root;
 
-    private readonly ScoreExplainer? changes;
+    private readonly ScoreExplainer? _changes;
 
     /// <summary>Of an index and the changes it has not seen: what the numbers are reckoned from is both. Taken over.</summary>
     internal ScoreExplainer(CombinedIndex combined, IndexQuery query)
@@ -33,24 +33,24 @@ public sealed class ScoreExplainer : IDisposable
     {
         try
         {
-            changes = new ScoreExplainer(combined.Tail, query);
+            _changes = new ScoreExplainer(combined.Tail, query);
         }
         catch
         {
-            context.Dispose();
+            _context.Dispose();
             throw;
         }
     }
 
     internal ScoreExplainer(QueryContext context, IndexQuery query)
     {
-        this.context = context;
-        compiler = new QueryCompiler(context, isScored: true);
+        _context = context;
+        _compiler = new QueryCompiler(context, isScored: true);
         try
         {
             Node whole = Build(query, 1);
             Operator boosted = DocumentBoostOperator.Over(context, whole.Operator);
-            root = boosted == whole.Operator ? whole : new Node("boost of the document, times:", boosted, 1, [whole]);
+            _root = boosted == whole.Operator ? whole : new Node("boost of the document, times:", boosted, 1, [whole]);
         }
         catch
         {
@@ -63,13 +63,13 @@ public sealed class ScoreExplainer : IDisposable
 
     /// <summary>Explains the score of an entry; 0 and no parts if it does not match.</summary>
     public ScoreExplanation Explain(long entryId) =>
-        changes is not null && entryId >= context.View.State.NextEntryId ? changes.Explain(entryId) : Explain(root, entryId);
+        _changes is not null && entryId >= _context.View.State.NextEntryId ? _changes.Explain(entryId) : Explain(_root, entryId);
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        context.Dispose();
-        changes?.Dispose();
+        _context.Dispose();
+        _changes?.Dispose();
     }
 
     private ScoreExplanation Explain(Node node, long id)
@@ -87,7 +87,7 @@ public sealed class ScoreExplainer : IDisposable
 
     private Node Build(IndexQuery query, float boost)
     {
-        Operator compiled = compiler.Compile(query);
+        Operator compiled = _compiler.Compile(query);
         switch (query)
         {
             case AndQuery:
@@ -106,7 +106,7 @@ public sealed class ScoreExplainer : IDisposable
                 return parts.Length == 1
                     ? parts[0]
                     : new Node(text.All ? "sum of all words:" : "sum of the words that match:", compiled, boost, parts);
-            case TextQuery text when Words(text).Count == 1 && compiler.IsFullText(context.View.Field(text.Field)):
+            case TextQuery text when Words(text).Count == 1 && _compiler.IsFullText(_context.View.Field(text.Field)):
                 return new Node(
                     $"{text.Field}: word '{Encoding.UTF8.GetString(Words(text)[0].Form)}'", compiled, boost, [], text);
             case PhraseQuery { Slop: 0 } phrase:
@@ -138,22 +138,22 @@ public sealed class ScoreExplainer : IDisposable
     }
 
     private IReadOnlyList<TokenList.Token> Words(TextQuery text) =>
-        compiler.Words(context.View.Field(text.Field), Encoding.UTF8.GetBytes(text.Text));
+        _compiler.Words(_context.View.Field(text.Field), Encoding.UTF8.GetBytes(text.Text));
 
     /// <summary>The numbers of BM25 for one word: their product is the score.</summary>
     private List<ScoreExplanation> Term(TextQuery word, float boost, long id)
     {
-        int field = context.View.Field(word.Field);
+        int field = _context.View.Field(word.Field);
         byte[] form = Words(word)[0].Form;
         string dictionary = TreeNames.Terms(field);
-        if (!context.View.TryGetTerm(dictionary, form, out TermPayload payload))
+        if (!_context.View.TryGetTerm(dictionary, form, out TermPayload payload))
             return [];
 
-        LengthFactors factors = context.Factors(field);
-        long having = context.EntriesWith(field, form, payload.EntryCount);
+        LengthFactors factors = _context.Factors(field);
+        long having = _context.EntriesWith(field, form, payload.EntryCount);
         long entries = factors.Statistics.EntriesWithTerms;
         float idf = (float)Bm25.Idf(entries, having);
-        int frequency = TermFrequency.Of(context.View, dictionary, form, id);
+        int frequency = TermFrequency.Of(_context.View, dictionary, form, id);
         float factor = factors.Of(id);
         string average = (factors.Statistics.TotalTerms / (double)Math.Max(1, entries)).ToString(
             "0.##", CultureInfo.InvariantCulture);

@@ -17,25 +17,25 @@ namespace Treepie.Indexing;
 /// </summary>
 public sealed class SearchResults : IDisposable
 {
-    private readonly IndexView view;
-    private readonly IndexView? tailView;
-    private readonly SortKey? distance;
-    private readonly long firstTailId = long.MaxValue;
-    private readonly long[] ids;
-    private readonly float[] scores;
-    private int position = -1;
+    private readonly IndexView _view;
+    private readonly IndexView? _tailView;
+    private readonly SortKey? _distance;
+    private readonly long _firstTailId = long.MaxValue;
+    private readonly long[] _ids;
+    private readonly float[] _scores;
+    private int _position = -1;
 
     internal SearchResults(IndexView view, SearchRun run, IReadOnlyList<SortKey> sort, QueryCounters counters, byte[]? position)
     {
-        this.view = view;
-        distance = DistanceOf(sort);
+        _view = view;
+        _distance = DistanceOf(sort);
         Plan = run.Plan;
         Counters = counters;
         Position = position;
         TotalCount = run.Total;
         IsTotalExact = run.IsTotalExact;
-        ids = run.Ids;
-        scores = run.Scores;
+        _ids = run.Ids;
+        _scores = run.Scores;
         MissingCompound = run.MissingCompound;
     }
 
@@ -44,13 +44,13 @@ public sealed class SearchResults : IDisposable
         Position = position;
         Plan = search.Plan;
         Counters = search.Counters;
-        this.view = view;
-        tailView = tail.Index;
-        distance = DistanceOf(sort);
-        firstTailId = view.State.NextEntryId;
+        _view = view;
+        _tailView = tail.Index;
+        _distance = DistanceOf(sort);
+        _firstTailId = view.State.NextEntryId;
         TotalCount = search.Total;
-        ids = search.Ids;
-        scores = search.Scores;
+        _ids = search.Ids;
+        _scores = search.Scores;
     }
 
     /// <summary>
@@ -81,10 +81,10 @@ public sealed class SearchResults : IDisposable
     public CompoundKey? MissingCompound { get; }
 
     /// <summary>Hits of this page.</summary>
-    public int Count => ids.Length;
+    public int Count => _ids.Length;
 
     /// <summary>Key of the current entry; lives until the next move.</summary>
-    public ReadOnlySpan<byte> Key => (EntryId < firstTailId ? view : tailView ?? view).Entries.Get(EntryId).Key;
+    public ReadOnlySpan<byte> Key => (EntryId < _firstTailId ? _view : _tailView ?? _view).Entries.Get(EntryId).Key;
 
     /// <summary>What the current entry keeps to be given back; lives until the next move.</summary>
     public StoredRecord Stored
@@ -93,7 +93,7 @@ public sealed class SearchResults : IDisposable
         {
             Span<byte> entryKey = stackalloc byte[EntryKey.Bytes];
             EntryKey.Write(entryKey, EntryId);
-            Tree? source = (EntryId < firstTailId ? view : tailView ?? view).Tree(TreeNames.Stored);
+            Tree? source = (EntryId < _firstTailId ? _view : _tailView ?? _view).Tree(TreeNames.Stored);
             return source is not null && source.TryGet(entryKey, out ReadOnlySpan<byte> record)
                 ? new StoredRecord(record)
                 : default;
@@ -101,10 +101,10 @@ public sealed class SearchResults : IDisposable
     }
 
     /// <summary>Number of the current entry in the index: grows with every put and is never used again.</summary>
-    public long EntryId => ids[position];
+    public long EntryId => _ids[_position];
 
     /// <summary>Score of the current entry; 0 where nothing is scored, which is when no sort key asks for it.</summary>
-    public float Score => scores.Length > 0 ? scores[position] : 0;
+    public float Score => _scores.Length > 0 ? _scores[_position] : 0;
 
     /// <summary>
     /// Where the current entry is, for the first key of an order by distance; null without such a key, and for an entry that is
@@ -114,14 +114,14 @@ public sealed class SearchResults : IDisposable
     {
         get
         {
-            if (distance is null)
+            if (_distance is null)
                 return null;
 
-            IndexView source = EntryId < firstTailId ? view : tailView ?? view;
-            int number = SpatialCompiler.SpatialField(source, distance.Field);
+            IndexView source = EntryId < _firstTailId ? _view : _tailView ?? _view;
+            int number = SpatialCompiler.SpatialField(source, _distance.Field);
             using var column = new ChunkCursor(source.Tree(TreeNames.Points(number)));
             var places = new PlaceReader(column, source.Tree(TreeNames.Shapes(number)));
-            return places.TryNearest(EntryId, DistanceKeyPart.CentreOf(distance), out GridPoint place, out double haversine)
+            return places.TryNearest(EntryId, DistanceKeyPart.CentreOf(_distance), out GridPoint place, out double haversine)
                 ? new PlaceOfHit(
                     Earth.ToKm(haversine), new GeoPoint(Math.Round(place.Latitude, 7), Math.Round(place.Longitude, 7)))
                 : null;
@@ -131,10 +131,10 @@ public sealed class SearchResults : IDisposable
     /// <summary>Goes to the next hit; false after the last.</summary>
     public bool MoveNext()
     {
-        if (position + 1 >= ids.Length)
+        if (_position + 1 >= _ids.Length)
             return false;
 
-        position++;
+        _position++;
         return true;
     }
 

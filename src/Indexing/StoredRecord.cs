@@ -11,17 +11,17 @@ namespace Treepie.Indexing;
 /// </summary>
 public readonly ref struct StoredRecord
 {
-    private readonly ReadOnlySpan<byte> record;
+    private readonly ReadOnlySpan<byte> _record;
 
-    internal StoredRecord(ReadOnlySpan<byte> record) => this.record = record;
+    internal StoredRecord(ReadOnlySpan<byte> record) => _record = record;
 
     /// <summary>Whether the entry keeps nothing.</summary>
-    public bool IsEmpty => record.IsEmpty;
+    public bool IsEmpty => _record.IsEmpty;
 
     /// <summary>The bytes under a number; false where there are none.</summary>
     public bool TryGet(int slot, out ReadOnlySpan<byte> value)
     {
-        for (ReadOnlySpan<byte> rest = record; !rest.IsEmpty;)
+        for (ReadOnlySpan<byte> rest = _record; !rest.IsEmpty;)
         {
             int found = Varint.Read(ref rest), length = Varint.Read(ref rest);
             if (found == slot)

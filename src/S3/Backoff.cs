@@ -21,8 +21,8 @@ internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
     /// <summary>A try that ran out of its time counts as so many: a quarter of an hour in all.</summary>
     private const int TriesOfATimeout = 4;
 
-    private static readonly TimeSpan s_first = TimeSpan.FromMilliseconds(200);
-    private static readonly TimeSpan s_most = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan _first = TimeSpan.FromMilliseconds(200);
+    private static readonly TimeSpan _most = TimeSpan.FromSeconds(30);
 
     /// <summary>The time (UTC).</summary>
     public DateTime Now => clock.GetUtcNow().UtcDateTime;
@@ -87,7 +87,7 @@ internal sealed class Backoff(TimeProvider clock, Func<double> jitter)
     /// <summary>Waits before the next try.</summary>
     public Task WaitAsync(int tried, CancellationToken cancellationToken)
     {
-        double most = Math.Min(s_most.TotalMilliseconds, s_first.TotalMilliseconds * Math.Pow(2, tried - 1));
+        double most = Math.Min(_most.TotalMilliseconds, _first.TotalMilliseconds * Math.Pow(2, tried - 1));
         return Task.Delay(TimeSpan.FromMilliseconds(most * (0.5 + (0.5 * jitter()))), clock, cancellationToken);
     }
 

@@ -24,7 +24,7 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
     /// After so long without a part an upload is nobody's any more: a part of the default size takes a network of 2.4 kB/s that
     /// long.
     /// </summary>
-    private static readonly TimeSpan s_abandonedAfter = TimeSpan.FromHours(1);
+    private static readonly TimeSpan _abandonedAfter = TimeSpan.FromHours(1);
 
     public override string Address => address.ToString();
 
@@ -139,7 +139,7 @@ internal sealed class S3Destination(S3Address address, AmazonS3Client client, Ba
         }
     }
 
-    private bool IsRecent(DateTime at) => backoff.Now - at.ToUniversalTime() <= s_abandonedAfter;
+    private bool IsRecent(DateTime at) => backoff.Now - at.ToUniversalTime() <= _abandonedAfter;
 
     internal Task<T> RunAsync<T>(
         Func<AmazonS3Client, string, CancellationToken, Task<T>> request, CancellationToken cancellationToken) =>

@@ -83,14 +83,14 @@ public sealed class S3DestinationProvider : DestinationProvider
     /// <summary>Connections of one destination's own, which end with it.</summary>
     private sealed class HttpClients(bool isLoopback) : HttpClientFactory
     {
-        private static readonly TimeSpan ConnectTimeout = TimeSpan.FromSeconds(15);
+        private static readonly TimeSpan _connectTimeout = TimeSpan.FromSeconds(15);
 
         public override HttpClient CreateHttpClient(IClientConfig clientConfig) => new(new SocketsHttpHandler
         {
             UseProxy = !isLoopback, // a proxy of the environment cannot reach the loopback of this machine
             UseCookies = false,
             AllowAutoRedirect = false,
-            ConnectTimeout = ConnectTimeout,
+            ConnectTimeout = _connectTimeout,
         })
         {
             Timeout = System.Threading.Timeout.InfiniteTimeSpan,

@@ -19,7 +19,7 @@ internal sealed class S3Upload : BackupUpload
     private const int MaxParts = 10_000;
     private const int SmallParts = 1_000;
 
-    private static readonly TimeSpan s_abortTimeout = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan _abortTimeout = TimeSpan.FromSeconds(30);
 
     private readonly S3Destination _destination;
     private readonly string _key;
@@ -92,7 +92,7 @@ internal sealed class S3Upload : BackupUpload
         await Task.WhenAll(_sending).ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
         if (!_committed && _uploadId is not null)
         {
-            using var patience = new CancellationTokenSource(s_abortTimeout);
+            using var patience = new CancellationTokenSource(_abortTimeout);
             await _destination.AbortAsync(_key, _uploadId, patience.Token).ConfigureAwait(false);
         }
 

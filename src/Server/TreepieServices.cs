@@ -8,16 +8,16 @@ namespace Treepie.Server;
 /// <summary>What <c>AddTreepie</c> registers: options, and the catalogue, which opens at first use.</summary>
 internal sealed class TreepieServices(TreepieServerOptions options, IServiceProvider provider) : IDisposable
 {
-    private readonly Lazy<DatabaseCatalog> catalog = new(
+    private readonly Lazy<DatabaseCatalog> _catalog = new(
         () => new DatabaseCatalog(options.DataDirectory, options.Database, options.Keys));
-    private readonly ServerTelemetry telemetry = new();
-    private readonly List<ServerContext> contexts = [];
+    private readonly ServerTelemetry _telemetry = new();
+    private readonly List<ServerContext> _contexts = [];
 
     /// <summary>Disposed by the container, which hands it out as a service of its own once this has made it.</summary>
-    public DatabaseCatalog Catalog => catalog.Value;
+    public DatabaseCatalog Catalog => _catalog.Value;
 
     /// <summary>All mappings so far; none is added once the program has started.</summary>
-    public IReadOnlyList<ServerContext> Contexts => contexts;
+    public IReadOnlyList<ServerContext> Contexts => _contexts;
 
     /// <summary>What one mapping of the API over these databases shares.</summary>
     /// <param name="source">Where it finds its databases.</param>
@@ -25,10 +25,13 @@ internal sealed class TreepieServices(TreepieServerOptions options, IServiceProv
     public ServerContext CreateContext(IDatabaseSource source, AccessControl? control = null)
     {
         ILoggerFactory loggers = provider.GetService<ILoggerFactory>() ?? NullLoggerFactory.Instance;
-        var context = new ServerContext(source, options, options.Database.TimeProvider, loggers, telemetry) { Control = control };
-        contexts.Add(context);
+        var context = new ServerContext(source, options, options.Database.TimeProvider, loggers, _telemetry)
+        {
+            Control = control
+        };
+        _contexts.Add(context);
         return context;
     }
 
-    public void Dispose() => telemetry.Dispose();
+    public void Dispose() => _telemetry.Dispose();
 }

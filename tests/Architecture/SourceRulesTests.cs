@@ -11,13 +11,13 @@ public sealed partial class SourceRulesTests
     private const string Quotes = "\"\"\"";
 
     /// <summary>The places that may hold raw pointers, platform calls and vector intrinsics.</summary>
-    private static readonly string[] UnsafePlaces =
+    private static readonly string[] _unsafePlaces =
     [
         "src/Storage/Memory/", "src/Storage/Kernels/", "src/Indexing/Kernels/", "src/Documents/Compression/",
         "src/Server/Hosting/ServerProgram.cs"
     ];
 
-    private static readonly string[] WorldPlaces =
+    private static readonly string[] _worldPlaces =
     [
         "src/Storage/Files/", "src/Storage/Memory/", // the seam
         "src/Storage/EncryptionKey.cs", "src/Storage/Encryption/SealedWriteStream.cs", // secrets
@@ -52,9 +52,9 @@ public sealed partial class SourceRulesTests
     public void Raw_memory_and_platform_calls_stay_in_their_rooms()
     {
         IEnumerable<string> found = Sources("src")
-            .Where(file => !UnsafePlaces.Any(place => Relative(file).StartsWith(place, StringComparison.Ordinal)))
+            .Where(file => !_unsafePlaces.Any(place => Relative(file).StartsWith(place, StringComparison.Ordinal)))
             .Where(file => UnsafeCode().IsMatch(File.ReadAllText(file)))
-            .Select(file => $"{Relative(file)}: move the unsafe part to one of {string.Join(", ", UnsafePlaces)}");
+            .Select(file => $"{Relative(file)}: move the unsafe part to one of {string.Join(", ", _unsafePlaces)}");
         AssertNone(found);
     }
 
@@ -66,7 +66,7 @@ public sealed partial class SourceRulesTests
     public void The_core_touches_the_world_only_in_named_places()
     {
         IEnumerable<string> found = Sources("src/Storage", "src/Indexing", "src/Documents", "src/Computing")
-            .Where(file => !WorldPlaces.Any(place => Relative(file).StartsWith(place, StringComparison.Ordinal)))
+            .Where(file => !_worldPlaces.Any(place => Relative(file).StartsWith(place, StringComparison.Ordinal)))
             .Where(file => WorldCalls().IsMatch(File.ReadAllText(file)))
             .Select(file => $"{Relative(file)}: take files, time and randomness by parameter, so that a simulated world can stand in");
         AssertNone(found);

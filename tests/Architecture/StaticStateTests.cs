@@ -10,7 +10,7 @@ namespace Treepie.Architecture.Tests;
 /// </summary>
 public sealed class StaticStateTests
 {
-    private static readonly string[] Growing =
+    private static readonly string[] _growing =
     [
         "List`1", "Dictionary`2", "HashSet`1", "SortedDictionary`2", "SortedSet`1", "Queue`1", "Stack`1",
         "ConcurrentDictionary`2", "ConcurrentQueue`1", "ConcurrentBag`1", "ConcurrentStack`1",
@@ -39,7 +39,7 @@ public sealed class StaticStateTests
             string name = $"{type}.{metadata.GetString(field.Name)}";
             if (!field.Attributes.HasFlag(FieldAttributes.InitOnly))
                 found.Add($"{name} can be set: give it to an object that a database has");
-            else if (GenericOf(metadata, field) is { } generic && Growing.Contains(generic))
+            else if (GenericOf(metadata, field) is { } generic && _growing.Contains(generic))
                 found.Add($"{name} is a {generic}: make it a frozen one, or give it to an object that a database has");
         }
 

@@ -12,19 +12,19 @@ namespace Treepie.Architecture.Tests;
 /// </summary>
 internal sealed class TypeReferences
 {
-    private static readonly Dictionary<short, OpCode> OpCodesByValue = typeof(OpCodes).GetFields()
+    private static readonly Dictionary<short, OpCode> _opCodesByValue = typeof(OpCodes).GetFields()
         .Select(field => (OpCode)field.GetValue(null)!) // every public field of OpCodes is a static OpCode
         .ToDictionary(code => code.Value);
 
-    private readonly PEReader file;
-    private readonly MetadataReader metadata;
-    private readonly HashSet<(string From, string To)> found = [];
-    private readonly HashSet<(string From, string Type, string Member)> outside = [];
+    private readonly PEReader _file;
+    private readonly MetadataReader _metadata;
+    private readonly HashSet<(string From, string To)> _found = [];
+    private readonly HashSet<(string From, string Type, string Member)> _outside = [];
 
     private TypeReferences(PEReader file)
     {
-        this.file = file;
-        metadata = file.GetMetadataReader();
+        _file = file;
+        _metadata = file.GetMetadataReader();
     }
 
     /// <summary>All pairs, by full name of the outermost type.</summary>
@@ -33,7 +33,7 @@ internal sealed class TypeReferences
         using var file = new PEReader(File.OpenRead(Assemblies.PathOf(assembly)));
         var references = new TypeReferences(file);
         references.Collect();
-        return references.found;
+        return references._found;
     }
 
     /// <summary>
@@ -44,26 +44,26 @@ internal sealed class TypeReferences
         using var file = new PEReader(File.OpenRead(Assemblies.PathOf(assembly)));
         var references = new TypeReferences(file);
         references.Collect();
-        return references.outside;
+        return references._outside;
     }
 
     private void Collect()
     {
-        foreach (TypeDefinitionHandle handle in metadata.TypeDefinitions)
+        foreach (TypeDefinitionHandle handle in _metadata.TypeDefinitions)
         {
             string from = NameOf(handle);
             if (!from.StartsWith("Treepie", StringComparison.Ordinal))
                 continue; // what the compiler adds
 
-            TypeDefinition type = metadata.GetTypeDefinition(handle);
+            TypeDefinition type = _metadata.GetTypeDefinition(handle);
             var names = new NameCollector(this, from);
             Add(from, type.BaseType, names);
             foreach (InterfaceImplementationHandle implemented in type.GetInterfaceImplementations())
-                Add(from, metadata.GetInterfaceImplementation(implemented).Interface, names);
+                Add(from, _metadata.GetInterfaceImplementation(implemented).Interface, names);
             foreach (FieldDefinitionHandle field in type.GetFields())
-                metadata.GetFieldDefinition(field).DecodeSignature(names, null);
+                _metadata.GetFieldDefinition(field).DecodeSignature(names, null);
             foreach (MethodDefinitionHandle method in type.GetMethods())
-                CollectMethod(from, metadata.GetMethodDefinition(method), names);
+                CollectMethod(from, _metadata.GetMethodDefinition(method), names);
         }
     }
 
@@ -73,9 +73,9 @@ internal sealed class TypeReferences
         if (method.RelativeVirtualAddress == 0)
             return;
 
-        MethodBodyBlock body = file.GetMethodBody(method.RelativeVirtualAddress);
+        MethodBodyBlock body = _file.GetMethodBody(method.RelativeVirtualAddress);
         if (!body.LocalSignature.IsNil)
-            metadata.GetStandaloneSignature(body.LocalSignature).DecodeLocalSignature(names, null);
+            _metadata.GetStandaloneSignature(body.LocalSignature).DecodeLocalSignature(names, null);
 
         BlobReader il = body.GetILReader();
         while (il.RemainingBytes > 0)
@@ -83,7 +83,7 @@ internal sealed class TypeReferences
             short value = il.ReadByte();
             if (value == 0xFE)
                 value = unchecked((short)(0xFE00 | il.ReadByte()));
-            OperandType operand = OpCodesByValue[value].OperandType;
+            OperandType operand = _opCodesByValue[value].OperandType;
             if (operand is OperandType.InlineField or OperandType.InlineMethod or OperandType.InlineTok or OperandType.InlineType)
                 Add(from, MetadataTokens.EntityHandle(il.ReadInt32()), names);
             else
@@ -112,31 +112,31 @@ internal sealed class TypeReferences
         switch (handle.Kind)
         {
             case HandleKind.TypeDefinition:
-                found.Add((from, NameOf((TypeDefinitionHandle)handle)));
+                _found.Add((from, NameOf((TypeDefinitionHandle)handle)));
                 break;
             case HandleKind.TypeSpecification:
-                metadata.GetTypeSpecification((TypeSpecificationHandle)handle).DecodeSignature(names, null);
+                _metadata.GetTypeSpecification((TypeSpecificationHandle)handle).DecodeSignature(names, null);
                 break;
             case HandleKind.MethodDefinition:
-                found.Add((from, NameOf(metadata.GetMethodDefinition((MethodDefinitionHandle)handle).GetDeclaringType())));
+                _found.Add((from, NameOf(_metadata.GetMethodDefinition((MethodDefinitionHandle)handle).GetDeclaringType())));
                 break;
             case HandleKind.FieldDefinition:
-                found.Add((from, NameOf(metadata.GetFieldDefinition((FieldDefinitionHandle)handle).GetDeclaringType())));
+                _found.Add((from, NameOf(_metadata.GetFieldDefinition((FieldDefinitionHandle)handle).GetDeclaringType())));
                 break;
             case HandleKind.MemberReference:
-                MemberReference member = metadata.GetMemberReference((MemberReferenceHandle)handle);
+                MemberReference member = _metadata.GetMemberReference((MemberReferenceHandle)handle);
                 if (member.Parent.Kind == HandleKind.TypeReference)
                 {
-                    TypeReference type = metadata.GetTypeReference((TypeReferenceHandle)member.Parent);
-                    outside.Add(
-                        (from, $"{metadata.GetString(type.Namespace)}.{metadata.GetString(type.Name)}", metadata.GetString(
+                    TypeReference type = _metadata.GetTypeReference((TypeReferenceHandle)member.Parent);
+                    _outside.Add(
+                        (from, $"{_metadata.GetString(type.Namespace)}.{_metadata.GetString(type.Name)}", _metadata.GetString(
                             member.Name)));
                 }
 
-                Add(from, metadata.GetMemberReference((MemberReferenceHandle)handle).Parent, names);
+                Add(from, _metadata.GetMemberReference((MemberReferenceHandle)handle).Parent, names);
                 break;
             case HandleKind.MethodSpecification:
-                MethodSpecification specification = metadata.GetMethodSpecification((MethodSpecificationHandle)handle);
+                MethodSpecification specification = _metadata.GetMethodSpecification((MethodSpecificationHandle)handle);
                 specification.DecodeSignature(names, null);
                 Add(from, specification.Method, names);
                 break;
@@ -145,17 +145,17 @@ internal sealed class TypeReferences
 
     private string NameOf(TypeDefinitionHandle handle)
     {
-        TypeDefinition type = metadata.GetTypeDefinition(handle);
+        TypeDefinition type = _metadata.GetTypeDefinition(handle);
         while (type.IsNested)
-            type = metadata.GetTypeDefinition(type.GetDeclaringType());
-        return $"{metadata.GetString(type.Namespace)}.{metadata.GetString(type.Name)}";
+            type = _metadata.GetTypeDefinition(type.GetDeclaringType());
+        return $"{_metadata.GetString(type.Namespace)}.{_metadata.GetString(type.Name)}";
     }
 
     /// <summary>Notes every type of this assembly that a signature names. Results are not used: the visit is the point.</summary>
     private sealed class NameCollector(TypeReferences owner, string from) : ISignatureTypeProvider<bool, object?>
     {
         public bool GetTypeFromDefinition(MetadataReader reader, TypeDefinitionHandle handle, byte rawTypeKind) =>
-            owner.found.Add((from, owner.NameOf(handle)));
+            owner._found.Add((from, owner.NameOf(handle)));
 
         public bool GetTypeFromSpecification(
             MetadataReader reader, object? genericContext, TypeSpecificationHandle handle, byte rawTypeKind) =>

@@ -9,10 +9,10 @@ public sealed class WorldSeamTests
     private const string Assembly = "Treepie.Storage";
 
     /// <summary>The seam, and the room below it that makes the system's calls.</summary>
-    private static readonly string[] SeamRooms = ["Treepie.Storage.Files.", "Treepie.Storage.Memory."];
+    private static readonly string[] _seamRooms = ["Treepie.Storage.Files.", "Treepie.Storage.Memory."];
 
     /// <summary>Types of the world; of some only the members named.</summary>
-    private static readonly Dictionary<string, string[]> World = new(StringComparer.Ordinal)
+    private static readonly Dictionary<string, string[]> _world = new(StringComparer.Ordinal)
     {
         ["System.IO.File"] = [],
         ["System.IO.Directory"] = [],
@@ -44,7 +44,7 @@ public sealed class WorldSeamTests
     };
 
     /// <summary>Uses outside the seam that a simulated world need not replace, and why.</summary>
-    private static readonly HashSet<(string Type, string Member)> Allowed =
+    private static readonly HashSet<(string Type, string Member)> _allowed =
     [
         // a key drawn for the user, before there is an environment
         ("Treepie.Storage.EncryptionKey", "System.Security.Cryptography.RandomNumberGenerator.Fill"),
@@ -60,11 +60,11 @@ public sealed class WorldSeamTests
     public void Storage_reaches_the_world_only_through_its_seam()
     {
         string[] found = [.. TypeReferences.MembersOutside(Assembly)
-            .Where(use => !SeamRooms.Any(room => use.From.StartsWith(room, StringComparison.Ordinal)))
+            .Where(use => !_seamRooms.Any(room => use.From.StartsWith(room, StringComparison.Ordinal)))
             .Where(
-                use => World.TryGetValue(use.Type, out string[]? members)
+                use => _world.TryGetValue(use.Type, out string[]? members)
                     && (members.Length == 0 || members.Contains(use.Member)))
-            .Where(use => !Allowed.Contains((use.From, $"{use.Type}.{use.Member}")))
+            .Where(use => !_allowed.Contains((use.From, $"{use.Type}.{use.Member}")))
             .Select(use => $"{use.From} uses {use.Type}.{use.Member}: take it from World, so that a simulated one can stand in")
             .Distinct()
             .Order(StringComparer.Ordinal)];

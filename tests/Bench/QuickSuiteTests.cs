@@ -13,7 +13,7 @@ namespace Treepie.Bench.Tests;
 /// </summary>
 public class QuickSuiteTests
 {
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(10);
+    private static readonly TimeSpan _patience = TimeSpan.FromMinutes(10);
 
     public static TheoryData<string> Suites =>
         [.. RunAsync("--list").GetAwaiter().GetResult().Split('\n', StringSplitOptions.RemoveEmptyEntries)];
@@ -66,7 +66,7 @@ public class QuickSuiteTests
         ProcessStartInfo start = BuiltProgram.StartInfo(BuiltProgram.Bench, arguments);
         using Process process = Process.Start(start)
             ?? throw new InvalidOperationException("The benchmarks could not be started.");
-        using var timeout = new CancellationTokenSource(Patience);
+        using var timeout = new CancellationTokenSource(_patience);
         Task<string> output = process.StandardOutput.ReadToEndAsync(timeout.Token),
             error = process.StandardError.ReadToEndAsync(timeout.Token);
         try
@@ -76,7 +76,7 @@ public class QuickSuiteTests
         catch (OperationCanceledException)
         {
             process.Kill(entireProcessTree: true);
-            throw new TimeoutException($"'{string.Join(' ', arguments)}' did not end within {Patience}.");
+            throw new TimeoutException($"'{string.Join(' ', arguments)}' did not end within {_patience}.");
         }
 
         return (process.ExitCode, await output, await error);

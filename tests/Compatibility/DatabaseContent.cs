@@ -8,7 +8,7 @@ namespace Treepie.Compatibility.Tests;
 /// <summary>What a database answers, as lines of text.</summary>
 internal static class DatabaseContent
 {
-    private static readonly string[] Queries =
+    private static readonly string[] _queries =
     [
         "from Orders where City = 'Reims' and Freight > 30 order by Freight as double",
         "from Orders where search(Note, 'quick fox') order by id()",
@@ -37,7 +37,7 @@ internal static class DatabaseContent
             lines.Add(string.Create(CultureInfo.InvariantCulture, $"{snapshot.TombstoneCount} deleted"));
         }
 
-        foreach (string text in Queries)
+        foreach (string text in _queries)
         {
             using QueryResults results = await database.QueryAsync(
                 new QueryRequest { Text = text, WaitForNonStaleResults = true, WaitTimeout = TimeSpan.FromMinutes(1) },

@@ -14,7 +14,7 @@ namespace Treepie.Compatibility.Tests;
 /// </summary>
 internal static class KeptDataWriter
 {
-    private static readonly string[] Cities = ["Reims", "Lyon", "Köln", "São Paulo", "東京"];
+    private static readonly string[] _cities = ["Reims", "Lyon", "Köln", "São Paulo", "東京"];
 
     public static async Task WriteAsync(string folder, CancellationToken cancellationToken)
     {
@@ -68,7 +68,7 @@ internal static class KeptDataWriter
             string text = number % 50 == 0 ? new string('x', 20_000) : "";
             batch.Put($"orders/{number}", Encoding.UTF8.GetBytes(string.Create(CultureInfo.InvariantCulture,
                 $$$"""
-                {"City":"{{{Cities[number % Cities.Length]}}}","Freight":{{{number * 0.75}}},"Note":"A {{{(number % 3 == 0 ? "quick" : "slow")}}} fox {{{text}}}",
+                {"City":"{{{_cities[number % _cities.Length]}}}","Freight":{{{number * 0.75}}},"Note":"A {{{(number % 3 == 0 ? "quick" : "slow")}}} fox {{{text}}}",
                 "Lat":{{{49 + (number % 7)}}},"Lng":4.5,"@metadata":{"@collection":"Orders","by":"{{{number}}}"}}
                 """)));
             if (number % 11 == 0)

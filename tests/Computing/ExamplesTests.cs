@@ -12,7 +12,7 @@ namespace Treepie.Computing.Tests;
 /// <summary>Every row of docs/reference/examples.md gives what stands there.</summary>
 public sealed class ExamplesTests : IDisposable
 {
-    private static readonly string[] s_page = File.ReadAllLines(
+    private static readonly string[] _page = File.ReadAllLines(
         Path.Combine(DataSets.RepositoryRoot, "docs", "reference", "examples.md"));
 
     private readonly IndexRunner _run = new();
@@ -96,7 +96,7 @@ public sealed class ExamplesTests : IDisposable
     }
 
     /// <summary>The cells of a table, without the signs of code around them.</summary>
-    private static IEnumerable<string[]> Rows(string head) => s_page.SkipWhile(line => line != head)
+    private static IEnumerable<string[]> Rows(string head) => _page.SkipWhile(line => line != head)
         .Skip(2)
         .TakeWhile(line => line.StartsWith('|'))
         .Select(line => Cells(line).Select(Cell).ToArray());
@@ -126,7 +126,7 @@ public sealed class ExamplesTests : IDisposable
 
     private async Task FillAsync()
     {
-        string[] block = [.. s_page.SkipWhile(line => line != "```json").Skip(1).TakeWhile(line => line != "```")];
+        string[] block = [.. _page.SkipWhile(line => line != "```json").Skip(1).TakeWhile(line => line != "```")];
         using JsonDocument documents = JsonDocument.Parse(string.Join('\n', block));
         foreach (JsonProperty document in documents.RootElement.EnumerateObject())
             await _run.PutAsync(

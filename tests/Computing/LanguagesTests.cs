@@ -7,7 +7,7 @@ namespace Treepie.Computing.Tests;
 /// <summary>The same map in C# and in JavaScript gives the same objects.</summary>
 public sealed class LanguagesTests
 {
-    private static readonly string[] s_documents =
+    private static readonly string[] _documents =
     [
         """{"Company":"companies/1","City":"Bern","Zip":null,"Count":7,"Rate":0.5,"Flag":true,"At":"2024-02-29T13:45:06Z","Lines":[{"Product":"a","Price":2.5,"Quantity":2},{"Product":"b","Price":4,"Quantity":1}],"Tags":["x","y"],"Address":{"Street":"Hill"}}""",
         """{"City":"","Count":0,"Rate":-1.25,"Flag":false,"Lines":[],"Tags":[],"Address":{}}""",
@@ -55,7 +55,7 @@ public sealed class LanguagesTests
         Assert.Equal(left.Fields, right.Fields);
         Assert.Equal(left.LoadedCollections, right.LoadedCollections);
         Assert.Equal((left.HasBoost, left.LoadsCompareExchange), (right.HasBoost, right.LoadsCompareExchange));
-        foreach (string document in s_documents)
+        foreach (string document in _documents)
             Assert.Equal(Map(left, document), Map(right, document));
     }
 
@@ -80,7 +80,7 @@ public sealed class LanguagesTests
     [InlineData("map('Orders', o => Array(40000).fill({ A: 1 }))", "more than 32,768 results")]
     public void A_hostile_script_is_an_error_of_its_document(string text, string message) =>
         Assert.Contains(
-            message, Assert.Throws<ComputationException>(() => Map(Compile(text), s_documents[0])).Message,
+            message, Assert.Throws<ComputationException>(() => Map(Compile(text), _documents[0])).Message,
             StringComparison.OrdinalIgnoreCase);
 
     [Theory]
@@ -101,7 +101,7 @@ public sealed class LanguagesTests
             "Test", new Dictionary<string, string> { ["names"] = "function full(o) { return o.City + '!'; }" });
         Assert.Equal(
             """{"N":"Bern!"}""",
-            Map(new TextComputingEngine().CompileMap(index, "map('Orders', o => ({ N: full(o) }))"), s_documents[0]));
+            Map(new TextComputingEngine().CompileMap(index, "map('Orders', o => ({ N: full(o) }))"), _documents[0]));
         Assert.Contains(
             "AdditionalSources",
             Assert.Throws<InvalidIndexDefinitionException>(
@@ -120,11 +120,11 @@ public sealed class LanguagesTests
         {
             using JsonDocument json = JsonDocument.Parse(output[place]);
             // escapes are written alike
-            return Encoding.UTF8.GetString(JsonSerializer.SerializeToUtf8Bytes(json.RootElement, s_plain));
+            return Encoding.UTF8.GetString(JsonSerializer.SerializeToUtf8Bytes(json.RootElement, _plain));
         }));
     }
 
-    private static readonly JsonSerializerOptions s_plain = new()
+    private static readonly JsonSerializerOptions _plain = new()
     {
         Encoder = System.Text.Encodings.Web.JavaScriptEncoder.UnsafeRelaxedJsonEscaping
     };

@@ -11,7 +11,7 @@ namespace Treepie.Indexing.Tests;
 /// </summary>
 public sealed class BoundedRankingTests
 {
-    private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("number")]);
+    private static readonly IndexSchema _schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("number")]);
 
     [Fact]
     public void The_best_by_bounds_are_the_best_of_all_while_entries_come_go_and_grow_longer()
@@ -19,7 +19,7 @@ public sealed class BoundedRankingTests
         var random = new Random(Seed.Next());
         using var directory = new TemporaryDirectory();
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        var writer = new IndexWriter(environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         for (int round = 0; round < 6; round++)
         {

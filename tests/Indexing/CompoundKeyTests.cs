@@ -10,11 +10,11 @@ namespace Treepie.Indexing.Tests;
 /// <summary>The first hits of an equality in an order, by a compound key, against reading the sort value of every hit.</summary>
 public sealed class CompoundKeyTests
 {
-    private static readonly IndexSchema Schema = new(
+    private static readonly IndexSchema _schema = new(
         [new IndexField("city"), new IndexField("year"), new IndexField("name"), new IndexField("price"), new IndexField(
             "text", FieldAnalysis.FullText)]);
 
-    private static readonly CompoundKey[] Keys =
+    private static readonly CompoundKey[] _keys =
     [
         new("city", "name", CompoundOrder.Text), new("city", "price", CompoundOrder.Double),
         new("city", "price", CompoundOrder.Long), new("year", "name", CompoundOrder.Text),
@@ -31,15 +31,15 @@ public sealed class CompoundKeyTests
         int seed = Seed.Next();
         var random = new Random(seed);
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
-        var waiting = new Queue<CompoundKey>(Keys.OrderBy(_ => random.Next()));
+        var writer = new IndexWriter(store.Environment, _schema);
+        var waiting = new Queue<CompoundKey>(_keys.OrderBy(_ => random.Next()));
         for (int commit = 0; commit < 12; commit++)
         {
             Change(writer, random, commit, isPlain);
             if (random.Next(3) == 0)
             {
                 store.Reopen();
-                writer = new IndexWriter(store.Environment, Schema);
+                writer = new IndexWriter(store.Environment, _schema);
             }
 
             if (waiting.Count > 0 && random.Next(2) == 0)
@@ -74,7 +74,7 @@ public sealed class CompoundKeyTests
     public void An_index_says_which_compound_key_it_lacks_and_takes_no_more_than_it_may()
     {
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         for (int i = 0; i < 2_000; i++)
         {
@@ -94,14 +94,14 @@ public sealed class CompoundKeyTests
         using (var searcher = new IndexSearcher(store.Environment))
         {
             using SearchResults results = searcher.Search(request, TestContext.Current.CancellationToken);
-            Assert.Equal(Keys[0], results.MissingCompound);
+            Assert.Equal(_keys[0], results.MissingCompound);
             using SearchResults all = searcher.Search(
                 request with { Take = long.MaxValue }, TestContext.Current.CancellationToken);
             Assert.Null(all.MissingCompound);
         }
 
-        Assert.True(writer.TryAddCompound(Keys[0]));
-        Assert.False(writer.TryAddCompound(Keys[0]));
+        Assert.True(writer.TryAddCompound(_keys[0]));
+        Assert.False(writer.TryAddCompound(_keys[0]));
         Assert.False(writer.TryAddCompound(new CompoundKey("text", "name", CompoundOrder.Text)));
         Assert.False(writer.TryAddCompound(new CompoundKey("city", "nowhere", CompoundOrder.Text)));
         Assert.True(writer.HasUnbuiltCompounds);
@@ -283,7 +283,7 @@ public sealed class CompoundKeyTests
         List<string> grown = Dump(store);
         store.Environment.Write(static transaction =>
         {
-            for (int i = 0; i < Keys.Length; i++)
+            for (int i = 0; i < _keys.Length; i++)
                 transaction.DropTree(TreeNames.Compound(i));
             List<CompoundRecord> all = CompoundRecord.Read(transaction.GetOrCreateTree(TreeNames.Index));
             CompoundRecord.Write(
@@ -302,7 +302,7 @@ public sealed class CompoundKeyTests
     {
         var all = new List<string>();
         using ReadTransaction read = store.Environment.BeginRead();
-        for (int i = 0; i < Keys.Length; i++)
+        for (int i = 0; i < _keys.Length; i++)
         {
             if (read.FindTree(TreeNames.Compound(i)) is not { } tree)
                 continue;

@@ -10,7 +10,7 @@ namespace Treepie.Indexing.Tests;
 /// </summary>
 public sealed class HeavyQueryTests
 {
-    private static readonly TimeSpan s_patience = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan _patience = TimeSpan.FromMinutes(1);
 
     [Theory]
     [InlineData(false)]
@@ -32,7 +32,7 @@ public sealed class HeavyQueryTests
             Take = 10
         };
         SearchResults results = await Task.Run(() => Search(store, request, options: null), TestContext.Current.CancellationToken)
-            .WaitAsync(s_patience, TestContext.Current.CancellationToken);
+            .WaitAsync(_patience, TestContext.Current.CancellationToken);
         Assert.Equal(1, results.TotalCount);
     }
 

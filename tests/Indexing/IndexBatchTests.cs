@@ -11,10 +11,10 @@ namespace Treepie.Indexing.Tests;
 
 public sealed class IndexBatchTests
 {
-    private static readonly DateTime s_time = new(2026, 11, 21, 0, 0, 0, DateTimeKind.Utc);
+    private static readonly DateTime _time = new(2026, 11, 21, 0, 0, 0, DateTimeKind.Utc);
 
     /// <summary>Fields of every kind.</summary>
-    private static readonly IndexSchema s_schema = new(
+    private static readonly IndexSchema _schema = new(
     [
         .. RandomData.Schema.Fields, new IndexField("place", FieldAnalysis.Spatial),
         new IndexField("vector", FieldAnalysis.Vector) { Vector = new VectorFieldOptions { Dimensions = 3 } },
@@ -27,8 +27,8 @@ public sealed class IndexBatchTests
         var random = new Random(seed);
         var data = new RandomData(random);
         using StorageEnvironment whole = MemoryEnvironment.Open(), together = MemoryEnvironment.Open();
-        var one = new IndexWriter(whole, s_schema);
-        var many = new IndexWriter(together, s_schema);
+        var one = new IndexWriter(whole, _schema);
+        var many = new IndexWriter(together, _schema);
         IndexBatch batch = one.BeginBatch(), joined = many.BeginBatch(), part = many.BeginBatch();
         for (int round = 1; round <= 6; round++)
         {
@@ -56,11 +56,11 @@ public sealed class IndexBatchTests
     public void A_batch_takes_no_other_of_another_index_nor_itself()
     {
         using StorageEnvironment first = MemoryEnvironment.Open(), second = MemoryEnvironment.Open();
-        IndexBatch batch = new IndexWriter(first, s_schema).BeginBatch(),
+        IndexBatch batch = new IndexWriter(first, _schema).BeginBatch(),
             foreign = new IndexWriter(second, RandomData.Schema).BeginBatch();
         Assert.Throws<ArgumentException>(() => batch.Append(foreign));
         Assert.Throws<ArgumentException>(() => batch.Append(batch));
-        IndexBatch open = new IndexWriter(first, s_schema).BeginBatch();
+        IndexBatch open = new IndexWriter(first, _schema).BeginBatch();
         open.BeginEntry("a"u8);
         Assert.Throws<InvalidOperationException>(() => batch.Append(open));
     }
@@ -90,9 +90,9 @@ public sealed class IndexBatchTests
             if (what < 5)
                 batch.AddStored(what, stored);
             if (what == 11)
-                batch.FailEntry(key, "refused", s_time);
+                batch.FailEntry(key, "refused", _time);
             else if (what == 10)
-                batch.EndEntry(key, "half refused", s_time);
+                batch.EndEntry(key, "half refused", _time);
             else
                 batch.EndEntry();
         };

@@ -18,7 +18,7 @@ public sealed class IndexCrashTests
     private const int NarrowFields = 3;
     private const int Keys = 90;
 
-    private static readonly IndexSchema s_narrow = new([.. RandomData.Schema.Fields.Take(NarrowFields)]);
+    private static readonly IndexSchema _narrow = new([.. RandomData.Schema.Fields.Take(NarrowFields)]);
 
     private readonly SortedDictionary<long, (string Key, (int Field, FieldValue Value)[]? Values)> _log = [];
     private readonly Dictionary<string, long> _etags = [];
@@ -40,7 +40,7 @@ public sealed class IndexCrashTests
             try
             {
                 using StorageEnvironment environment = Open(disk, random);
-                var writer = new IndexWriter(environment, isWide ? RandomData.Schema : s_narrow);
+                var writer = new IndexWriter(environment, isWide ? RandomData.Schema : _narrow);
                 for (int step = random.Next(4, 25); step > 0; step--)
                     Step(environment, writer, random, data);
             }

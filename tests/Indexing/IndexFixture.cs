@@ -9,37 +9,37 @@ namespace Treepie.Indexing.Tests;
 /// <summary>An index and its oracle, changed and asked together.</summary>
 public sealed class IndexFixture : IDisposable
 {
-    private readonly TemporaryStore store = new();
-    private readonly IndexSchema schema;
-    private IndexWriter writer;
-    private IndexBatch batch;
-    private long etag;
+    private readonly TemporaryStore _store = new();
+    private readonly IndexSchema _schema;
+    private IndexWriter _writer;
+    private IndexBatch _batch;
+    private long _etag;
 
     public IndexFixture(IndexSchema schema)
     {
-        this.schema = schema;
+        _schema = schema;
         Model = new NaiveIndex(schema);
-        writer = new IndexWriter(Environment, schema);
-        batch = writer.BeginBatch();
+        _writer = new IndexWriter(Environment, schema);
+        _batch = _writer.BeginBatch();
     }
 
     public NaiveIndex Model { get; }
 
-    public StorageEnvironment Environment => store.Environment;
+    public StorageEnvironment Environment => _store.Environment;
 
     public void Put(string key, params (int Field, FieldValue Value)[] values)
     {
         Model.Put(key, values);
-        batch.BeginEntry(Encoding.UTF8.GetBytes(key));
+        _batch.BeginEntry(Encoding.UTF8.GetBytes(key));
         foreach ((int field, FieldValue value) in values)
-            Add(batch, field, value);
-        batch.EndEntry();
+            Add(_batch, field, value);
+        _batch.EndEntry();
     }
 
     public void Delete(string key)
     {
         Model.Delete(key);
-        batch.Delete(Encoding.UTF8.GetBytes(key));
+        _batch.Delete(Encoding.UTF8.GetBytes(key));
     }
 
     public void ChangeRandomly(Random random, RandomData data, int changes, int keys)
@@ -54,16 +54,16 @@ public sealed class IndexFixture : IDisposable
         }
     }
 
-    public void Commit() => writer.Commit(batch, ++etag);
+    public void Commit() => _writer.Commit(_batch, ++_etag);
 
-    public void Tidy() => Assert.True(writer.Tidy());
+    public void Tidy() => Assert.True(_writer.Tidy());
 
     public void Reopen()
     {
-        store.Reopen();
-        writer = new IndexWriter(Environment, schema);
-        Assert.Equal(etag, writer.LastEtag);
-        batch = writer.BeginBatch();
+        _store.Reopen();
+        _writer = new IndexWriter(Environment, _schema);
+        Assert.Equal(_etag, _writer.LastEtag);
+        _batch = _writer.BeginBatch();
     }
 
     /// <summary>Asks index and oracle, and compares keys, order and total.</summary>
@@ -142,7 +142,7 @@ public sealed class IndexFixture : IDisposable
 
     public void CheckStorage() => Assert.Empty(Environment.Check().Problems);
 
-    public void Dispose() => store.Dispose();
+    public void Dispose() => _store.Dispose();
 
     internal static void Add(IndexBatch batch, int field, FieldValue value)
     {

@@ -9,14 +9,14 @@ namespace Treepie.Indexing.Tests;
 /// <summary>An index that was tidied is smaller and answers as before.</summary>
 public sealed class IndexTidyTests
 {
-    private static readonly IndexSchema Schema = new(
+    private static readonly IndexSchema _schema = new(
         [new IndexField("text", FieldAnalysis.FullText), new IndexField("number"), new IndexField("name")]);
 
     [Fact]
     public void A_tidied_index_is_smaller_and_has_the_same_entries()
     {
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         var random = new Random(Seed.Next());
         for (int round = 0; round < 24; round++)
             Commit(writer, random, round + 1);

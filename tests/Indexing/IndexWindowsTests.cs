@@ -9,7 +9,7 @@ namespace Treepie.Indexing.Tests;
 /// <summary>More entries than fit one window of 4,096, and than fit a super-window of 64 windows.</summary>
 public sealed class IndexWindowsTests
 {
-    private static readonly IndexSchema Schema = new(
+    private static readonly IndexSchema _schema = new(
         [new IndexField("group"), new IndexField("number"), new IndexField("text", FieldAnalysis.FullText)]);
 
     [Fact]
@@ -18,7 +18,7 @@ public sealed class IndexWindowsTests
         const int Count = 310_000;
         var random = new Random(Seed.Next());
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         IndexBatch batch = writer.BeginBatch();
 
         // Dense, middling, sparse and very sparse lists; the numbers are all different.
@@ -56,7 +56,7 @@ public sealed class IndexWindowsTests
     public void A_list_shrinks_to_nothing_and_grows_again()
     {
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         for (int round = 0; round < 3; round++)
         {

@@ -19,14 +19,14 @@ public sealed class ListRankingTests
     private const int Window = 4_096;
     private const int Entries = (4 * Window) + 900;
 
-    private static readonly IndexSchema Schema = new(
+    private static readonly IndexSchema _schema = new(
         [new IndexField("text", FieldAnalysis.FullText), new IndexField("title", FieldAnalysis.FullText)
         {
             Boost = 2.5f
         }, new IndexField("kind")]);
 
     /// <summary>By word, how many entries of each window have it.</summary>
-    private static readonly (string Word, int[] InWindows)[] Lists =
+    private static readonly (string Word, int[] InWindows)[] _lists =
     [
         ("one", [0, 1, 0, 0, 0]),
         ("few", [2, 0, 3, 0, 1]),
@@ -52,7 +52,7 @@ public sealed class ListRankingTests
         var random = new Random(Seed.Next());
         using var directory = new TemporaryDirectory();
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        var writer = new IndexWriter(environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         List<string>[] words = Fill(writer, batch, random, longest: 30);
         int merged = 0, byBlocks = 0;
@@ -84,7 +84,7 @@ public sealed class ListRankingTests
     {
         using var directory = new TemporaryDirectory();
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        var writer = new IndexWriter(environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         var random = new Random(Seed.Next());
         for (int i = 0; i < Entries; i++)
@@ -121,7 +121,7 @@ public sealed class ListRankingTests
         var random = new Random(Seed.Next());
         using var directory = new TemporaryDirectory();
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        var writer = new IndexWriter(environment, _schema);
         _ = Fill(writer, writer.BeginBatch(), random, longest: 10);
         using var searcher = new IndexSearcher(environment);
         foreach ((string text, bool all, string way) in new[]
@@ -208,7 +208,7 @@ public sealed class ListRankingTests
     private static List<string>[] Deal(Random random)
     {
         List<string>[] words = [.. Enumerable.Range(0, Entries).Select(_ => new List<string>())];
-        foreach ((string word, int[] counts) in Lists)
+        foreach ((string word, int[] counts) in _lists)
         {
             for (int window = 0; window < counts.Length; window++)
             {
@@ -298,7 +298,7 @@ public sealed class ListRankingTests
 
     private static string Word(Random random, int length = 0)
     {
-        string word = Lists[random.Next(Lists.Length)].Word;
+        string word = _lists[random.Next(_lists.Length)].Word;
         return length == 0 || word.Length == length ? word : Word(random, length);
     }
 }

@@ -11,7 +11,7 @@ namespace Treepie.Indexing.Tests;
 /// </summary>
 public sealed class OrderWalkTests
 {
-    private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("number")]);
+    private static readonly IndexSchema _schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("number")]);
 
     [Fact]
     public void A_walk_finds_the_entries_of_words_that_stand_in_all_windows_or_in_some()
@@ -19,7 +19,7 @@ public sealed class OrderWalkTests
         const int Entries = 40_000;
         var random = new Random(Seed.Next());
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         for (int i = 0; i < Entries; i++)
         {
@@ -115,7 +115,7 @@ public sealed class OrderWalkTests
         var random = new Random(Seed.Next());
         using var store = new TemporaryStore();
         StorageEnvironment environment = store.Environment;
-        var writer = new IndexWriter(environment, Schema);
+        var writer = new IndexWriter(environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         int[] each = [2, 5, 20, 60, 200];
         for (int i = 0; i < Entries; i++)

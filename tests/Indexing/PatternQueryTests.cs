@@ -13,7 +13,7 @@ namespace Treepie.Indexing.Tests;
 /// </summary>
 public sealed class PatternQueryTests
 {
-    private static readonly IndexSchema Schema = new(
+    private static readonly IndexSchema _schema = new(
         [new IndexField("name"), new IndexField("text", FieldAnalysis.FullText), new IndexField("exact", FieldAnalysis.Keyword)]);
 
     [Fact]
@@ -22,7 +22,7 @@ public sealed class PatternQueryTests
         // Words that share beginnings, over many leaves, so that the walk passes over most of them.
         var random = new Random(Seed.Next());
         var make = new RandomPatterns(random);
-        using var fixture = new IndexFixture(Schema);
+        using var fixture = new IndexFixture(_schema);
         for (int i = 0; i < 3_000; i++)
             fixture.Put(
                 "e/" + i, (0, FieldValue.Of(Plain(make.Text() + make.Text()) + random.Next(100))), (2, FieldValue.Of("K" + i)));
@@ -82,7 +82,7 @@ public sealed class PatternQueryTests
     [Fact]
     public void Wildcards_over_everything_end_at_the_limit_with_an_advice()
     {
-        using var fixture = new IndexFixture(Schema);
+        using var fixture = new IndexFixture(_schema);
         for (int i = 0; i < 300; i++)
             fixture.Put($"e/{i}", (0, FieldValue.Of($"n{i}")), (1, FieldValue.Of($"w{i}")));
         fixture.Commit();
@@ -158,7 +158,7 @@ public sealed class PatternQueryTests
     [Fact]
     public void Of_very_long_terms_patterns_see_the_start_and_the_end()
     {
-        using var fixture = new IndexFixture(Schema);
+        using var fixture = new IndexFixture(_schema);
         fixture.Put("long", (0, FieldValue.Of("begin" + new string('m', 1_000_000) + "end")));
         fixture.Put("short", (0, FieldValue.Of("beginend")));
         fixture.Commit();
@@ -176,7 +176,7 @@ public sealed class PatternQueryTests
     [Fact]
     public void A_start_or_an_end_that_is_longer_than_what_is_kept_of_long_texts_is_refused_where_one_may_fit()
     {
-        using var fixture = new IndexFixture(Schema);
+        using var fixture = new IndexFixture(_schema);
         fixture.Put("long", (0, FieldValue.Of(new string('x', 600))));
         fixture.Put("short", (0, FieldValue.Of(new string('x', 450))));
         fixture.Put("whole", (0, FieldValue.Of(new string('w', 512))));
@@ -203,7 +203,7 @@ public sealed class PatternQueryTests
     [Fact]
     public void Equality_ignores_case_of_every_script_and_not_how_a_letter_is_composed()
     {
-        using var fixture = new IndexFixture(Schema);
+        using var fixture = new IndexFixture(_schema);
         fixture.Put("composed", (0, FieldValue.Of("\u00C9t\u00E9")), (1, FieldValue.Of("\u00C9t\u00E9 STRASSE")));
         fixture.Put("decomposed", (0, FieldValue.Of("E\u0301te\u0301")), (1, FieldValue.Of("E\u0301te\u0301 stra\u00DFe")));
         fixture.Commit();
@@ -225,7 +225,7 @@ public sealed class PatternQueryTests
 
     private static string Find(IndexQuery query, params SortKey[] sort)
     {
-        using var fixture = new IndexFixture(Schema);
+        using var fixture = new IndexFixture(_schema);
         foreach (string key in new[] { "a", "b", "c" })
             fixture.Put(key, (0, FieldValue.Of(key)), (1, FieldValue.Of("word " + key)));
         fixture.Commit();

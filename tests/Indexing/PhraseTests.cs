@@ -10,7 +10,7 @@ namespace Treepie.Indexing.Tests;
 /// <summary>Words near one another, in lists of every form, against a scan, while entries come and go.</summary>
 public sealed class PhraseTests
 {
-    private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText)]);
+    private static readonly IndexSchema _schema = new([new IndexField("text", FieldAnalysis.FullText)]);
 
     [Theory]
     [InlineData("the quick fox", 0, false, "a")]
@@ -33,7 +33,7 @@ public sealed class PhraseTests
     public void A_phrase_is_where_its_words_are(string text, int slop, bool ordered, string expected)
     {
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         Put(batch, "a", "The quick fox");
         Put(batch, "b", "quick the fox the fox");
@@ -48,7 +48,7 @@ public sealed class PhraseTests
     {
         // Words go into a batch some at a time; these texts end before, at and behind such an end.
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         for (int words = 1; words <= 200; words++)
             Put(
@@ -75,7 +75,7 @@ public sealed class PhraseTests
     public void Quotes_make_a_phrase_within_a_full_text_query(string text, string expected)
     {
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         Put(batch, "a", "The quick fox");
         Put(batch, "b", "quick the fox the fox");
@@ -89,7 +89,7 @@ public sealed class PhraseTests
     public void What_cannot_be_a_phrase_is_refused()
     {
         using var store = new TemporaryStore();
-        _ = new IndexWriter(store.Environment, new IndexSchema([.. Schema.Fields, new IndexField("value")]));
+        _ = new IndexWriter(store.Environment, new IndexSchema([.. _schema.Fields, new IndexField("value")]));
         Assert.Contains(
             "slop", Assert.Throws<IndexQueryException>(() => Find(store.Environment, new PhraseQuery("text", "a b", -1))).Message,
             StringComparison.Ordinal);
@@ -116,7 +116,7 @@ public sealed class PhraseTests
     {
         var random = new Random(Seed.Next());
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         var model = new SortedDictionary<string, string[]>(StringComparer.Ordinal);
         IndexBatch batch = writer.BeginBatch();
         for (int round = 0; round < 4; round++)

@@ -13,7 +13,7 @@ namespace Treepie.Indexing.Tests;
 /// </summary>
 public sealed class ReferenceScoreTests
 {
-    private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText)]);
+    private static readonly IndexSchema _schema = new([new IndexField("text", FieldAnalysis.FullText)]);
 
     [Fact]
     public void Scores_phrases_and_nearness_of_verses_are_those_of_a_scan_before_and_after_updates_and_removals()
@@ -24,7 +24,7 @@ public sealed class ReferenceScoreTests
             .. DataSets.Lines(DataSets.PathOf("verses-en.ndjson.gz")).Take((int)Math.Min(2L * count, int.MaxValue)).Select(Text)];
         count = Math.Min(count, verses.Length / 2);
         var random = new Random(Seed.Next());
-        using var fixture = new IndexFixture(Schema);
+        using var fixture = new IndexFixture(_schema);
         var texts = new Dictionary<string, string>(StringComparer.Ordinal);
         void Put(int number, string text)
         {

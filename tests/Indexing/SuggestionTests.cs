@@ -9,14 +9,14 @@ namespace Treepie.Indexing.Tests;
 /// <summary>Suggestions, against a scan of all words.</summary>
 public sealed class SuggestionTests
 {
-    private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("name")]);
+    private static readonly IndexSchema _schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("name")]);
 
     [Fact]
     public void Suggestions_are_the_near_words_of_a_scan_most_frequent_first()
     {
         var random = new Random(Seed.Next());
         var make = new RandomPatterns(random);
-        using var fixture = new IndexFixture(Schema);
+        using var fixture = new IndexFixture(_schema);
         var names = new List<string>();
         for (int i = 0; i < 300; i++)
         {
@@ -64,7 +64,7 @@ public sealed class SuggestionTests
     [Fact]
     public void Accuracy_order_and_limits_hold()
     {
-        using var fixture = new IndexFixture(Schema);
+        using var fixture = new IndexFixture(_schema);
         fixture.Put("1", (0, FieldValue.Of("quick fox")));
         fixture.Put("2", (0, FieldValue.Of("quack fox")));
         fixture.Put("3", (0, FieldValue.Of("quack box")));

@@ -8,7 +8,7 @@ namespace Treepie.Indexing.Tests;
 /// </summary>
 public sealed class TemporaryStore : IDisposable
 {
-    private readonly TemporaryDirectory directory = new();
+    private readonly TemporaryDirectory _directory = new();
 
     public TemporaryStore() => Environment = Open();
 
@@ -24,9 +24,9 @@ public sealed class TemporaryStore : IDisposable
     public void Dispose()
     {
         Environment.Dispose();
-        directory.Dispose();
+        _directory.Dispose();
     }
 
     private StorageEnvironment Open() =>
-        StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
+        StorageEnvironment.Open(_directory.Path, new StorageOptions { Durability = Durability.Relaxed });
 }

@@ -10,7 +10,7 @@ namespace Treepie.NativeProgram;
 /// </summary>
 internal static class NativeProgram
 {
-    private static readonly SessionOptions s_options = new() { Json = NativeContext.Default.Options };
+    private static readonly SessionOptions _options = new() { Json = NativeContext.Default.Options };
 
     public static async Task<int> Main()
     {
@@ -34,7 +34,7 @@ internal static class NativeProgram
 
     private static async Task StoreAsync(Database database)
     {
-        using DocumentSession session = database.OpenSession(s_options);
+        using DocumentSession session = database.OpenSession(_options);
         var owner = new Owner { Name = "Ada" };
         session.Store(owner);
         for (int i = 0; i < 20; i++)
@@ -57,13 +57,13 @@ internal static class NativeProgram
         session.Advanced.Attachments.Store("items/1", "note", new MemoryStream([1, 2, 3]));
         await session.SaveChangesAsync();
         Require(owner.Id == 1 && session.Load<Owner>(1) == owner, "ids");
-        await using ObjectInsert insert = database.BulkInsert(s_options);
+        await using ObjectInsert insert = database.BulkInsert(_options);
         await insert.StoreAsync(new Item { Id = "items/bulk", Name = "bulk", Amount = -1 });
     }
 
     private static async Task AskAsync(Database database)
     {
-        using DocumentSession session = database.OpenSession(s_options);
+        using DocumentSession session = database.OpenSession(_options);
         IDocumentQueryable<Item> items = session.Query<Item>();
         int least = 10;
         string[] names = ["red lamp", "bulk"];
@@ -92,7 +92,7 @@ internal static class NativeProgram
             + "names.")]
     private static async Task ProjectToAnonymousAsync(Database database)
     {
-        using DocumentSession session = database.OpenSession(s_options);
+        using DocumentSession session = database.OpenSession(_options);
         IDocumentQueryable<Item> items = session.Query<Item>().Where(i => i.Amount == 7);
         var row = await items.Select(i => new { i.Id, i.Name, Twice = i.Amount * 2, State = i.State.ToString(), i.Weight })
             .SingleAsync();
@@ -101,7 +101,7 @@ internal static class NativeProgram
 
     private static async Task ProjectAsync(Database database)
     {
-        using DocumentSession session = database.OpenSession(s_options);
+        using DocumentSession session = database.OpenSession(_options);
         IDocumentQueryable<Item> items = session.Query<Item>().Where(i => i.Amount == 7);
         Require(
             await items.Select(i => new ItemRow(i.Name, i.Amount + i.Amount)).SingleAsync() == new ItemRow("blue lamp", 14),
@@ -112,7 +112,7 @@ internal static class NativeProgram
 
     private static async Task ChangeAsync(Database database)
     {
-        using (DocumentSession session = database.OpenSession(s_options))
+        using (DocumentSession session = database.OpenSession(_options))
         {
             Item item = session.Load<Item>("items/1") ?? throw new InvalidOperationException("not there");
             item.Name = "green";
@@ -125,8 +125,8 @@ internal static class NativeProgram
                 await session.Advanced.Attachments.CopyToAsync("items/1", "note", content) && content.Length == 3, "attachments");
         }
 
-        Require(await database.DeleteByQueryAsync<Item>(i => i.Amount > 5, s_options) == 14, "deletions by query");
-        using DocumentSession other = database.OpenSession(s_options);
+        Require(await database.DeleteByQueryAsync<Item>(i => i.Amount > 5, _options) == 14, "deletions by query");
+        using DocumentSession other = database.OpenSession(_options);
         Require(other.Load<Item>("items/2") is null && other.Load<Item>("items/1")?.Name == "green", "saves");
     }
 

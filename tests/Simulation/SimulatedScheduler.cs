@@ -14,7 +14,7 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
 {
     private const int MaxIdleRounds = 50;
     // many times what any run takes, on a machine with other work too
-    private static readonly TimeSpan MaxRun = TimeSpan.FromSeconds(60);
+    private static readonly TimeSpan _maxRun = TimeSpan.FromSeconds(60);
 
     private readonly ManualResetEventSlim _ended = new();
 
@@ -40,7 +40,7 @@ internal sealed class SimulatedScheduler(Random random) : IScheduler, IDisposabl
             Queue(thread);
         _ended.Reset();
         Next(null)?.Go();
-        if (!_ended.Wait(MaxRun))
+        if (!_ended.Wait(_maxRun))
             throw new TimeoutException(
                 "A logical thread blocks: somebody yields while holding a lock, or waits past the scheduler.");
         if (_isDeadlocked)

@@ -12,7 +12,7 @@ namespace Treepie.Tests.Support;
 [AttributeUsage(AttributeTargets.Assembly)]
 public sealed class EndsByItselfAttribute : BeforeAfterTestAttribute
 {
-    private static readonly TimeSpan s_patience = TimeSpan.FromMinutes(15), s_grace = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan _patience = TimeSpan.FromMinutes(15), _grace = TimeSpan.FromMinutes(1);
 
     private readonly ConcurrentDictionary<string, Timer> _running = new();
 
@@ -28,14 +28,14 @@ public sealed class EndsByItselfAttribute : BeforeAfterTestAttribute
             _ =>
             {
                 if (isCancelled)
-                    Environment.FailFast($"'{test.TestDisplayName}' hangs: it has not ended {s_grace} after it was cancelled.");
+                    Environment.FailFast($"'{test.TestDisplayName}' hangs: it has not ended {_grace} after it was cancelled.");
                 isCancelled = true;
-                context.TestOutputHelper?.WriteLine($"It hangs: it is cancelled after {s_patience}.");
+                context.TestOutputHelper?.WriteLine($"It hangs: it is cancelled after {_patience}.");
                 context.CancelCurrentTest();
             },
             null,
-            s_patience,
-            s_grace);
+            _patience,
+            _grace);
     }
 
     /// <inheritdoc/>

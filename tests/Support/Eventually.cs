@@ -6,7 +6,7 @@ public static class Eventually
     /// <summary>Many times what anything takes, on a machine with other work too: what has not come by then never will.</summary>
     public static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
 
-    private static readonly TimeSpan s_pace = TimeSpan.FromMilliseconds(5);
+    private static readonly TimeSpan _pace = TimeSpan.FromMilliseconds(5);
 
     /// <summary>Returns as soon as it is so; fails the test if it never is.</summary>
     public static async Task TrueAsync(Func<bool> isSo, string what)
@@ -16,7 +16,7 @@ public static class Eventually
         {
             Assert.True(
                 TimeProvider.System.GetElapsedTime(began) < Patience, $"After {Patience} it is still not so that {what}.");
-            await Task.Delay(s_pace, TestContext.Current.CancellationToken);
+            await Task.Delay(_pace, TestContext.Current.CancellationToken);
         }
     }
 }

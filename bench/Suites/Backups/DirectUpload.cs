@@ -20,7 +20,7 @@ internal static class DirectUpload
 
     private const string Keys = "S3RVER";
 
-    private static readonly TimeSpan Patience = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan _patience = TimeSpan.FromSeconds(30);
 
     /// <summary>
     /// Links that are measured: as companies have one to the outside, where the seed of the figures was taken (22 MB/s), and as
@@ -206,7 +206,7 @@ internal static class DirectUpload
                     await warm.CommitAsync(cancellationToken);
                 return;
             }
-            catch (DestinationException) when (Stopwatch.GetElapsedTime(began) < Patience)
+            catch (DestinationException) when (Stopwatch.GetElapsedTime(began) < _patience)
             {
                 await Task.Delay(100, cancellationToken);
             }

@@ -11,10 +11,10 @@ internal static class FixedRate
     /// <summary>Callers: more than ever run at once while the rate is held.</summary>
     private const int Callers = 16;
 
-    private static readonly TimeSpan Lead = TimeSpan.FromMilliseconds(50);
+    private static readonly TimeSpan _lead = TimeSpan.FromMilliseconds(50);
 
     /// <summary>A sleep is counted in whole milliseconds and ends up to a fifth of one late.</summary>
-    private static readonly TimeSpan SpinFrom = TimeSpan.FromMicroseconds(1_200);
+    private static readonly TimeSpan _spinFrom = TimeSpan.FromMicroseconds(1_200);
 
     /// <summary>Microseconds of each call, from when it was due.</summary>
     public static double[] Run(int perSecond, int calls, Action<int> call, CancellationToken cancellationToken)
@@ -22,7 +22,7 @@ internal static class FixedRate
         var waits = new double[calls];
         Exception? failure = null;
         int next = -1;
-        long start = Stopwatch.GetTimestamp() + (long)(Lead.TotalSeconds * Stopwatch.Frequency);
+        long start = Stopwatch.GetTimestamp() + (long)(_lead.TotalSeconds * Stopwatch.Frequency);
         Thread[] threads = [.. Enumerable.Range(0, Callers).Select(_ => new Thread(() =>
         {
             try
@@ -62,7 +62,7 @@ internal static class FixedRate
             TimeSpan left = TimeSpan.FromSeconds((double)(due - Stopwatch.GetTimestamp()) / Stopwatch.Frequency);
             if (left <= TimeSpan.Zero)
                 return;
-            if (left > SpinFrom)
+            if (left > _spinFrom)
                 Thread.Sleep(left - TimeSpan.FromMicroseconds(200));
             else
                 Thread.SpinWait(20);

@@ -8,8 +8,8 @@ namespace Treepie.Bench.Suites.Fdb;
 internal static class FdbGrowth
 {
     private const double MostGrowth = 1.6;
-    private static readonly FdbWork Reads = new("point read", 1, 10, 0, 0);
-    private static readonly FdbWork Writes = new("point write, 1,000 a transaction", 1, 0, 1_000, 0);
+    private static readonly FdbWork _reads = new("point read", 1, 10, 0, 0);
+    private static readonly FdbWork _writes = new("point write, 1,000 a transaction", 1, 0, 1_000, 0);
 
     public static async Task<IReadOnlyList<BenchRow>> RunAsync(
         bool quick, TextWriter progress, CancellationToken cancellationToken)
@@ -44,7 +44,7 @@ internal static class FdbGrowth
 
             for (int round = 0; round < rounds; round++)
             {
-                foreach (FdbWork work in (FdbWork[])[Reads, Writes])
+                foreach (FdbWork work in (FdbWork[])[_reads, _writes])
                 {
                     foreach ((int rows, FdbStore store) in stores)
                     {
@@ -63,7 +63,7 @@ internal static class FdbGrowth
                 store.Dispose();
         }
 
-        return [.. ((FdbWork[])[Reads, Writes]).SelectMany(work => Rows(work, sizes, engines, figures))];
+        return [.. ((FdbWork[])[_reads, _writes]).SelectMany(work => Rows(work, sizes, engines, figures))];
     }
 
     private static IEnumerable<BenchRow> Rows(

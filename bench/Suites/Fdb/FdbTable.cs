@@ -15,7 +15,7 @@ internal sealed class FdbTable(IReadOnlyList<string> absent)
 
     private const double MostJournalPerPayload = 4;
 
-    private static readonly string Ours = StoreEngines.Ours.Name;
+    private static readonly string _ours = StoreEngines.Ours.Name;
     private readonly Dictionary<(string Work, string Engine), List<FdbFigures>> _figures = [];
     private readonly Dictionary<string, FdbLoad> _loads = [];
     private readonly List<string> _engines = [];
@@ -189,16 +189,16 @@ internal sealed class FdbTable(IReadOnlyList<string> absent)
 
     private BenchRow Row(
         FdbWork work, string suffix, string unit, bool higher, Func<FdbFigures, double> figure, string? ours = null) =>
-        BenchRow.Of(work.Name + suffix, unit, higher, [.. _figures[(work.Name, ours ?? Ours)].Select(figure)]) with
+        BenchRow.Of(work.Name + suffix, unit, higher, [.. _figures[(work.Name, ours ?? _ours)].Select(figure)]) with
         {
-            Peers = _engines.Where(engine => engine != Ours).ToDictionary(
+            Peers = _engines.Where(engine => engine != _ours).ToDictionary(
                 engine => engine, engine => Statistics.Median(_figures[(work.Name, engine)].Select(figure))),
         };
 
     private BenchRow Load(string title, string unit, bool higher, Func<FdbLoad, double> figure) =>
-        new(title, unit, higher, figure(_loads[Ours]))
+        new(title, unit, higher, figure(_loads[_ours]))
         {
-            Peers = _engines.Where(engine => engine != Ours).ToDictionary(engine => engine, engine => figure(_loads[engine]))
+            Peers = _engines.Where(engine => engine != _ours).ToDictionary(engine => engine, engine => figure(_loads[engine]))
         };
 
     private static double? Limit<T>(List<T> rounds, Func<T, double> figure) =>

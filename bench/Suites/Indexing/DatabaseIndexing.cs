@@ -12,7 +12,7 @@ internal static class DatabaseIndexing
 {
     private const string Collection = "Verses";
 
-    private static readonly IndexDefinition Definition = new()
+    private static readonly IndexDefinition _definition = new()
     {
         Name = "Verses/ByText",
         Collections = [Collection],
@@ -45,7 +45,7 @@ internal static class DatabaseIndexing
 
         ProcessCounters before = ProcessCounters.Now;
         long began = Stopwatch.GetTimestamp();
-        database.Indexes.Put(Definition);
+        database.Indexes.Put(_definition);
         if (!await database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(10), cancellationToken: cancellationToken))
             throw new InvalidOperationException("The index was not built in ten minutes.");
         double seconds = Stopwatch.GetElapsedTime(began).TotalSeconds;

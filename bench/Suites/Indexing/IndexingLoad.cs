@@ -15,32 +15,32 @@ namespace Treepie.Bench.Suites.Indexing;
 /// </summary>
 internal sealed class IndexingLoad : IDisposable
 {
-    private static readonly IndexSchema Schema = new(
+    private static readonly IndexSchema _schema = new(
     [
         new IndexField("text", FieldAnalysis.FullText), new IndexField("tr", FieldAnalysis.Keyword), new IndexField("num"),
         new IndexField("day"),
     ]);
 
-    private readonly SearchDocument[] documents;
-    private readonly byte[] texts;
-    private readonly int[] ends;
-    private readonly int batchSize;
-    private readonly IndexWriter writer;
-    private readonly IndexBatch batch;
-    private readonly ManualResetEventSlim hasEnded = new();
-    private long put;
-    private bool isEnding;
+    private readonly SearchDocument[] _documents;
+    private readonly byte[] _texts;
+    private readonly int[] _ends;
+    private readonly int _batchSize;
+    private readonly IndexWriter _writer;
+    private readonly IndexBatch _batch;
+    private readonly ManualResetEventSlim _hasEnded = new();
+    private long _put;
+    private bool _isEnding;
 
     public IndexingLoad(StorageEnvironment environment, SearchDocument[] documents, int batchSize)
     {
-        this.documents = documents;
-        this.batchSize = batchSize;
-        ends = new int[documents.Length];
-        texts = new byte[documents.Sum(document => Encoding.UTF8.GetByteCount(document.Text))];
+        _documents = documents;
+        _batchSize = batchSize;
+        _ends = new int[documents.Length];
+        _texts = new byte[documents.Sum(document => Encoding.UTF8.GetByteCount(document.Text))];
         for (int i = 0, end = 0; i < documents.Length; i++)
-            ends[i] = end += Encoding.UTF8.GetBytes(documents[i].Text, texts.AsSpan(end));
-        writer = new IndexWriter(environment, Schema);
-        batch = writer.BeginBatch();
+            _ends[i] = end += Encoding.UTF8.GetBytes(documents[i].Text, _texts.AsSpan(end));
+        _writer = new IndexWriter(environment, _schema);
+        _batch = _writer.BeginBatch();
     }
 
     /// <summary>Milliseconds of each batch since <see cref="Begin"/>.</summary>
@@ -69,10 +69,10 @@ internal sealed class IndexingLoad : IDisposable
     };
 
     /// <summary>Indexes all once.</summary>
-    public void PutAll(CancellationToken cancellationToken) => Put(0, documents.Length, cancellationToken);
+    public void PutAll(CancellationToken cancellationToken) => Put(0, _documents.Length, cancellationToken);
 
     /// <summary>Makes the files small.</summary>
-    public void Tidy(CancellationToken cancellationToken) => writer.Tidy(null, cancellationToken);
+    public void Tidy(CancellationToken cancellationToken) => _writer.Tidy(null, cancellationToken);
 
     /// <summary>Begins to index all over again, until <see cref="End"/>.</summary>
     /// <param name="isQuiet">Whether on a quiet thread, as indexes of a database are.</param>
@@ -87,24 +87,24 @@ internal sealed class IndexingLoad : IDisposable
     /// <summary>Ends; returns how many were indexed since <see cref="Begin"/>.</summary>
     public long End()
     {
-        Volatile.Write(ref isEnding, true);
-        hasEnded.Wait();
-        return put;
+        Volatile.Write(ref _isEnding, true);
+        _hasEnded.Wait();
+        return _put;
     }
 
-    public void Dispose() => hasEnded.Dispose();
+    public void Dispose() => _hasEnded.Dispose();
 
     private void Work()
     {
-        while (!Volatile.Read(ref isEnding))
+        while (!Volatile.Read(ref _isEnding))
         {
             long began = Stopwatch.GetTimestamp();
-            Put((int)(put % documents.Length), batchSize, CancellationToken.None);
+            Put((int)(_put % _documents.Length), _batchSize, CancellationToken.None);
             Commits.Add(Stopwatch.GetElapsedTime(began).TotalMilliseconds);
-            put += batchSize;
+            _put += _batchSize;
         }
 
-        hasEnded.Set();
+        _hasEnded.Set();
     }
 
     private void Put(int from, int count, CancellationToken cancellationToken)
@@ -112,17 +112,17 @@ internal sealed class IndexingLoad : IDisposable
         Span<byte> key = stackalloc byte[sizeof(int)], group = stackalloc byte[64];
         for (int i = from; i < from + count; i++)
         {
-            int number = i % documents.Length;
-            SearchDocument document = documents[number];
+            int number = i % _documents.Length;
+            SearchDocument document = _documents[number];
             BinaryPrimitives.WriteInt32BigEndian(key, number);
-            batch.BeginEntry(key);
-            batch.AddText(0, texts.AsSpan((number == 0 ? 0 : ends[number - 1])..ends[number]));
-            batch.AddText(1, group[..Encoding.UTF8.GetBytes(document.Group, group)]);
-            batch.AddLong(2, document.Number);
-            batch.AddLong(3, document.Day);
-            batch.EndEntry();
-            if (batch.Count == batchSize || i + 1 == from + count)
-                writer.Commit(batch, writer.LastEtag + 1, cancellationToken);
+            _batch.BeginEntry(key);
+            _batch.AddText(0, _texts.AsSpan((number == 0 ? 0 : _ends[number - 1]).._ends[number]));
+            _batch.AddText(1, group[..Encoding.UTF8.GetBytes(document.Group, group)]);
+            _batch.AddLong(2, document.Number);
+            _batch.AddLong(3, document.Day);
+            _batch.EndEntry();
+            if (_batch.Count == _batchSize || i + 1 == from + count)
+                _writer.Commit(_batch, _writer.LastEtag + 1, cancellationToken);
         }
     }
 }

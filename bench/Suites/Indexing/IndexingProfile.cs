@@ -145,7 +145,7 @@ internal static class IndexingProfile
     /// <summary>Times of answers, in microseconds: by the clock, and what of it the thread computed.</summary>
     private sealed class Answers
     {
-        private static readonly double[] Shares = [0.5, 0.99, 0.999, 0.9999, 1];
+        private static readonly double[] _shares = [0.5, 0.99, 0.999, 0.9999, 1];
 
         public List<double> Times { get; } = [];
 
@@ -164,6 +164,6 @@ internal static class IndexingProfile
 
         private static string Of(List<double> times) =>
             string.Join(
-                "  ", Shares.Select(share => Statistics.Percentile(times, share).ToString("0.0", CultureInfo.InvariantCulture)));
+                "  ", _shares.Select(share => Statistics.Percentile(times, share).ToString("0.0", CultureInfo.InvariantCulture)));
     }
 }

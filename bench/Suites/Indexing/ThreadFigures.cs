@@ -9,27 +9,27 @@ namespace Treepie.Bench.Suites.Indexing;
 /// </summary>
 internal sealed class ThreadFigures : IDisposable
 {
-    private readonly FileStream? status = Open("status");
-    private readonly FileStream? stat = Open("stat");
-    private readonly FileStream? schedule = Open("schedstat");
-    private readonly byte[] buffer = new byte[8_192];
+    private readonly FileStream? _status = Open("status");
+    private readonly FileStream? _stat = Open("stat");
+    private readonly FileStream? _schedule = Open("schedstat");
+    private readonly byte[] _buffer = new byte[8_192];
 
     public (long Switches, double WaitMicroseconds, long Faults) Read()
     {
-        ReadOnlySpan<byte> name = "nonvoluntary_ctxt_switches:"u8, text = Text(status);
+        ReadOnlySpan<byte> name = "nonvoluntary_ctxt_switches:"u8, text = Text(_status);
         int at = text.IndexOf(name);
         long switches = at < 0 ? 0 : Number(text[(at + name.Length)..], 0);
-        double wait = Number(Text(schedule), 1) / 1e3;
-        text = Text(stat);
+        double wait = Number(Text(_schedule), 1) / 1e3;
+        text = Text(_stat);
         const int FaultsBehindName = 8; // the tenth, and the second is a name in parentheses
         return (switches, wait, Number(text[(text.LastIndexOf((byte)')') + 1)..].TrimStart((byte)' '), FaultsBehindName - 1));
     }
 
     public void Dispose()
     {
-        status?.Dispose();
-        stat?.Dispose();
-        schedule?.Dispose();
+        _status?.Dispose();
+        _stat?.Dispose();
+        _schedule?.Dispose();
     }
 
     private static FileStream? Open(string file)
@@ -45,7 +45,7 @@ internal sealed class ThreadFigures : IDisposable
         if (file is null)
             return default;
         file.Position = 0;
-        return buffer.AsSpan(0, file.Read(buffer));
+        return _buffer.AsSpan(0, file.Read(_buffer));
     }
 
     /// <summary>A number among those that spaces divide, from 0.</summary>

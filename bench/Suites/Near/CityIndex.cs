@@ -12,15 +12,15 @@ namespace Treepie.Bench.Suites.Near;
 /// <summary>Cities in an index of ours, and in an array for the loop that every answer is checked against.</summary>
 internal sealed class CityIndex : IDisposable
 {
-    private static readonly IndexSchema Schema = new([new IndexField("at", FieldAnalysis.Spatial)]);
+    private static readonly IndexSchema _schema = new([new IndexField("at", FieldAnalysis.Spatial)]);
 
-    private readonly StorageEnvironment environment;
+    private readonly StorageEnvironment _environment;
 
     public CityIndex(string path, GeoPoint[] cities, CancellationToken cancellationToken)
     {
         Cities = cities;
-        environment = StorageEnvironment.Open(path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        _environment = StorageEnvironment.Open(path, new StorageOptions { Durability = Durability.Relaxed });
+        var writer = new IndexWriter(_environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         byte[] key = new byte[sizeof(int)];
         for (int i = 0; i < cities.Length; i++)
@@ -41,7 +41,7 @@ internal sealed class CityIndex : IDisposable
 
     public long CountWithin(Geometry shape)
     {
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(_environment);
         using SearchResults results = searcher.Search(
             new SearchRequest { Query = new SpatialQuery("at", SpatialRelation.Within, shape), Take = 0 });
         return results.TotalCount;
@@ -50,7 +50,7 @@ internal sealed class CityIndex : IDisposable
     /// <summary>The distance of the last of the nearest ten, of all or of those in a shape.</summary>
     public double TenthDistance(GeoPoint centre, Geometry? shape)
     {
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(_environment);
         IndexQuery query = shape is null ? new MatchAllQuery() : new SpatialQuery("at", SpatialRelation.Within, shape);
         using SearchResults results = searcher.Search(
             new SearchRequest { Query = query, Sort = [new SortKey("at", SortKind.Distance, Centre: centre)], Take = 10 });
@@ -84,7 +84,7 @@ internal sealed class CityIndex : IDisposable
         return nearest.Peek();
     }
 
-    public void Dispose() => environment.Dispose();
+    public void Dispose() => _environment.Dispose();
 
     private static GeoPoint Parse(byte[] line)
     {

@@ -15,17 +15,17 @@ internal sealed class EmbeddingIndex : IDisposable
     public const int Dimensions = 96;
     private const int Clusters = 200;
 
-    private static readonly IndexSchema Schema = new([new IndexField("v", FieldAnalysis.Vector), new IndexField("kind")]);
+    private static readonly IndexSchema _schema = new([new IndexField("v", FieldAnalysis.Vector), new IndexField("kind")]);
 
-    private readonly StorageEnvironment environment;
-    private readonly Random random = new(11);
-    private readonly float[][] centres;
+    private readonly StorageEnvironment _environment;
+    private readonly Random _random = new(11);
+    private readonly float[][] _centres;
 
     public EmbeddingIndex(string path, int count, CancellationToken cancellationToken)
     {
-        centres = [.. Enumerable.Range(0, Clusters).Select(_ => Gaussian(1))];
-        environment = StorageEnvironment.Open(path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        _centres = [.. Enumerable.Range(0, Clusters).Select(_ => Gaussian(1))];
+        _environment = StorageEnvironment.Open(path, new StorageOptions { Durability = Durability.Relaxed });
+        var writer = new IndexWriter(_environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         byte[] key = new byte[sizeof(int)];
         for (int i = 0; i < count; i++)
@@ -44,8 +44,8 @@ internal sealed class EmbeddingIndex : IDisposable
     public float[] Draw()
     {
         // Squared, so that some clusters are large.
-        double place = random.NextDouble();
-        float[] centre = centres[(int)(place * place * Clusters)], vector = Gaussian(0.6);
+        double place = _random.NextDouble();
+        float[] centre = _centres[(int)(place * place * Clusters)], vector = Gaussian(0.6);
         for (int i = 0; i < Dimensions; i++)
             vector[i] += centre[i];
         return vector;
@@ -57,7 +57,7 @@ internal sealed class EmbeddingIndex : IDisposable
         IndexQuery query = new VectorQuery("v", wanted, 10, IsExact: exact);
         if (kind is not null)
             query = new AndQuery([new TermQuery("kind", FieldValue.Of(kind)), query]);
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(_environment);
         using SearchResults results = searcher.Search(
             new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)] });
         long[] found = new long[results.Count];
@@ -66,14 +66,14 @@ internal sealed class EmbeddingIndex : IDisposable
         return found;
     }
 
-    public void Dispose() => environment.Dispose();
+    public void Dispose() => _environment.Dispose();
 
     private float[] Gaussian(double deviation)
     {
         var vector = new float[Dimensions];
         for (int i = 0; i < Dimensions; i++)
-            vector[i] = (float)(deviation * Math.Sqrt(-2 * Math.Log(1 - random.NextDouble()))
-                * Math.Cos(2 * Math.PI * random.NextDouble()));
+            vector[i] = (float)(deviation * Math.Sqrt(-2 * Math.Log(1 - _random.NextDouble()))
+                * Math.Cos(2 * Math.PI * _random.NextDouble()));
         return vector;
     }
 }

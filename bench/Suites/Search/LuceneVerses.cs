@@ -6,12 +6,12 @@ namespace Treepie.Bench.Suites.Search;
 /// <summary>The texts in Lucene, in the one process of the run.</summary>
 internal sealed class LuceneVerses : ISearchEngine
 {
-    private readonly LuceneProcess process;
+    private readonly LuceneProcess _process;
 
     /// <summary>Opens an index that is there.</summary>
     public LuceneVerses(LuceneProcess process, string path)
     {
-        this.process = process;
+        _process = process;
         double[] opened = process.Ask("open", path);
         (Documents, Segments) = ((int)opened[0], (int)opened[1]);
     }
@@ -28,10 +28,10 @@ internal sealed class LuceneVerses : ISearchEngine
 
     public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions, double milliseconds = 0)
     {
-        process.Send(
+        _process.Send(
             questions.Select(question => question.Line)
                 .Prepend(string.Create(CultureInfo.InvariantCulture, $"ask\t{questions.Count}\t{milliseconds:0}")));
-        return [.. questions.Select(_ => (SearchAnswer?)Read(process.Read()))];
+        return [.. questions.Select(_ => (SearchAnswer?)Read(_process.Read()))];
     }
 
     public void Dispose()

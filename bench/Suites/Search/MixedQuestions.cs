@@ -7,7 +7,7 @@ internal static class MixedQuestions
     public const string Separator = ", ";
 
     /// <summary>The ten kinds.</summary>
-    private static readonly string[] Kinds =
+    private static readonly string[] _kinds =
         ["term_high", "term_med", "and_hh", "and_hm", "and_mm", "or_hh", "or_hm", "or_hmm", "phrase2", "phrase3"];
 
     /// <summary>Makes of each question of the ten kinds one of each addition, the plain one first.</summary>
@@ -20,10 +20,10 @@ internal static class MixedQuestions
         string[] frequent =
             [.. corpus.Frequencies.OrderByDescending(word => word.Value).ThenBy(word => word.Key, StringComparer.Ordinal)
                 .Select(word => word.Key).Skip(20).Take(20)];
-        foreach (string kind in Kinds)
+        foreach (string kind in _kinds)
         {
             SearchQuestion[] mine = [.. plain.Where(question => question.Kind == kind)];
-            for (int addition = 0; addition < Additions.Length; addition++)
+            for (int addition = 0; addition < _additions.Length; addition++)
             {
                 for (int i = 0; i < mine.Length; i++)
                 {
@@ -31,14 +31,14 @@ internal static class MixedQuestions
                     var room = new Values(
                         (low, low + (long)(Share * 1_000_000)), groups[i % groups.Length], days80,
                         frequent.First(word => !mine[i].Words.Contains(word)));
-                    (string name, Func<Values, SearchMix?> make) = Additions[addition];
+                    (string name, Func<Values, SearchMix?> make) = _additions[addition];
                     yield return mine[i] with { Kind = name.Length == 0 ? kind : kind + Separator + name, Mix = make(room) };
                 }
             }
         }
     }
 
-    private static readonly (string Name, Func<Values, SearchMix?> Make)[] Additions =
+    private static readonly (string Name, Func<Values, SearchMix?> Make)[] _additions =
     [
         ("", static _ => null),
         ("a range", static values => new SearchMix { Number = values.Number }),

@@ -22,15 +22,15 @@ internal sealed class SearchCosts : IDisposable
     private const int Rounds = 400;
     private const long Numbers = 1_000_000;
 
-    private readonly StorageEnvironment environment;
-    private readonly FullTextQuery first;
-    private readonly AndQuery both;
+    private readonly StorageEnvironment _environment;
+    private readonly FullTextQuery _first;
+    private readonly AndQuery _both;
 
     private SearchCosts(string folder, string word, string other)
     {
-        environment = StorageEnvironment.Open(folder);
-        first = new FullTextQuery("text", word, All: true);
-        both = new AndQuery([first, new FullTextQuery("text", other, All: true)]);
+        _environment = StorageEnvironment.Open(folder);
+        _first = new FullTextQuery("text", word, All: true);
+        _both = new AndQuery([_first, new FullTextQuery("text", other, All: true)]);
     }
 
     /// <summary>What the process of <see cref="Verb"/> does.</summary>
@@ -40,7 +40,7 @@ internal sealed class SearchCosts : IDisposable
         costs.Print();
     }
 
-    public void Dispose() => environment.Dispose();
+    public void Dispose() => _environment.Dispose();
 
     private static string Say(string name, double measured, double model) =>
         string.Create(CultureInfo.InvariantCulture, $"{name,-16} {measured,9:0.0} ns   the model has {model,7:0} ns");
@@ -50,11 +50,11 @@ internal sealed class SearchCosts : IDisposable
 
     private void Print()
     {
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(_environment);
         double entries = searcher.EntryCount, windows = Math.Ceiling(entries / 4_096);
         SortKey[] byNumber = [new SortKey("num", SortKind.Long)];
-        var count = new SearchRequest { Query = both, Take = 0 };
-        double hits = searcher.Search(new SearchRequest { Query = first, Take = 0 }).TotalCount;
+        var count = new SearchRequest { Query = _both, Take = 0 };
+        double hits = searcher.Search(new SearchRequest { Query = _first, Take = 0 }).TotalCount;
 
         // Two lists in each window: one fills it, one is combined with it.
         Console.WriteLine(
@@ -73,9 +73,9 @@ internal sealed class SearchCosts : IDisposable
             new SearchRequest { Query = Range(0.05), Take = 0 }, new PlanHints { Range = RangeHint.Column }, out _);
         Console.WriteLine(Say(nameof(CostModel.ColumnWindow), compared / windows, CostModel.ColumnWindow));
 
-        var ordered = new SearchRequest { Query = first, Sort = byNumber, Take = 10 };
+        var ordered = new SearchRequest { Query = _first, Sort = byNumber, Take = 10 };
         double sorted = Least(ordered with { OrderHint = OrderHint.Sort }, PlanHints.None, out _)
-            - Least(new SearchRequest { Query = first, Take = 0 }, PlanHints.None, out _);
+            - Least(new SearchRequest { Query = _first, Take = 0 }, PlanHints.None, out _);
         Console.WriteLine(Say(nameof(CostModel.ColumnValue), sorted / hits, CostModel.ColumnValue));
         double walked = Least(ordered with { OrderHint = OrderHint.Walk, Take = 5_000 }, PlanHints.None, out QueryCounters steps);
         Console.WriteLine(
@@ -95,7 +95,7 @@ internal sealed class SearchCosts : IDisposable
         for (int round = 0; round < Rounds; round++)
         {
             long began = Stopwatch.GetTimestamp();
-            using var searcher = new IndexSearcher(environment);
+            using var searcher = new IndexSearcher(_environment);
             using SearchResults results = searcher.Search(request, options);
             counters = results.Counters;
             least = Math.Min(least, Stopwatch.GetElapsedTime(began).TotalNanoseconds);
@@ -106,12 +106,12 @@ internal sealed class SearchCosts : IDisposable
 
     private double Least(FacetHint hint)
     {
-        var request = new FacetRequest(first, [new FacetQuery { Field = "tr", Hint = hint }]);
+        var request = new FacetRequest(_first, [new FacetQuery { Field = "tr", Hint = hint }]);
         double least = double.MaxValue;
         for (int round = 0; round < Rounds; round++)
         {
             long began = Stopwatch.GetTimestamp();
-            using var searcher = new IndexSearcher(environment);
+            using var searcher = new IndexSearcher(_environment);
             searcher.Facets(request);
             least = Math.Min(least, Stopwatch.GetElapsedTime(began).TotalNanoseconds);
         }

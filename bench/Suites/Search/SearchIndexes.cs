@@ -9,16 +9,16 @@ internal sealed class SearchIndexes : IDisposable
     private const int BatchSize = 10_000;
     private const double MB = 1e6;
 
-    private readonly Scratch ourFiles = new();
-    private readonly Scratch luceneFiles = new();
-    private readonly Scratch sqliteFiles = new();
-    private readonly Scratch lines = new();
-    private readonly LuceneProcess? lucene;
+    private readonly Scratch _ourFiles = new();
+    private readonly Scratch _luceneFiles = new();
+    private readonly Scratch _sqliteFiles = new();
+    private readonly Scratch _lines = new();
+    private readonly LuceneProcess? _lucene;
 
     private SearchIndexes(SearchCorpus corpus, LuceneProcess? lucene)
     {
         Corpus = corpus;
-        this.lucene = lucene;
+        _lucene = lucene;
         corpus.Write(LinesPath);
     }
 
@@ -32,16 +32,16 @@ internal sealed class SearchIndexes : IDisposable
     public List<BenchRow> Rows { get; } = [];
 
     /// <summary>Folder of our index.</summary>
-    public string OurPath => ourFiles.Path;
+    public string OurPath => _ourFiles.Path;
 
     /// <summary>Folder of Lucene's.</summary>
-    public string LucenePath => luceneFiles.Path;
+    public string LucenePath => _luceneFiles.Path;
 
     /// <summary>The file that all read.</summary>
-    public string LinesPath => Path.Combine(lines.Path, "documents.tsv");
+    public string LinesPath => Path.Combine(_lines.Path, "documents.tsv");
 
     /// <summary>A folder that goes with the indexes.</summary>
-    public string ScratchPath => lines.Path;
+    public string ScratchPath => _lines.Path;
 
     /// <summary>Makes the indexes, one engine after the other.</summary>
     public static SearchIndexes Make(SearchCorpus corpus, LuceneProcess? lucene, bool withSqlite, TextWriter progress)
@@ -75,40 +75,40 @@ internal sealed class SearchIndexes : IDisposable
     {
         foreach (ISearchEngine engine in Engines)
             engine.Dispose();
-        ourFiles.Dispose();
-        luceneFiles.Dispose();
-        sqliteFiles.Dispose();
-        lines.Dispose();
+        _ourFiles.Dispose();
+        _luceneFiles.Dispose();
+        _sqliteFiles.Dispose();
+        _lines.Dispose();
     }
 
     private void Fill(bool withSqlite, TextWriter progress)
     {
         int count = Corpus.Documents.Length;
         progress.WriteLine($"search, {Corpus.Name}: indexing {count:N0} documents, Treepie");
-        SearchProcess ours = SearchProcess.Index("treepie", ourFiles.Path, LinesPath, BatchSize);
-        var opened = new TreepieVerses(ourFiles.Path);
+        SearchProcess ours = SearchProcess.Index("treepie", _ourFiles.Path, LinesPath, BatchSize);
+        var opened = new TreepieVerses(_ourFiles.Path);
         Engines.Add(opened);
         if (opened.CountWords() is var words && words != Corpus.Frequencies.Count)
             throw new InvalidOperationException($"The index has {words} words, the corpus {Corpus.Frequencies.Count}.");
 
         double[] theirs = [-1, -1, -1, -1, -1, -1], merged = [0, 0];
         double luceneMB = -1, luceneMergedMB = -1, luceneWordsMB = -1, sqliteMB = -1;
-        if (lucene is not null)
+        if (_lucene is not null)
         {
             progress.WriteLine($"search, {Corpus.Name}: indexing, Lucene");
-            theirs = lucene.Ask("index", luceneFiles.Path, LinesPath, BatchSize);
-            luceneMB = luceneFiles.SizeBytes / MB;
-            merged = lucene.Ask("merge", luceneFiles.Path);
-            luceneMergedMB = luceneFiles.SizeBytes / MB;
+            theirs = _lucene.Ask("index", _luceneFiles.Path, LinesPath, BatchSize);
+            luceneMB = _luceneFiles.SizeBytes / MB;
+            merged = _lucene.Ask("merge", _luceneFiles.Path);
+            luceneMergedMB = _luceneFiles.SizeBytes / MB;
             using (var withWords = new Scratch())
             {
-                lucene.Ask("index-words", withWords.Path, LinesPath, BatchSize);
-                lucene.Ask("merge", withWords.Path);
+                _lucene.Ask("index-words", withWords.Path, LinesPath, BatchSize);
+                _lucene.Ask("merge", withWords.Path);
                 luceneWordsMB = withWords.SizeBytes / MB;
             }
 
-            Engines.Add(new LuceneVerses(lucene, luceneFiles.Path));
-            double[] terms = lucene.Ask("terms");
+            Engines.Add(new LuceneVerses(_lucene, _luceneFiles.Path));
+            double[] terms = _lucene.Ask("terms");
             if (terms[0] != Corpus.Frequencies.Count || terms[1] != Corpus.TotalWords)
                 throw new InvalidOperationException(
                     $"Lucene cut the texts into {terms[1]} words, {terms[0]} different ones; the corpus has {Corpus.TotalWords} "
@@ -119,11 +119,11 @@ internal sealed class SearchIndexes : IDisposable
         if (withSqlite && Sqlite.IsPresent)
         {
             progress.WriteLine($"search, {Corpus.Name}: indexing, SQLite");
-            third = SearchProcess.Index("sqlite", sqliteFiles.Path, LinesPath, BatchSize);
-            var opened3 = new SqliteVerses(Path.Combine(sqliteFiles.Path, "verses.db"));
+            third = SearchProcess.Index("sqlite", _sqliteFiles.Path, LinesPath, BatchSize);
+            var opened3 = new SqliteVerses(Path.Combine(_sqliteFiles.Path, "verses.db"));
             opened3.Optimize();
             Engines.Add(opened3);
-            sqliteMB = sqliteFiles.SizeBytes / MB;
+            sqliteMB = _sqliteFiles.SizeBytes / MB;
         }
 
         Rows.AddRange(
@@ -136,19 +136,19 @@ internal sealed class SearchIndexes : IDisposable
                 Rate(theirs[2]), Rate(third?.CpuSeconds ?? -1), new Goal(2, "Lucene")),
             Row(
                 "indexing, by processor time, Lucene merged to one segment", "documents/CPU s", true, count / ours.CpuSeconds,
-                Rate(lucene is null ? -1 : theirs[2] + merged[1])),
+                Rate(_lucene is null ? -1 : theirs[2] + merged[1])),
             Row("managed memory while indexing, most", "MiB", false, ours.HeapMiB, MiB(theirs[4])),
             Row(
                 "memory without files while indexing, most (Lucene: at the end)", "MiB", false, ours.PrivateMiB, MiB(theirs[5]),
                 third?.PrivateMiB ?? -1),
             Row(
-                "size of the index", "MB", false, ourFiles.SizeBytes / MB, luceneMergedMB, sqliteMB,
+                "size of the index", "MB", false, _ourFiles.SizeBytes / MB, luceneMergedMB, sqliteMB,
                 new Goal(1 / 1.1, "Lucene")) with
             {
-                Note = lucene is null ? null : $"Lucene before its segments are merged into one: {luceneMB:0} MB",
+                Note = _lucene is null ? null : $"Lucene before its segments are merged into one: {luceneMB:0} MB",
             },
             Row(
-                "size of the index, Lucene with the words of each text too", "MB", false, ourFiles.SizeBytes / MB, luceneWordsMB,
+                "size of the index, Lucene with the words of each text too", "MB", false, _ourFiles.SizeBytes / MB, luceneWordsMB,
                 -1, new Goal(1 / 1.1, "Lucene")) with
             {
                 Note = $"of ours, records of entries with these words are {opened.SizeOf("entries") / MB:0.0} MB",

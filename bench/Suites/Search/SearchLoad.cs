@@ -11,28 +11,28 @@ internal sealed class SearchLoad : IDisposable
     /// <summary>Documents of a commit.</summary>
     public const int BatchSize = 1_000;
 
-    private readonly CancellationTokenSource end = new();
-    private readonly ManualResetEventSlim ended = new();
-    private Exception? failure;
+    private readonly CancellationTokenSource _end = new();
+    private readonly ManualResetEventSlim _ended = new();
+    private Exception? _failure;
 
     public SearchLoad(TreepieVerses engine, string file) => QuietThread.Start(() => Work(engine, file), QuietThread.Steady);
 
     public void Dispose()
     {
-        end.Cancel();
-        ended.Wait();
-        end.Dispose();
-        ended.Dispose();
-        if (failure is not null)
-            throw new InvalidOperationException("Indexing failed.", failure);
+        _end.Cancel();
+        _ended.Wait();
+        _end.Dispose();
+        _ended.Dispose();
+        if (_failure is not null)
+            throw new InvalidOperationException("Indexing failed.", _failure);
     }
 
     private void Work(TreepieVerses engine, string file)
     {
         try
         {
-            while (!end.IsCancellationRequested)
-                engine.Load(file, BatchSize, end.Token);
+            while (!_end.IsCancellationRequested)
+                engine.Load(file, BatchSize, _end.Token);
         }
         catch (OperationCanceledException)
         {
@@ -40,11 +40,11 @@ internal sealed class SearchLoad : IDisposable
         }
         catch (Exception error)
         {
-            failure = error;
+            _failure = error;
         }
         finally
         {
-            ended.Set();
+            _ended.Set();
         }
     }
 }

@@ -26,7 +26,7 @@ internal sealed record SearchQuestion(string Kind, SearchForm Form, string[] Wor
     /// <summary>Whether hits are counted where a range is ordered by its own numbers.</summary>
     public bool CountsRange { get; init; }
 
-    private static readonly SortKey[] Best = [new SortKey("", SortKind.Score, Descending: true)];
+    private static readonly SortKey[] _best = [new SortKey("", SortKind.Score, Descending: true)];
 
     /// <summary>Whether the best are wanted by score.</summary>
     public bool IsScored => Mix is not { ByNumber: true } && Form is SearchForm.Any or SearchForm.All or SearchForm.Phrase;
@@ -37,11 +37,11 @@ internal sealed record SearchQuestion(string Kind, SearchForm Form, string[] Wor
     private SearchRequest Plain => Form switch
     {
         SearchForm.Any or SearchForm.All =>
-            new SearchRequest { Query = Text(Form == SearchForm.All), Sort = Best, Take = Top, CountsHits = Counts },
+            new SearchRequest { Query = Text(Form == SearchForm.All), Sort = _best, Take = Top, CountsHits = Counts },
         SearchForm.Phrase => new SearchRequest
         {
             Query = new PhraseQuery(Field, string.Join(' ', Words)),
-            Sort = Best,
+            Sort = _best,
             Take = Top,
             CountsHits = Counts
         },

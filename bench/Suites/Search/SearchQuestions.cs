@@ -12,7 +12,7 @@ internal sealed class SearchQuestions
 {
     private const int Seed = 2026;
 
-    private static readonly (string Kind, SearchForm Form, string Classes)[] Kinds =
+    private static readonly (string Kind, SearchForm Form, string Classes)[] _kinds =
     [
         ("term_high", SearchForm.Any, "h"), ("term_med", SearchForm.Any, "m"), ("term_low", SearchForm.Any, "l"),
         ("and_hh", SearchForm.All, "hh"), ("and_hm", SearchForm.All, "hm"), ("and_mm", SearchForm.All, "mm"),
@@ -26,14 +26,14 @@ internal sealed class SearchQuestions
         ("count_or_hm", SearchForm.CountAny, "hm"), ("facet_tr", SearchForm.Facet, "h"),
     ];
 
-    private readonly SearchCorpus corpus;
-    private readonly Dictionary<char, string[]> words;
-    private readonly Random random = new(Seed);
+    private readonly SearchCorpus _corpus;
+    private readonly Dictionary<char, string[]> _words;
+    private readonly Random _random = new(Seed);
 
     private SearchQuestions(SearchCorpus corpus)
     {
-        this.corpus = corpus;
-        words = corpus.Frequencies.GroupBy(word => ClassOf(word.Value))
+        _corpus = corpus;
+        _words = corpus.Frequencies.GroupBy(word => ClassOf(word.Value))
             .ToDictionary(group => group.Key, group => group.Select(word => word.Key).Order(StringComparer.Ordinal).ToArray());
     }
 
@@ -43,7 +43,7 @@ internal sealed class SearchQuestions
         var maker = new SearchQuestions(corpus);
         ILookup<string, string> file = ReadFile().ToLookup(line => line[0], line => line[1]);
         var all = new List<SearchQuestion>();
-        foreach ((string kind, SearchForm form, string classes) in Kinds)
+        foreach ((string kind, SearchForm form, string classes) in _kinds)
         {
             int count = form == SearchForm.AllByDay ? 1 : ofEach;
             List<SearchQuestion> mine =
@@ -69,7 +69,7 @@ internal sealed class SearchQuestions
         int numbers = form is SearchForm.RangeByNumber or SearchForm.TermRangeByNumber ? 2 : 0;
         string[] named = form == SearchForm.AllByDay ? [] : parts[..^numbers];
         bool fits = form == SearchForm.Prefix
-            ? corpus.Frequencies.Keys.Any(word => word.StartsWith(named[0], StringComparison.Ordinal))
+            ? _corpus.Frequencies.Keys.Any(word => word.StartsWith(named[0], StringComparison.Ordinal))
             : named.Length == classes.Length && named.Zip(classes).All(pair => Fits(pair.First, pair.Second));
         if (!fits)
             return null;
@@ -82,17 +82,17 @@ internal sealed class SearchQuestions
 
     private SearchQuestion? Draw(string kind, SearchForm form, string classes)
     {
-        long low = random.Next(900_000), high = low + (random.Next(2) == 0 ? 10_000 : 100_000);
+        long low = _random.Next(900_000), high = low + (_random.Next(2) == 0 ? 10_000 : 100_000);
         if (form == SearchForm.Phrase)
         {
-            string[] text = corpus.Documents[random.Next(corpus.Documents.Length)].Text.Split(' ');
-            int start = random.Next(Math.Max(1, text.Length - classes.Length));
+            string[] text = _corpus.Documents[_random.Next(_corpus.Documents.Length)].Text.Split(' ');
+            int start = _random.Next(Math.Max(1, text.Length - classes.Length));
             return text.Length < classes.Length ? null : new SearchQuestion(kind, form, text[start..(start + classes.Length)]);
         }
 
-        if (classes.Any(one => !words.ContainsKey(one)))
+        if (classes.Any(one => !_words.ContainsKey(one)))
             return null;
-        string[] drawn = [.. classes.Select(one => words[one][random.Next(words[one].Length)])];
+        string[] drawn = [.. classes.Select(one => _words[one][_random.Next(_words[one].Length)])];
         if (drawn.Distinct().Count() < drawn.Length)
             return null;
         if (form == SearchForm.Prefix)
@@ -101,9 +101,9 @@ internal sealed class SearchQuestions
     }
 
     private bool Fits(string word, char wanted) =>
-        corpus.Frequencies.TryGetValue(word, out int count) && (wanted == '?' || ClassOf(count) == wanted);
+        _corpus.Frequencies.TryGetValue(word, out int count) && (wanted == '?' || ClassOf(count) == wanted);
 
-    private char ClassOf(int count) => ((double)count / corpus.Documents.Length) switch
+    private char ClassOf(int count) => ((double)count / _corpus.Documents.Length) switch
     {
         >= 0.03 => 'h',
         >= 0.005 => '-',

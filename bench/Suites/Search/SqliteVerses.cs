@@ -9,17 +9,17 @@ namespace Treepie.Bench.Suites.Search;
 /// </summary>
 internal sealed class SqliteVerses : ISearchEngine
 {
-    private readonly Sqlite database;
-    private readonly Dictionary<SearchForm, Sqlite.Statement> statements = [];
+    private readonly Sqlite _database;
+    private readonly Dictionary<SearchForm, Sqlite.Statement> _statements = [];
 
     public SqliteVerses(string path)
     {
-        database = new Sqlite(path);
-        database.Execute(
+        _database = new Sqlite(path);
+        _database.Execute(
             "create virtual table if not exists verses using fts5(text, content='', tokenize='unicode61 remove_diacritics 0')");
-        database.Execute("create table if not exists numbers(id integer primary key, tr text, num integer, day integer)");
-        database.Execute("create index if not exists by_num on numbers(num)");
-        database.Execute("create index if not exists by_day on numbers(day)");
+        _database.Execute("create table if not exists numbers(id integer primary key, tr text, num integer, day integer)");
+        _database.Execute("create index if not exists by_num on numbers(num)");
+        _database.Execute("create index if not exists by_day on numbers(day)");
     }
 
     public string Name => "SQLite FTS5";
@@ -29,10 +29,10 @@ internal sealed class SqliteVerses : ISearchEngine
     /// <summary>Indexes a file of documents, a durable transaction for each batch; ends with FTS5's own optimization.</summary>
     public int Load(string file, int batchSize)
     {
-        using Sqlite.Statement text = database.Prepare("insert into verses(rowid, text) values (?, ?)");
-        using Sqlite.Statement number = database.Prepare("insert into numbers values (?, ?, ?, ?)");
+        using Sqlite.Statement text = _database.Prepare("insert into verses(rowid, text) values (?, ?)");
+        using Sqlite.Statement number = _database.Prepare("insert into numbers values (?, ?, ?, ?)");
         int count = 0;
-        database.Execute("begin");
+        _database.Execute("begin");
         foreach (string line in File.ReadLines(file))
         {
             SearchDocument document = SearchDocument.Parse(line);
@@ -40,19 +40,19 @@ internal sealed class SqliteVerses : ISearchEngine
             text.Bind(1, count).Bind(2, document.Text).Step();
             number.Bind(1, count).Bind(2, document.Group).Bind(3, document.Number).Bind(4, document.Day).Step();
             if (count % batchSize == 0)
-                database.Execute("commit; begin");
+                _database.Execute("commit; begin");
         }
 
-        database.Execute("commit");
+        _database.Execute("commit");
         return count;
     }
 
     /// <summary>Brings the words into the form that is read fastest.</summary>
     public void Optimize()
     {
-        database.Execute("insert into verses(verses) values ('optimize')");
-        database.Execute("analyze");
-        database.Execute("pragma wal_checkpoint(truncate)");
+        _database.Execute("insert into verses(verses) values ('optimize')");
+        _database.Execute("analyze");
+        _database.Execute("pragma wal_checkpoint(truncate)");
     }
 
     public SearchAnswer?[] Ask(IReadOnlyList<SearchQuestion> questions, double milliseconds = 0) =>
@@ -60,9 +60,9 @@ internal sealed class SqliteVerses : ISearchEngine
 
     public void Dispose()
     {
-        foreach (Sqlite.Statement statement in statements.Values)
+        foreach (Sqlite.Statement statement in _statements.Values)
             statement.Dispose();
-        database.Dispose();
+        _database.Dispose();
     }
 
     private static string Sql(SearchForm form) => form switch
@@ -83,8 +83,8 @@ internal sealed class SqliteVerses : ISearchEngine
 
     private SearchAnswer Ask(SearchQuestion question)
     {
-        if (!statements.TryGetValue(question.Form, out Sqlite.Statement? statement))
-            statements.Add(question.Form, statement = database.Prepare(Sql(question.Form)));
+        if (!_statements.TryGetValue(question.Form, out Sqlite.Statement? statement))
+            _statements.Add(question.Form, statement = _database.Prepare(Sql(question.Form)));
         var ids = new List<long>();
         long began = Stopwatch.GetTimestamp();
         int next = 1;

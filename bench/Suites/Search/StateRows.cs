@@ -7,9 +7,9 @@ namespace Treepie.Bench.Suites.Search;
 /// <summary>What the warm, quiet index does not show: opening it, memory, answers while it is written to, growth.</summary>
 internal static class StateRows
 {
-    private static readonly string[] Selective = ["term_low", "and_mm", "and_ml", "range_sort"];
-    private static readonly string[] Opened = ["term_med", "and_hh", "range_sort"];
-    private static readonly string[] Mixed = ["term_med", "and_hm", "or_mm", "phrase3", "term_sort_num"];
+    private static readonly string[] _selective = ["term_low", "and_mm", "and_ml", "range_sort"];
+    private static readonly string[] _opened = ["term_med", "and_hh", "range_sort"];
+    private static readonly string[] _mixed = ["term_med", "and_hm", "or_mm", "phrase3", "term_sort_num"];
 
     /// <summary>Memory while all questions are asked, each process for itself. Closes our index.</summary>
     public static IEnumerable<BenchRow> Memory(
@@ -51,14 +51,14 @@ internal static class StateRows
             lucene.Read();
         }
 
-        foreach (SearchQuestion question in questions.Where(question => Opened.Contains(question.Kind))
+        foreach (SearchQuestion question in questions.Where(question => _opened.Contains(question.Kind))
             .DistinctBy(question => question.Kind))
         {
             foreach (bool isCold in (bool[])[false, true])
                 yield return Opening(indexes, question, isCold, lucene, quick ? 1 : 15);
         }
 
-        SearchQuestion simple = questions.First(question => Opened.Contains(question.Kind));
+        SearchQuestion simple = questions.First(question => _opened.Contains(question.Kind));
         using var classes = new Scratch();
         bool isCompiled = lucene is not null && LuceneProcess.TryCompile(classes.Path);
         List<double> ours = [], theirs = [];
@@ -159,7 +159,7 @@ internal static class StateRows
 
     /// <summary>The questions that are asked while a thread indexes.</summary>
     public static IEnumerable<SearchQuestion> MixedOf(IEnumerable<SearchQuestion> questions) =>
-        questions.Where(question => Mixed.Contains(question.Kind));
+        questions.Where(question => _mixed.Contains(question.Kind));
 
     /// <summary>
     /// The page behind a position, of an order by number: the first, and one so far behind that skipping would read ten thousand
@@ -205,7 +205,7 @@ internal static class StateRows
         SearchProcess.Index("treepie", folder.Path, file, BatchSize);
         using var small = new TreepieVerses(folder.Path);
         using var whole = new TreepieVerses(indexes.OurPath);
-        foreach (string kind in Selective)
+        foreach (string kind in _selective)
         {
             SearchQuestion[] mine = [.. questions.Where(question => question.Kind == kind)];
             yield return Row($"{kind}: growth of the median with 10× the documents", mine, mine) with

@@ -11,17 +11,17 @@ namespace Treepie.Bench.Suites.Search;
 /// <summary>The texts in an index of ours.</summary>
 internal sealed class TreepieVerses : ISearchEngine
 {
-    private static readonly IndexSchema Schema = new(
+    private static readonly IndexSchema _schema = new(
     [
         new IndexField("text", FieldAnalysis.FullText), new IndexField("tr", FieldAnalysis.Keyword), new IndexField("num"),
         new IndexField("day"),
     ]);
 
-    private readonly StorageEnvironment environment;
+    private readonly StorageEnvironment _environment;
 
     /// <summary>Opens the index as a database opens its indexes, see <see cref="Load"/>.</summary>
     public TreepieVerses(string path) =>
-        environment = StorageEnvironment.Open(
+        _environment = StorageEnvironment.Open(
             path, new StorageOptions { Durability = Durability.Relaxed, IsBackgroundQuiet = true });
 
     public string Name => "Treepie";
@@ -34,7 +34,7 @@ internal sealed class TreepieVerses : ISearchEngine
     /// </summary>
     public int Load(string file, int batchSize, CancellationToken cancellationToken)
     {
-        var writer = new IndexWriter(environment, Schema);
+        var writer = new IndexWriter(_environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         byte[] key = new byte[sizeof(int)];
         int count = 0;
@@ -52,14 +52,14 @@ internal sealed class TreepieVerses : ISearchEngine
             if (++count % batchSize != 0)
                 continue;
             writer.Commit(batch, first + count, cancellationToken);
-            environment.Checkpoint(cancellationToken);
+            _environment.Checkpoint(cancellationToken);
             if (cancellationToken.IsCancellationRequested)
                 return count;
         }
 
         if (count % batchSize != 0)
             writer.Commit(batch, first + count, cancellationToken);
-        environment.Checkpoint(cancellationToken);
+        _environment.Checkpoint(cancellationToken);
         writer.Tidy(null, cancellationToken); // as the indexer does when it has nothing else to do
         return count;
     }
@@ -67,7 +67,7 @@ internal sealed class TreepieVerses : ISearchEngine
     /// <summary>Different words.</summary>
     public long CountWords()
     {
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(_environment);
         const int Page = 10_000;
         long count = 0;
         string? last = null;
@@ -84,7 +84,7 @@ internal sealed class TreepieVerses : ISearchEngine
     /// <summary>Bytes of a structure of the index.</summary>
     public long SizeOf(string structure)
     {
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(_environment);
         return searcher.MeasureStructures(CancellationToken.None)
             .Where(size => size.Structure == structure)
             .Sum(size => size.SizeBytes);
@@ -102,7 +102,7 @@ internal sealed class TreepieVerses : ISearchEngine
             WithPosition = true
         };
         long began = Stopwatch.GetTimestamp();
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(_environment);
         using SearchResults results = searcher.Search(request);
         return (results.Position, Stopwatch.GetElapsedTime(began).TotalMicroseconds);
     }
@@ -124,7 +124,7 @@ internal sealed class TreepieVerses : ISearchEngine
             ? new FacetRequest(request.Query, [new FacetQuery { Field = "tr" }])
             : null;
         QueryOptions? options = question.Mix is { WithPlan: true } ? new QueryOptions { Plan = PlanDetail.Times } : null;
-        using var searcher = new IndexSearcher(environment, known: Schema);
+        using var searcher = new IndexSearcher(_environment, known: _schema);
         if (isFacet && facet is not null)
         {
             total = searcher.Facets(facet).TotalCount;
@@ -152,12 +152,12 @@ internal sealed class TreepieVerses : ISearchEngine
     /// <summary>What a question takes, in numbers that are the same on every run.</summary>
     public QueryCounters Count(SearchQuestion question)
     {
-        using var searcher = new IndexSearcher(environment);
+        using var searcher = new IndexSearcher(_environment);
         if (question.Form == SearchForm.Facet)
             return searcher.Facets(new FacetRequest(question.Request.Query, [new FacetQuery { Field = "tr" }])).Counters;
         using SearchResults results = searcher.Search(question.Request);
         return results.Counters;
     }
 
-    public void Dispose() => environment.Dispose();
+    public void Dispose() => _environment.Dispose();
 }

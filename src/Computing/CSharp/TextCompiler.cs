@@ -18,7 +18,7 @@ internal sealed class TextCompiler(TextSource source)
     /// <summary>Deepest nesting of expressions.</summary>
     private const int MaxDepth = 200;
 
-    private static readonly MethodInfo s_isTrue = typeof(Operators).GetMethod(nameof(Operators.IsTrue))!; // it is there
+    private static readonly MethodInfo _isTrue = typeof(Operators).GetMethod(nameof(Operators.IsTrue))!; // it is there
     private readonly ParameterExpression _run = Expression.Parameter(typeof(Run), "run");
     private int _depth;
 
@@ -64,7 +64,7 @@ internal sealed class TextCompiler(TextSource source)
     }
 
     /// <summary>A condition.</summary>
-    public Expression Test(ExpressionSyntax node, Scope scope) => Expression.Call(s_isTrue, Visit(node, scope));
+    public Expression Test(ExpressionSyntax node, Scope scope) => Expression.Call(_isTrue, Visit(node, scope));
 
     /// <summary>A lambda as a delegate over values.</summary>
     public Expression Lambda(ExpressionSyntax node, Scope scope)
@@ -172,14 +172,14 @@ internal sealed class TextCompiler(TextSource source)
     public static string? TypeOf(ExpressionSyntax node, Scope scope) => node switch
     {
         PredefinedTypeSyntax word => word.Keyword.ValueText,
-        IdentifierNameSyntax name when scope.Find(name.Identifier.ValueText) is null && s_types.Contains(TypeName(name)) =>
+        IdentifierNameSyntax name when scope.Find(name.Identifier.ValueText) is null && _types.Contains(TypeName(name)) =>
             TypeName(name),
         MemberAccessExpressionSyntax { Expression: IdentifierNameSyntax { Identifier.ValueText: "System" } } member
-            when s_types.Contains(TypeName(member.Name)) => TypeName(member.Name),
+            when _types.Contains(TypeName(member.Name)) => TypeName(member.Name),
         _ => null,
     };
 
-    private static readonly FrozenSet<string> s_types = FrozenSet.Create(
+    private static readonly FrozenSet<string> _types = FrozenSet.Create(
     [
         "string", "int", "long", "double", "decimal", "float", "bool", "char", "Math", "DateTime", "DateTimeOffset", "TimeSpan",
         "Convert", "Enumerable", "Regex", "StringComparison", "StringSplitOptions", "FieldIndexing", "FieldStorage",
@@ -329,14 +329,14 @@ internal sealed class TextCompiler(TextSource source)
     private Expression Match(Expression value, PatternSyntax pattern, Scope scope) => pattern switch
     {
         ConstantPatternSyntax constant =>
-            Expression.Call(s_isTrue, Call(typeof(Operators), nameof(Operators.Equal), value, Visit(constant.Expression, scope))),
+            Expression.Call(_isTrue, Call(typeof(Operators), nameof(Operators.Equal), value, Visit(constant.Expression, scope))),
         UnaryPatternSyntax not => Expression.Not(Match(value, not.Pattern, scope)),
         ParenthesizedPatternSyntax inner => Match(value, inner.Pattern, scope),
         BinaryPatternSyntax { RawKind: (int)SyntaxKind.OrPattern } either =>
             Expression.OrElse(Match(value, either.Left, scope), Match(value, either.Right, scope)),
         BinaryPatternSyntax both => Expression.AndAlso(Match(value, both.Left, scope), Match(value, both.Right, scope)),
         TypePatternSyntax type => IsOf(value, type.Type),
-        RelationalPatternSyntax relation => Expression.Call(s_isTrue, Call(typeof(Operators), relation.OperatorToken.Kind() switch
+        RelationalPatternSyntax relation => Expression.Call(_isTrue, Call(typeof(Operators), relation.OperatorToken.Kind() switch
         {
             SyntaxKind.LessThanToken => nameof(Operators.Less),
             SyntaxKind.LessThanEqualsToken => nameof(Operators.LessOrEqual),

@@ -15,7 +15,7 @@ internal static class JsonValues
     /// <summary>Most bytes of one value that is written.</summary>
     private const int MaxBytes = 16 * 1024 * 1024;
 
-    private static readonly JsonWriterOptions s_writing = new()
+    private static readonly JsonWriterOptions _writing = new()
     {
         Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
         SkipValidation = true
@@ -48,7 +48,7 @@ internal static class JsonValues
     /// <summary>Writes an object of a map. Members that are missing are left out, what is no JSON number is null.</summary>
     public static void Write(Value value, IBufferWriter<byte> output)
     {
-        using var json = new Utf8JsonWriter(output, s_writing);
+        using var json = new Utf8JsonWriter(output, _writing);
         Write(json, value, 0);
     }
 

@@ -14,7 +14,7 @@ public static class BackupName
 {
     private const string TimeFormat = "yyyy-MM-dd-HH-mm-ss-fff";
 
-    private static readonly (BackupKind Kind, bool IsIncremental, bool IsEncrypted)[] s_kinds =
+    private static readonly (BackupKind Kind, bool IsIncremental, bool IsEncrypted)[] _kinds =
     [
         .. from kind in Enum.GetValues<BackupKind>()
            from isIncremental in (bool[])[false, true]
@@ -51,7 +51,7 @@ public static class BackupName
                 DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out DateTime takenAt))
             return null;
 
-        foreach ((BackupKind kind, bool isIncremental, bool isEncrypted) in s_kinds)
+        foreach ((BackupKind kind, bool isIncremental, bool isEncrypted) in _kinds)
             if (file[TimeFormat.Length..] == BackupFileName.ExtensionOf(kind, isIncremental, isEncrypted))
                 return new RestorePoint(
                     parts.Length > 1 ? parts[^2] : "", takenAt, kind, isIncremental, isEncrypted, item.Name, item.LengthBytes);

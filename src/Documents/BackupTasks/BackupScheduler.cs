@@ -20,9 +20,9 @@ public sealed class BackupScheduler : IAsyncDisposable
     private const int MaxTogether = 2;
 
     /// <summary>Longest sleep: clocks are set, and databases come without telling.</summary>
-    private static readonly TimeSpan s_longestSleep = TimeSpan.FromMinutes(10);
+    private static readonly TimeSpan _longestSleep = TimeSpan.FromMinutes(10);
 
-    private static readonly TimeSpan s_shortestSleep = TimeSpan.FromMilliseconds(100);
+    private static readonly TimeSpan _shortestSleep = TimeSpan.FromMilliseconds(100);
 
     private readonly IBackupSource _source;
     private readonly DestinationProviders _providers;
@@ -457,8 +457,8 @@ public sealed class BackupScheduler : IAsyncDisposable
                     TaskScheduler.Default);
             }
 
-            TimeSpan sleep = next is { } at ? at - _clock.GetUtcNow().UtcDateTime : s_longestSleep;
-            sleep = sleep < s_shortestSleep ? s_shortestSleep : sleep > s_longestSleep ? s_longestSleep : sleep;
+            TimeSpan sleep = next is { } at ? at - _clock.GetUtcNow().UtcDateTime : _longestSleep;
+            sleep = sleep < _shortestSleep ? _shortestSleep : sleep > _longestSleep ? _longestSleep : sleep;
             using var woken = CancellationTokenSource.CreateLinkedTokenSource(_stop.Token);
             Task change = _changed.WaitAsync(woken.Token);
             await Task.WhenAny(Task.Delay(sleep, _clock, woken.Token), change).ConfigureAwait(false);

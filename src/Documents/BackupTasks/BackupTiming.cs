@@ -9,11 +9,11 @@ namespace Treepie.BackupTasks;
 /// </summary>
 internal static class BackupTiming
 {
-    private static readonly TimeSpan s_firstRetry = TimeSpan.FromMinutes(1);
-    private static readonly TimeSpan s_longestRetry = TimeSpan.FromHours(1);
+    private static readonly TimeSpan _firstRetry = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan _longestRetry = TimeSpan.FromHours(1);
 
     /// <summary>Within which a backup ends.</summary>
-    private static readonly TimeSpan s_runTime = TimeSpan.FromHours(1);
+    private static readonly TimeSpan _runTime = TimeSpan.FromHours(1);
 
     /// <summary>
     /// The next run. It is counted from the last one that was begun, so a time that was missed, because nothing ran then, comes
@@ -47,8 +47,8 @@ internal static class BackupTiming
     /// <summary>How long to wait after so many failures in a row.</summary>
     public static TimeSpan RetryAfter(int failures) =>
         failures > 10
-            ? s_longestRetry
-            : TimeSpan.FromTicks(Math.Min(s_longestRetry.Ticks, s_firstRetry.Ticks << Math.Max(0, failures - 1)));
+            ? _longestRetry
+            : TimeSpan.FromTicks(Math.Min(_longestRetry.Ticks, _firstRetry.Ticks << Math.Max(0, failures - 1)));
 
     /// <summary>
     /// What to tell somebody; null for nothing. A task that has failed and never succeeded is told at once: nothing of it can be
@@ -68,7 +68,7 @@ internal static class BackupTiming
             since = Later(since, newest.At);
         TimeSpan most = task.AlertAfter
             ?? (task.LogInterval is { } interval
-                ? interval + interval + s_runTime
+                ? interval + interval + _runTime
                 : TwoTimes(task.Full ?? task.Incremental, since));
         string last = !task.Proves
             ? state.LastFull is null
@@ -92,7 +92,7 @@ internal static class BackupTiming
         DateTime at = since;
         for (int time = 0; time < 2; time++)
             at = Due(schedule, at) ?? DateTime.MaxValue;
-        return at == DateTime.MaxValue ? TimeSpan.MaxValue : at - since + s_runTime;
+        return at == DateTime.MaxValue ? TimeSpan.MaxValue : at - since + _runTime;
     }
 
     private static DateTime? Due(CronSchedule? schedule, DateTime after) =>

@@ -6,7 +6,7 @@ namespace Treepie.Backups;
 /// long. What it waits for anyway, a network for instance, is rest too. One caller at a time.
 /// </summary>
 /// <remarks>
-/// Work is cut into slices of <see cref="s_slice"/>: long enough that timers, which go by milliseconds, keep the share, short
+/// Work is cut into slices of <see cref="_slice"/>: long enough that timers, which go by milliseconds, keep the share, short
 /// enough that a commit waits for one slice only. Such a backup compresses and hashes on the thread that reads, so that its share
 /// is all that it takes. That thread is no quiet one (<see cref="Storage.Memory.QuietThread"/>): behind others it would hold what
 /// writers wait for, and threads that the runtime begins on it would be as quiet.
@@ -16,13 +16,13 @@ internal sealed class BackupPace
     /// <summary>Percent that never rest, and the least that may be asked for.</summary>
     public const int Full = 100, Least = 5;
 
-    private static readonly TimeSpan s_slice = TimeSpan.FromMilliseconds(10);
+    private static readonly TimeSpan _slice = TimeSpan.FromMilliseconds(10);
 
     /// <summary>What timers go by.</summary>
-    private static readonly TimeSpan s_shortestRest = TimeSpan.FromMilliseconds(1);
+    private static readonly TimeSpan _shortestRest = TimeSpan.FromMilliseconds(1);
 
     /// <summary>Longest rest after one slice: a machine that was suspended has not worked all the while.</summary>
-    private static readonly TimeSpan s_longestRest = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan _longestRest = TimeSpan.FromSeconds(5);
 
     private readonly double _restPerWork;
     private readonly TimeProvider _clock;
@@ -61,14 +61,14 @@ internal sealed class BackupPace
     public void GiveWay(CancellationToken cancellationToken)
     {
         TimeSpan worked = _clock.GetElapsedTime(_began) - _waited;
-        if (worked < s_slice)
+        if (worked < _slice)
             return;
 
         TimeSpan rest = worked * _restPerWork;
-        rest = (rest < s_longestRest ? rest : s_longestRest) - _waited;
+        rest = (rest < _longestRest ? rest : _longestRest) - _waited;
         if (rest > TimeSpan.Zero && _lastCommit() != _commit)
         {
-            if (rest < s_shortestRest)
+            if (rest < _shortestRest)
                 return; // the slice goes on until there is enough of it
             Task.Delay(rest, _clock, cancellationToken).GetAwaiter().GetResult();
         }

@@ -20,13 +20,13 @@ internal sealed class BackupTarget : IAsyncDisposable
     /// Levels of <see cref="BackupCompression.ZstdOptimal"/>: a tenth smaller than gzip at its best; suite <c>backup</c> shows
     /// what they give.
     /// </summary>
-    private static readonly ZstdLevels s_optimal = new([7, 9, 12], 0.9);
+    private static readonly ZstdLevels _optimal = new([7, 9, 12], 0.9);
 
     /// <summary>
     /// Levels of <see cref="BackupCompression.ZstdFastest"/>: not larger than gzip at its best, with something to spare because a
     /// sample is no whole. 2 is hardly slower than 1, and larger than gzip nowhere near as often.
     /// </summary>
-    private static readonly ZstdLevels s_fastest = new([2, 3, 5, 7], 0.97);
+    private static readonly ZstdLevels _fastest = new([2, 3, 5, 7], 0.97);
 
     private readonly CountingStream _destination;
     private readonly SealedWriteStream? _seal;
@@ -45,8 +45,8 @@ internal sealed class BackupTarget : IAsyncDisposable
         {
             _json = compression switch
             {
-                BackupCompression.ZstdFastest => new ZstdWriteStream(below, ZstdLibrary.OfSystem, s_fastest, workers),
-                BackupCompression.ZstdOptimal => new ZstdWriteStream(below, ZstdLibrary.OfSystem, s_optimal, workers),
+                BackupCompression.ZstdFastest => new ZstdWriteStream(below, ZstdLibrary.OfSystem, _fastest, workers),
+                BackupCompression.ZstdOptimal => new ZstdWriteStream(below, ZstdLibrary.OfSystem, _optimal, workers),
                 BackupCompression.GzipFastest => new GZipStream(below, CompressionLevel.Fastest, leaveOpen: true),
                 BackupCompression.GzipOptimal => new GZipStream(below, CompressionLevel.Optimal, leaveOpen: true),
                 BackupCompression.None => below,

@@ -13,7 +13,7 @@ namespace Treepie.Backups;
 internal sealed class DumpFlags(int maxDepth)
 {
     /// <summary>Of kinds that a dump may hold and that are not taken over.</summary>
-    private static readonly string[] s_leftOut = ["HasAttachments", "HasCounters", "HasTimeSeries", "HasRevisions"];
+    private static readonly string[] _leftOut = ["HasAttachments", "HasCounters", "HasTimeSeries", "HasRevisions"];
 
     private readonly ArrayBufferWriter<byte> _output = new();
 
@@ -23,7 +23,7 @@ internal sealed class DumpFlags(int maxDepth)
         if (json.Span.IndexOf("\"@flags\""u8) < 0 || !TryFind(json.Span, out Member found))
             return json;
         string[] all = found.Flags.Split(',', StringSplitOptions.TrimEntries | StringSplitOptions.RemoveEmptyEntries);
-        string[] kept = [.. all.Where(static flag => !s_leftOut.Contains(flag, StringComparer.OrdinalIgnoreCase))];
+        string[] kept = [.. all.Where(static flag => !_leftOut.Contains(flag, StringComparer.OrdinalIgnoreCase))];
         if (kept.Length == all.Length)
             return json;
 

@@ -17,8 +17,8 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
 {
     private const int FirstBytes = 256 * 1024;
 
-    private static readonly SearchValues<byte> s_structure = SearchValues.Create("\"{}[]"u8);
-    private static readonly SearchValues<byte> s_endOfScalar = SearchValues.Create(",]} \t\r\n"u8);
+    private static readonly SearchValues<byte> _structure = SearchValues.Create("\"{}[]"u8);
+    private static readonly SearchValues<byte> _endOfScalar = SearchValues.Create(",]} \t\r\n"u8);
 
     private byte[] _buffer = new byte[FirstBytes];
     private int _start;
@@ -223,7 +223,7 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
             ReadOnlySpan<byte> rest = _buffer.AsSpan(_start + length, _end - _start - length);
             if (isScalar)
             {
-                int end = rest.IndexOfAny(s_endOfScalar);
+                int end = rest.IndexOfAny(_endOfScalar);
                 length += end < 0 ? rest.Length : end;
                 if (end >= 0 && length == 0)
                     Fail("a value", first);
@@ -346,7 +346,7 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
 
         private int ReadStructure(ReadOnlySpan<byte> bytes)
         {
-            int found = bytes.IndexOfAny(s_structure);
+            int found = bytes.IndexOfAny(_structure);
             if (found < 0)
                 return bytes.Length;
 

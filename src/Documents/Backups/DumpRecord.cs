@@ -14,7 +14,7 @@ internal static class DumpRecord
 {
     public const string Section = "DatabaseRecord";
 
-    private static readonly (LifecycleTask Task, string Member, string Frequency)[] s_tasks =
+    private static readonly (LifecycleTask Task, string Member, string Frequency)[] _tasks =
     [
         (LifecycleTask.Expiration, "Expiration", "DeleteFrequencyInSec"),
         (LifecycleTask.Refresh, "Refresh", "RefreshFrequencyInSec"),
@@ -22,14 +22,14 @@ internal static class DumpRecord
     ];
 
     /// <summary>Members that say what a dump is of, and nothing that could be taken over.</summary>
-    private static readonly string[] s_passedOver = ["DatabaseName", "Encrypted", "Disabled", "UnusedDatabaseIds", "LockMode"];
+    private static readonly string[] _passedOver = ["DatabaseName", "Encrypted", "Disabled", "UnusedDatabaseIds", "LockMode"];
 
     /// <summary>Writes it.</summary>
     public static void Write(Utf8JsonWriter json, string name, DatabaseSnapshot snapshot)
     {
         json.WriteStartObject();
         json.WriteString("DatabaseName"u8, name);
-        foreach ((LifecycleTask task, string member, string frequency) in s_tasks)
+        foreach ((LifecycleTask task, string member, string frequency) in _tasks)
         {
             if (snapshot.Setting(LifecycleSettings.NameOf(task)) is not { } stored)
                 continue;
@@ -70,7 +70,7 @@ internal static class DumpRecord
                 JsonValueKind.Array => member.Value.GetArrayLength() > 0,
                 _ => false,
             };
-            if (asks && !s_passedOver.Contains(member.Name))
+            if (asks && !_passedOver.Contains(member.Name))
                 yield return Read(member);
         }
     }
@@ -93,7 +93,7 @@ internal static class DumpRecord
                 case "TimeSeries":
                     return (TimeSeriesConfiguration.SettingName, TimeSeriesConfiguration.Read(member.Value).ToJson());
                 default:
-                    foreach ((LifecycleTask task, string name, string frequency) in s_tasks)
+                    foreach ((LifecycleTask task, string name, string frequency) in _tasks)
                         if (member.Name == name)
                             return (LifecycleSettings.NameOf(task), Read(task, member.Value, frequency).ToJson());
                     return (member.Name, null);

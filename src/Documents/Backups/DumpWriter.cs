@@ -16,7 +16,7 @@ internal sealed class DumpWriter : IDisposable
     /// <summary>JSON handed on at once: large enough for a compressor, small enough to stay in the cache.</summary>
     private const int PieceBytes = 128 * 1024;
 
-    private static readonly JsonWriterOptions s_options = new()
+    private static readonly JsonWriterOptions _options = new()
     {
         Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
         SkipValidation = true
@@ -33,7 +33,7 @@ internal sealed class DumpWriter : IDisposable
     public DumpWriter(Stream output)
     {
         _output = output;
-        _json = new Utf8JsonWriter(_buffer, s_options);
+        _json = new Utf8JsonWriter(_buffer, _options);
     }
 
     /// <summary>What was written so far.</summary>

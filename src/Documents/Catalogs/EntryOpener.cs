@@ -10,7 +10,7 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
     /// How long the sources of a key that did not open its database are left in peace: they may run programs, and who asks for
     /// the database may ask often.
     /// </summary>
-    private static readonly TimeSpan KeyRetryDelay = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan _keyRetryDelay = TimeSpan.FromSeconds(5);
 
     /// <summary>The key for a database that is to be made, to be disposed.</summary>
     public EncryptionKey KeyOfNew(string name)
@@ -51,7 +51,7 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys)
 
     private Database OpenWithKey(CatalogEntry entry)
     {
-        entry.ThrowIfLockedSince(KeyRetryDelay, options.TimeProvider);
+        entry.ThrowIfLockedSince(_keyRetryDelay, options.TimeProvider);
         IReadOnlyList<EncryptionKey> found = [];
         try
         {

@@ -31,11 +31,11 @@ internal abstract unsafe class ZstdLibrary
         OverlapLog = 402,
         DecompressionWindowLogMax = 100;
 
-    private static readonly Lazy<ZstdLibrary> s_ofSystem = new(
+    private static readonly Lazy<ZstdLibrary> _ofSystem = new(
         static () => NativeZstd.TryLoad(NativeZstd.NamesOfSystem) ?? (ZstdLibrary)new ManagedZstd());
 
     /// <summary>The fastest that there is.</summary>
-    public static ZstdLibrary OfSystem => s_ofSystem.Value;
+    public static ZstdLibrary OfSystem => _ofSystem.Value;
 
     /// <summary>What begins a frame.</summary>
     public static ReadOnlySpan<byte> Magic => [0x28, 0xB5, 0x2F, 0xFD];

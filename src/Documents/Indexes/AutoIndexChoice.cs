@@ -20,7 +20,7 @@ internal static class AutoIndexChoice
     private const int ManyUnneeded = 32;
 
     /// <summary>With as many indexes as there may be, one that was not used for so long goes.</summary>
-    private static readonly TimeSpan s_idle = TimeSpan.FromHours(1);
+    private static readonly TimeSpan _idle = TimeSpan.FromHours(1);
 
     /// <summary>Which index answers, and what is done for it.</summary>
     /// <param name="indexers">All that answer.</param>
@@ -142,7 +142,7 @@ internal static class AutoIndexChoice
     internal static DocumentIndexer LeastUsed(IEnumerable<DocumentIndexer> indexers, IndexingOptions options, DateTimeOffset now)
     {
         DocumentIndexer least = indexers.MinBy(indexer => indexer.Index.LastUse)!; // there are as many as there may be
-        return least.Index.LastUse < (now - s_idle).UtcTicks ? least : throw new InvalidQueryException(
+        return least.Index.LastUse < (now - _idle).UtcTicks ? least : throw new InvalidQueryException(
             $"No index answers the query, and the database has the {options.MaxAutoIndexes:N0} indexes that queries may make "
             + $"(IndexingOptions.MaxAutoIndexes), all of them used within the last hour. "
             + $"Delete one that is not needed, ask about the fields of one that is there, or define an index by hand. "

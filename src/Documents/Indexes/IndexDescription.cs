@@ -7,7 +7,7 @@ namespace Treepie.Indexes;
 /// <summary>What can be said about an index at one moment.</summary>
 internal static class IndexDescription
 {
-    private static readonly string[] s_allDocuments = [AutoIndexDefinition.AllDocuments];
+    private static readonly string[] _allDocuments = [AutoIndexDefinition.AllDocuments];
 
     /// <summary>Its state, under a name; null where it is gone.</summary>
     public static IndexStatistics? Of(
@@ -89,7 +89,7 @@ internal static class IndexDescription
     private static IndexStatistics Describe(IndexMapping definition, string name) => new()
     {
         Name = name,
-        Collections = definition.Collections.Count == 0 ? s_allDocuments : definition.Collections,
+        Collections = definition.Collections.Count == 0 ? _allDocuments : definition.Collections,
         Fields = [.. definition.Fields.Select(f => f.SchemaName)],
         IsMapReduce = definition.Reduction is not null,
         Definition = (definition as StaticIndexMapping)?.Definition,

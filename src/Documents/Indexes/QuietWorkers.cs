@@ -11,7 +11,7 @@ namespace Treepie.Indexes;
 /// </remarks>
 internal sealed class QuietWorkers : IDisposable
 {
-    private static readonly TimeSpan IdleTime = TimeSpan.FromSeconds(5);
+    private static readonly TimeSpan _idleTime = TimeSpan.FromSeconds(5);
 
     private readonly object _lock = new();
     private readonly Queue<Action> _work = new();
@@ -64,7 +64,7 @@ internal sealed class QuietWorkers : IDisposable
                 if (!_work.TryDequeue(out next))
                 {
                     _idle++;
-                    bool isWoken = !_isStopped && Monitor.Wait(_lock, IdleTime);
+                    bool isWoken = !_isStopped && Monitor.Wait(_lock, _idleTime);
                     _idle--;
                     if (!_work.TryDequeue(out next))
                     {

@@ -10,7 +10,7 @@ internal static class JsonStrings
     /// <summary>A backslash, <c>u</c>, four digits.</summary>
     private const int EscapeBytes = 6;
 
-    private static readonly SearchValues<byte> MustBeEscaped = SearchValues.Create(
+    private static readonly SearchValues<byte> _mustBeEscaped = SearchValues.Create(
         [.. Enumerable.Range(0, 0x20).Select(value => (byte)value), (byte)'"', (byte)'\\']);
 
     /// <summary>Writes a JSON string with its quotes: of something short, an id or a name.</summary>
@@ -25,7 +25,7 @@ internal static class JsonStrings
     {
         room[0] = (byte)'"';
         int at = 1;
-        for (int plain; (plain = utf8.IndexOfAny(MustBeEscaped)) >= 0; utf8 = utf8[(plain + 1)..])
+        for (int plain; (plain = utf8.IndexOfAny(_mustBeEscaped)) >= 0; utf8 = utf8[(plain + 1)..])
         {
             utf8[..plain].CopyTo(room[at..]);
             at += plain;

@@ -10,7 +10,7 @@ internal readonly record struct TokenEnd(int Position, string? Error = null);
 /// <summary>The tokens of JSON that are longer than a byte, as the grammar has them and not an inch wider.</summary>
 internal static class JsonTokens
 {
-    private static readonly SearchValues<byte> s_stringStops =
+    private static readonly SearchValues<byte> _stringStops =
         SearchValues.Create([.. Enumerable.Range(0, 0x20).Select(value => (byte)value), (byte)'"', (byte)'\\']);
 
     /// <summary>A string that begins with the quote at a position.</summary>
@@ -20,7 +20,7 @@ internal static class JsonTokens
         int position = start + 1;
         while (true)
         {
-            int stop = json[position..].IndexOfAny(s_stringStops);
+            int stop = json[position..].IndexOfAny(_stringStops);
             if (stop < 0)
                 return new TokenEnd(start, "the string that begins here has no closing quote.");
             position += stop;

@@ -7,7 +7,7 @@ namespace Treepie.Json;
 /// </summary>
 internal static class MetadataFlags
 {
-    private static readonly byte[][] s_given =
+    private static readonly byte[][] _given =
         ["HasAttachments"u8.ToArray(), "HasCounters"u8.ToArray(), "HasRevisions"u8.ToArray(), "HasTimeSeries"u8.ToArray()];
 
     /// <summary>Removes, in place, the flags that the database itself gives; returns the length that is left.</summary>
@@ -68,7 +68,7 @@ internal static class MetadataFlags
 
     private static bool IsGiven(ReadOnlySpan<byte> flag)
     {
-        foreach (byte[] given in s_given)
+        foreach (byte[] given in _given)
             if (flag.SequenceEqual(given))
                 return true;
         return false;

@@ -14,7 +14,7 @@ public sealed record TimeSeriesConfiguration
 
     private const int MaxNames = 10_000;
 
-    private static readonly string[] s_raw = ["rawpolicy"];
+    private static readonly string[] _raw = ["rawpolicy"];
 
     /// <summary>By collection (compared without case).</summary>
     public IReadOnlyDictionary<string, TimeSeriesRules> Collections { get; init; } = new Dictionary<string, TimeSeriesRules>(
@@ -101,7 +101,7 @@ public sealed record TimeSeriesConfiguration
     }
 
     /// <summary>Whether a name stands for entries as they were written, and no roll-up.</summary>
-    public static bool IsRaw(string policy) => s_raw.Contains(policy, StringComparer.OrdinalIgnoreCase);
+    public static bool IsRaw(string policy) => _raw.Contains(policy, StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Reads a length of time as clients send it; null for ever.</summary>
     private static TimeSeriesPeriod? ReadPeriod(JsonElement json, string member)
@@ -234,7 +234,7 @@ public sealed record TimeSeriesConfiguration
 
         json.WriteEndArray();
         json.WriteStartObject("RawPolicy"u8);
-        json.WriteString("Name"u8, s_raw[0]);
+        json.WriteString("Name"u8, _raw[0]);
         Write(json, "AggregationTime", null);
         Write(json, "RetentionTime", rules.RawRetention);
         json.WriteEndObject();

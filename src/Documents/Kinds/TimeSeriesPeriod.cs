@@ -7,7 +7,7 @@ namespace Treepie.Kinds;
 /// <param name="Ticks">Ticks of 100 ns; 0 where it is counted in months.</param>
 public readonly record struct TimeSeriesPeriod(int Months, long Ticks)
 {
-    private static readonly (string[] Names, int Months, long Ticks)[] s_units =
+    private static readonly (string[] Names, int Months, long Ticks)[] _units =
     [
         (["ms", "millisecond", "milliseconds", "milli", "millis"], 0, TimeSpan.TicksPerMillisecond),
         (["s", "sec", "second", "seconds"], 0, TimeSpan.TicksPerSecond),
@@ -30,7 +30,7 @@ public readonly record struct TimeSeriesPeriod(int Months, long Ticks)
             || count == 0)
             return null;
         string name = rest[digits..].Trim().ToString();
-        foreach ((string[] names, int months, long ticks) in s_units)
+        foreach ((string[] names, int months, long ticks) in _units)
         {
             if (!names.Contains(name, StringComparer.OrdinalIgnoreCase))
                 continue;

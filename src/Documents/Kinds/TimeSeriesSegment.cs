@@ -33,7 +33,7 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
 
     private const int HeaderBytes = 24, AggregateBytes = 44;
 
-    private static readonly long[] s_units = [1, TimeSpan.TicksPerMillisecond, TimeSpan.TicksPerSecond];
+    private static readonly long[] _units = [1, TimeSpan.TicksPerMillisecond, TimeSpan.TicksPerSecond];
 
     private readonly ReadOnlySpan<byte> _bytes = bytes;
 
@@ -73,7 +73,7 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
             TimeSeriesPoint point = points[at];
             if (point.Tag is not null && tags.Count == byte.MaxValue && !tags.Contains(point.Tag))
                 break;
-            long time = point.Timestamp.Ticks / s_units[unit];
+            long time = point.Timestamp.Ticks / _units[unit];
             if (at == from)
             {
                 bits.Write((ulong)point.Timestamp.Ticks, 64);
@@ -158,7 +158,7 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
 
             _columns = new Column[width];
             _values = new double[width];
-            _unit = s_units[bytes[2]];
+            _unit = _units[bytes[2]];
             _count = BinaryPrimitives.ReadInt32LittleEndian(bytes[4..]);
             _bits = new BitReader(bytes[at..]);
         }
@@ -208,9 +208,9 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
 
     private static int UnitOf(IReadOnlyList<TimeSeriesPoint> points, int from)
     {
-        int unit = s_units.Length - 1;
+        int unit = _units.Length - 1;
         for (int i = from; i < points.Count && i < from + (MaxPackedBytes * 8); i++)
-            while (points[i].Timestamp.Ticks % s_units[unit] != 0)
+            while (points[i].Timestamp.Ticks % _units[unit] != 0)
                 unit--;
         return unit;
     }

@@ -14,7 +14,7 @@ namespace Treepie.Lifecycle;
 /// </remarks>
 public sealed class DocumentLifecycle : IDisposable
 {
-    private static readonly LifecycleTask[] s_tasks = Enum.GetValues<LifecycleTask>();
+    private static readonly LifecycleTask[] _tasks = Enum.GetValues<LifecycleTask>();
 
     private readonly IWriteHost _host;
     private readonly PeriodicRun _runs;
@@ -57,7 +57,7 @@ public sealed class DocumentLifecycle : IDisposable
     internal void Apply()
     {
         TimeSpan? frequency = null;
-        foreach (LifecycleTask task in s_tasks)
+        foreach (LifecycleTask task in _tasks)
             if (Get(task) is { IsDisabled: false } settings && (frequency is null || settings.Frequency < frequency))
                 frequency = settings.Frequency;
         _runs.Schedule(frequency);
@@ -69,7 +69,7 @@ public sealed class DocumentLifecycle : IDisposable
     private async Task<long> RunTasksAsync(CancellationToken cancellationToken)
     {
         long done = 0;
-        foreach (LifecycleTask task in s_tasks)
+        foreach (LifecycleTask task in _tasks)
         {
             if (Get(task) is not { IsDisabled: false } settings)
                 continue;

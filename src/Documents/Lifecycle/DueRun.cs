@@ -8,13 +8,13 @@ namespace Treepie.Lifecycle;
 /// <summary>Does what is due of one task, the oldest first, in steps that hold writers for a few milliseconds.</summary>
 internal sealed class DueRun(IWriteHost host, LifecycleTask task)
 {
-    /// <summary>Documents of a step: some 20 µs each, so that one ends long before <see cref="StepTime"/>.</summary>
+    /// <summary>Documents of a step: some 20 µs each, so that one ends long before <see cref="_stepTime"/>.</summary>
     private const int DocumentsPerStep = 64;
 
     /// <summary>
     /// A step that has taken so long ends with the document it is at: large ones, or such with much beside them.
     /// </summary>
-    private static readonly TimeSpan StepTime = TimeSpan.FromMilliseconds(5);
+    private static readonly TimeSpan _stepTime = TimeSpan.FromMilliseconds(5);
 
     private readonly DueAction _action = task switch
     {
@@ -51,7 +51,7 @@ internal sealed class DueRun(IWriteHost host, LifecycleTask task)
         {
             Act(writer, key);
             done++;
-            if (host.Options.TimeProvider.GetElapsedTime(began) > StepTime)
+            if (host.Options.TimeProvider.GetElapsedTime(began) > _stepTime)
                 break;
         }
 

@@ -5,7 +5,7 @@ namespace Treepie.Linq;
 /// <param name="Type">The C# type of what stands there.</param>
 internal sealed record DocumentPath(string Text, Type Type)
 {
-    private static readonly string[] s_words =
+    private static readonly string[] _words =
     [
         "as", "select", "where", "load", "group", "order", "include", "update", "offset", "limit", "filter", "filter_limit",
         "scale", "true", "false", "null", "and", "or", "not", "in", "all", "between",
@@ -39,7 +39,7 @@ internal sealed record DocumentPath(string Text, Type Type)
         bool isPlain = name.Length > 0
             && (char.IsLetter(name[0]) || name[0] is '_' or '@')
             && name.All(sign => char.IsLetterOrDigit(sign) || sign is '_' or '@')
-            && !s_words.Contains(name, StringComparer.OrdinalIgnoreCase);
+            && !_words.Contains(name, StringComparer.OrdinalIgnoreCase);
         if (isPlain)
             return name;
         return name.Length > 0 && name.AsSpan().IndexOfAny(".[]\\") < 0

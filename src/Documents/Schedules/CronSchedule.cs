@@ -22,9 +22,9 @@ public sealed class CronSchedule
     /// </summary>
     private const int MaxYears = 50;
 
-    private static readonly string[] s_months =
+    private static readonly string[] _monthNames =
         ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
-    private static readonly string[] s_days = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
+    private static readonly string[] _days = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 
     private readonly ulong _minutes;
     private readonly ulong _hours;
@@ -41,8 +41,8 @@ public sealed class CronSchedule
         _minutes = Field(text, fields[0], "minute", 0, 59, []);
         _hours = Field(text, fields[1], "hour", 0, 23, []);
         _daysOfMonth = Field(text, fields[2], "day of the month", 1, 31, []);
-        _months = Field(text, fields[3], "month", 1, 12, s_months);
-        ulong days = Field(text, fields[4], "day of the week", 0, 7, s_days);
+        _months = Field(text, fields[3], "month", 1, 12, _monthNames);
+        ulong days = Field(text, fields[4], "day of the week", 0, 7, _days);
         _daysOfWeek = (days | (days >> 7)) & 0x7F;
         _eitherDay = fields[2][0] != '*' && fields[4][0] != '*';
     }

@@ -8,7 +8,7 @@ namespace Treepie.Sessions;
 /// </summary>
 internal static class EnglishPlural
 {
-    private static readonly FrozenDictionary<string, string> s_irregular = new Dictionary<string, string>
+    private static readonly FrozenDictionary<string, string> _irregular = new Dictionary<string, string>
     {
         ["Person"] = "People",
         ["Child"] = "Children",
@@ -33,7 +33,7 @@ internal static class EnglishPlural
         ["Echo"] = "Echoes",
     }.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase);
 
-    private static readonly FrozenSet<string> s_unchanging = FrozenSet.Create(
+    private static readonly FrozenSet<string> _unchanging = FrozenSet.Create(
         StringComparer.OrdinalIgnoreCase, "Equipment", "Information", "Money", "News", "Series", "Species", "Sheep", "Fish",
         "Data", "Media", "Metadata", "Software");
 
@@ -48,9 +48,9 @@ internal static class EnglishPlural
 
     private static string OfWord(string word)
     {
-        if (word.Length < 2 || s_unchanging.Contains(word))
+        if (word.Length < 2 || _unchanging.Contains(word))
             return word.Length == 0 ? word : word.Length == 1 ? word + "s" : word;
-        if (s_irregular.TryGetValue(word, out string? plural))
+        if (_irregular.TryGetValue(word, out string? plural))
             return char.IsUpper(word[0]) ? plural : char.ToLowerInvariant(plural[0]) + plural[1..];
         if (word.EndsWith('y') && !IsVowel(word[^2]))
             return word[..^1] + "ies";

@@ -12,7 +12,7 @@ namespace Treepie.Sessions;
 /// </summary>
 internal sealed class EntityJson
 {
-    private static readonly JsonWriterOptions s_plain = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+    private static readonly JsonWriterOptions _plain = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
     private readonly DatabaseOptions _options;
 
@@ -92,7 +92,7 @@ internal sealed class EntityJson
             JsonObject copy = (JsonObject)metadata.DeepClone();
             if (!copy.ContainsKey("@collection"))
                 copy["@collection"] = entity.Collection ?? entity.Type.Collection;
-            using var writer = new Utf8JsonWriter(Buffer, s_plain);
+            using var writer = new Utf8JsonWriter(Buffer, _plain);
             copy.WriteTo(writer);
         }
         else

@@ -6,7 +6,7 @@ namespace Treepie.Store;
 /// <summary>Writes what metadata says of what a document has beside its body: <c>@flags</c>, and names by kind.</summary>
 internal readonly struct BesideMetadata(KindItems kinds)
 {
-    private static readonly (DocumentFlags Flag, byte[] Text)[] s_flags =
+    private static readonly (DocumentFlags Flag, byte[] Text)[] _flags =
     [
         (DocumentFlags.HasAttachments, "HasAttachments"u8.ToArray()), (DocumentFlags.HasCounters, "HasCounters"u8.ToArray()),
         (DocumentFlags.HasRevisions, "HasRevisions"u8.ToArray()), (DocumentFlags.HasTimeSeries, "HasTimeSeries"u8.ToArray()),
@@ -23,7 +23,7 @@ internal readonly struct BesideMetadata(KindItems kinds)
         output.Write(",\"@flags\":\""u8);
         output.Write(given);
         bool first = given.IsEmpty;
-        foreach ((DocumentFlags flag, byte[] text) in s_flags)
+        foreach ((DocumentFlags flag, byte[] text) in _flags)
         {
             if (!flags.HasFlag(flag))
                 continue;

@@ -14,7 +14,7 @@ internal static class DatabaseFormat
     /// <summary>Folder of its indexes, a folder each.</summary>
     public const string IndexesFolder = "indexes";
 
-    private static readonly EnumerationOptions s_everything = new()
+    private static readonly EnumerationOptions _everything = new()
     {
         RecurseSubdirectories = true,
         IgnoreInaccessible = true,
@@ -114,7 +114,7 @@ internal static class DatabaseFormat
     public static long SizeOnDiskBytes(string directory)
     {
         long bytes = 0;
-        foreach (FileInfo file in new DirectoryInfo(directory).EnumerateFiles("*", s_everything))
+        foreach (FileInfo file in new DirectoryInfo(directory).EnumerateFiles("*", _everything))
         {
             try
             {

@@ -18,23 +18,23 @@ internal sealed class DueIndex(Func<string, Tree?> find, Func<string, Tree>? mak
 {
     private const int PrefixBytes = 1 + sizeof(long);
 
-    private static readonly byte[] s_progress = [0], s_rollUps = [0, 1];
+    private static readonly byte[] _progress = [0], _rollUps = [0, 1];
 
     /// <summary>For reading and writing.</summary>
     public static DueIndex Of(WriteTransaction transaction) => new(transaction.FindTree, transaction.GetOrCreateTree);
 
     /// <summary>Up to which etag documents of before were looked through; the highest number when all were.</summary>
     public long ScannedUpTo =>
-        find(TreeNames.Due) is { } tree && tree.TryGet(s_progress, out ReadOnlySpan<byte> value)
+        find(TreeNames.Due) is { } tree && tree.TryGet(_progress, out ReadOnlySpan<byte> value)
             ? BinaryPrimitives.ReadInt64LittleEndian(value)
             : 0;
 
     /// <summary>How far roll-ups of time series have come; empty where nothing was done.</summary>
     public ReadOnlySpan<byte> RollUps =>
-        find(TreeNames.Due) is { } tree && tree.TryGet(s_rollUps, out ReadOnlySpan<byte> value) ? value : default;
+        find(TreeNames.Due) is { } tree && tree.TryGet(_rollUps, out ReadOnlySpan<byte> value) ? value : default;
 
     /// <summary>Keeps how far roll-ups have come.</summary>
-    public void SetRollUps(ReadOnlySpan<byte> value) => Tree.Put(s_rollUps, value);
+    public void SetRollUps(ReadOnlySpan<byte> value) => Tree.Put(_rollUps, value);
 
     /// <summary>Adds an entry.</summary>
     public void Put(DueAction action, long ticks, ReadOnlySpan<byte> foldedId) => Tree.Put(Key(action, ticks, foldedId), default);
@@ -85,7 +85,7 @@ internal sealed class DueIndex(Func<string, Tree?> find, Func<string, Tree>? mak
     {
         byte[] value = new byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(value, upToEtag);
-        Tree.Put(s_progress, value);
+        Tree.Put(_progress, value);
     }
 
     public static ReadOnlySpan<byte> IdOf(ReadOnlySpan<byte> key) => key[PrefixBytes..];

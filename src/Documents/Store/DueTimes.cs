@@ -11,7 +11,7 @@ internal readonly record struct DueTimes(long Expires, long Refresh, long Archiv
 {
     private const string Format = "yyyy-MM-dd'T'HH:mm:ss.FFFFFFFK";
 
-    private static readonly string[] s_formats = [Format, "yyyy-MM-dd"];
+    private static readonly string[] _formats = [Format, "yyyy-MM-dd"];
 
     public bool IsNone => (Expires | Refresh | Archive) == 0;
 
@@ -70,7 +70,7 @@ internal readonly record struct DueTimes(long Expires, long Refresh, long Archiv
             return 0;
         string? text = reader.TokenType == JsonTokenType.String ? reader.GetString() : null;
         if (text is not null && DateTime.TryParseExact(
-                text, s_formats, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal,
+                text, _formats, CultureInfo.InvariantCulture, DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal,
                 out DateTime time))
             return Math.Max(1, time.Ticks);
 

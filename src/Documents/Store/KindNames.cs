@@ -17,7 +17,7 @@ internal static class KindNames
         byte[] utf8;
         try
         {
-            utf8 = s_strict.GetBytes(name);
+            utf8 = _strict.GetBytes(name);
         }
         catch (EncoderFallbackException error)
         {
@@ -33,5 +33,5 @@ internal static class KindNames
                     + $"limit is {maxBytes}. Nothing was changed. Shorten it.");
     }
 
-    private static readonly UTF8Encoding s_strict = new(false, throwOnInvalidBytes: true);
+    private static readonly UTF8Encoding _strict = new(false, throwOnInvalidBytes: true);
 }

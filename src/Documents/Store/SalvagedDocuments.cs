@@ -20,7 +20,7 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
 
     private const int DocumentsPerStep = 5000;
 
-    private static readonly string[] s_derived =
+    private static readonly string[] _derived =
     [
         TreeNames.DocumentsByEtag, TreeNames.DocumentsByCollection, TreeNames.TombstonesByEtag, TreeNames.TombstonesByCollection,
         TreeNames.TombstonesById,
@@ -39,7 +39,7 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
 
         _ = environment.Write(static transaction =>
         {
-            foreach (string name in s_derived)
+            foreach (string name in _derived)
                 transaction.DropTree(name);
             foreach (string name in TreeNames.All)
                 transaction.GetOrCreateTree(name);

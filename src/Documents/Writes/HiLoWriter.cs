@@ -15,7 +15,7 @@ internal static class HiLoWriter
     private const string CollectionOfRanges = "@hilo";
     private const long SmallestRange = 32;
     private const long LargestRange = 1 << 20;
-    private static readonly TimeSpan AskedRightAway = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan _askedRightAway = TimeSpan.FromSeconds(30);
 
     /// <summary>Hands out the next range: twice the last where that lasted less than 30 seconds, half of it otherwise.</summary>
     public static HiLoRange Next(DocumentWriter writer, HiLoRequest request, int maxIdBytes, DateTime now)
@@ -46,7 +46,7 @@ internal static class HiLoWriter
         if (request.LastBatchSize <= 0)
             return SmallestRange;
         long last = Math.Min(request.LastBatchSize, LargestRange);
-        return Math.Clamp(now - request.LastRangeAt <= AskedRightAway ? last * 2 : last / 2, SmallestRange, LargestRange);
+        return Math.Clamp(now - request.LastRangeAt <= _askedRightAway ? last * 2 : last / 2, SmallestRange, LargestRange);
     }
 
     private static WriteCommand Read(DocumentWriter writer, string tag, int maxIdBytes, out long max)

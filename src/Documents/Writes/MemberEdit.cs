@@ -14,13 +14,13 @@ namespace Treepie.Writes;
 /// <see cref="MemberEditKind.RemoveAt"/> the index.</param>
 internal sealed record MemberEdit(MemberEditKind Kind, MemberPath Path, ReadOnlyMemory<byte> Json)
 {
-    private static readonly JsonDocumentOptions s_json = new() { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 };
+    private static readonly JsonDocumentOptions _json = new() { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 };
 
     /// <summary>The document afterwards.</summary>
     /// <exception cref="ScriptException">What stands there cannot be changed so.</exception>
     public byte[] Apply(ReadOnlyMemory<byte> document)
     {
-        using JsonDocument json = JsonDocument.Parse(document, s_json);
+        using JsonDocument json = JsonDocument.Parse(document, _json);
         var output = new ArrayBufferWriter<byte>(document.Length + Json.Length + 64);
         Write(output, json.RootElement, 0);
         return output.WrittenSpan.ToArray();
@@ -142,7 +142,7 @@ internal sealed record MemberEdit(MemberEditKind Kind, MemberPath Path, ReadOnly
                 break;
             default:
                 RequireArray(value);
-                using (JsonDocument removed = JsonDocument.Parse(Json, s_json))
+                using (JsonDocument removed = JsonDocument.Parse(Json, _json))
                 {
                     WriteElements(
                         output, value, (element, _) => Copy(output, element),

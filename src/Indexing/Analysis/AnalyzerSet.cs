@@ -24,15 +24,15 @@ public sealed class AnalyzerSet
     /// <summary>Longest name of an analyzer, in characters.</summary>
     public const int MaxNameLength = 2_048;
 
-    private readonly Dictionary<string, Analyzer> byName;
+    private readonly Dictionary<string, Analyzer> _byName;
 
-    private AnalyzerSet(Dictionary<string, Analyzer> byName) => this.byName = byName;
+    private AnalyzerSet(Dictionary<string, Analyzer> byName) => _byName = byName;
 
     /// <summary>The analyzers built in.</summary>
     public static AnalyzerSet BuiltIn { get; } = new(CreateBuiltIn());
 
     /// <summary>Names of all analyzers, in order.</summary>
-    public IEnumerable<string> Names => byName.Keys.Order(StringComparer.OrdinalIgnoreCase);
+    public IEnumerable<string> Names => _byName.Keys.Order(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>These analyzers and one more, which takes the place of any of the same name.</summary>
     /// <param name="name">Letters, digits, <c>_</c>, <c>-</c> and dots; found without case. An index stores it: keep it, and keep
@@ -48,7 +48,7 @@ public sealed class AnalyzerSet
                 $"'{name}' cannot be the name of an analyzer: it has letters, digits, '_', '-' and '.', and at most "
                     + $"{MaxNameLength} characters.",
                 nameof(name));
-        return new AnalyzerSet(new Dictionary<string, Analyzer>(byName, byName.Comparer) { [name] = analyzer });
+        return new AnalyzerSet(new Dictionary<string, Analyzer>(_byName, _byName.Comparer) { [name] = analyzer });
     }
 
     /// <summary>The analyzer of a name.</summary>
@@ -60,13 +60,13 @@ public sealed class AnalyzerSet
         if (name.Length > MaxNameLength)
             throw new ArgumentException($"The name of an analyzer has {name.Length} characters; {MaxNameLength} is the most.");
         string wanted = name.Trim();
-        if (byName.TryGetValue(wanted, out Analyzer? found))
+        if (_byName.TryGetValue(wanted, out Analyzer? found))
             return found;
 
         int open = wanted.IndexOf('(', StringComparison.Ordinal);
         if (open > 0 && wanted.EndsWith(')'))
             return Create(LastPart(wanted[..open]), wanted[(open + 1)..^1], name);
-        return byName.TryGetValue(LastPart(wanted), out found)
+        return _byName.TryGetValue(LastPart(wanted), out found)
             ? found
             : throw new ArgumentException($"There is no analyzer '{name}'. There are: {string.Join(", ", Names)}.");
     }

@@ -5,14 +5,14 @@ namespace Treepie.Indexing.Analysis;
 /// <summary>The analyzers of the full-text fields of a schema, by position.</summary>
 internal sealed class FieldAnalyzers
 {
-    private readonly Analyzer?[] analyzers;
+    private readonly Analyzer?[] _analyzers;
 
     /// <exception cref="IndexSchemaException">A field names an analyzer that does not exist, or names one and is not full
     /// text.</exception>
     public FieldAnalyzers(IndexSchema schema, AnalyzerSet set)
     {
-        analyzers = new Analyzer?[schema.Fields.Count];
-        for (int i = 0; i < analyzers.Length; i++)
+        _analyzers = new Analyzer?[schema.Fields.Count];
+        for (int i = 0; i < _analyzers.Length; i++)
         {
             IndexField field = schema.Fields[i];
             if (field.Analysis != FieldAnalysis.FullText)
@@ -26,7 +26,7 @@ internal sealed class FieldAnalyzers
 
             try
             {
-                analyzers[i] = set.Get(field.Analyzer ?? AnalyzerSet.DefaultName);
+                _analyzers[i] = set.Get(field.Analyzer ?? AnalyzerSet.DefaultName);
             }
             catch (ArgumentException error)
             {
@@ -36,5 +36,5 @@ internal sealed class FieldAnalyzers
     }
 
     /// <summary>The analyzer of a full-text field.</summary>
-    public Analyzer this[int field] => analyzers[field]!; // asked for full-text fields only, which have one
+    public Analyzer this[int field] => _analyzers[field]!; // asked for full-text fields only, which have one
 }

@@ -9,7 +9,7 @@ namespace Treepie.Indexing.Analysis;
 internal static class FoldingExpansions
 {
     /// <summary>Each: the character, then what it becomes; ascending. All lie in the basic plane.</summary>
-    private static readonly string[] Table =
+    private static readonly string[] _table =
     [
         "\u00DF\u0073\u0073", "\u0130\u0069\u0307", "\u0149\u02BC\u006E", "\u01F0\u006A\u030C", "\u0390\u03B9\u0308\u0301",
         "\u03B0\u03C5\u0308\u0301", "\u0587\u0565\u0582", "\u1E96\u0068\u0331", "\u1E97\u0074\u0308", "\u1E98\u0077\u030A",
@@ -44,13 +44,13 @@ internal static class FoldingExpansions
             return default;
 
         int low = 0;
-        int high = Table.Length - 1;
+        int high = _table.Length - 1;
         while (low <= high)
         {
             int middle = (low + high) >>> 1;
-            int order = Table[middle][0] - value;
+            int order = _table[middle][0] - value;
             if (order == 0)
-                return Table[middle].AsSpan(1);
+                return _table[middle].AsSpan(1);
             if (order < 0)
                 low = middle + 1;
             else

@@ -10,7 +10,7 @@ namespace Treepie.Indexing.Analysis;
 /// </summary>
 internal sealed class LetterAnalyzer(StopWords? stopWords = null) : Analyzer
 {
-    private static readonly SearchValues<byte> AsciiLetters = SearchValues.Create(
+    private static readonly SearchValues<byte> _asciiLetters = SearchValues.Create(
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"u8);
 
     public override void Analyze(ReadOnlySpan<byte> text, TokenSink sink)
@@ -57,7 +57,7 @@ internal sealed class LetterAnalyzer(StopWords? stopWords = null) : Analyzer
     {
         if (text[0] < 128)
         {
-            int run = text.IndexOfAnyExcept(AsciiLetters);
+            int run = text.IndexOfAnyExcept(_asciiLetters);
             if (run < 0)
                 run = text.Length;
             Ascii.ToLower(text[..run], word.Room(run), out int written);

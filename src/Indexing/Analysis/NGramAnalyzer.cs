@@ -18,8 +18,8 @@ internal sealed class NGramAnalyzer : Analyzer
     /// </summary>
     public const int MaxWordCharacters = 1_024;
 
-    private readonly int min;
-    private readonly int max;
+    private readonly int _min;
+    private readonly int _max;
     /// <exception cref="ArgumentException">The sizes are not 1 ≤ least ≤ most ≤ 32.</exception>
     public NGramAnalyzer(int min, int max)
     {
@@ -30,8 +30,8 @@ internal sealed class NGramAnalyzer : Analyzer
                     + $"it and up to {MaxSize}.");
         }
 
-        this.min = min;
-        this.max = max;
+        _min = min;
+        _max = max;
         ForQueries = new QueryAnalyzer(max);
     }
 
@@ -47,7 +47,7 @@ internal sealed class NGramAnalyzer : Analyzer
             int step = 1;
             for (int i = 0; i < count; i++)
             {
-                for (int size = min; size <= max && i + size <= count; size++)
+                for (int size = _min; size <= _max && i + size <= count; size++)
                 {
                     sink.Add(tokens.Current[starts[i]..starts[i + size]], tokens.Start, tokens.End, step);
                     step = 0;
@@ -55,7 +55,7 @@ internal sealed class NGramAnalyzer : Analyzer
             }
 
             // A word below the least size is kept whole: it would be lost otherwise.
-            if (count < min)
+            if (count < _min)
                 sink.Add(tokens.Current, tokens.Start, tokens.End);
         }
     }

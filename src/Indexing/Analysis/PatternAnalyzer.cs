@@ -15,13 +15,13 @@ internal sealed class PatternAnalyzer : Analyzer
     /// <summary>Longest expression.</summary>
     public const int MaxPatternCharacters = 1_024;
 
-    private readonly Lazy<Regex> separator;
+    private readonly Lazy<Regex> _separator;
 
     /// <summary>
     /// The default expression, which is compiled when a text is analyzed: most processes never do, and would wait for it when
     /// they open their first index.
     /// </summary>
-    public PatternAnalyzer() => separator = new Lazy<Regex>(static () => Compile(DefaultPattern));
+    public PatternAnalyzer() => _separator = new Lazy<Regex>(static () => Compile(DefaultPattern));
 
     /// <exception cref="ArgumentException">The expression is too long, not valid, or needs backtracking (lookaround, back
     /// references).</exception>
@@ -32,7 +32,7 @@ internal sealed class PatternAnalyzer : Analyzer
                 $"The expression of a PatternAnalyzer has {pattern.Length} characters; {MaxPatternCharacters} is the most.");
         try
         {
-            separator = new Lazy<Regex>(Compile(pattern));
+            _separator = new Lazy<Regex>(Compile(pattern));
         }
         catch (Exception error) when (error is ArgumentException or NotSupportedException)
         {
@@ -46,7 +46,7 @@ internal sealed class PatternAnalyzer : Analyzer
         string decoded = Encoding.UTF8.GetString(text);
         int start = 0;
         int startByte = 0;
-        foreach (ValueMatch match in separator.Value.EnumerateMatches(decoded))
+        foreach (ValueMatch match in _separator.Value.EnumerateMatches(decoded))
         {
             Take(decoded.AsSpan(start, match.Index - start), ref startByte, text.Length, sink);
             startByte += Encoding.UTF8.GetByteCount(decoded.AsSpan(match.Index, match.Length));

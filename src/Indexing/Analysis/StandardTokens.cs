@@ -14,17 +14,17 @@ namespace Treepie.Indexing.Analysis;
 /// </remarks>
 internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
 {
-    private static readonly SearchValues<byte> AsciiWord =
+    private static readonly SearchValues<byte> _asciiWord =
         SearchValues.Create("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"u8);
 
     /// <summary>What most words lie between.</summary>
     private const byte Blank = (byte)' ';
 
     /// <summary>Zero-width joiner.</summary>
-    private static readonly Rune Joiner = new(0x200D);
+    private static readonly Rune _joiner = new(0x200D);
 
-    private readonly int length = text.Length;
-    private ReadOnlySpan<byte> rest = text;
+    private readonly int _length = text.Length;
+    private ReadOnlySpan<byte> _rest = text;
 
     /// <summary>The current word; lives until the next move.</summary>
     public readonly ReadOnlySpan<byte> Current => buffer.Written;
@@ -33,22 +33,22 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
     public int Start { get; private set; }
 
     /// <summary>Where the current word ends in the text, in bytes.</summary>
-    public readonly int End => length - rest.Length;
+    public readonly int End => _length - _rest.Length;
 
     /// <summary>Goes to the next word.</summary>
     public bool MoveNext()
     {
         buffer.Clear();
-        while (!rest.IsEmpty)
+        while (!_rest.IsEmpty)
         {
-            if (rest[0] == Blank)
+            if (_rest[0] == Blank)
             {
-                rest = rest[1..];
+                _rest = _rest[1..];
                 continue;
             }
 
             Start = End;
-            WordClass first = Peek(rest, out Rune rune, out int bytes);
+            WordClass first = Peek(_rest, out Rune rune, out int bytes);
             switch (first)
             {
                 case WordClass.Letter or WordClass.Hebrew or WordClass.Digit or WordClass.Katakana or WordClass.Connector:
@@ -65,7 +65,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
                     return true;
                 case WordClass.Flag:
                     Take(rune, bytes);
-                    if (TakeExtensions() == default && Peek(rest, out rune, out bytes) == WordClass.Flag)
+                    if (TakeExtensions() == default && Peek(_rest, out rune, out bytes) == WordClass.Flag)
                     {
                         Take(rune, bytes);
                         TakeExtensions();
@@ -73,7 +73,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
 
                     return true;
                 default:
-                    rest = rest[bytes..];
+                    _rest = _rest[bytes..];
                     break;
             }
         }
@@ -86,16 +86,16 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
     {
         bool hasWord = false;
         WordClass last = first;
-        while (!rest.IsEmpty)
+        while (!_rest.IsEmpty)
         {
-            if (rest[0] < 128 && last != WordClass.Katakana && TakeAscii(ref last, ref hasWord))
+            if (_rest[0] < 128 && last != WordClass.Katakana && TakeAscii(ref last, ref hasWord))
             {
-                if (!rest.IsEmpty && rest[0] == Blank)
+                if (!_rest.IsEmpty && _rest[0] == Blank)
                     break; // joins nothing
                 continue;
             }
 
-            WordClass next = Peek(rest, out Rune rune, out int bytes);
+            WordClass next = Peek(_rest, out Rune rune, out int bytes);
             if (next == WordClass.Extend)
             {
                 Take(rune, bytes);
@@ -106,7 +106,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
                 last = next;
                 hasWord |= next != WordClass.Connector;
             }
-            else if (JoinsThrough(last, next, rune, rest[bytes..]))
+            else if (JoinsThrough(last, next, rune, _rest[bytes..]))
             {
                 Take(rune, bytes);
             }
@@ -122,17 +122,17 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
     /// <summary>Takes a run of ASCII letters and digits at once; false if there is none here.</summary>
     private bool TakeAscii(ref WordClass last, ref bool hasWord)
     {
-        int run = rest.IndexOfAnyExcept(AsciiWord);
+        int run = _rest.IndexOfAnyExcept(_asciiWord);
         if (run < 0)
-            run = rest.Length;
+            run = _rest.Length;
         if (run == 0)
             return false;
 
-        Ascii.ToLower(rest[..run], buffer.Room(run), out int written);
+        Ascii.ToLower(_rest[..run], buffer.Room(run), out int written);
         buffer.Advance(written);
-        last = rest[run - 1] <= '9' ? WordClass.Digit : WordClass.Letter;
+        last = _rest[run - 1] <= '9' ? WordClass.Digit : WordClass.Letter;
         hasWord = true;
-        rest = rest[run..];
+        _rest = _rest[run..];
         return true;
     }
 
@@ -140,7 +140,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
     private void ReadPicture(Rune rune, int bytes)
     {
         Take(rune, bytes);
-        while (TakeExtensions() == Joiner && Peek(rest, out rune, out bytes) == WordClass.Picture)
+        while (TakeExtensions() == _joiner && Peek(_rest, out rune, out bytes) == WordClass.Picture)
             Take(rune, bytes);
     }
 
@@ -148,7 +148,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
     private Rune TakeExtensions()
     {
         Rune last = default;
-        while (Peek(rest, out Rune rune, out int bytes) == WordClass.Extend)
+        while (Peek(_rest, out Rune rune, out int bytes) == WordClass.Extend)
         {
             Take(rune, bytes);
             last = rune;
@@ -160,7 +160,7 @@ internal ref struct StandardTokens(ReadOnlySpan<byte> text, TokenBuffer buffer)
     private void Take(Rune rune, int bytes)
     {
         buffer.AppendFolded(rune);
-        rest = rest[bytes..];
+        _rest = _rest[bytes..];
     }
 
     private static bool IsLetter(WordClass value) => value is WordClass.Letter or WordClass.Hebrew;

@@ -7,9 +7,9 @@ internal sealed class StopWords
 {
     private const int MaxBytes = 32;
 
-    private readonly HashSet<string> words;
+    private readonly HashSet<string> _words;
 
-    private StopWords(IEnumerable<string> words) => this.words = new HashSet<string>(words, StringComparer.Ordinal);
+    private StopWords(IEnumerable<string> words) => _words = new HashSet<string>(words, StringComparer.Ordinal);
 
     /// <summary>
     /// The words that the analyzers named <c>StandardAnalyzer</c> and <c>StopAnalyzer</c> have always left out.
@@ -28,6 +28,6 @@ internal sealed class StopWords
 
         Span<char> text = stackalloc char[MaxBytes];
         text = text[..Encoding.UTF8.GetChars(word, text)];
-        return words.GetAlternateLookup<ReadOnlySpan<char>>().Contains(text);
+        return _words.GetAlternateLookup<ReadOnlySpan<char>>().Contains(text);
     }
 }

@@ -7,20 +7,20 @@ internal sealed class TokenBuffer
 {
     private const int FirstBytes = 64;
 
-    private byte[] bytes = new byte[FirstBytes];
+    private byte[] _bytes = new byte[FirstBytes];
 
     public int Length { get; private set; }
 
-    public ReadOnlySpan<byte> Written => bytes.AsSpan(0, Length);
+    public ReadOnlySpan<byte> Written => _bytes.AsSpan(0, Length);
 
     public void Clear() => Length = 0;
 
     /// <summary>Room for so many more bytes; <see cref="Advance"/> tells how many were used.</summary>
     public Span<byte> Room(int lengthBytes)
     {
-        if (bytes.Length - Length < lengthBytes)
-            Array.Resize(ref bytes, Math.Max(checked(Length + lengthBytes), (int)Math.Min(Array.MaxLength, bytes.Length * 2L)));
-        return bytes.AsSpan(Length);
+        if (_bytes.Length - Length < lengthBytes)
+            Array.Resize(ref _bytes, Math.Max(checked(Length + lengthBytes), (int)Math.Min(Array.MaxLength, _bytes.Length * 2L)));
+        return _bytes.AsSpan(Length);
     }
 
     public void Advance(int lengthBytes) => Length += lengthBytes;
@@ -61,8 +61,8 @@ internal sealed class TokenBuffer
     /// <summary>Gives back the memory of one huge value, which most values never need.</summary>
     public void Trim(int mostBytes)
     {
-        if (bytes.Length > mostBytes)
-            bytes = new byte[FirstBytes];
+        if (_bytes.Length > mostBytes)
+            _bytes = new byte[FirstBytes];
         Length = 0;
     }
 }

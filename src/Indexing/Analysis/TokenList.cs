@@ -5,12 +5,12 @@ namespace Treepie.Indexing.Analysis;
 /// </summary>
 internal sealed class TokenList : TokenSink, IReusable
 {
-    private readonly List<Token> tokens = [];
+    private readonly List<Token> _tokens = [];
 
     /// <summary>A term with its place.</summary>
     public readonly record struct Token(byte[] Form, int Position, int Start, int End);
 
-    public IReadOnlyList<Token> Tokens => tokens;
+    public IReadOnlyList<Token> Tokens => _tokens;
 
     /// <summary>The terms of a text.</summary>
     public static IReadOnlyList<Token> Of(Analyzer analyzer, ReadOnlySpan<byte> text)
@@ -24,11 +24,11 @@ internal sealed class TokenList : TokenSink, IReusable
     public void Clear()
     {
         const int KeptBytes = 256;
-        tokens.Clear();
+        _tokens.Clear();
         Begin(0);
         End(KeptBytes);
     }
 
     private protected override void Accept(ReadOnlySpan<byte> form, int position, int start, int end) =>
-        tokens.Add(new Token(form.ToArray(), position, start, end));
+        _tokens.Add(new Token(form.ToArray(), position, start, end));
 }

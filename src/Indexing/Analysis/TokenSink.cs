@@ -11,9 +11,9 @@ public abstract class TokenSink
     /// </summary>
     internal const int ValueGap = 100;
 
-    private byte[]? cutScratch;
-    private Stemming.StemWord? word;
-    private int position;
+    private byte[]? _cutScratch;
+    private Stemming.StemWord? _word;
+    private int _position;
 
     private protected TokenSink()
     {
@@ -23,10 +23,10 @@ public abstract class TokenSink
     internal TokenBuffer Scratch { get; } = new();
 
     /// <summary>Room for the word a stemmer is working on.</summary>
-    internal Stemming.StemWord Word => word ??= new Stemming.StemWord();
+    internal Stemming.StemWord Word => _word ??= new Stemming.StemWord();
 
     /// <summary>The position behind the last term.</summary>
-    internal int NextPosition => position;
+    internal int NextPosition => _position;
 
     /// <summary>Takes a term.</summary>
     /// <param name="term">1 byte or more, any bytes; copied. Terms of more than 512 bytes are kept in a cut form that stays exact
@@ -45,14 +45,14 @@ public abstract class TokenSink
         ArgumentOutOfRangeException.ThrowIfNegative(positionStep);
 
         // A text has at most 2³¹ bytes, so honest steps never come near the end of the numbers.
-        position = (int)Math.Min(int.MaxValue, (long)position + positionStep);
+        _position = (int)Math.Min(int.MaxValue, (long)_position + positionStep);
         Accept(
-            term.Length <= TermForm.MaxWholeBytes ? term : TermForm.Of(term, cutScratch ??= new byte[TermForm.CutBytes]),
-            Math.Max(0, position - 1), start, end);
+            term.Length <= TermForm.MaxWholeBytes ? term : TermForm.Of(term, _cutScratch ??= new byte[TermForm.CutBytes]),
+            Math.Max(0, _position - 1), start, end);
     }
 
     /// <summary>Begins a text whose first term is to stand at this position.</summary>
-    internal void Begin(int firstPosition) => position = firstPosition;
+    internal void Begin(int firstPosition) => _position = firstPosition;
 
     /// <summary>Ends a text, giving back the memory that one huge word took.</summary>
     internal void End(int keepBytes) => Scratch.Trim(keepBytes);

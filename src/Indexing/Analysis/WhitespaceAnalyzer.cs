@@ -10,7 +10,7 @@ namespace Treepie.Indexing.Analysis;
 internal sealed class WhitespaceAnalyzer(bool isFolded = false) : Analyzer
 {
     // The first bytes of UTF-8's white space beyond ASCII: U+0085, U+00A0, U+1680, U+2000 to U+205F, U+3000.
-    private static readonly SearchValues<byte> PerhapsSpace = SearchValues.Create(
+    private static readonly SearchValues<byte> _perhapsSpace = SearchValues.Create(
         [9, 10, 11, 12, 13, 32, 0xC2, 0xE1, 0xE2, 0xE3]);
 
     public override void Analyze(ReadOnlySpan<byte> text, TokenSink sink)
@@ -19,7 +19,7 @@ internal sealed class WhitespaceAnalyzer(bool isFolded = false) : Analyzer
         int place = 0;
         while (place < text.Length)
         {
-            int next = text[place..].IndexOfAny(PerhapsSpace);
+            int next = text[place..].IndexOfAny(_perhapsSpace);
             place = next < 0 ? text.Length : place + next;
             if (place == text.Length)
                 break;

@@ -15,19 +15,19 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
     private const int BehindSurrogates = 0xE000;
     private const int BehindAll = 0x110000;
 
-    private static readonly Lazy<CharacterSet> LazyDigits = new(() => OfRunes(Rune.IsDigit));
-    private static readonly Lazy<CharacterSet> LazySpaces = new(() => OfRunes(Rune.IsWhiteSpace));
-    private static readonly Lazy<CharacterSet> LazyWord = new(() => OfRunes(IsOfWord));
-    private static readonly Lazy<CharacterSet> LazyCased = new(() => OfRunes(rune => CaseFolding.Fold(rune) != rune));
+    private static readonly Lazy<CharacterSet> _lazyDigits = new(() => OfRunes(Rune.IsDigit));
+    private static readonly Lazy<CharacterSet> _lazySpaces = new(() => OfRunes(Rune.IsWhiteSpace));
+    private static readonly Lazy<CharacterSet> _lazyWord = new(() => OfRunes(IsOfWord));
+    private static readonly Lazy<CharacterSet> _lazyCased = new(() => OfRunes(rune => CaseFolding.Fold(rune) != rune));
 
     /// <summary>The first character of each range at even places, the character after its end at odd places.</summary>
-    private readonly int[] bounds;
+    private readonly int[] _bounds;
 
     private CharacterSet(int[] bounds)
     {
         Debug.Assert((bounds.Length & 1) == 0, "1: each range has an end");
         Debug.Assert(bounds.Zip(bounds.Skip(1)).All(static pair => pair.First < pair.Second), "1: bounds ascend");
-        this.bounds = bounds;
+        _bounds = bounds;
     }
 
     /// <summary>No character.</summary>
@@ -37,18 +37,18 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
     public static CharacterSet Any { get; } = new([0, FirstSurrogate, BehindSurrogates, BehindAll]);
 
     /// <summary>Decimal digits of all scripts.</summary>
-    public static CharacterSet Digits => LazyDigits.Value;
+    public static CharacterSet Digits => _lazyDigits.Value;
 
     /// <summary>White space.</summary>
-    public static CharacterSet Spaces => LazySpaces.Value;
+    public static CharacterSet Spaces => _lazySpaces.Value;
 
     /// <summary>Word characters: letters, marks, decimal digits, connectors such as the underscore.</summary>
-    public static CharacterSet WordCharacters => LazyWord.Value;
+    public static CharacterSet WordCharacters => _lazyWord.Value;
 
-    public bool IsEmpty => bounds.Length == 0;
+    public bool IsEmpty => _bounds.Length == 0;
 
     /// <summary>The starts and exclusive ends of ranges.</summary>
-    public ReadOnlySpan<int> Bounds => bounds;
+    public ReadOnlySpan<int> Bounds => _bounds;
 
     public static CharacterSet Of(int character) => OfRange(character, character);
 
@@ -69,7 +69,7 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
 
     public bool Contains(int character)
     {
-        int place = Array.BinarySearch(bounds, character);
+        int place = Array.BinarySearch(_bounds, character);
         return place >= 0 ? (place & 1) == 0 : (~place & 1) == 1;
     }
 
@@ -98,7 +98,7 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
         foreach ((int first, int end) in Ranges())
         {
             int from = first;
-            foreach (int cased in LazyCased.Value.Characters(first, end))
+            foreach (int cased in _lazyCased.Value.Characters(first, end))
             {
                 ranges.Add((from, cased));
                 int folded = CaseFolding.Fold(new Rune(cased)).Value;
@@ -112,30 +112,30 @@ internal sealed class CharacterSet : IEquatable<CharacterSet>
         return Normal(ranges);
     }
 
-    public bool Equals(CharacterSet? other) => other is not null && bounds.AsSpan().SequenceEqual(other.bounds);
+    public bool Equals(CharacterSet? other) => other is not null && _bounds.AsSpan().SequenceEqual(other._bounds);
 
     public override bool Equals(object? obj) => Equals(obj as CharacterSet);
 
     public override int GetHashCode()
     {
         var hash = default(HashCode);
-        foreach (int bound in bounds)
+        foreach (int bound in _bounds)
             hash.Add(bound);
         return hash.ToHashCode();
     }
 
     private IEnumerable<(int First, int End)> Ranges()
     {
-        for (int i = 0; i < bounds.Length; i += 2)
-            yield return (bounds[i], bounds[i + 1]);
+        for (int i = 0; i < _bounds.Length; i += 2)
+            yield return (_bounds[i], _bounds[i + 1]);
     }
 
     private IEnumerable<int> Characters(int from, int end)
     {
-        int place = Array.BinarySearch(bounds, from);
-        for (int i = (place < 0 ? ~place : place) & ~1; i < bounds.Length && bounds[i] < end; i += 2)
+        int place = Array.BinarySearch(_bounds, from);
+        for (int i = (place < 0 ? ~place : place) & ~1; i < _bounds.Length && _bounds[i] < end; i += 2)
         {
-            for (int character = Math.Max(from, bounds[i]); character < Math.Min(end, bounds[i + 1]); character++)
+            for (int character = Math.Max(from, _bounds[i]); character < Math.Min(end, _bounds[i + 1]); character++)
                 yield return character;
         }
     }

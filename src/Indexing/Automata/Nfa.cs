@@ -17,19 +17,19 @@ internal sealed class Nfa
     /// <summary>The number of no state: failure.</summary>
     public const int Dead = -1;
 
-    private readonly List<NfaState> states = [];
-    private readonly Dictionary<CharacterSet, int> setNumbers = [];
-    private readonly List<CharacterSet> sets = [];
+    private readonly List<NfaState> _states = [];
+    private readonly Dictionary<CharacterSet, int> _setNumbers = [];
+    private readonly List<CharacterSet> _sets = [];
 
     /// <summary>The first state.</summary>
     public int Start { get; set; } = Dead;
 
-    public int Count => states.Count;
+    public int Count => _states.Count;
 
     /// <summary>The distinct character sets of its steps.</summary>
-    public IReadOnlyList<CharacterSet> Sets => sets;
+    public IReadOnlyList<CharacterSet> Sets => _sets;
 
-    public NfaState this[int state] => states[state];
+    public NfaState this[int state] => _states[state];
 
     /// <summary>Adds a state that accepts a text that ends here.</summary>
     public int AddMatch() => Add(new NfaState(NfaStateKind.Match, Dead, Dead, 0));
@@ -42,10 +42,10 @@ internal sealed class Nfa
     {
         if (set.IsEmpty || next == Dead)
             return Dead;
-        if (!setNumbers.TryGetValue(set, out int number))
+        if (!_setNumbers.TryGetValue(set, out int number))
         {
-            setNumbers.Add(set, number = sets.Count);
-            sets.Add(set);
+            _setNumbers.Add(set, number = _sets.Count);
+            _sets.Add(set);
         }
 
         return Add(new NfaState(NfaStateKind.Set, next, Dead, number));
@@ -74,20 +74,20 @@ internal sealed class Nfa
         int loop = Add(new NfaState(NfaStateKind.Split, next, next, 0));
         int start = body(loop);
         if (start != Dead)
-            states[loop] = states[loop] with { Other = start };
+            _states[loop] = _states[loop] with { Other = start };
         return loop;
     }
 
     private int Add(NfaState state)
     {
-        if (states.Count >= MaxStates)
+        if (_states.Count >= MaxStates)
             throw new IndexQueryException(
                 $"The pattern is too complicated: written out it has more than {MaxStates:N0} steps. Use fewer or smaller "
                     + $"repetitions.")
             { IsOfPattern = true };
-        Debug.Assert(state.Next >= Dead && state.Next < states.Count && state.Other < states.Count, "1: successors exist");
-        states.Add(state);
-        return states.Count - 1;
+        Debug.Assert(state.Next >= Dead && state.Next < _states.Count && state.Other < _states.Count, "1: successors exist");
+        _states.Add(state);
+        return _states.Count - 1;
     }
 }
 

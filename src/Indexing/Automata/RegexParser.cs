@@ -18,10 +18,10 @@ internal sealed class RegexParser(string pattern, bool isFolded)
     /// <summary>Largest number of a repetition.</summary>
     public const int MaxRepeat = 1_000;
 
-    private int place;
-    private int depth;
+    private int _place;
+    private int _depth;
 
-    private bool IsAtEnd => place >= pattern.Length;
+    private bool IsAtEnd => _place >= pattern.Length;
 
     public RegexNode Parse()
     {
@@ -43,7 +43,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
     private RegexSequence ParseSequence()
     {
         var parts = new List<RegexNode>();
-        while (!IsAtEnd && pattern[place] is not ('|' or ')'))
+        while (!IsAtEnd && pattern[_place] is not ('|' or ')'))
         {
             RegexNode part = ParseAtom();
             parts.Add(ParseRepeat(part));
@@ -60,7 +60,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
             throw Error("'^' and '$' cannot be repeated");
 
         Take('?');
-        if (!IsAtEnd && (pattern[place] is '*' or '+' or '?' || IsCount(out _, out _, out _)))
+        if (!IsAtEnd && (pattern[_place] is '*' or '+' or '?' || IsCount(out _, out _, out _)))
             throw Error("a repetition cannot be repeated: put the first one in parentheses");
         return new RegexRepeat(body, least, most);
     }
@@ -86,21 +86,21 @@ internal sealed class RegexParser(string pattern, bool isFolded)
             return false;
         if (most < least)
             throw Error("the least number of a repetition is greater than the most");
-        place = end;
+        _place = end;
         return true;
     }
 
     /// <summary>Whether {n}, {n,} or {n,m} follows; any other brace is a literal.</summary>
     private bool IsCount(out int least, out int? most, out int end)
     {
-        (least, most, end) = (0, null, place);
-        if (IsAtEnd || pattern[place] != '{')
+        (least, most, end) = (0, null, _place);
+        if (IsAtEnd || pattern[_place] != '{')
             return false;
-        int close = pattern.IndexOf('}', place);
+        int close = pattern.IndexOf('}', _place);
         if (close < 0)
             return false;
 
-        string[] numbers = pattern[(place + 1)..close].Split(',');
+        string[] numbers = pattern[(_place + 1)..close].Split(',');
         if (numbers.Length > 2
             || !IsNumber(numbers[0])
             || (numbers.Length == 2 && numbers[1].Length > 0 && !IsNumber(numbers[1])))
@@ -120,26 +120,26 @@ internal sealed class RegexParser(string pattern, bool isFolded)
 
     private RegexNode ParseAtom()
     {
-        switch (pattern[place])
+        switch (pattern[_place])
         {
             case '(':
                 return ParseGroup();
             case '[':
-                place++;
+                _place++;
                 return new RegexSet(ParseClass());
             case '.':
-                place++;
+                _place++;
                 return new RegexSet(CharacterSet.Of('\n').Complement());
             case '^':
-                place++;
+                _place++;
                 return new RegexAnchor(IsStart: true);
             case '$':
-                place++;
+                _place++;
                 return new RegexAnchor(IsStart: false);
             case '*' or '+' or '?':
                 throw Error("there is nothing before it to repeat");
             case '\\':
-                place++;
+                _place++;
                 return ParseEscape(inClass: false) is { } set ? new RegexSet(set) : TextOf(ParseEscapedCharacter());
             default:
                 return TextOf(TakeRune());
@@ -150,15 +150,15 @@ internal sealed class RegexParser(string pattern, bool isFolded)
 
     private RegexNode ParseGroup()
     {
-        if (++depth > MaxDepth)
+        if (++_depth > MaxDepth)
             throw Error($"more than {MaxDepth} groups are nested in one another");
-        place++;
+        _place++;
         if (Take('?'))
             SkipGroupKind();
         RegexNode body = ParseChoice();
         if (!Take(')'))
             throw Error("a ')' is missing");
-        depth--;
+        _depth--;
         return body;
     }
 
@@ -167,11 +167,11 @@ internal sealed class RegexParser(string pattern, bool isFolded)
     {
         if (Take(':'))
             return;
-        bool isNamed = Take('<') && !IsAtEnd && pattern[place] is not ('=' or '!');
-        int close = isNamed ? pattern.IndexOf('>', place) : -1;
+        bool isNamed = Take('<') && !IsAtEnd && pattern[_place] is not ('=' or '!');
+        int close = isNamed ? pattern.IndexOf('>', _place) : -1;
         if (close < 0)
             throw Error("looking ahead or back, options and other special groups are not supported; '(?:' and '(?<name>' are");
-        place = close + 1;
+        _place = close + 1;
     }
 
     private CharacterSet ParseClass()
@@ -193,10 +193,10 @@ internal sealed class RegexParser(string pattern, bool isFolded)
 
             int first = TakeClassCharacter();
             int last = first;
-            if (place + 1 < pattern.Length && pattern[place] == '-' && pattern[place + 1] != ']')
+            if (_place + 1 < pattern.Length && pattern[_place] == '-' && pattern[_place + 1] != ']')
             {
-                place++;
-                if (pattern[place] == '[')
+                _place++;
+                if (pattern[_place] == '[')
                     throw Error("taking characters out of a class is not supported");
                 last = TakeClassCharacter();
                 if (last < first)
@@ -214,12 +214,12 @@ internal sealed class RegexParser(string pattern, bool isFolded)
 
     private CharacterSet? TryTakeClassSet()
     {
-        if (pattern[place] != '\\')
+        if (pattern[_place] != '\\')
             return null;
-        int start = place++;
+        int start = _place++;
         CharacterSet? set = ParseEscape(inClass: true);
         if (set is null)
-            place = start;
+            _place = start;
         return set;
     }
 
@@ -237,25 +237,25 @@ internal sealed class RegexParser(string pattern, bool isFolded)
     {
         if (IsAtEnd)
             throw Error("a '\\' stands at the end");
-        switch (pattern[place])
+        switch (pattern[_place])
         {
-            case 'd': place++; return CharacterSet.Digits;
-            case 'D': place++; return CharacterSet.Digits.Complement();
-            case 's': place++; return CharacterSet.Spaces;
-            case 'S': place++; return CharacterSet.Spaces.Complement();
-            case 'w': place++; return CharacterSet.WordCharacters;
-            case 'W': place++; return CharacterSet.WordCharacters.Complement();
+            case 'd': _place++; return CharacterSet.Digits;
+            case 'D': _place++; return CharacterSet.Digits.Complement();
+            case 's': _place++; return CharacterSet.Spaces;
+            case 'S': _place++; return CharacterSet.Spaces.Complement();
+            case 'w': _place++; return CharacterSet.WordCharacters;
+            case 'W': _place++; return CharacterSet.WordCharacters.Complement();
             case 'p' or 'P':
-                bool isNegated = pattern[place++] == 'P';
-                int close = Take('{') ? pattern.IndexOf('}', place) : -1;
-                CharacterSet category = (close < 0 ? null : CharacterSet.OfCategory(pattern[place..close]))
+                bool isNegated = pattern[_place++] == 'P';
+                int close = Take('{') ? pattern.IndexOf('}', _place) : -1;
+                CharacterSet category = (close < 0 ? null : CharacterSet.OfCategory(pattern[_place..close]))
                     ?? throw Error("a category is written \\p{L}, \\p{Lu}, \\p{Nd}, …");
-                place = close + 1;
+                _place = close + 1;
                 if (isFolded)
                     category = category.Folded();
                 return isNegated ? category.Complement() : category;
             case 'b' or 'B' or 'A' or 'z' or 'Z' or 'G' when !inClass:
-                throw Error($"'\\{pattern[place]}' is not supported; '^' and '$' stand for start and end of the term");
+                throw Error($"'\\{pattern[_place]}' is not supported; '^' and '$' stand for start and end of the term");
             case (>= '1' and <= '9') or 'k' when !inClass:
                 throw Error("references to groups are not supported");
             default:
@@ -267,16 +267,16 @@ internal sealed class RegexParser(string pattern, bool isFolded)
     {
         if (IsAtEnd)
             throw Error("a '\\' stands at the end");
-        switch (pattern[place])
+        switch (pattern[_place])
         {
-            case 't': place++; return '\t';
-            case 'n': place++; return '\n';
-            case 'r': place++; return '\r';
-            case 'f': place++; return '\f';
-            case 'v': place++; return '\v';
-            case 'e': place++; return 0x1B;
-            case 'x': place++; return Hex(2);
-            case 'u': place++; return Hex(4);
+            case 't': _place++; return '\t';
+            case 'n': _place++; return '\n';
+            case 'r': _place++; return '\r';
+            case 'f': _place++; return '\f';
+            case 'v': _place++; return '\v';
+            case 'e': _place++; return 0x1B;
+            case 'x': _place++; return Hex(2);
+            case 'u': _place++; return Hex(4);
             case var letter when char.IsAsciiLetterOrDigit(letter):
                 throw Error($"'\\{letter}' has no meaning");
             default: return TakeRune();
@@ -285,35 +285,35 @@ internal sealed class RegexParser(string pattern, bool isFolded)
 
     private int Hex(int digits)
     {
-        if (place + digits > pattern.Length
+        if (_place + digits > pattern.Length
             || !int.TryParse(
-                pattern.AsSpan(place, digits), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out int value)
+                pattern.AsSpan(_place, digits), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out int value)
             || !Rune.IsValid(value))
         {
             throw Error($"{digits} hexadecimal digits of a character are expected");
         }
 
-        place += digits;
+        _place += digits;
         return value;
     }
 
     private int TakeRune()
     {
-        if (Rune.TryGetRuneAt(pattern, place, out Rune rune))
+        if (Rune.TryGetRuneAt(pattern, _place, out Rune rune))
         {
-            place += rune.Utf16SequenceLength;
+            _place += rune.Utf16SequenceLength;
             return rune.Value;
         }
 
-        place++;
+        _place++;
         return Rune.ReplacementChar.Value; // half of a character
     }
 
     private bool Take(char wanted)
     {
-        if (IsAtEnd || pattern[place] != wanted)
+        if (IsAtEnd || pattern[_place] != wanted)
             return false;
-        place++;
+        _place++;
         return true;
     }
 
@@ -321,6 +321,6 @@ internal sealed class RegexParser(string pattern, bool isFolded)
     {
         string shown = pattern.Length <= 120 ? pattern : pattern[..120] + "…";
         return new IndexQueryException(
-            $"The regular expression '{shown}' cannot be read at character {Math.Min(place, pattern.Length) + 1}: {problem}.");
+            $"The regular expression '{shown}' cannot be read at character {Math.Min(_place, pattern.Length) + 1}: {problem}.");
     }
 }

@@ -25,45 +25,45 @@ internal sealed class TermAutomaton
 
     private const int Ascii = 128;
 
-    private readonly Nfa nfa;
-    private readonly int[] intervalStarts;
-    private readonly ushort[] intervalClasses;
-    private readonly ushort[] asciiClasses = new ushort[Ascii];
-    private readonly int[] representatives;
-    private readonly Dictionary<StateKey, State> states = [];
-    private readonly State dead;
-    private readonly bool[] marked;
-    private readonly List<int> reached = [];
-    private readonly Stack<int> open = new();
-    private readonly long maxWork;
-    private long work;
+    private readonly Nfa _nfa;
+    private readonly int[] _intervalStarts;
+    private readonly ushort[] _intervalClasses;
+    private readonly ushort[] _asciiClasses = new ushort[Ascii];
+    private readonly int[] _representatives;
+    private readonly Dictionary<StateKey, State> _states = [];
+    private readonly State _dead;
+    private readonly bool[] _marked;
+    private readonly List<int> _reached = [];
+    private readonly Stack<int> _open = new();
+    private readonly long _maxWork;
+    private long _work;
 
     /// <param name="nfa">The pattern.</param>
     /// <param name="maxWork">Most pattern states to visit while building steps.</param>
     public TermAutomaton(Nfa nfa, long maxWork = MaxWork)
     {
-        this.nfa = nfa;
-        this.maxWork = maxWork;
-        (intervalStarts, intervalClasses, representatives) = Classes(nfa.Sets);
+        _nfa = nfa;
+        _maxWork = maxWork;
+        (_intervalStarts, _intervalClasses, _representatives) = Classes(nfa.Sets);
         for (int i = 0; i < Ascii; i++)
-            asciiClasses[i] = intervalClasses[IntervalOf(i)];
-        marked = new bool[nfa.Count];
-        dead = new State([], false, false, 0);
-        Start = nfa.Start == Nfa.Dead ? dead : Close([nfa.Start], isStart: true);
+            _asciiClasses[i] = _intervalClasses[IntervalOf(i)];
+        _marked = new bool[nfa.Count];
+        _dead = new State([], false, false, 0);
+        Start = nfa.Start == Nfa.Dead ? _dead : Close([nfa.Start], isStart: true);
     }
 
     /// <summary>The state before the first character.</summary>
     public State Start { get; }
 
     /// <summary>Whether no continuation from this state can match.</summary>
-    public bool IsDead(State state) => state == dead;
+    public bool IsDead(State state) => state == _dead;
 
     /// <summary>The state after a character.</summary>
     public State Step(State state, int character)
     {
-        if (state.AcceptsRest || state == dead)
+        if (state.AcceptsRest || state == _dead)
             return state;
-        return Take(state, character < Ascii ? asciiClasses[character] : intervalClasses[IntervalOf(character)]);
+        return Take(state, character < Ascii ? _asciiClasses[character] : _intervalClasses[IntervalOf(character)]);
     }
 
     /// <summary>
@@ -71,14 +71,14 @@ internal sealed class TermAutomaton
     /// </summary>
     public int NextAlive(State state, int character)
     {
-        if (state == dead || state.AcceptsRest)
+        if (state == _dead || state.AcceptsRest)
             return -1; // not needed for a state that accepts everything
 
         int from = character + 1;
-        for (int i = IntervalOf(from); i < intervalStarts.Length; i++)
+        for (int i = IntervalOf(from); i < _intervalStarts.Length; i++)
         {
-            if (Take(state, intervalClasses[i]) != dead)
-                return Math.Max(from, intervalStarts[i]);
+            if (Take(state, _intervalClasses[i]) != _dead)
+                return Math.Max(from, _intervalStarts[i]);
         }
 
         return -1;
@@ -88,7 +88,7 @@ internal sealed class TermAutomaton
     public bool Matches(ReadOnlySpan<byte> term)
     {
         State state = Start;
-        while (!term.IsEmpty && !state.AcceptsRest && state != dead)
+        while (!term.IsEmpty && !state.AcceptsRest && state != _dead)
         {
             Rune.DecodeFromUtf8(term, out Rune rune, out int length);
             state = Step(state, rune.Value);
@@ -106,57 +106,57 @@ internal sealed class TermAutomaton
 
     private State Find(State state, int characterClass)
     {
-        int representative = representatives[characterClass];
+        int representative = _representatives[characterClass];
         var targets = new List<int>();
         foreach (int member in state.Members)
         {
-            NfaState step = nfa[member];
-            if (step.Kind == NfaStateKind.Set && nfa.Sets[step.Set].Contains(representative))
+            NfaState step = _nfa[member];
+            if (step.Kind == NfaStateKind.Set && _nfa.Sets[step.Set].Contains(representative))
                 targets.Add(step.Next);
         }
 
-        work += state.Members.Length;
-        return targets.Count == 0 ? dead : Close(targets, isStart: false);
+        _work += state.Members.Length;
+        return targets.Count == 0 ? _dead : Close(targets, isStart: false);
     }
 
     /// <summary>The state of all pattern states reachable without a character.</summary>
     private State Close(List<int> from, bool isStart)
     {
-        reached.Clear();
+        _reached.Clear();
         bool accepts = Reach(from, isStart, isEnd: false, out bool acceptsRest);
         if (acceptsRest)
             return new State([], true, true, 0);
 
-        int[] members = [.. reached.Where(member => nfa[member].Kind is NfaStateKind.Set or NfaStateKind.AtEnd)];
+        int[] members = [.. _reached.Where(member => _nfa[member].Kind is NfaStateKind.Set or NfaStateKind.AtEnd)];
         Array.Sort(members);
-        if (!accepts && Array.Exists(members, member => nfa[member].Kind == NfaStateKind.AtEnd))
+        if (!accepts && Array.Exists(members, member => _nfa[member].Kind == NfaStateKind.AtEnd))
         {
-            reached.Clear();
+            _reached.Clear();
             accepts = Reach([.. members], isStart, isEnd: true, out bool restAtEnd) || restAtEnd;
         }
 
         if (members.Length == 0 && !accepts)
-            return dead;
+            return _dead;
 
         var key = new StateKey(members, accepts);
-        if (states.TryGetValue(key, out State? known))
+        if (_states.TryGetValue(key, out State? known))
             return known;
-        if (work > maxWork)
+        if (_work > _maxWork)
             throw new IndexQueryException(
                 "The pattern is too complicated: it took too many steps to compare it with the terms of the index. Use fewer "
                     + "repetitions and alternatives.")
             { IsOfPattern = true };
 
-        if (states.Count >= MaxKeptStates)
+        if (_states.Count >= MaxKeptStates)
         {
             Array.Clear(Start.Next); // the constructor builds it before any other
-            foreach (State state in states.Values)
+            foreach (State state in _states.Values)
                 Array.Clear(state.Next);
-            states.Clear();
+            _states.Clear();
         }
 
-        var made = new State(members, accepts, false, representatives.Length);
-        states.Add(key, made);
+        var made = new State(members, accepts, false, _representatives.Length);
+        _states.Add(key, made);
         return made;
     }
 
@@ -164,25 +164,25 @@ internal sealed class TermAutomaton
     {
         bool accepts = false;
         acceptsRest = false;
-        Debug.Assert(open.Count == 0 && reached.Count == 0, "2: a computation starts clean");
+        Debug.Assert(_open.Count == 0 && _reached.Count == 0, "2: a computation starts clean");
         foreach (int state in from)
-            open.Push(state);
-        while (open.TryPop(out int state))
+            _open.Push(state);
+        while (_open.TryPop(out int state))
         {
-            if (marked[state])
+            if (_marked[state])
                 continue;
-            marked[state] = true;
-            reached.Add(state);
-            NfaState step = nfa[state];
+            _marked[state] = true;
+            _reached.Add(state);
+            NfaState step = _nfa[state];
             switch (step.Kind)
             {
                 case NfaStateKind.Split:
-                    open.Push(step.Next);
-                    open.Push(step.Other);
+                    _open.Push(step.Next);
+                    _open.Push(step.Other);
                     break;
                 case NfaStateKind.AtStart when isStart:
                 case NfaStateKind.AtEnd when isEnd:
-                    open.Push(step.Next);
+                    _open.Push(step.Next);
                     break;
                 case NfaStateKind.Match:
                     accepts = true;
@@ -193,16 +193,16 @@ internal sealed class TermAutomaton
             }
         }
 
-        work += reached.Count;
-        foreach (int state in reached)
-            marked[state] = false;
-        Debug.Assert(reached.Count <= nfa.Count, "a pattern state is reached once");
+        _work += _reached.Count;
+        foreach (int state in _reached)
+            _marked[state] = false;
+        Debug.Assert(_reached.Count <= _nfa.Count, "a pattern state is reached once");
         return accepts;
     }
 
     private int IntervalOf(int character)
     {
-        int place = Array.BinarySearch(intervalStarts, character);
+        int place = Array.BinarySearch(_intervalStarts, character);
         return place >= 0 ? place : ~place - 1;
     }
 
@@ -263,18 +263,18 @@ internal sealed class TermAutomaton
 
     private readonly struct StateKey(int[] members, bool accepts) : IEquatable<StateKey>
     {
-        private readonly int[] members = members;
-        private readonly bool accepts = accepts;
+        private readonly int[] _members = members;
+        private readonly bool _accepts = accepts;
 
-        public bool Equals(StateKey other) => accepts == other.accepts && members.AsSpan().SequenceEqual(other.members);
+        public bool Equals(StateKey other) => _accepts == other._accepts && _members.AsSpan().SequenceEqual(other._members);
 
         public override bool Equals(object? obj) => obj is StateKey other && Equals(other);
 
         public override int GetHashCode()
         {
             var hash = default(HashCode);
-            hash.AddBytes(MemoryMarshal.AsBytes(members.AsSpan()));
-            hash.Add(accepts);
+            hash.AddBytes(MemoryMarshal.AsBytes(_members.AsSpan()));
+            hash.Add(_accepts);
             return hash.ToHashCode();
         }
     }

@@ -51,11 +51,11 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     /// <summary>Bytes of a key that are copied at once, even if fewer are needed.</summary>
     private const int CopiedBytes = sizeof(ulong);
 
-    private readonly ReadOnlySpan<byte> bytes = bytes;
-    private readonly Span<byte> keyRoom = keyRoom;
-    private readonly int restarts = CountRestarts(bytes);
-    private int keyLength;
-    private int at = HeaderBytes(CountRestarts(bytes));
+    private readonly ReadOnlySpan<byte> _bytes = bytes;
+    private readonly Span<byte> _keyRoom = keyRoom;
+    private readonly int _restarts = CountRestarts(bytes);
+    private int _keyLength;
+    private int _at = HeaderBytes(CountRestarts(bytes));
 
     /// <summary>Length of the header of a block with this many restarts.</summary>
     public static int HeaderBytes(int restarts) => restarts == 0 ? 0 : 1 + (restarts * RestartBytes);
@@ -78,7 +78,7 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     public long Id { get; private set; } = firstId - 1;
 
     /// <summary>Its key, in the buffer passed.</summary>
-    public readonly ReadOnlySpan<byte> Key => keyRoom[..keyLength];
+    public readonly ReadOnlySpan<byte> Key => _keyRoom[.._keyLength];
 
     /// <summary>The heads of its groups.</summary>
     public ReadOnlySpan<byte> Heads { get; private set; }
@@ -119,20 +119,20 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     /// <summary>Moves to the last restart before an entry, unless that is behind the current position.</summary>
     private void GoToRestart(long id)
     {
-        for (int i = restarts - 1; i >= 0; i--)
+        for (int i = _restarts - 1; i >= 0; i--)
         {
-            ReadOnlySpan<byte> restart = bytes.Slice(1 + (i * RestartBytes), RestartBytes);
+            ReadOnlySpan<byte> restart = _bytes.Slice(1 + (i * RestartBytes), RestartBytes);
             long before = firstId + BinaryPrimitives.ReadUInt32LittleEndian(restart[(2 * sizeof(ushort))..]);
             if (before >= id)
                 continue;
 
             int offset = BinaryPrimitives.ReadUInt16LittleEndian(restart);
-            if (offset <= at)
+            if (offset <= _at)
                 return;
             int headsAt = BinaryPrimitives.ReadUInt16LittleEndian(restart[sizeof(ushort)..]);
-            if (offset >= bytes.Length || headsAt >= offset || before <= Id)
+            if (offset >= _bytes.Length || headsAt >= offset || before <= Id)
                 throw Damaged();
-            (at, Id, keyLength) = (offset, before, 0);
+            (_at, Id, _keyLength) = (offset, before, 0);
             Heads = headsAt == 0 ? default : Take(ref headsAt);
             return;
         }
@@ -145,12 +145,12 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     private void PassPlain(long id, ref ReadOnlySpan<byte> items)
     {
         const int Others = 0xFF & ~((1 << OwnShift) * MostOwn), Most = MostOwn << OwnShift;
-        ReadOnlySpan<byte> all = bytes;
-        int end = keyLength;
-        if (end < MostOwn || keyRoom.Length - end < CopiedBytes)
+        ReadOnlySpan<byte> all = _bytes;
+        int end = _keyLength;
+        if (end < MostOwn || _keyRoom.Length - end < CopiedBytes)
             return;
-        Span<byte> room = keyRoom[(end - MostOwn)..(end + CopiedBytes)];
-        (int next, long passed, int itemsAt, int length) = (at, Id, 0, -1);
+        Span<byte> room = _keyRoom[(end - MostOwn)..(end + CopiedBytes)];
+        (int next, long passed, int itemsAt, int length) = (_at, Id, 0, -1);
         while (passed < id && all.Length - next > CopiedBytes)
         {
             int flags = all[next], own = flags >> OwnShift;
@@ -165,8 +165,8 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
             passed++;
         }
 
-        Debug.Assert(next <= bytes.Length && passed >= Id, "entries are skipped forward, within the block");
-        (at, Id) = (next, passed);
+        Debug.Assert(next <= _bytes.Length && passed >= Id, "entries are skipped forward, within the block");
+        (_at, Id) = (next, passed);
         if (length >= 0)
             items = all.Slice(itemsAt, length);
     }
@@ -174,28 +174,28 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     private bool Pass(out ReadOnlySpan<byte> items)
     {
         items = default;
-        int next = at;
-        if (next == bytes.Length)
+        int next = _at;
+        if (next == _bytes.Length)
             return false;
 
-        int flags = bytes[next++];
+        int flags = _bytes[next++];
         Id += (flags & StepFlag) != 0 ? ReadLong(ref next) : 1;
         int own = (flags >> OwnShift) & MostOwn;
         if (own == MostOwn)
             own = Read(ref next);
-        int shared = (flags & LengthFlag) != 0 ? Read(ref next) : keyLength - own;
-        if ((uint)shared > (uint)keyLength || (uint)own > (uint)Math.Min(bytes.Length - next, keyRoom.Length - shared))
+        int shared = (flags & LengthFlag) != 0 ? Read(ref next) : _keyLength - own;
+        if ((uint)shared > (uint)_keyLength || (uint)own > (uint)Math.Min(_bytes.Length - next, _keyRoom.Length - shared))
             throw Damaged();
-        if (own <= CopiedBytes && bytes.Length - next >= CopiedBytes && keyRoom.Length - shared >= CopiedBytes)
-            MemoryMarshal.Write(keyRoom[shared..], MemoryMarshal.Read<ulong>(bytes[next..]));
+        if (own <= CopiedBytes && _bytes.Length - next >= CopiedBytes && _keyRoom.Length - shared >= CopiedBytes)
+            MemoryMarshal.Write(_keyRoom[shared..], MemoryMarshal.Read<ulong>(_bytes[next..]));
         else
-            bytes.Slice(next, own).CopyTo(keyRoom[shared..]);
-        keyLength = shared + own;
+            _bytes.Slice(next, own).CopyTo(_keyRoom[shared..]);
+        _keyLength = shared + own;
         next += own;
         if ((flags & HeadsFlag) != 0)
             Heads = Take(ref next);
         items = Take(ref next);
-        at = next;
+        _at = next;
         return true;
     }
 
@@ -208,22 +208,22 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     private readonly ReadOnlySpan<byte> Take(scoped ref int next)
     {
         int length = Read(ref next);
-        if ((uint)length > (uint)(bytes.Length - next))
+        if ((uint)length > (uint)(_bytes.Length - next))
             throw Damaged();
         next += length;
-        return bytes.Slice(next - length, length);
+        return _bytes.Slice(next - length, length);
     }
 
     /// <summary>Most numbers take one byte.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private readonly int Read(scoped ref int next) =>
-        next < bytes.Length && bytes[next] < 0x80 ? bytes[next++] : (int)ReadLong(ref next);
+        next < _bytes.Length && _bytes[next] < 0x80 ? _bytes[next++] : (int)ReadLong(ref next);
 
     private readonly long ReadLong(scoped ref int next)
     {
-        ReadOnlySpan<byte> rest = bytes[next..];
+        ReadOnlySpan<byte> rest = _bytes[next..];
         long value = Varint.ReadLong(ref rest);
-        next = bytes.Length - rest.Length;
+        next = _bytes.Length - rest.Length;
         return value;
     }
 

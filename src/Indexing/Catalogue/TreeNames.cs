@@ -36,13 +36,13 @@ internal static class TreeNames
     /// <summary>Fields whose tree names are created once; most indexes have no more.</summary>
     private const int NamedFields = 32;
 
-    private static readonly string[] termTrees = Named("terms");
-    private static readonly string[] numberTrees = Named("numbers");
-    private static readonly string[] sortTrees = Named("sort");
-    private static readonly string[] sortTextTrees = Named("sorttexts");
-    private static readonly string[] sortNumberTrees = Named("sortnumbers");
-    private static readonly string[] longTextTrees = Named("longtexts");
-    private static readonly string[] normTrees = Named("norms");
+    private static readonly string[] _termTrees = Named("terms");
+    private static readonly string[] _numberTrees = Named("numbers");
+    private static readonly string[] _sortTrees = Named("sort");
+    private static readonly string[] _sortTextTrees = Named("sorttexts");
+    private static readonly string[] _sortNumberTrees = Named("sortnumbers");
+    private static readonly string[] _longTextTrees = Named("longtexts");
+    private static readonly string[] _normTrees = Named("norms");
 
     /// <summary>Prefix of the names of compound key trees; the number after it is not that of a field.</summary>
     public const string CompoundStructure = "compound";
@@ -54,21 +54,21 @@ internal static class TreeNames
     public const string Lists = "lists";
     public const string Stored = "stored";
 
-    public static string Terms(int field) => field < NamedFields ? termTrees[field] : Of("terms", field);
+    public static string Terms(int field) => field < NamedFields ? _termTrees[field] : Of("terms", field);
 
     public static string Words(int field) => Of("words", field);
 
-    public static string Numbers(int field) => field < NamedFields ? numberTrees[field] : Of("numbers", field);
+    public static string Numbers(int field) => field < NamedFields ? _numberTrees[field] : Of("numbers", field);
 
-    public static string Sort(int field) => field < NamedFields ? sortTrees[field] : Of("sort", field);
+    public static string Sort(int field) => field < NamedFields ? _sortTrees[field] : Of("sort", field);
 
-    public static string SortTexts(int field) => field < NamedFields ? sortTextTrees[field] : Of("sorttexts", field);
+    public static string SortTexts(int field) => field < NamedFields ? _sortTextTrees[field] : Of("sorttexts", field);
 
-    public static string SortNumbers(int field) => field < NamedFields ? sortNumberTrees[field] : Of("sortnumbers", field);
+    public static string SortNumbers(int field) => field < NamedFields ? _sortNumberTrees[field] : Of("sortnumbers", field);
 
-    public static string LongTexts(int field) => field < NamedFields ? longTextTrees[field] : Of("longtexts", field);
+    public static string LongTexts(int field) => field < NamedFields ? _longTextTrees[field] : Of("longtexts", field);
 
-    public static string Norms(int field) => field < NamedFields ? normTrees[field] : Of("norms", field);
+    public static string Norms(int field) => field < NamedFields ? _normTrees[field] : Of("norms", field);
 
     public static string Points(int field) => Of("points", field);
 

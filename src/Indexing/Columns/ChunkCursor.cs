@@ -11,13 +11,13 @@ namespace Treepie.Indexing.Columns;
 /// </summary>
 internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHoldsPages
 {
-    private readonly Cursor? cursor = column?.OpenCursor();
-    private long current = -1;
-    private bool isThere;
-    private HeldBytes found;
-    private readonly byte[] keyRoom = new byte[EntryKey.Bytes];
-    private long leafFirst;
-    private int leafCount;
+    private readonly Cursor? _cursor = column?.OpenCursor();
+    private long _current = -1;
+    private bool _isThere;
+    private HeldBytes _found;
+    private readonly byte[] _keyRoom = new byte[EntryKey.Bytes];
+    private long _leafFirst;
+    private int _leafCount;
 
     /// <summary>
     /// The bytes of the chunk; empty if it does not exist. Valid as long as the read transaction; in a write transaction until
@@ -25,10 +25,10 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
     /// </summary>
     public ReadOnlySpan<byte> Read(long chunk)
     {
-        if (chunk != current)
+        if (chunk != _current)
             Find(chunk);
-        Debug.Assert(!isThere || cursor!.IsValid, "a chunk is not read after a change"); // a chunk was found by the cursor
-        return found.Span;
+        Debug.Assert(!_isThere || _cursor!.IsValid, "a chunk is not read after a change"); // a chunk was found by the cursor
+        return _found.Span;
     }
 
     /// <summary>
@@ -38,40 +38,40 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
     public bool TryReadLeaf(long chunk, out LeafEntries leaf, out long first)
     {
         leaf = default;
-        first = leafFirst;
-        if (chunk < leafFirst || chunk >= leafFirst + leafCount)
+        first = _leafFirst;
+        if (chunk < _leafFirst || chunk >= _leafFirst + _leafCount)
         {
             Read(chunk);
-            first = leafFirst;
-            if (leafCount > 0)
-                cursor!.PrefetchNextLeaf(); // the cursor found the leaf
+            first = _leafFirst;
+            if (_leafCount > 0)
+                _cursor!.PrefetchNextLeaf(); // the cursor found the leaf
         }
 
-        if (leafCount == 0)
+        if (_leafCount == 0)
             return false;
-        Debug.Assert(chunk >= leafFirst && chunk < leafFirst + leafCount, "the leaf contains the chunk");
-        leaf = cursor!.Entries(keyRoom); // the cursor found the leaf
+        Debug.Assert(chunk >= _leafFirst && chunk < _leafFirst + _leafCount, "the leaf contains the chunk");
+        leaf = _cursor!.Entries(_keyRoom); // the cursor found the leaf
         return true;
     }
 
     /// <summary>
     /// Prefetches the leaf after that of the chunk read last, which must exist; once per leaf.
     /// </summary>
-    public void PrefetchNextLeaf() => cursor!.PrefetchNextLeafOnce(); // the cursor found the chunk read last
+    public void PrefetchNextLeaf() => _cursor!.PrefetchNextLeafOnce(); // the cursor found the chunk read last
 
     private void Find(long chunk)
     {
-        if (cursor is null)
+        if (_cursor is null)
             return;
 
         ReadOnlySpan<byte> value = default;
-        long place = chunk - leafFirst;
-        if (place >= 0 && place < leafCount)
-            value = cursor.MoveTo((int)place);
+        long place = chunk - _leafFirst;
+        if (place >= 0 && place < _leafCount)
+            value = _cursor.MoveTo((int)place);
         else
-            isThere = TrySeek(cursor, chunk, out value);
-        current = chunk;
-        found = new HeldBytes(value);
+            _isThere = TrySeek(_cursor, chunk, out value);
+        _current = chunk;
+        _found = new HeldBytes(value);
         if (meter is not null)
         {
             meter.Count.BlocksDecoded++;
@@ -87,26 +87,26 @@ internal sealed class ChunkCursor(Tree? column, QueryMeter? meter = null) : IHol
     {
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
         EntryKey.Write(key, chunk);
-        leafCount = 0;
-        if (!(isThere && chunk == current + 1 && cursor.MoveNext(key, out value))
+        _leafCount = 0;
+        if (!(_isThere && chunk == _current + 1 && cursor.MoveNext(key, out value))
             && !(cursor.Seek(key) && cursor.IsAt(key, out value)))
         {
             value = default;
             return false;
         }
 
-        leafFirst = cursor.NumbersOfLeaf(out int count);
-        leafCount = leafFirst < 0 ? 0 : count;
+        _leafFirst = cursor.NumbersOfLeaf(out int count);
+        _leafCount = _leafFirst < 0 ? 0 : count;
         return true;
     }
 
     /// <summary>Drops the current chunk, because its page may go away; the next read finds it again.</summary>
     public void ForgetPages()
     {
-        current = -1;
-        isThere = false;
-        leafCount = 0;
+        _current = -1;
+        _isThere = false;
+        _leafCount = 0;
     }
 
-    public void Dispose() => cursor?.Dispose();
+    public void Dispose() => _cursor?.Dispose();
 }

@@ -23,14 +23,14 @@ internal sealed class ChunkPlaces(Tree? column)
     /// <summary>Groups remembered as requested: windows are not visited in order.</summary>
     private const int ReadAheadGroups = 64;
 
-    private Known[] known = [];
-    private long[] requested = [];
-    private bool isRequested;
+    private Known[] _known = [];
+    private long[] _requested = [];
+    private bool _isRequested;
 
     /// <summary>The bytes of the chunk, empty if there is none. Valid as long as the read transaction.</summary>
     public ReadOnlySpan<byte> Read(long chunk)
     {
-        Known[] places = known;
+        Known[] places = _known;
         if (places.Length > 0)
         {
             ref readonly Known place = ref places[(int)chunk & (places.Length - 1)];
@@ -47,9 +47,9 @@ internal sealed class ChunkPlaces(Tree? column)
     /// </summary>
     public void ReadAhead()
     {
-        if (isRequested || column is null)
+        if (_isRequested || column is null)
             return;
-        isRequested = true;
+        _isRequested = true;
         long groups = (column.Count >> ReadAheadBits) + 1;
         for (long group = 0; group < Math.Min(groups, ReadAheadGroups); group++)
             ReadAhead(column, group);
@@ -72,19 +72,19 @@ internal sealed class ChunkPlaces(Tree? column)
         if (!column.TryLocate(key, out ValuePlace place))
             return default;
 
-        if (known.Length == 0)
-            known = new Known[Math.Clamp(
+        if (_known.Length == 0)
+            _known = new Known[Math.Clamp(
                 (int)BitOperations.RoundUpToPowerOf2((uint)Math.Min(column.Count, MaxPlaces)), FirstPlaces, MaxPlaces)];
-        Debug.Assert(BitOperations.IsPow2(known.Length) && known.Length <= MaxPlaces, "slots are a bounded power of 2");
-        known[(int)chunk & (known.Length - 1)] = new Known(chunk + 1, place);
+        Debug.Assert(BitOperations.IsPow2(_known.Length) && _known.Length <= MaxPlaces, "slots are a bounded power of 2");
+        _known[(int)chunk & (_known.Length - 1)] = new Known(chunk + 1, place);
         return column.ReadAt(place);
     }
 
     private void ReadAhead(Tree chunks, long group)
     {
-        if (requested.Length == 0)
-            requested = new long[ReadAheadGroups];
-        ref long last = ref requested[(int)group & (ReadAheadGroups - 1)];
+        if (_requested.Length == 0)
+            _requested = new long[ReadAheadGroups];
+        ref long last = ref _requested[(int)group & (ReadAheadGroups - 1)];
         if (last == group + 1)
             return;
         last = group + 1;

@@ -9,20 +9,20 @@ namespace Treepie.Indexing.Columns;
 /// <param name="meter">Counts them.</param>
 internal sealed class ChunkReader(ChunkPlaces places, QueryMeter meter)
 {
-    private long current = -1;
-    private long counted = -1;
-    private HeldBytes found;
+    private long _current = -1;
+    private long _counted = -1;
+    private HeldBytes _found;
 
     /// <summary>The bytes of the chunk, empty if there is none. Valid as long as the read transaction.</summary>
     public ReadOnlySpan<byte> Read(long chunk)
     {
-        if (chunk != current)
+        if (chunk != _current)
             Find(chunk);
-        return found.Span;
+        return _found.Span;
     }
 
     /// <summary>Whether this is the chunk read last.</summary>
-    public bool Has(long chunk) => chunk == current;
+    public bool Has(long chunk) => chunk == _current;
 
     /// <summary>
     /// Reads the whole column ahead from disk if <paramref name="count"/> reads all over it will touch most chunks.
@@ -34,19 +34,19 @@ internal sealed class ChunkReader(ChunkPlaces places, QueryMeter meter)
     }
 
     /// <summary>Drops the current chunk, because its page may go away; the next read finds it again.</summary>
-    public void ForgetPages() => current = -1;
+    public void ForgetPages() => _current = -1;
 
     /// <summary>Prepares for another query.</summary>
-    public void Reset() => (current, counted) = (-1, -1);
+    public void Reset() => (_current, _counted) = (-1, -1);
 
     private void Find(long chunk)
     {
         ReadOnlySpan<byte> bytes = places.Read(chunk);
-        found = new HeldBytes(bytes);
-        current = chunk;
-        if (chunk == counted)
+        _found = new HeldBytes(bytes);
+        _current = chunk;
+        if (chunk == _counted)
             return;
-        counted = chunk;
+        _counted = chunk;
         places.Visit();
         meter.Count.BlocksDecoded++;
         meter.Count.BytesDecoded += bytes.Length;

@@ -13,20 +13,20 @@ namespace Treepie.Indexing.Columns;
 /// <param name="tree">Returns a tree by name; null if it does not exist.</param>
 internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
 {
-    private readonly Cursor? cursor = tree(TreeNames.Entries)?.OpenCursor();
-    private readonly byte[] keyRoom = new byte[IndexBatch.MaxKeyBytes];
-    private readonly byte[] numberRoom = new byte[NumberKey.Bytes];
-    private readonly Dictionary<int, Tree?> words = [];
-    private readonly Dictionary<int, SortColumn> columns = [];
-    private byte[]? text;
+    private readonly Cursor? _cursor = tree(TreeNames.Entries)?.OpenCursor();
+    private readonly byte[] _keyRoom = new byte[IndexBatch.MaxKeyBytes];
+    private readonly byte[] _numberRoom = new byte[NumberKey.Bytes];
+    private readonly Dictionary<int, Tree?> _words = [];
+    private readonly Dictionary<int, SortColumn> _columns = [];
+    private byte[]? _text;
 
-    public Span<byte> NumberRoom => numberRoom;
+    public Span<byte> NumberRoom => _numberRoom;
 
     /// <summary>Resets it as if just opened, so that reads do not depend on earlier ones.</summary>
     public void Reset()
     {
-        cursor?.Reset();
-        columns.Clear();
+        _cursor?.Reset();
+        _columns.Clear();
     }
 
     /// <summary>The record of an entry; false if there is none.</summary>
@@ -34,13 +34,13 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
     {
         Span<byte> above = stackalloc byte[EntryKey.Bytes];
         EntryKey.Write(above, id + 1);
-        if (cursor is not null && cursor.SeekBefore(above))
+        if (_cursor is not null && _cursor.SeekBefore(above))
         {
-            var block = new EntryBlock(cursor.Value, EntryKey.Read(cursor.Key), keyRoom);
+            var block = new EntryBlock(_cursor.Value, EntryKey.Read(_cursor.Key), _keyRoom);
             if (block.MoveTo(id))
             {
                 Debug.Assert(block.Id == id, "the block is on the entry");
-                record = new EntryRecord(id, keyRoom.AsSpan(0, block.Key.Length), block.Heads, block.Items, this);
+                record = new EntryRecord(id, _keyRoom.AsSpan(0, block.Key.Length), block.Heads, block.Items, this);
                 return true;
             }
         }
@@ -58,8 +58,8 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
 
     public ReadOnlySpan<byte> Word(int field, long number)
     {
-        if (!words.TryGetValue(field, out Tree? named))
-            words.Add(field, named = tree(TreeNames.Words(field)));
+        if (!_words.TryGetValue(field, out Tree? named))
+            _words.Add(field, named = tree(TreeNames.Words(field)));
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
         EntryKey.Write(key, number);
         return named is not null && named.TryGet(key, out ReadOnlySpan<byte> form)
@@ -72,8 +72,8 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
     /// <summary>The sort values of the entry's chunk, and the entry's slot in it.</summary>
     public SortChunk SortChunkOf(int field, long id, out int slot)
     {
-        if (!columns.TryGetValue(field, out SortColumn? column))
-            columns.Add(
+        if (!_columns.TryGetValue(field, out SortColumn? column))
+            _columns.Add(
                 field,
                 column = new SortColumn(
                     new ChunkCursor(tree(TreeNames.Sort(field))), Open(TreeNames.SortTexts(field)),
@@ -88,10 +88,10 @@ internal sealed class EntryReader(Func<string, Tree?> tree) : IEntrySource
         SortTag tag = chunk.TagAt(slot);
         isNumber = tag == SortTag.Number;
         if (isNumber)
-            return chunk.NumberAt(slot, numberRoom);
-        text ??= new byte[SortText.MaxBytes];
+            return chunk.NumberAt(slot, _numberRoom);
+        _text ??= new byte[SortText.MaxBytes];
         return tag == SortTag.Text
-            ? text.AsSpan(0, SortText.Copy(chunk, slot, text))
+            ? _text.AsSpan(0, SortText.Copy(chunk, slot, _text))
             : throw new CorruptionException(
                 $"The index tree '{TreeNames.Sort(field)}' misses the value of entry {id}. Reset the index to build it again.");
     }

@@ -37,8 +37,8 @@ internal readonly ref struct NormChunk
     /// <summary>Multiplying eight bytes by this puts their sum into the highest byte.</summary>
     private const ulong EveryByte = 0x0101_0101_0101_0101;
 
-    private readonly ReadOnlySpan<byte> lengths;
-    private readonly int width;
+    private readonly ReadOnlySpan<byte> _lengths;
+    private readonly int _width;
 
     /// <summary>The lengths of one window.</summary>
     /// <param name="bytes">The chunk; empty if it does not exist.</param>
@@ -50,10 +50,10 @@ internal readonly ref struct NormChunk
 
         int place = (int)(window % Windows);
         ulong widths = BinaryPrimitives.ReadUInt64LittleEndian(bytes);
-        width = (byte)(widths >> (8 * place));
+        _width = (byte)(widths >> (8 * place));
         int before = (int)(((widths & ((1UL << (8 * place)) - 1)) * EveryByte) >> 56);
         ReadOnlySpan<byte> rest = bytes[Math.Min(HeadBytes + (before << WindowBits), bytes.Length)..];
-        lengths = rest[..Math.Min(rest.Length, width << WindowBits)];
+        _lengths = rest[..Math.Min(rest.Length, _width << WindowBits)];
     }
 
     /// <summary>The window of an entry.</summary>
@@ -66,17 +66,17 @@ internal readonly ref struct NormChunk
     public static int SlotOf(long id) => (int)id & (WindowEntries - 1);
 
     /// <summary>Number of lengths stored.</summary>
-    public int Count => width == 0 ? 0 : lengths.Length / width;
+    public int Count => _width == 0 ? 0 : _lengths.Length / _width;
 
     /// <summary>The length of an entry. Nearly all lengths are bytes, which take one access.</summary>
     public int this[int slot]
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => width == 1 && (uint)slot < (uint)lengths.Length ? lengths[slot] : Other(slot);
+        get => _width == 1 && (uint)slot < (uint)_lengths.Length ? _lengths[slot] : Other(slot);
     }
 
     /// <summary>The lengths as bytes; empty if they are wider.</summary>
-    public ReadOnlySpan<byte> Bytes => width == 1 ? lengths : default;
+    public ReadOnlySpan<byte> Bytes => _width == 1 ? _lengths : default;
 
     /// <summary>
     /// The lengths of the first windows of a chunk, which may be empty, as consecutive bytes, up to the first window whose
@@ -120,10 +120,10 @@ internal readonly ref struct NormChunk
         if (slot >= Count)
             return 0;
 
-        return width switch
+        return _width switch
         {
-            2 => BinaryPrimitives.ReadUInt16LittleEndian(lengths[(2 * slot)..]),
-            4 => BinaryPrimitives.ReadInt32LittleEndian(lengths[(4 * slot)..]),
+            2 => BinaryPrimitives.ReadUInt16LittleEndian(_lengths[(2 * slot)..]),
+            4 => BinaryPrimitives.ReadInt32LittleEndian(_lengths[(4 * slot)..]),
             _ => throw new CorruptionException("A chunk of lengths in the index is damaged. Reset the index to build it again."),
         };
     }

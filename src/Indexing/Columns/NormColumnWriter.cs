@@ -7,30 +7,30 @@ namespace Treepie.Indexing.Columns;
 /// <summary>Changes the lengths of one full-text field, like <see cref="SortColumnWriter"/>.</summary>
 internal sealed class NormColumnWriter
 {
-    private readonly int[] lengths = new int[NormChunk.Entries];
-    private readonly byte[] output = new byte[NormChunk.MaxBytes];
-    private Tree column = null!; // Begin sets it before any change
-    private long chunk = -1;
+    private readonly int[] _lengths = new int[NormChunk.Entries];
+    private readonly byte[] _output = new byte[NormChunk.MaxBytes];
+    private Tree _column = null!; // Begin sets it before any change
+    private long _chunk = -1;
 
     /// <summary>Switches to another field; discards changes that were not flushed.</summary>
     public void Begin(Tree norms)
     {
-        column = norms;
-        chunk = -1;
+        _column = norms;
+        _chunk = -1;
     }
 
     /// <summary>Sets the length of an entry, 0 to remove it; returns the old length.</summary>
     public int Set(long id, int length)
     {
         long number = NormChunk.NumberOf(NormChunk.WindowOf(id));
-        if (number != chunk)
+        if (number != _chunk)
         {
             Flush();
             Load(number);
         }
 
-        Debug.Assert(chunk == number && length >= 0, "the loaded chunk contains the entry");
-        ref int slot = ref lengths[(int)(id - (number * NormChunk.Entries))];
+        Debug.Assert(_chunk == number && length >= 0, "the loaded chunk contains the entry");
+        ref int slot = ref _lengths[(int)(id - (number * NormChunk.Entries))];
         int old = slot;
         slot = length;
         return old;
@@ -39,33 +39,33 @@ internal sealed class NormColumnWriter
     /// <summary>Writes the loaded chunk.</summary>
     public void Flush()
     {
-        if (chunk < 0)
+        if (_chunk < 0)
             return;
 
         Span<byte> key = stackalloc byte[sizeof(long)];
-        BinaryPrimitives.WriteInt64BigEndian(key, chunk);
-        int length = NormChunk.Encode(lengths, output);
+        BinaryPrimitives.WriteInt64BigEndian(key, _chunk);
+        int length = NormChunk.Encode(_lengths, _output);
         if (length == 0)
-            column.Delete(key);
+            _column.Delete(key);
         else
-            column.Put(key, output.AsSpan(0, length));
-        chunk = -1;
+            _column.Put(key, _output.AsSpan(0, length));
+        _chunk = -1;
     }
 
     private void Load(long number)
     {
-        Debug.Assert(chunk < 0, "the previous chunk is written");
-        chunk = number;
-        Array.Clear(lengths);
+        Debug.Assert(_chunk < 0, "the previous chunk is written");
+        _chunk = number;
+        Array.Clear(_lengths);
         Span<byte> key = stackalloc byte[sizeof(long)];
-        BinaryPrimitives.WriteInt64BigEndian(key, chunk);
-        if (!column.TryGet(key, out ReadOnlySpan<byte> bytes))
+        BinaryPrimitives.WriteInt64BigEndian(key, _chunk);
+        if (!_column.TryGet(key, out ReadOnlySpan<byte> bytes))
             return;
 
         for (int window = 0; window < NormChunk.Windows; window++)
         {
             var old = new NormChunk(bytes, window);
-            Span<int> mine = lengths.AsSpan(window << NormChunk.WindowBits, NormChunk.WindowEntries);
+            Span<int> mine = _lengths.AsSpan(window << NormChunk.WindowBits, NormChunk.WindowEntries);
             for (int i = 0; i < old.Count; i++)
                 mine[i] = old[i];
         }

@@ -54,28 +54,28 @@ internal readonly ref struct NumberBlock
     /// <summary>From this many of 64 values whose lower bits matter, all are compared, eight at a time.</summary>
     private const int FromWhereAll = 16;
 
-    private readonly ReadOnlySpan<byte> bytes;
-    private readonly int presentStart;
-    private readonly int lowStart;
+    private readonly ReadOnlySpan<byte> _bytes;
+    private readonly int _presentStart;
+    private readonly int _lowStart;
 
     /// <param name="bytes">The value.</param>
     /// <exception cref="CorruptionException">It is not a block.</exception>
     public NumberBlock(ReadOnlySpan<byte> bytes)
     {
-        this.bytes = bytes;
+        _bytes = bytes;
         if (bytes.Length < HeaderBytes)
             throw Damaged();
         Count = BinaryPrimitives.ReadUInt16LittleEndian(bytes);
         int width = bytes[WidthOffset], groups = Groups;
         HasAll = bytes[AllOffset] != 0;
         Least = BinaryPrimitives.ReadInt64LittleEndian(bytes[LeastOffset..]);
-        presentStart = HeaderBytes + (width == 0 ? 0 : groups << SortChunk.EntryBits);
-        lowStart = presentStart + (HasAll ? 0 : groups * sizeof(ulong));
+        _presentStart = HeaderBytes + (width == 0 ? 0 : groups << SortChunk.EntryBits);
+        _lowStart = _presentStart + (HasAll ? 0 : groups * sizeof(ulong));
         LowBits = Math.Max(0, width - HighBits);
         ulong most = width == 0 ? 0 : ulong.MaxValue >> (64 - width);
         if (width is > 0 and < HighBits or > MaxBits
             || Count is 0 or > Entries
-            || bytes.Length != lowStart + LowBytes(groups, LowBits)
+            || bytes.Length != _lowStart + LowBytes(groups, LowBits)
             || Least is < -SortChunk.MaxPacked or > SortChunk.MaxPacked || Greatest < Least || (ulong)(Greatest - Least) > most)
         {
             throw Damaged();
@@ -95,20 +95,20 @@ internal readonly ref struct NumberBlock
     public long Least { get; }
 
     /// <summary>The greatest value.</summary>
-    public long Greatest => BinaryPrimitives.ReadInt64LittleEndian(bytes[GreatestOffset..]);
+    public long Greatest => BinaryPrimitives.ReadInt64LittleEndian(_bytes[GreatestOffset..]);
 
     /// <summary>Bits of a value that are not stored apart.</summary>
     private int LowBits { get; }
 
     private int Groups => (Count + SortChunk.Entries - 1) >> SortChunk.EntryBits;
 
-    private bool IsConstant => presentStart == HeaderBytes;
+    private bool IsConstant => _presentStart == HeaderBytes;
 
     /// <summary>Bytes of the lower bits.</summary>
     public static int LowBytes(int groups, int bits) => bits == 0 ? 0 : (groups * sizeof(ulong) * bits) + SlackBytes;
 
     /// <summary>Whether a slot has a value.</summary>
-    public bool Has(int slot) => slot < Count && (HasAll || (bytes[presentStart + (slot >> 3)] >> (slot & 7) & 1) != 0);
+    public bool Has(int slot) => slot < Count && (HasAll || (_bytes[_presentStart + (slot >> 3)] >> (slot & 7) & 1) != 0);
 
     /// <summary>The value of a slot, which must have one.</summary>
     public long ValueAt(int slot) => Least + (long)Above(slot);
@@ -135,7 +135,7 @@ internal readonly ref struct NumberBlock
         (ByteRange outer, ByteRange inner) = Highest(from, to);
         ulong mask = (1UL << LowBits) - 1;
         Span<ulong> edges = stackalloc ulong[Chunks];
-        ReadOnlySpan<byte> highest = bytes[HeaderBytes..presentStart];
+        ReadOnlySpan<byte> highest = _bytes[HeaderBytes.._presentStart];
         if (!ByteKernels.Between(highest, outer, inner, words, edges))
             return;
 
@@ -146,7 +146,7 @@ internal readonly ref struct NumberBlock
             words[i] &= ~edges[i] | (LowBits <= PackedKernels.MaxBits && BitOperations.PopCount(edges[i]) >= FromWhereAll
                 ? EdgesOf(
                     highest.Slice(i << SortChunk.EntryBits, SortChunk.Entries),
-                    bytes[(lowStart + (i * sizeof(ulong) * LowBits))..], outer, (uint)(from & mask), (uint)(to & mask))
+                    _bytes[(_lowStart + (i * sizeof(ulong) * LowBits))..], outer, (uint)(from & mask), (uint)(to & mask))
                 : EdgesOf(i, edges[i], from, to - from));
         }
     }
@@ -172,12 +172,12 @@ internal readonly ref struct NumberBlock
 
         (ulong from, ulong to) = Above(low, high);
         (ByteRange outer, ByteRange inner) = Highest(from, to);
-        ReadOnlySpan<byte> highest = bytes[HeaderBytes..presentStart];
+        ReadOnlySpan<byte> highest = _bytes[HeaderBytes.._presentStart];
         int count = entries.Form == WindowSetForm.List
             ? ByteKernels.Count(highest, outer, inner, entries.Offsets, open, out openCount)
             : ByteKernels.Count(highest, outer, inner, entries.Words, open, out openCount);
         foreach (ushort slot in open[..openCount])
-            PrefetchKernels.Prefetch(in bytes[lowStart + (slot * LowBits >> 3)]);
+            PrefetchKernels.Prefetch(in _bytes[_lowStart + (slot * LowBits >> 3)]);
         return count;
     }
 
@@ -255,11 +255,11 @@ internal readonly ref struct NumberBlock
     {
         if (IsConstant)
             return 0;
-        ulong high = bytes[HeaderBytes + slot];
+        ulong high = _bytes[HeaderBytes + slot];
         if (LowBits == 0)
             return high;
         int bit = slot * LowBits;
-        ulong low = BinaryPrimitives.ReadUInt64LittleEndian(bytes[(lowStart + (bit >> 3))..]) >> (bit & 7);
+        ulong low = BinaryPrimitives.ReadUInt64LittleEndian(_bytes[(_lowStart + (bit >> 3))..]) >> (bit & 7);
         return (high << LowBits) | (low & ((1UL << LowBits) - 1));
     }
 
@@ -272,7 +272,7 @@ internal readonly ref struct NumberBlock
             return;
         }
 
-        ReadOnlySpan<byte> present = bytes[presentStart..];
+        ReadOnlySpan<byte> present = _bytes[_presentStart..];
         for (int i = 0; i < words.Length; i++)
             words[i] &= BinaryPrimitives.ReadUInt64LittleEndian(present[(i * sizeof(ulong))..]);
     }

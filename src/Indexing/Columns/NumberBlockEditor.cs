@@ -15,11 +15,11 @@ internal sealed class NumberBlockEditor
 
     private const int FreeSlots = 64;
 
-    private readonly long[] values = new long[NumberBlock.Entries];
-    private readonly ulong[] present = new ulong[NumberBlock.Chunks];
+    private readonly long[] _values = new long[NumberBlock.Entries];
+    private readonly ulong[] _present = new ulong[NumberBlock.Chunks];
 
     /// <summary>Starts without values.</summary>
-    public void Clear() => Array.Clear(present);
+    public void Clear() => Array.Clear(_present);
 
     /// <summary>Starts with the values of a block.</summary>
     public void Load(NumberBlock block)
@@ -29,8 +29,8 @@ internal sealed class NumberBlockEditor
         {
             if (!block.Has(slot))
                 continue;
-            values[slot] = block.ValueAt(slot);
-            present[slot >> 6] |= 1UL << slot;
+            _values[slot] = block.ValueAt(slot);
+            _present[slot >> 6] |= 1UL << slot;
         }
     }
 
@@ -39,34 +39,34 @@ internal sealed class NumberBlockEditor
     {
         if (!NumberKey.TryToLong(numberKey, out long value) || value is < -SortChunk.MaxPacked or > SortChunk.MaxPacked)
             return false;
-        values[slot] = value;
-        present[slot >> 6] |= 1UL << slot;
+        _values[slot] = value;
+        _present[slot >> 6] |= 1UL << slot;
         return true;
     }
 
     /// <summary>Removes the value of a slot.</summary>
-    public void Remove(int slot) => present[slot >> 6] &= ~(1UL << slot);
+    public void Remove(int slot) => _present[slot >> 6] &= ~(1UL << slot);
 
     /// <summary>The value of a slot; false if it has none.</summary>
     public bool TryGet(int slot, out long value)
     {
-        value = values[slot];
-        return (present[slot >> 6] >> slot & 1) != 0;
+        value = _values[slot];
+        return (_present[slot >> 6] >> slot & 1) != 0;
     }
 
     /// <summary>Writes the block; returns its length in bytes, 0 if no slot has a value, -1 if chunks are smaller.</summary>
     public int Encode(Span<byte> output)
     {
         int groups = 0, entries = 0;
-        for (int i = 0; i < present.Length; i++)
+        for (int i = 0; i < _present.Length; i++)
         {
-            entries += BitOperations.PopCount(present[i]);
-            groups = present[i] == 0 ? groups : i + 1;
+            entries += BitOperations.PopCount(_present[i]);
+            groups = _present[i] == 0 ? groups : i + 1;
         }
 
         if (groups == 0)
             return 0;
-        int count = (groups * SortChunk.Entries) - BitOperations.LeadingZeroCount(present[groups - 1]);
+        int count = (groups * SortChunk.Entries) - BitOperations.LeadingZeroCount(_present[groups - 1]);
         if (count > (MaxSlotsOfValue * entries) + FreeSlots)
             return -1;
 
@@ -88,13 +88,13 @@ internal sealed class NumberBlockEditor
         BinaryPrimitives.WriteInt64LittleEndian(output[NumberBlock.LeastOffset..], least);
         BinaryPrimitives.WriteInt64LittleEndian(output[NumberBlock.GreatestOffset..], greatest);
         for (int i = 0; i < groups && !hasAll; i++)
-            BinaryPrimitives.WriteUInt64LittleEndian(output[(presentStart + (i * sizeof(ulong)))..], present[i]);
+            BinaryPrimitives.WriteUInt64LittleEndian(output[(presentStart + (i * sizeof(ulong)))..], _present[i]);
         for (int i = 0; i < groups && width > 0; i++)
         {
-            for (ulong left = present[i]; left != 0; left &= left - 1)
+            for (ulong left = _present[i]; left != 0; left &= left - 1)
             {
                 int slot = (i << SortChunk.EntryBits) + BitOperations.TrailingZeroCount(left), bit = slot * lowBits;
-                ulong above = (ulong)(values[slot] - least);
+                ulong above = (ulong)(_values[slot] - least);
                 output[NumberBlock.HeaderBytes + slot] = (byte)(above >> lowBits);
                 if (lowBits == 0)
                     continue;
@@ -112,9 +112,9 @@ internal sealed class NumberBlockEditor
         long least = long.MaxValue, greatest = long.MinValue;
         for (int i = 0; i < groups; i++)
         {
-            for (ulong left = present[i]; left != 0; left &= left - 1)
+            for (ulong left = _present[i]; left != 0; left &= left - 1)
             {
-                long value = values[(i << SortChunk.EntryBits) + BitOperations.TrailingZeroCount(left)];
+                long value = _values[(i << SortChunk.EntryBits) + BitOperations.TrailingZeroCount(left)];
                 least = Math.Min(least, value);
                 greatest = Math.Max(greatest, value);
             }

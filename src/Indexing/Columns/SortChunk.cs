@@ -65,25 +65,25 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     public const int SlotBytes = 13;
     public const int HeadBytes = 8;
 
-    private readonly ReadOnlySpan<byte> bytes = bytes;
-    private readonly int part = part;
-    private readonly NumberBlock numbers;
+    private readonly ReadOnlySpan<byte> _bytes = bytes;
+    private readonly int _part = part;
+    private readonly NumberBlock _numbers;
 
     private SortChunk(NumberBlock numbers, int part)
-        : this(default(ReadOnlySpan<byte>), ~part) => this.numbers = numbers;
+        : this(default(ReadOnlySpan<byte>), ~part) => _numbers = numbers;
 
-    public int Count => IsOfBlock || IsOfNumbers ? Entries : bytes.IsEmpty ? 0 : bytes[0] & ~PackedFlag;
+    public int Count => IsOfBlock || IsOfNumbers ? Entries : _bytes.IsEmpty ? 0 : _bytes[0] & ~PackedFlag;
 
     /// <summary>Whether all values are whole numbers close to each other, in a chunk of their own.</summary>
-    public bool IsPacked => part == 0 && !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] != TextMark;
+    public bool IsPacked => _part == 0 && !_bytes.IsEmpty && _bytes[0] >= PackedFlag && _bytes[1] != TextMark;
 
-    private bool IsOfBlock => part > 0;
+    private bool IsOfBlock => _part > 0;
 
-    private bool IsOfNumbers => part < 0;
+    private bool IsOfNumbers => _part < 0;
 
-    private bool IsTexts => part == 0 && !bytes.IsEmpty && bytes[0] >= PackedFlag && bytes[1] == TextMark;
+    private bool IsTexts => _part == 0 && !_bytes.IsEmpty && _bytes[0] >= PackedFlag && _bytes[1] == TextMark;
 
-    private TextBlock Block => new(bytes);
+    private TextBlock Block => new(_bytes);
 
     /// <summary>64 of the entries of a block of numbers.</summary>
     public static SortChunk Of(NumberBlock numbers, int part) => new(numbers, part);
@@ -97,7 +97,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         if (IsOfBlock)
             return PlaceInBlock(slot) > 0 ? SortTag.Text : SortTag.None;
         if (IsTexts)
-            return PlaceAt(slot) < bytes[2] ? SortTag.Text : SortTag.None;
+            return PlaceAt(slot) < _bytes[2] ? SortTag.Text : SortTag.None;
         return !IsPacked ? (SortTag)Slot(slot)[0] : HasPacked(slot) ? SortTag.Number : SortTag.None;
     }
 
@@ -167,12 +167,12 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         }
 
         int place = PlaceAt(slot);
-        if (place >= bytes[2])
+        if (place >= _bytes[2])
             return false;
 
         int start = place == 0 ? 0 : End(place - 1);
         length = End(place) - start;
-        head = BinaryPrimitives.ReadUInt64BigEndian(bytes[(TextsStart + start)..]);
+        head = BinaryPrimitives.ReadUInt64BigEndian(_bytes[(TextsStart + start)..]);
         if (length < HeadBytes)
             head &= ~(ulong.MaxValue >> (8 * length));
         return true;
@@ -190,7 +190,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
         int length = TextLengthAt(slot) - HeadBytes;
         return length <= 0
             ? default
-            : bytes.Slice(1 + (Count * SlotBytes) + BinaryPrimitives.ReadUInt16LittleEndian(Slot(slot)[11..]), length);
+            : _bytes.Slice(1 + (Count * SlotBytes) + BinaryPrimitives.ReadUInt16LittleEndian(Slot(slot)[11..]), length);
     }
 
     /// <summary>Bits that encode one of <paramref name="texts"/> texts, or none.</summary>
@@ -202,24 +202,24 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     /// <summary>The place of a slot's text among the distinct texts; their number if it has none.</summary>
     private int PlaceAt(int slot)
     {
-        int width = bytes[3] & ~WideFlag;
+        int width = _bytes[3] & ~WideFlag;
         int bit = slot * width;
-        return BinaryPrimitives.ReadUInt16LittleEndian(bytes[(EndsEnd + (bit >> 3))..]) >> (bit & 7) & ((1 << width) - 1);
+        return BinaryPrimitives.ReadUInt16LittleEndian(_bytes[(EndsEnd + (bit >> 3))..]) >> (bit & 7) & ((1 << width) - 1);
     }
 
-    private int EndBytes => bytes[3] >= WideFlag ? sizeof(ushort) : 1;
+    private int EndBytes => _bytes[3] >= WideFlag ? sizeof(ushort) : 1;
 
-    private int EndsEnd => TextsHeaderBytes + (bytes[2] * EndBytes);
+    private int EndsEnd => TextsHeaderBytes + (_bytes[2] * EndBytes);
 
     /// <summary>Where the texts begin.</summary>
-    private int TextsStart => EndsEnd + PlaceBytes(Count, bytes[3] & ~WideFlag);
+    private int TextsStart => EndsEnd + PlaceBytes(Count, _bytes[3] & ~WideFlag);
 
     private int End(int place) =>
         EndBytes == 1
-            ? bytes[TextsHeaderBytes + place]
-            : BinaryPrimitives.ReadUInt16LittleEndian(bytes[(TextsHeaderBytes + (2 * place))..]);
+            ? _bytes[TextsHeaderBytes + place]
+            : BinaryPrimitives.ReadUInt16LittleEndian(_bytes[(TextsHeaderBytes + (2 * place))..]);
 
-    private int PlaceInBlock(int slot) => Block.PlaceOf(((part - 1) << EntryBits) + slot);
+    private int PlaceInBlock(int slot) => Block.PlaceOf(((_part - 1) << EntryBits) + slot);
 
     private ReadOnlySpan<byte> Text(int slot)
     {
@@ -228,7 +228,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
 
         int place = PlaceAt(slot);
         int start = place == 0 ? 0 : End(place - 1);
-        return bytes.Slice(TextsStart + start, End(place) - start);
+        return _bytes.Slice(TextsStart + start, End(place) - start);
     }
 
     /// <summary>Like <see cref="HeadAt"/>; eight readable bytes follow the last text.</summary>
@@ -238,12 +238,12 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
             return PlaceInBlock(slot) is > 0 and var text ? Block.HeadAt(text) : 0;
 
         int place = PlaceAt(slot);
-        if (place >= bytes[2])
+        if (place >= _bytes[2])
             return 0;
 
         int start = place == 0 ? 0 : End(place - 1);
         int length = End(place) - start;
-        ulong head = BinaryPrimitives.ReadUInt64BigEndian(bytes[(TextsStart + start)..]);
+        ulong head = BinaryPrimitives.ReadUInt64BigEndian(_bytes[(TextsStart + start)..]);
         return length >= HeadBytes ? head : head & ~(ulong.MaxValue >> (8 * length));
     }
 
@@ -253,10 +253,10 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     public ulong PackedBetween(long low, long high, ulong wanted)
     {
         Debug.Assert(IsPacked, "only a packed chunk has packed values");
-        wanted &= BinaryPrimitives.ReadUInt64LittleEndian(bytes[10..]);
-        int width = bytes[1];
+        wanted &= BinaryPrimitives.ReadUInt64LittleEndian(_bytes[10..]);
+        int width = _bytes[1];
         ulong mask = (1UL << width) - 1;
-        long least = BinaryPrimitives.ReadInt64LittleEndian(bytes[2..]);
+        long least = BinaryPrimitives.ReadInt64LittleEndian(_bytes[2..]);
         long greatest = least + (long)mask; // at the most
         if (low > high || low > greatest || high < least)
             return 0;
@@ -264,7 +264,7 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
             return wanted;
 
         ulong from = low <= least ? 0 : (ulong)(low - least), span = (ulong)(high - least) - from, found = 0;
-        ReadOnlySpan<byte> values = bytes[PackedHeaderBytes..];
+        ReadOnlySpan<byte> values = _bytes[PackedHeaderBytes..];
         if (width <= PackedKernels.MaxBits && Count == Entries && BitOperations.PopCount(wanted) >= FromWhereAll)
             // The span is limited to the width: values below the range would wrap around.
             return wanted & PackedKernels.Between(values, width, (uint)from, (uint)Math.Min(span, mask - from));
@@ -282,20 +282,22 @@ internal readonly ref struct SortChunk(ReadOnlySpan<byte> bytes, int part = 0)
     private bool IsWhole => IsOfNumbers || IsPacked;
 
     private bool HasPacked(int slot) =>
-        IsOfNumbers ? numbers.Has(PlaceInNumbers(slot)) : (BinaryPrimitives.ReadUInt64LittleEndian(bytes[10..]) >> slot & 1) != 0;
+        IsOfNumbers
+            ? _numbers.Has(PlaceInNumbers(slot))
+            : (BinaryPrimitives.ReadUInt64LittleEndian(_bytes[10..]) >> slot & 1) != 0;
 
-    private int PlaceInNumbers(int slot) => (~part << EntryBits) + slot;
+    private int PlaceInNumbers(int slot) => (~_part << EntryBits) + slot;
 
     private long PackedAt(int slot)
     {
         if (IsOfNumbers)
-            return numbers.ValueAt(PlaceInNumbers(slot));
+            return _numbers.ValueAt(PlaceInNumbers(slot));
 
-        int width = bytes[1];
+        int width = _bytes[1];
         int bit = slot * width;
-        ulong value = BinaryPrimitives.ReadUInt64LittleEndian(bytes[(PackedHeaderBytes + (bit >> 3))..]) >> (bit & 7);
-        return BinaryPrimitives.ReadInt64LittleEndian(bytes[2..]) + (long)(value & ((1UL << width) - 1));
+        ulong value = BinaryPrimitives.ReadUInt64LittleEndian(_bytes[(PackedHeaderBytes + (bit >> 3))..]) >> (bit & 7);
+        return BinaryPrimitives.ReadInt64LittleEndian(_bytes[2..]) + (long)(value & ((1UL << width) - 1));
     }
 
-    private ReadOnlySpan<byte> Slot(int slot) => bytes.Slice(1 + (slot * SlotBytes), SlotBytes);
+    private ReadOnlySpan<byte> Slot(int slot) => _bytes.Slice(1 + (slot * SlotBytes), SlotBytes);
 }

@@ -20,28 +20,28 @@ internal sealed class SortColumnWriter
 {
     private const int MaxTextBytes = 1024;
 
-    private readonly SortTag[] tags = new SortTag[SortChunk.Entries];
-    private readonly byte[] values = new byte[SortChunk.Entries * MaxTextBytes];
-    private readonly int[] lengths = new int[SortChunk.Entries];
-    private readonly byte[] places = new byte[SortChunk.Entries];
-    private readonly int[] firsts = new int[SortChunk.Entries];
-    private readonly byte[] output = new byte[1 + (SortChunk.Entries * (SortChunk.SlotBytes + MaxTextBytes))];
-    private readonly TextBlockEditor texts = new();
-    private readonly NumberBlockEditor numbers = new();
-    private WriteTransaction transaction = null!; // Begin sets these before any change
-    private string blocksName = "";
-    private string numbersName = "";
-    private Tree column = null!; // Begin sets it before any change
-    private Tree? blocks;
-    private Tree? windows;
-    private Cursor? cursor;
-    private long chunk = -1;
-    private long block = -1;
-    private long window = -1;
-    private bool isBlock;
-    private bool wasBlock;
-    private bool isNumbers;
-    private bool wasNumbers;
+    private readonly SortTag[] _tags = new SortTag[SortChunk.Entries];
+    private readonly byte[] _values = new byte[SortChunk.Entries * MaxTextBytes];
+    private readonly int[] _lengths = new int[SortChunk.Entries];
+    private readonly byte[] _places = new byte[SortChunk.Entries];
+    private readonly int[] _firsts = new int[SortChunk.Entries];
+    private readonly byte[] _output = new byte[1 + (SortChunk.Entries * (SortChunk.SlotBytes + MaxTextBytes))];
+    private readonly TextBlockEditor _texts = new();
+    private readonly NumberBlockEditor _numbers = new();
+    private WriteTransaction _transaction = null!; // Begin sets these before any change
+    private string _blocksName = "";
+    private string _numbersName = "";
+    private Tree _column = null!; // Begin sets it before any change
+    private Tree? _blocks;
+    private Tree? _windows;
+    private Cursor? _cursor;
+    private long _chunk = -1;
+    private long _block = -1;
+    private long _window = -1;
+    private bool _isBlock;
+    private bool _wasBlock;
+    private bool _isNumbers;
+    private bool _wasNumbers;
 
     /// <summary>Switches to another field; discards changes that were not flushed.</summary>
     /// <param name="writing">The transaction.</param>
@@ -50,14 +50,14 @@ internal sealed class SortColumnWriter
     /// <param name="wholeName">The tree of its blocks of numbers, which exists once there was one.</param>
     public void Begin(WriteTransaction writing, string chunksName, string textsName, string wholeName)
     {
-        transaction = writing;
-        column = writing.GetOrCreateTree(chunksName);
-        blocksName = textsName;
-        blocks = writing.FindTree(textsName);
-        numbersName = wholeName;
-        windows = writing.FindTree(wholeName);
-        cursor = null;
-        chunk = block = window = -1;
+        _transaction = writing;
+        _column = writing.GetOrCreateTree(chunksName);
+        _blocksName = textsName;
+        _blocks = writing.FindTree(textsName);
+        _numbersName = wholeName;
+        _windows = writing.FindTree(wholeName);
+        _cursor = null;
+        _chunk = _block = _window = -1;
     }
 
     public void SetNumber(long id, ReadOnlySpan<byte> numberKey) => Set(id, SortTag.Number, numberKey);
@@ -69,23 +69,23 @@ internal sealed class SortColumnWriter
     /// <summary>Writes all remaining changes.</summary>
     public void Flush()
     {
-        if (window >= 0 && isNumbers)
+        if (_window >= 0 && _isNumbers)
             FlushNumbers();
-        window = -1;
+        _window = -1;
         LeaveBlock();
     }
 
     private void LeaveBlock()
     {
-        if (block >= 0 && isBlock)
+        if (_block >= 0 && _isBlock)
             FlushBlock();
         FlushChunk();
-        block = -1;
+        _block = -1;
     }
 
     private void FlushNumbers()
     {
-        int length = numbers.Encode(output);
+        int length = _numbers.Encode(_output);
         if (length < 0)
         {
             TakeNumbersApart();
@@ -93,16 +93,16 @@ internal sealed class SortColumnWriter
         }
 
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
-        EntryKey.Write(key, window);
+        EntryKey.Write(key, _window);
         if (length > 0)
-            (windows ??= transaction.GetOrCreateTree(numbersName)).Put(key, output.AsSpan(0, length));
-        else if (wasNumbers)
-            windows!.Delete(key); // the block was read from this tree
+            (_windows ??= _transaction.GetOrCreateTree(_numbersName)).Put(key, _output.AsSpan(0, length));
+        else if (_wasNumbers)
+            _windows!.Delete(key); // the block was read from this tree
     }
 
     private void FlushBlock()
     {
-        int length = texts.Encode(output);
+        int length = _texts.Encode(_output);
         if (length < 0)
         {
             TakeApart();
@@ -110,82 +110,82 @@ internal sealed class SortColumnWriter
         }
 
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
-        EntryKey.Write(key, block);
+        EntryKey.Write(key, _block);
         if (length > 0)
-            (blocks ??= transaction.GetOrCreateTree(blocksName)).Put(key, output.AsSpan(0, length));
-        else if (wasBlock)
-            blocks!.Delete(key); // it was there
+            (_blocks ??= _transaction.GetOrCreateTree(_blocksName)).Put(key, _output.AsSpan(0, length));
+        else if (_wasBlock)
+            _blocks!.Delete(key); // it was there
     }
 
     private void FlushChunk()
     {
-        if (chunk < 0)
+        if (_chunk < 0)
             return;
 
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
-        EntryKey.Write(key, chunk);
+        EntryKey.Write(key, _chunk);
         int length = Encode();
         if (length == 0)
-            column.Delete(key);
+            _column.Delete(key);
         else
-            column.Put(key, output.AsSpan(0, length));
-        chunk = -1;
+            _column.Put(key, _output.AsSpan(0, length));
+        _chunk = -1;
     }
 
     /// <summary>Loads the numbers of a window, which may be none yet, unless it has other values.</summary>
     private void EnterWindow(long number)
     {
         Flush();
-        window = number;
+        _window = number;
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
         EntryKey.Write(key, number);
         ReadOnlySpan<byte> bytes = default;
-        wasNumbers = windows is not null && windows.TryGet(key, out bytes);
-        if (wasNumbers)
+        _wasNumbers = _windows is not null && _windows.TryGet(key, out bytes);
+        if (_wasNumbers)
         {
-            numbers.Load(new NumberBlock(bytes));
-            isNumbers = true;
+            _numbers.Load(new NumberBlock(bytes));
+            _isNumbers = true;
             return;
         }
 
-        isNumbers = !HasChunks(number * NumberBlock.Chunks, NumberBlock.Chunks);
-        for (int i = 0; i < TextBlock.OfWindow && isNumbers && blocks is not null; i++)
+        _isNumbers = !HasChunks(number * NumberBlock.Chunks, NumberBlock.Chunks);
+        for (int i = 0; i < TextBlock.OfWindow && _isNumbers && _blocks is not null; i++)
         {
             EntryKey.Write(key, (number * TextBlock.OfWindow) + i);
-            isNumbers = !blocks.Contains(key);
+            _isNumbers = !_blocks.Contains(key);
         }
 
-        if (isNumbers)
-            numbers.Clear();
+        if (_isNumbers)
+            _numbers.Clear();
     }
 
     private bool HasChunks(long first, int count)
     {
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
         EntryKey.Write(key, first);
-        cursor ??= column.OpenCursor();
-        return cursor.Seek(key) && EntryKey.Read(cursor.Key) < first + count;
+        _cursor ??= _column.OpenCursor();
+        return _cursor.Seek(key) && EntryKey.Read(_cursor.Key) < first + count;
     }
 
     /// <summary>Moves the numbers of the window to chunks.</summary>
     private void TakeNumbersApart()
     {
-        Debug.Assert(isNumbers && block < 0 && chunk < 0, "1: a window of numbers has no blocks and chunks");
-        isNumbers = false;
-        if (wasNumbers)
+        Debug.Assert(_isNumbers && _block < 0 && _chunk < 0, "1: a window of numbers has no blocks and chunks");
+        _isNumbers = false;
+        if (_wasNumbers)
         {
             Span<byte> key = stackalloc byte[EntryKey.Bytes];
-            EntryKey.Write(key, window);
-            windows!.Delete(key); // it was there
+            EntryKey.Write(key, _window);
+            _windows!.Delete(key); // it was there
         }
 
         Span<byte> number = stackalloc byte[NumberKey.Bytes];
         for (int slot = 0; slot < NumberBlock.Entries; slot++)
         {
-            if (!numbers.TryGet(slot, out long value))
+            if (!_numbers.TryGet(slot, out long value))
                 continue;
             NumberKey.Write(number, value);
-            SetInBlock((window << NumberBlock.EntryBits) + slot, SortTag.Number, number);
+            SetInBlock((_window << NumberBlock.EntryBits) + slot, SortTag.Number, number);
         }
     }
 
@@ -193,47 +193,47 @@ internal sealed class SortColumnWriter
     {
         int slot = (int)(id & (NumberBlock.Entries - 1));
         if (tag == SortTag.None)
-            numbers.Remove(slot);
-        return tag == SortTag.None || (tag == SortTag.Number && numbers.TrySet(slot, value));
+            _numbers.Remove(slot);
+        return tag == SortTag.None || (tag == SortTag.Number && _numbers.TrySet(slot, value));
     }
 
     /// <summary>Loads a block, or starts a new one if its entries have no chunks either.</summary>
     private void Enter(long number)
     {
         LeaveBlock();
-        block = number;
+        _block = number;
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
         EntryKey.Write(key, number);
         ReadOnlySpan<byte> bytes = default;
-        wasBlock = blocks is not null && blocks.TryGet(key, out bytes);
-        if (wasBlock)
+        _wasBlock = _blocks is not null && _blocks.TryGet(key, out bytes);
+        if (_wasBlock)
         {
-            texts.Load(new TextBlock(bytes));
-            isBlock = true;
+            _texts.Load(new TextBlock(bytes));
+            _isBlock = true;
             return;
         }
 
-        isBlock = !HasChunks(number * TextBlock.Chunks, TextBlock.Chunks);
-        if (isBlock)
-            texts.Clear();
+        _isBlock = !HasChunks(number * TextBlock.Chunks, TextBlock.Chunks);
+        if (_isBlock)
+            _texts.Clear();
     }
 
     /// <summary>Moves the texts of the block to chunks.</summary>
     private void TakeApart()
     {
-        Debug.Assert(isBlock && chunk < 0, "1: a block of texts has no chunks");
-        isBlock = false;
-        if (wasBlock)
+        Debug.Assert(_isBlock && _chunk < 0, "1: a block of texts has no chunks");
+        _isBlock = false;
+        if (_wasBlock)
         {
             Span<byte> key = stackalloc byte[EntryKey.Bytes];
-            EntryKey.Write(key, block);
-            blocks!.Delete(key); // it was there
+            EntryKey.Write(key, _block);
+            _blocks!.Delete(key); // it was there
         }
 
-        for (int entry = 0; entry < TextBlock.Entries && texts.Count > 0; entry++)
+        for (int entry = 0; entry < TextBlock.Entries && _texts.Count > 0; entry++)
         {
-            if (texts.TryGet(entry, out ReadOnlySpan<byte> text))
-                SetInChunk((block << TextBlock.EntryBits) + entry, SortTag.Text, text);
+            if (_texts.TryGet(entry, out ReadOnlySpan<byte> text))
+                SetInChunk((_block << TextBlock.EntryBits) + entry, SortTag.Text, text);
         }
     }
 
@@ -241,73 +241,73 @@ internal sealed class SortColumnWriter
     {
         int entry = (int)(id & (TextBlock.Entries - 1));
         if (tag == SortTag.None)
-            texts.Remove(entry);
-        return tag == SortTag.None || (tag == SortTag.Text && texts.TrySet(entry, value));
+            _texts.Remove(entry);
+        return tag == SortTag.None || (tag == SortTag.Text && _texts.TrySet(entry, value));
     }
 
     private void Set(long id, SortTag tag, ReadOnlySpan<byte> value)
     {
-        if (id >> NumberBlock.EntryBits != window)
+        if (id >> NumberBlock.EntryBits != _window)
             EnterWindow(id >> NumberBlock.EntryBits);
-        if (isNumbers && TrySetInNumbers(id, tag, value))
+        if (_isNumbers && TrySetInNumbers(id, tag, value))
             return;
-        if (isNumbers)
+        if (_isNumbers)
             TakeNumbersApart();
         SetInBlock(id, tag, value);
     }
 
     private void SetInBlock(long id, SortTag tag, ReadOnlySpan<byte> value)
     {
-        if (id >> TextBlock.EntryBits != block)
+        if (id >> TextBlock.EntryBits != _block)
             Enter(id >> TextBlock.EntryBits);
-        if (isBlock && TrySetInBlock(id, tag, value))
+        if (_isBlock && TrySetInBlock(id, tag, value))
             return;
-        if (isBlock)
+        if (_isBlock)
             TakeApart();
         SetInChunk(id, tag, value);
     }
 
     private void SetInChunk(long id, SortTag tag, ReadOnlySpan<byte> value)
     {
-        if (id >> SortChunk.EntryBits != chunk)
+        if (id >> SortChunk.EntryBits != _chunk)
         {
             FlushChunk();
             Load(id >> SortChunk.EntryBits);
         }
 
-        Debug.Assert(!isBlock && id >> TextBlock.EntryBits == block, "2: the chunk lies in the block");
+        Debug.Assert(!_isBlock && id >> TextBlock.EntryBits == _block, "2: the chunk lies in the block");
         Debug.Assert(value.Length <= MaxTextBytes, "a sort value is bounded");
         int slot = (int)(id & (SortChunk.Entries - 1));
-        tags[slot] = tag;
-        lengths[slot] = value.Length;
-        value.CopyTo(values.AsSpan(slot * MaxTextBytes, MaxTextBytes));
+        _tags[slot] = tag;
+        _lengths[slot] = value.Length;
+        value.CopyTo(_values.AsSpan(slot * MaxTextBytes, MaxTextBytes));
     }
 
     private void Load(long number)
     {
-        chunk = number;
-        Array.Clear(tags);
+        _chunk = number;
+        Array.Clear(_tags);
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
-        EntryKey.Write(key, chunk);
-        if (!column.TryGet(key, out ReadOnlySpan<byte> bytes))
+        EntryKey.Write(key, _chunk);
+        if (!_column.TryGet(key, out ReadOnlySpan<byte> bytes))
             return;
 
         var old = new SortChunk(bytes);
         Span<byte> room = stackalloc byte[NumberKey.Bytes];
         for (int slot = 0; slot < old.Count; slot++)
         {
-            tags[slot] = old.TagAt(slot);
-            Span<byte> value = values.AsSpan(slot * MaxTextBytes, MaxTextBytes);
-            switch (tags[slot])
+            _tags[slot] = old.TagAt(slot);
+            Span<byte> value = _values.AsSpan(slot * MaxTextBytes, MaxTextBytes);
+            switch (_tags[slot])
             {
                 case SortTag.Number:
                     old.NumberAt(slot, room).CopyTo(value);
-                    lengths[slot] = NumberKey.Bytes;
+                    _lengths[slot] = NumberKey.Bytes;
                     break;
                 case SortTag.Text:
                     old.TextHeadAt(slot).CopyTo(value);
                     old.TextRestAt(slot).CopyTo(value[SortChunk.HeadBytes..]);
-                    lengths[slot] = old.TextLengthAt(slot);
+                    _lengths[slot] = old.TextLengthAt(slot);
                     break;
             }
         }
@@ -315,32 +315,32 @@ internal sealed class SortColumnWriter
 
     private int Encode()
     {
-        int count = Array.FindLastIndex(tags, tag => tag != SortTag.None) + 1;
+        int count = Array.FindLastIndex(_tags, tag => tag != SortTag.None) + 1;
         if (count == 0)
             return 0;
 
         if (TryPack(count, out int packed) || TryPackTexts(count, out packed))
             return packed;
-        output[0] = (byte)count;
+        _output[0] = (byte)count;
         int textStart = 1 + (count * SortChunk.SlotBytes);
         int texts = 0;
         for (int i = 0; i < count; i++)
         {
-            Span<byte> slot = output.AsSpan(1 + (i * SortChunk.SlotBytes), SortChunk.SlotBytes);
-            ReadOnlySpan<byte> value = values.AsSpan(i * MaxTextBytes, lengths[i]);
+            Span<byte> slot = _output.AsSpan(1 + (i * SortChunk.SlotBytes), SortChunk.SlotBytes);
+            ReadOnlySpan<byte> value = _values.AsSpan(i * MaxTextBytes, _lengths[i]);
             slot.Clear();
-            slot[0] = (byte)tags[i];
-            if (tags[i] == SortTag.Number)
+            slot[0] = (byte)_tags[i];
+            if (_tags[i] == SortTag.Number)
             {
                 value.CopyTo(slot[1..]);
             }
-            else if (tags[i] == SortTag.Text)
+            else if (_tags[i] == SortTag.Text)
             {
                 int head = Math.Min(SortChunk.HeadBytes, value.Length);
                 value[..head].CopyTo(slot[1..]);
                 BinaryPrimitives.WriteUInt16LittleEndian(slot[9..], (ushort)value.Length);
                 BinaryPrimitives.WriteUInt16LittleEndian(slot[11..], (ushort)texts);
-                value[head..].CopyTo(output.AsSpan(textStart + texts));
+                value[head..].CopyTo(_output.AsSpan(textStart + texts));
                 texts += value.Length - head;
             }
         }
@@ -356,9 +356,9 @@ internal sealed class SortColumnWriter
         length = 0;
         for (int i = 0; i < count; i++)
         {
-            if (tags[i] == SortTag.None)
+            if (_tags[i] == SortTag.None)
                 continue;
-            if (tags[i] != SortTag.Number
+            if (_tags[i] != SortTag.Number
                 || !NumberKey.TryToLong(NumberOf(i), out long value)
                 || value is < -SortChunk.MaxPacked or > SortChunk.MaxPacked)
                 return false;
@@ -372,17 +372,17 @@ internal sealed class SortColumnWriter
         if (width > SortChunk.MaxPackedBits || length >= 1 + (count * SortChunk.SlotBytes))
             return false;
 
-        output.AsSpan(0, length).Clear();
-        output[0] = (byte)(count | SortChunk.PackedFlag);
-        output[1] = (byte)width;
-        BinaryPrimitives.WriteInt64LittleEndian(output.AsSpan(2), least);
-        BinaryPrimitives.WriteUInt64LittleEndian(output.AsSpan(10), present);
+        _output.AsSpan(0, length).Clear();
+        _output[0] = (byte)(count | SortChunk.PackedFlag);
+        _output[1] = (byte)width;
+        BinaryPrimitives.WriteInt64LittleEndian(_output.AsSpan(2), least);
+        BinaryPrimitives.WriteUInt64LittleEndian(_output.AsSpan(10), present);
         for (int i = 0; i < count; i++)
         {
-            if (tags[i] == SortTag.None || !NumberKey.TryToLong(NumberOf(i), out long value))
+            if (_tags[i] == SortTag.None || !NumberKey.TryToLong(NumberOf(i), out long value))
                 continue;
             int bit = i * width;
-            Span<byte> place = output.AsSpan(SortChunk.PackedHeaderBytes + (bit >> 3));
+            Span<byte> place = _output.AsSpan(SortChunk.PackedHeaderBytes + (bit >> 3));
             BinaryPrimitives.WriteUInt64LittleEndian(
                 place, BinaryPrimitives.ReadUInt64LittleEndian(place) | ((ulong)(value - least) << (bit & 7)));
         }
@@ -399,19 +399,19 @@ internal sealed class SortColumnWriter
         int texts = 0;
         for (int i = 0; i < count; i++)
         {
-            if (tags[i] == SortTag.Number)
+            if (_tags[i] == SortTag.Number)
                 return false;
-            if (tags[i] == SortTag.None)
+            if (_tags[i] == SortTag.None)
                 continue;
             ReadOnlySpan<byte> value = TextOf(i);
             int place = 0;
-            while (place < different && !TextOf(firsts[place]).SequenceEqual(value))
+            while (place < different && !TextOf(_firsts[place]).SequenceEqual(value))
                 place++;
-            places[i] = (byte)place;
+            _places[i] = (byte)place;
             plain += Math.Max(0, value.Length - SortChunk.HeadBytes);
             if (place < different)
                 continue;
-            firsts[different++] = i;
+            _firsts[different++] = i;
             texts += value.Length;
         }
 
@@ -423,36 +423,36 @@ internal sealed class SortColumnWriter
         if (texts > ushort.MaxValue || length >= plain)
             return false;
 
-        output.AsSpan(0, length).Clear();
-        output[0] = (byte)(count | SortChunk.PackedFlag);
-        output[1] = SortChunk.TextMark;
-        output[2] = (byte)different;
-        output[3] = (byte)(bits | (endBytes > 1 ? SortChunk.WideFlag : 0));
+        _output.AsSpan(0, length).Clear();
+        _output[0] = (byte)(count | SortChunk.PackedFlag);
+        _output[1] = SortChunk.TextMark;
+        _output[2] = (byte)different;
+        _output[3] = (byte)(bits | (endBytes > 1 ? SortChunk.WideFlag : 0));
         int end = 0;
         for (int place = 0; place < different; place++)
         {
-            ReadOnlySpan<byte> value = TextOf(firsts[place]);
-            value.CopyTo(output.AsSpan(start + end));
+            ReadOnlySpan<byte> value = TextOf(_firsts[place]);
+            value.CopyTo(_output.AsSpan(start + end));
             end += value.Length;
             if (endBytes == 1)
-                output[SortChunk.TextsHeaderBytes + place] = (byte)end;
+                _output[SortChunk.TextsHeaderBytes + place] = (byte)end;
             else
-                BinaryPrimitives.WriteUInt16LittleEndian(output.AsSpan(SortChunk.TextsHeaderBytes + (2 * place)), (ushort)end);
+                BinaryPrimitives.WriteUInt16LittleEndian(_output.AsSpan(SortChunk.TextsHeaderBytes + (2 * place)), (ushort)end);
         }
 
         for (int i = 0; i < count; i++)
         {
             int bit = i * bits;
-            int place = tags[i] == SortTag.None ? different : places[i];
-            output[placesStart + (bit >> 3)] |= (byte)(place << (bit & 7));
+            int place = _tags[i] == SortTag.None ? different : _places[i];
+            _output[placesStart + (bit >> 3)] |= (byte)(place << (bit & 7));
             if ((bit & 7) + bits > 8)
-                output[placesStart + (bit >> 3) + 1] |= (byte)(place >> (8 - (bit & 7)));
+                _output[placesStart + (bit >> 3) + 1] |= (byte)(place >> (8 - (bit & 7)));
         }
 
         return true;
     }
 
-    private ReadOnlySpan<byte> TextOf(int slot) => values.AsSpan(slot * MaxTextBytes, lengths[slot]);
+    private ReadOnlySpan<byte> TextOf(int slot) => _values.AsSpan(slot * MaxTextBytes, _lengths[slot]);
 
-    private ReadOnlySpan<byte> NumberOf(int slot) => values.AsSpan(slot * MaxTextBytes, NumberKey.Bytes);
+    private ReadOnlySpan<byte> NumberOf(int slot) => _values.AsSpan(slot * MaxTextBytes, NumberKey.Bytes);
 }

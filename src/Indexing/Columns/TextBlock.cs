@@ -39,22 +39,22 @@ internal readonly ref struct TextBlock(ReadOnlySpan<byte> bytes)
 
     public const int HeaderBytes = 2;
 
-    private readonly ReadOnlySpan<byte> bytes = bytes;
+    private readonly ReadOnlySpan<byte> _bytes = bytes;
 
     /// <summary>Number of distinct texts.</summary>
-    public int Count => bytes[0];
+    public int Count => _bytes[0];
 
     /// <summary>Words per bitmap.</summary>
-    public int Words => bytes[1];
+    public int Words => _bytes[1];
 
     /// <summary>Number of bitmaps.</summary>
     public int Bits => BitsOf(Count);
 
     /// <summary>Its encoded texts, which are equal for blocks with the same texts.</summary>
-    public ReadOnlySpan<byte> Texts => bytes[HeaderBytes..PlanesStart];
+    public ReadOnlySpan<byte> Texts => _bytes[HeaderBytes..PlanesStart];
 
     /// <summary>The bitmaps, one after another.</summary>
-    public ReadOnlySpan<byte> Planes => bytes.Slice(PlanesStart, sizeof(ulong) * Words * Bits);
+    public ReadOnlySpan<byte> Planes => _bytes.Slice(PlanesStart, sizeof(ulong) * Words * Bits);
 
     private int TextsStart => HeaderBytes + (sizeof(ushort) * Count);
 
@@ -74,11 +74,11 @@ internal readonly ref struct TextBlock(ReadOnlySpan<byte> bytes)
         ulong place = 0;
         for (int plane = 0, at = word; at < planes.Length; plane++, at += words)
             place |= (planes[at] >> entry & 1) << plane;
-        return (int)Math.Min(place, bytes[0]);
+        return (int)Math.Min(place, _bytes[0]);
     }
 
     /// <summary>A text by its place, from 1 on.</summary>
-    public ReadOnlySpan<byte> TextAt(int place) => TextIn(bytes[HeaderBytes..], Count, place);
+    public ReadOnlySpan<byte> TextAt(int place) => TextIn(_bytes[HeaderBytes..], Count, place);
 
     /// <summary>A text of <see cref="Texts"/> by its place.</summary>
     public static ReadOnlySpan<byte> TextIn(ReadOnlySpan<byte> texts, int count, int place)
@@ -94,11 +94,11 @@ internal readonly ref struct TextBlock(ReadOnlySpan<byte> bytes)
     public ulong HeadAt(int place)
     {
         int start = EndOf(place - 1), length = EndOf(place) - start;
-        ulong head = BinaryPrimitives.ReadUInt64BigEndian(bytes[(TextsStart + start)..]);
+        ulong head = BinaryPrimitives.ReadUInt64BigEndian(_bytes[(TextsStart + start)..]);
         return length >= sizeof(ulong) ? head : head & ~(ulong.MaxValue >> (8 * length));
     }
 
-    private int EndOf(int place) => EndIn(bytes[HeaderBytes..], place);
+    private int EndOf(int place) => EndIn(_bytes[HeaderBytes..], place);
 
     /// <summary>The end of a text among the texts.</summary>
     private static int EndIn(ReadOnlySpan<byte> texts, int place) =>

@@ -21,16 +21,16 @@ internal sealed class TextBlockEditor
 
     private const int FreeBytes = 64;
 
-    private readonly byte[] texts = new byte[TextBlock.MaxBytes];
-    private readonly int[] ends = new int[TextBlock.MaxTexts + 1];
-    private readonly ulong[] planes = new ulong[TextBlock.MaxBits * Words];
-    private readonly ulong[] sorted = new ulong[TextBlock.MaxBits * Words];
-    private readonly ulong[] members = new ulong[(TextBlock.MaxTexts + 1) * Words];
-    private readonly int[] order = new int[TextBlock.MaxTexts];
-    private readonly Comparison<int> byText;
-    private int last;
+    private readonly byte[] _texts = new byte[TextBlock.MaxBytes];
+    private readonly int[] _ends = new int[TextBlock.MaxTexts + 1];
+    private readonly ulong[] _planes = new ulong[TextBlock.MaxBits * Words];
+    private readonly ulong[] _sorted = new ulong[TextBlock.MaxBits * Words];
+    private readonly ulong[] _members = new ulong[(TextBlock.MaxTexts + 1) * Words];
+    private readonly int[] _order = new int[TextBlock.MaxTexts];
+    private readonly Comparison<int> _byText;
+    private int _last;
 
-    public TextBlockEditor() => byText = (x, y) => TextAt(x).SequenceCompareTo(TextAt(y));
+    public TextBlockEditor() => _byText = (x, y) => TextAt(x).SequenceCompareTo(TextAt(y));
 
     /// <summary>Number of distinct texts it has, or had.</summary>
     public int Count { get; private set; }
@@ -38,8 +38,8 @@ internal sealed class TextBlockEditor
     /// <summary>Starts without values.</summary>
     public void Clear()
     {
-        (Count, last) = (0, 0);
-        Array.Clear(planes);
+        (Count, _last) = (0, 0);
+        Array.Clear(_planes);
     }
 
     /// <summary>Starts with the values of a block.</summary>
@@ -50,28 +50,28 @@ internal sealed class TextBlockEditor
             Add(block.TextAt(place));
         ReadOnlySpan<ulong> own = MemoryMarshal.Cast<byte, ulong>(block.Planes);
         for (int plane = 0; plane < block.Bits; plane++)
-            own.Slice(plane * block.Words, block.Words).CopyTo(planes.AsSpan(plane * Words));
+            own.Slice(plane * block.Words, block.Words).CopyTo(_planes.AsSpan(plane * Words));
     }
 
     /// <summary>Sets the text of an entry; false, with nothing changed, if there are too many texts.</summary>
     public bool TrySet(int entry, ReadOnlySpan<byte> text)
     {
-        if (last == 0 || !TextAt(last).SequenceEqual(text))
+        if (_last == 0 || !TextAt(_last).SequenceEqual(text))
         {
-            last = 1;
-            while (last <= Count && !TextAt(last).SequenceEqual(text))
-                last++;
-            if (last > Count && (Count == TextBlock.MaxTexts || !Fits(text)))
+            _last = 1;
+            while (_last <= Count && !TextAt(_last).SequenceEqual(text))
+                _last++;
+            if (_last > Count && (Count == TextBlock.MaxTexts || !Fits(text)))
             {
-                last = 0;
+                _last = 0;
                 return false;
             }
 
-            if (last > Count)
+            if (_last > Count)
                 Add(text);
         }
 
-        SetPlace(entry, last);
+        SetPlace(entry, _last);
         return true;
     }
 
@@ -83,7 +83,7 @@ internal sealed class TextBlockEditor
     {
         int place = 0;
         for (int plane = 0; plane < TextBlock.MaxBits; plane++)
-            place |= (int)(planes[(plane * Words) + (entry >> 6)] >> entry & 1) << plane;
+            place |= (int)(_planes[(plane * Words) + (entry >> 6)] >> entry & 1) << plane;
         text = place == 0 ? default : TextAt(place);
         return place > 0;
     }
@@ -98,8 +98,8 @@ internal sealed class TextBlockEditor
         if (used == 0)
             return 0;
 
-        Span<int> places = order.AsSpan(0, used);
-        places.Sort(byText);
+        Span<int> places = _order.AsSpan(0, used);
+        places.Sort(_byText);
         int textBytes = 0;
         foreach (int place in places)
             textBytes += TextAt(place).Length;
@@ -110,7 +110,7 @@ internal sealed class TextBlockEditor
         if (length > TextBlock.MaxBytes || planeBytes > (MaxBytesOfEntry * entries) + FreeBytes)
             return -1;
 
-        Array.Clear(sorted);
+        Array.Clear(_sorted);
         output[0] = (byte)used;
         output[1] = (byte)words;
         for (int i = 0, end = 0; i < used; i++)
@@ -122,11 +122,11 @@ internal sealed class TextBlockEditor
             for (int plane = 0; plane < bits; plane++)
             {
                 for (int word = 0; word < words && ((i + 1) >> plane & 1) != 0; word++)
-                    sorted[(plane * words) + word] |= members[(places[i] * Words) + word];
+                    _sorted[(plane * words) + word] |= _members[(places[i] * Words) + word];
             }
         }
 
-        MemoryMarshal.AsBytes(sorted.AsSpan(0, bits * words)).CopyTo(output[(start + textBytes)..]);
+        MemoryMarshal.AsBytes(_sorted.AsSpan(0, bits * words)).CopyTo(output[(start + textBytes)..]);
         return length;
     }
 
@@ -142,14 +142,14 @@ internal sealed class TextBlockEditor
             {
                 ulong mine = ulong.MaxValue;
                 for (int plane = 0; plane < TextBlock.MaxBits; plane++)
-                    mine &= (place >> plane & 1) != 0 ? planes[(plane * Words) + word] : ~planes[(plane * Words) + word];
-                members[(place * Words) + word] = mine;
+                    mine &= (place >> plane & 1) != 0 ? _planes[(plane * Words) + word] : ~_planes[(plane * Words) + word];
+                _members[(place * Words) + word] = mine;
                 entries += BitOperations.PopCount(mine);
                 words = mine == 0 ? words : Math.Max(words, word + 1);
             }
 
             if (entries > before)
-                order[used++] = place;
+                _order[used++] = place;
         }
 
         Debug.Assert(entries <= TextBlock.Entries, "2: every entry has one place");
@@ -157,17 +157,17 @@ internal sealed class TextBlockEditor
     }
 
     private bool Fits(ReadOnlySpan<byte> text) =>
-        TextBlock.HeaderBytes + (sizeof(ushort) * (Count + 1)) + ends[Count] + text.Length <= TextBlock.MaxBytes;
+        TextBlock.HeaderBytes + (sizeof(ushort) * (Count + 1)) + _ends[Count] + text.Length <= TextBlock.MaxBytes;
 
     private void Add(ReadOnlySpan<byte> text)
     {
-        text.CopyTo(texts.AsSpan(ends[Count]));
+        text.CopyTo(_texts.AsSpan(_ends[Count]));
         Debug.Assert(Count < TextBlock.MaxTexts, "1: places fit their bits");
-        ends[Count + 1] = ends[Count] + text.Length;
+        _ends[Count + 1] = _ends[Count] + text.Length;
         Count++;
     }
 
-    private ReadOnlySpan<byte> TextAt(int place) => texts.AsSpan(ends[place - 1]..ends[place]);
+    private ReadOnlySpan<byte> TextAt(int place) => _texts.AsSpan(_ends[place - 1].._ends[place]);
 
     private void SetPlace(int entry, int place)
     {
@@ -175,7 +175,7 @@ internal sealed class TextBlockEditor
         ulong bit = 1UL << entry;
         for (int plane = 0; plane < TextBlock.MaxBits; plane++)
         {
-            ref ulong word = ref planes[(plane * Words) + (entry >> 6)];
+            ref ulong word = ref _planes[(plane * Words) + (entry >> 6)];
             word = (place >> plane & 1) != 0 ? word | bit : word & ~bit;
         }
     }

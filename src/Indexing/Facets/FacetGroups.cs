@@ -14,26 +14,26 @@ namespace Treepie.Indexing.Facets;
 /// aggregate.</summary>
 internal sealed class FacetGroups
 {
-    private readonly NumberReader[] numbers;
-    private readonly int mostTerms;
-    private readonly Dictionary<byte[], int> places;
-    private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> bySpan;
-    private readonly List<byte[]> terms = [];
-    private readonly List<long> counts = [];
-    private readonly List<FacetFigures> figures = [];
-    private readonly HashSet<int> whole = [];
-    private int last = -1;
+    private readonly NumberReader[] _numbers;
+    private readonly int _mostTerms;
+    private readonly Dictionary<byte[], int> _places;
+    private readonly Dictionary<byte[], int>.AlternateLookup<ReadOnlySpan<byte>> _bySpan;
+    private readonly List<byte[]> _terms = [];
+    private readonly List<long> _counts = [];
+    private readonly List<FacetFigures> _figures = [];
+    private readonly HashSet<int> _whole = [];
+    private int _last = -1;
 
     public FacetGroups(NumberReader[] numbers, int mostTerms = FacetRun.MaxTerms)
     {
-        this.numbers = numbers;
-        this.mostTerms = mostTerms;
-        places = new Dictionary<byte[], int>(new ByBytes());
-        bySpan = places.GetAlternateLookup<ReadOnlySpan<byte>>();
+        _numbers = numbers;
+        _mostTerms = mostTerms;
+        _places = new Dictionary<byte[], int>(new ByBytes());
+        _bySpan = _places.GetAlternateLookup<ReadOnlySpan<byte>>();
     }
 
     /// <summary>Whether numbers are aggregated, which requires every single hit.</summary>
-    public bool HasNumbers => numbers.Length > 0;
+    public bool HasNumbers => _numbers.Length > 0;
 
     /// <summary>
     /// Whether terms arrive in byte order: then lookups and sorting are not needed.
@@ -43,26 +43,26 @@ internal sealed class FacetGroups
     /// <summary>Counts one hit of a term, given by its place.</summary>
     public void Add(int place, long id)
     {
-        Debug.Assert(counts.Count == terms.Count, "1: a count per term");
-        Debug.Assert(figures.Count == terms.Count * numbers.Length, "1: a figure per term and aggregate");
-        CollectionsMarshal.AsSpan(counts)[place]++;
-        for (int i = 0; i < numbers.Length; i++)
+        Debug.Assert(_counts.Count == _terms.Count, "1: a count per term");
+        Debug.Assert(_figures.Count == _terms.Count * _numbers.Length, "1: a figure per term and aggregate");
+        CollectionsMarshal.AsSpan(_counts)[place]++;
+        for (int i = 0; i < _numbers.Length; i++)
         {
-            if (numbers[i].TryRead(id, out double number))
-                figures[(place * numbers.Length) + i] = figures[(place * numbers.Length) + i].With(number);
+            if (_numbers[i].TryRead(id, out double number))
+                _figures[(place * _numbers.Length) + i] = _figures[(place * _numbers.Length) + i].With(number);
         }
     }
 
     /// <summary>Counts several hits of a term, given by its place.</summary>
-    public void AddCount(int place, long hits) => counts[place] += hits;
+    public void AddCount(int place, long hits) => _counts[place] += hits;
 
     /// <summary>The page that a facet requests. Nothing may be counted afterwards.</summary>
     public FacetResult Page(FacetQuery facet, IndexView view)
     {
         TakeWholeTexts(view, view.Field(facet.Field!)); // a facet of terms has its field
-        int[] order = [.. Enumerable.Range(0, terms.Count)];
+        int[] order = [.. Enumerable.Range(0, _terms.Count)];
         // whole texts order differently from their cut forms
-        if (!(IsInOrder && whole.Count == 0 && facet.Order == FacetOrder.Value))
+        if (!(IsInOrder && _whole.Count == 0 && facet.Order == FacetOrder.Value))
             Array.Sort(order, (x, y) => Compare(x, y, facet.Order));
         int first = Math.Min(facet.Start, order.Length);
         int end = (int)Math.Min((long)first + facet.PageSize, order.Length);
@@ -70,11 +70,11 @@ internal sealed class FacetGroups
         foreach (int place in order.AsSpan(first, end - first))
             values.Add(
                 new FacetValue(
-                    Text(place), counts[place],
-                    numbers.Length == 0 ? [] : figures.GetRange(place * numbers.Length, numbers.Length)));
+                    Text(place), _counts[place],
+                    _numbers.Length == 0 ? [] : _figures.GetRange(place * _numbers.Length, _numbers.Length)));
         long hits = 0;
         foreach (int place in order.AsSpan(end))
-            hits += counts[place];
+            hits += _counts[place];
         return new FacetResult(values, facet.WithRemainingTerms ? [.. order[end..].Select(Text)] : [], order.Length - end, hits);
     }
 
@@ -84,21 +84,21 @@ internal sealed class FacetGroups
         if (!view.HasLongTexts(field))
             return;
 
-        for (int place = 0; place < terms.Count; place++)
+        for (int place = 0; place < _terms.Count; place++)
         {
-            if (TermForm.IsCut(terms[place]) && whole.Add(place))
-                terms[place] = view.WholeText(field, terms[place]).ToArray();
+            if (TermForm.IsCut(_terms[place]) && _whole.Add(place))
+                _terms[place] = view.WholeText(field, _terms[place]).ToArray();
         }
     }
 
-    private string Text(int place) => whole.Contains(place)
-        ? Encoding.UTF8.GetString(terms[place])
-        : TermText.Of(terms[place], isNumber: false);
+    private string Text(int place) => _whole.Contains(place)
+        ? Encoding.UTF8.GetString(_terms[place])
+        : TermText.Of(_terms[place], isNumber: false);
 
     private int Compare(int x, int y, FacetOrder order)
     {
-        int byTerm = terms[x].AsSpan().SequenceCompareTo(terms[y]);
-        int byCount = counts[x].CompareTo(counts[y]);
+        int byTerm = _terms[x].AsSpan().SequenceCompareTo(_terms[y]);
+        int byCount = _counts[x].CompareTo(_counts[y]);
         return order switch
         {
             FacetOrder.ValueDescending => -byTerm,
@@ -112,28 +112,28 @@ internal sealed class FacetGroups
     public int PlaceOf(ReadOnlySpan<byte> term)
     {
         // Hits of one term are often consecutive, and always when counting term by term.
-        if (last >= 0 && term.SequenceEqual(terms[last]))
-            return last;
+        if (_last >= 0 && term.SequenceEqual(_terms[_last]))
+            return _last;
 
-        if (IsInOrder || !bySpan.TryGetValue(term, out last))
+        if (IsInOrder || !_bySpan.TryGetValue(term, out _last))
         {
-            if (terms.Count >= mostTerms)
+            if (_terms.Count >= _mostTerms)
                 throw new IndexQueryException(
                     $"The facets of the query have more than {FacetRun.MaxTerms:N0} terms together. Narrow the condition, ask "
                         + $"for pages of terms, or use ranges.");
             Debug.Assert(
-                !IsInOrder || terms.Count == 0 || terms[^1].AsSpan().SequenceCompareTo(term) < 0, "terms arrive in byte order");
-            last = terms.Count;
+                !IsInOrder || _terms.Count == 0 || _terms[^1].AsSpan().SequenceCompareTo(term) < 0, "terms arrive in byte order");
+            _last = _terms.Count;
             byte[] kept = term.ToArray();
             if (!IsInOrder)
-                places.Add(kept, last);
-            terms.Add(kept);
-            counts.Add(0);
-            for (int i = 0; i < numbers.Length; i++)
-                figures.Add(default);
+                _places.Add(kept, _last);
+            _terms.Add(kept);
+            _counts.Add(0);
+            for (int i = 0; i < _numbers.Length; i++)
+                _figures.Add(default);
         }
 
-        return last;
+        return _last;
     }
 
     private sealed class ByBytes : IEqualityComparer<byte[]>, IAlternateEqualityComparer<ReadOnlySpan<byte>, byte[]>

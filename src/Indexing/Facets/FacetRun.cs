@@ -34,42 +34,42 @@ internal sealed class FacetRun
     /// <summary>If at least one in this many windows has hits, lists are scanned instead of read window by window.</summary>
     private const int FewWindows = 4;
 
-    private readonly QueryContext context;
-    private readonly QueryCompiler compiler;
-    private readonly FacetRequest request;
-    private readonly ushort[] offsets;
-    private int keptTerms;
-    private readonly ulong[] words = new ulong[BitmapKernels.Words];
+    private readonly QueryContext _context;
+    private readonly QueryCompiler _compiler;
+    private readonly FacetRequest _request;
+    private readonly ushort[] _offsets;
+    private int _keptTerms;
+    private readonly ulong[] _words = new ulong[BitmapKernels.Words];
 
     public FacetRun(QueryContext context, FacetRequest request)
     {
-        this.context = context;
-        this.request = request;
-        offsets = context.RentOffsets();
-        compiler = new QueryCompiler(context, isScored: false);
+        _context = context;
+        _request = request;
+        _offsets = context.RentOffsets();
+        _compiler = new QueryCompiler(context, isScored: false);
     }
 
     public FacetResults Execute()
     {
-        Operator root = compiler.Compile(ClauseMerger.Merge(context, request.Query, isScored: false));
-        PlanNode? plan = context.Tracer is null
+        Operator root = _compiler.Compile(ClauseMerger.Merge(_context, _request.Query, isScored: false));
+        PlanNode? plan = _context.Tracer is null
             ? null
             : new PlanNode("facets") { Estimate = root.Estimate, IsExact = root.IsExact }.Over(root.Describe());
         if (plan is not null)
-            context.Tracer?.Enter(plan);
-        var hits = HitSet.Find(context, root);
+            _context.Tracer?.Enter(plan);
+        var hits = HitSet.Find(_context, root);
         var results = new List<FacetResult>();
-        foreach (FacetQuery facet in request.Facets)
+        foreach (FacetQuery facet in _request.Facets)
             results.Add(Count(facet, hits, plan));
-        context.Check(); // as every search does at its end
+        _context.Check(); // as every search does at its end
         if (plan is not null)
         {
-            context.Tracer?.Leave(plan);
+            _context.Tracer?.Leave(plan);
             (plan.RowsIn, plan.RowsOut, plan.Windows) =
                 (hits.Total, results.Sum(result => (long)result.Values.Count), hits.Windows.Count);
         }
 
-        return new FacetResults(hits.Total, results, context.Measure(), plan);
+        return new FacetResults(hits.Total, results, _context.Measure(), plan);
     }
 
     private FacetResult Count(FacetQuery facet, HitSet hits, PlanNode? plan)
@@ -78,11 +78,11 @@ internal sealed class FacetRun
             throw new IndexQueryException(
                 $"A facet's page begins at 0 or above and has 0 values or more; {facet.Start} and {facet.PageSize} are given.");
 
-        NumberReader[] numbers = [.. facet.Aggregates.Select(field => new NumberReader(context, field))];
-        var groups = new FacetGroups(numbers, MaxTerms - keptTerms);
+        NumberReader[] numbers = [.. facet.Aggregates.Select(field => new NumberReader(_context, field))];
+        var groups = new FacetGroups(numbers, MaxTerms - _keptTerms);
         var node = plan is null ? null : new PlanNode(facet.Field is null ? "facet of ranges" : "facet of terms", facet.Field);
         if (node is not null)
-            context.Tracer?.Enter(node);
+            _context.Tracer?.Enter(node);
         FacetResult result;
         if (facet.Field is null)
         {
@@ -91,13 +91,13 @@ internal sealed class FacetRun
         else
         {
             CountTerms(facet, hits, groups, node);
-            result = groups.Page(facet, context.View);
-            keptTerms += result.Values.Count + result.RemainingTerms.Count;
+            result = groups.Page(facet, _context.View);
+            _keptTerms += result.Values.Count + result.RemainingTerms.Count;
         }
 
         if (node is not null)
         {
-            context.Tracer?.Leave(node);
+            _context.Tracer?.Leave(node);
             plan?.Over(node);
             (node.RowsIn, node.RowsOut) = (hits.Total, result.Values.Count);
         }
@@ -107,22 +107,22 @@ internal sealed class FacetRun
 
     private FacetValue CountRange(FacetRange range, HitSet hits, NumberReader[] numbers, PlanNode? node)
     {
-        Operator condition = compiler.Compile(ClauseMerger.Merge(context, range.Query, isScored: false));
+        Operator condition = _compiler.Compile(ClauseMerger.Merge(_context, range.Query, isScored: false));
         node?.Over(condition.Describe());
-        WindowSet set = context.Rent();
+        WindowSet set = _context.Rent();
         var figures = new FacetFigures[numbers.Length];
         long count = 0;
         for (int place = 0; place < hits.Windows.Count; place++)
         {
-            context.Check();
-            hits.Read(place, words);
-            set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+            _context.Check();
+            hits.Read(place, _words);
+            set.SetBits(MemoryMarshal.AsBytes<ulong>(_words));
             condition.And(hits.Windows[place], set);
             count += set.Count;
             AddNumbers(hits.Windows[place], set, numbers, figures);
         }
 
-        context.Return(set);
+        _context.Return(set);
         return new FacetValue(range.Name, count, figures);
     }
 
@@ -131,14 +131,14 @@ internal sealed class FacetRun
         if (numbers.Length == 0)
             return;
 
-        int count = set.CopyTo(offsets);
-        context.Meter.Count.EntriesScanned += count;
+        int count = set.CopyTo(_offsets);
+        _context.Meter.Count.EntriesScanned += count;
         long start = window << PostingWindow.SizeBits;
         for (int i = 0; i < numbers.Length; i++)
         {
             for (int j = 0; j < count; j++)
             {
-                if (numbers[i].TryRead(start + offsets[j], out double number))
+                if (numbers[i].TryRead(start + _offsets[j], out double number))
                     figures[i] = figures[i].With(number);
             }
         }
@@ -146,9 +146,9 @@ internal sealed class FacetRun
 
     private void CountTerms(FacetQuery facet, HitSet hits, FacetGroups groups, PlanNode? node)
     {
-        int field = context.View.Field(facet.Field!); // a facet of terms has its field
-        bool isFullText = context.View.Schema.Fields[field].Analysis == FieldAnalysis.FullText;
-        bool canUseValues = !isFullText && !context.View.Statistics(field).EverHadSeveralValues;
+        int field = _context.View.Field(facet.Field!); // a facet of terms has its field
+        bool isFullText = _context.View.Schema.Fields[field].Analysis == FieldAnalysis.FullText;
+        bool canUseValues = !isFullText && !_context.View.Statistics(field).EverHadSeveralValues;
         double byValue = ValueCost(field, hits, groups);
         double byTerm = TermCost(field, hits, groups);
         bool usesValues = canUseValues
@@ -162,7 +162,7 @@ internal sealed class FacetRun
                     "by the value of every hit", canUseValues ? byValue : null,
                     canUseValues ? "costs more" : "an entry had several values, of which one is its sort value")]));
         if (usesValues)
-            new ValueFacet(context, field, hits, groups).Count();
+            new ValueFacet(_context, field, hits, groups).Count();
         else
             CountByTerm(field, hits, groups);
     }
@@ -174,11 +174,11 @@ internal sealed class FacetRun
     private double ValueCost(int field, HitSet hits, FacetGroups groups)
     {
         double inBlocks = 0, ofEach = CostModel.FacetValue;
-        if (context.View.Tree(TreeNames.SortTexts(field)) is { } blocks)
+        if (_context.View.Tree(TreeNames.SortTexts(field)) is { } blocks)
         {
-            long terms = Math.Min(TextBlock.MaxTexts, context.View.TextCount(field));
+            long terms = Math.Min(TextBlock.MaxTexts, _context.View.TextCount(field));
             double perBlock = (double)hits.Total / Math.Max(1, hits.Windows.Count * TextBlock.OfWindow);
-            inBlocks = Math.Min(1, (double)blocks.Count / Math.Max(1, context.View.WindowCount * TextBlock.OfWindow));
+            inBlocks = Math.Min(1, (double)blocks.Count / Math.Max(1, _context.View.WindowCount * TextBlock.OfWindow));
             ofEach = groups.HasNumbers
                 ? CostModel.FacetPlace
                 : Math.Min(CostModel.FacetPlace, (CostModel.FacetBlock + (terms * CostModel.FacetText)) / Math.Max(1, perBlock));
@@ -193,31 +193,31 @@ internal sealed class FacetRun
     /// </summary>
     private double TermCost(int field, HitSet hits, FacetGroups groups)
     {
-        long terms = context.View.TextCount(field);
+        long terms = _context.View.TextCount(field);
         double walking = terms * CostModel.WalkStep;
-        return hits.Total == context.View.State.EntryCount && !groups.HasNumbers
+        return hits.Total == _context.View.State.EntryCount && !groups.HasNumbers
             ? walking
             : walking
                 + Math.Min(
-                    context.View.State.EntryCount * CostModel.FacetPosting,
+                    _context.View.State.EntryCount * CostModel.FacetPosting,
                     (double)terms * hits.Windows.Count * CostModel.FacetWindow);
     }
 
     private void CountByTerm(int field, HitSet hits, FacetGroups groups)
     {
-        bool inNumbers = context.View.HasNumbersAlone(field);
-        string dictionary = context.View.TextDictionary(field);
-        if (context.View.Dictionary(dictionary) is not { } tree || hits.Total == 0)
+        bool inNumbers = _context.View.HasNumbersAlone(field);
+        string dictionary = _context.View.TextDictionary(field);
+        if (_context.View.Dictionary(dictionary) is not { } tree || hits.Total == 0)
             return;
 
         groups.IsInOrder = !inNumbers; // texts of numbers order differently from numbers
-        bool isEverything = hits.Total == context.View.State.EntryCount;
+        bool isEverything = hits.Total == _context.View.State.EntryCount;
         using TermCursor cursor = tree.OpenCursor();
         Span<byte> text = stackalloc byte[NumberKey.MaxTextBytes];
         for (bool valid = cursor.MoveFirst(); valid; valid = cursor.MoveNext())
         {
-            if ((++context.Meter.Count.TermsScanned & 1023) == 0)
-                context.Check();
+            if ((++_context.Meter.Count.TermsScanned & 1023) == 0)
+                _context.Check();
             ReadOnlySpan<byte> term = inNumbers ? text[..NumberKey.Format(cursor.Key, text)] : cursor.Key;
             if (TermForm.IsNoText(term))
                 break; // such terms are last
@@ -227,13 +227,13 @@ internal sealed class FacetRun
             else if (payload.Kind == PostingKind.Flat)
                 AddShort(term, payload.Flat, hits, groups);
             else
-                AddLong(term, context.View.Postings(dictionary)!, payload.ListId, hits, groups); // long lists are in this tree
+                AddLong(term, _context.View.Postings(dictionary)!, payload.ListId, hits, groups); // long lists are in this tree
         }
     }
 
     private void AddShort(ReadOnlySpan<byte> term, FlatPostings flat, HitSet hits, FacetGroups groups)
     {
-        context.Meter.Count.EntriesScanned += flat.Count;
+        _context.Meter.Count.EntriesScanned += flat.Count;
         while (flat.MoveNext(out Posting posting))
         {
             if (hits.Contains(posting.EntryId))
@@ -243,14 +243,14 @@ internal sealed class FacetRun
 
     private void AddLong(ReadOnlySpan<byte> term, Storage.Trees.Tree postings, long listId, HitSet hits, FacetGroups groups)
     {
-        using var list = new PostingCursor(postings, listId, context.Meter);
-        if (!groups.HasNumbers && hits.Windows.Count >= context.View.WindowCount / FewWindows)
+        using var list = new PostingCursor(postings, listId, _context.Meter);
+        if (!groups.HasNumbers && hits.Windows.Count >= _context.View.WindowCount / FewWindows)
         {
             CountAlong(term, list, hits, groups);
             return;
         }
 
-        WindowSet set = context.Rent();
+        WindowSet set = _context.Rent();
         long count = 0;
         for (int place = 0; place < hits.Windows.Count; place++)
         {
@@ -260,20 +260,20 @@ internal sealed class FacetRun
 
             if (!groups.HasNumbers)
             {
-                count += hits.CountBoth(place, mine, words);
+                count += hits.CountBoth(place, mine, _words);
                 continue;
             }
 
-            hits.Read(place, words);
-            set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+            hits.Read(place, _words);
+            set.SetBits(MemoryMarshal.AsBytes<ulong>(_words));
             set.And(mine);
-            int members = set.CopyTo(offsets);
-            context.Meter.Count.EntriesScanned += members;
+            int members = set.CopyTo(_offsets);
+            _context.Meter.Count.EntriesScanned += members;
             for (int i = 0; i < members; i++)
-                groups.Add(groups.PlaceOf(term), (window << PostingWindow.SizeBits) + offsets[i]);
+                groups.Add(groups.PlaceOf(term), (window << PostingWindow.SizeBits) + _offsets[i]);
         }
 
-        context.Return(set);
+        _context.Return(set);
         if (count > 0)
             groups.AddCount(groups.PlaceOf(term), count);
     }
@@ -294,7 +294,7 @@ internal sealed class FacetRun
             {
                 int place = hits.PlaceOf(segment.WindowAt(i));
                 if (place >= 0)
-                    count += hits.CountBoth(place, segment.PostingsAt(i), words);
+                    count += hits.CountBoth(place, segment.PostingsAt(i), _words);
             }
         }
 

@@ -24,31 +24,31 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
     /// <summary>Marks a text whose group was not looked up yet.</summary>
     private const int Unknown = -2;
 
-    private readonly SortColumn column = context.OpenSortColumn(field);
-    private readonly ushort[] offsets = context.RentOffsets();
-    private readonly ulong[] words = new ulong[BitmapKernels.Words];
-    private readonly byte[] known = new byte[TextBlock.MaxBytes];
-    private readonly long[] counts = new long[TextBlock.MaxTexts + 1];
-    private readonly HeldBytes[] blocks = new HeldBytes[PlaneKernels.MaxBlocks];
-    private readonly ulong[] hitsOfBlocks = context.RentWords(PlaneKernels.MaxBlocks * BlockWords);
-    private int blockCount;
-    private readonly int[] groupOf = new int[TextBlock.MaxTexts + 1];
-    private int knownTexts;
-    private int knownBytes;
+    private readonly SortColumn _column = context.OpenSortColumn(field);
+    private readonly ushort[] _offsets = context.RentOffsets();
+    private readonly ulong[] _words = new ulong[BitmapKernels.Words];
+    private readonly byte[] _known = new byte[TextBlock.MaxBytes];
+    private readonly long[] _counts = new long[TextBlock.MaxTexts + 1];
+    private readonly HeldBytes[] _blocks = new HeldBytes[PlaneKernels.MaxBlocks];
+    private readonly ulong[] _hitsOfBlocks = context.RentWords(PlaneKernels.MaxBlocks * BlockWords);
+    private int _blockCount;
+    private readonly int[] _groupOf = new int[TextBlock.MaxTexts + 1];
+    private int _knownTexts;
+    private int _knownBytes;
 
     public void Count()
     {
         for (int place = 0; place < hits.Windows.Count; place++)
         {
             context.Check();
-            ReadOnlySpan<ulong> found = hits.Words(place, words);
+            ReadOnlySpan<ulong> found = hits.Words(place, _words);
             for (int i = 0; i < TextBlock.OfWindow; i++)
             {
                 long block = (hits.Windows[place] * TextBlock.OfWindow) + i;
                 ReadOnlySpan<ulong> mine = found.Slice(i * BlockWords, BlockWords);
                 if (!mine.ContainsAnyExcept(0UL))
                     continue;
-                if (column.TryReadBlockAlong(block, out TextBlock texts))
+                if (_column.TryReadBlockAlong(block, out TextBlock texts))
                     CountBlock(texts, block << TextBlock.EntryBits, mine[..texts.Words]);
                 else
                     CountChunks(block << TextBlock.EntryBits, mine);
@@ -60,15 +60,15 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
 
     private void CountBlock(TextBlock block, long first, ReadOnlySpan<ulong> mine)
     {
-        if (block.Count != knownTexts || !block.Texts.SequenceEqual(known.AsSpan(0, knownBytes)))
+        if (block.Count != _knownTexts || !block.Texts.SequenceEqual(_known.AsSpan(0, _knownBytes)))
             EnterTexts(block);
         if (groups.HasNumbers)
         {
             for (int i = 0, count = Decode(mine); i < count; i++)
             {
-                int text = block.PlaceOf(offsets[i]);
+                int text = block.PlaceOf(_offsets[i]);
                 if (text > 0 && GroupOf(block, text) is >= 0 and var group)
-                    groups.Add(group, first + offsets[i]);
+                    groups.Add(group, first + _offsets[i]);
             }
 
             return;
@@ -83,32 +83,32 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
             if (block.Words == BlockWords)
                 CountLater(block.Planes, mine);
             else
-                PlaneKernels.Count(mine, block.Planes, block.Bits, counts.AsSpan(0, block.Count + 1));
+                PlaneKernels.Count(mine, block.Planes, block.Bits, _counts.AsSpan(0, block.Count + 1));
             return;
         }
 
         for (int i = 0, count = Decode(mine); i < count; i++)
-            counts[block.PlaceOf(offsets[i])]++;
+            _counts[block.PlaceOf(_offsets[i])]++;
     }
 
     /// <summary>Defers a block, so that blocks with the same texts are counted together after prefetching.</summary>
     private void CountLater(ReadOnlySpan<byte> planes, ReadOnlySpan<ulong> mine)
     {
         PrefetchKernels.Prefetch(planes);
-        mine.CopyTo(hitsOfBlocks.AsSpan(blockCount * BlockWords, BlockWords));
-        Debug.Assert(blockCount < blocks.Length, "full groups of blocks are counted at once");
-        blocks[blockCount++] = new HeldBytes(planes);
-        if (blockCount == blocks.Length)
+        mine.CopyTo(_hitsOfBlocks.AsSpan(_blockCount * BlockWords, BlockWords));
+        Debug.Assert(_blockCount < _blocks.Length, "full groups of blocks are counted at once");
+        _blocks[_blockCount++] = new HeldBytes(planes);
+        if (_blockCount == _blocks.Length)
             CountBlocks();
     }
 
     private void CountBlocks()
     {
-        if (blockCount > 0)
+        if (_blockCount > 0)
             PlaneKernels.Count(
-                hitsOfBlocks.AsSpan(0, blockCount * BlockWords), blocks.AsSpan(0, blockCount), TextBlock.BitsOf(knownTexts),
-                counts.AsSpan(0, knownTexts + 1));
-        blockCount = 0;
+                _hitsOfBlocks.AsSpan(0, _blockCount * BlockWords), _blocks.AsSpan(0, _blockCount), TextBlock.BitsOf(_knownTexts),
+                _counts.AsSpan(0, _knownTexts + 1));
+        _blockCount = 0;
     }
 
     private void CountChunks(long first, ReadOnlySpan<ulong> mine)
@@ -116,8 +116,8 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
         Span<byte> text = stackalloc byte[SortText.MaxBytes];
         for (int i = 0, count = Decode(mine); i < count; i++)
         {
-            long id = first + offsets[i];
-            SortChunk chunk = column.Read(id >> SortChunk.EntryBits);
+            long id = first + _offsets[i];
+            SortChunk chunk = _column.Read(id >> SortChunk.EntryBits);
             int length = SortText.Copy(chunk, (int)(id & (SortChunk.Entries - 1)), text);
             if (length >= 0 && !TermForm.IsNoText(text[..length]))
                 groups.Add(groups.PlaceOf(text[..length]), id);
@@ -126,7 +126,7 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
 
     private int Decode(ReadOnlySpan<ulong> mine)
     {
-        int count = BitmapKernels.Decode(mine, offsets);
+        int count = BitmapKernels.Decode(mine, _offsets);
         context.Meter.Count.EntriesScanned += count;
         return count;
     }
@@ -134,32 +134,32 @@ internal sealed class ValueFacet(QueryContext context, int field, HitSet hits, F
     /// <summary>The group of a text of the block, looked up at its first hit; -1 if it has no group.</summary>
     private int GroupOf(TextBlock block, int text)
     {
-        Debug.Assert(block.Count == knownTexts && text >= 1 && text <= knownTexts, "the known texts are those of the block");
-        if (groupOf[text] == Unknown)
-            groupOf[text] = TermForm.IsNoText(block.TextAt(text)) ? -1 : groups.PlaceOf(block.TextAt(text));
-        return groupOf[text];
+        Debug.Assert(block.Count == _knownTexts && text >= 1 && text <= _knownTexts, "the known texts are those of the block");
+        if (_groupOf[text] == Unknown)
+            _groupOf[text] = TermForm.IsNoText(block.TextAt(text)) ? -1 : groups.PlaceOf(block.TextAt(text));
+        return _groupOf[text];
     }
 
     private void EnterTexts(TextBlock block)
     {
         LeaveTexts();
-        block.Texts.CopyTo(known);
-        (knownTexts, knownBytes) = (block.Count, block.Texts.Length);
-        Array.Fill(groupOf, Unknown);
+        block.Texts.CopyTo(_known);
+        (_knownTexts, _knownBytes) = (block.Count, block.Texts.Length);
+        Array.Fill(_groupOf, Unknown);
     }
 
     /// <summary>Adds the counts by place to the groups.</summary>
     private void LeaveTexts()
     {
         CountBlocks();
-        for (int text = 1; text <= knownTexts; text++)
+        for (int text = 1; text <= _knownTexts; text++)
         {
-            ReadOnlySpan<byte> term = TextBlock.TextIn(known, knownTexts, text);
-            if (counts[text] > 0 && !TermForm.IsNoText(term))
-                groups.AddCount(groups.PlaceOf(term), counts[text]);
+            ReadOnlySpan<byte> term = TextBlock.TextIn(_known, _knownTexts, text);
+            if (_counts[text] > 0 && !TermForm.IsNoText(term))
+                groups.AddCount(groups.PlaceOf(term), _counts[text]);
         }
 
-        Debug.Assert(blockCount == 0, "deferred blocks are counted before their texts change");
-        Array.Clear(counts);
+        Debug.Assert(_blockCount == 0, "deferred blocks are counted before their texts change");
+        Array.Clear(_counts);
     }
 }

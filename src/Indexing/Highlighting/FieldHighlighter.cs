@@ -14,18 +14,18 @@ namespace Treepie.Indexing.Highlighting;
 /// </summary>
 public sealed class FieldHighlighter : IDisposable
 {
-    private readonly QueryContext context;
-    private readonly QueryCompiler compiler;
-    private readonly int field;
-    private readonly Dictionary<string, int> forms = new(StringComparer.Ordinal);
-    private readonly List<(TermAutomaton Pattern, int Number)> patterns = [];
-    private int count;
+    private readonly QueryContext _context;
+    private readonly QueryCompiler _compiler;
+    private readonly int _field;
+    private readonly Dictionary<string, int> _forms = new(StringComparer.Ordinal);
+    private readonly List<(TermAutomaton Pattern, int Number)> _patterns = [];
+    private int _count;
 
     internal FieldHighlighter(QueryContext context, IndexQuery query, string fieldName)
     {
-        this.context = context;
-        compiler = new QueryCompiler(context, isScored: false);
-        field = context.View.Field(fieldName);
+        _context = context;
+        _compiler = new QueryCompiler(context, isScored: false);
+        _field = context.View.Field(fieldName);
         Collect(query, fieldName, 0);
     }
 
@@ -36,13 +36,13 @@ public sealed class FieldHighlighter : IDisposable
     {
         ArgumentNullException.ThrowIfNull(texts);
         ArgumentNullException.ThrowIfNull(options);
-        if (count == 0)
+        if (_count == 0)
             return [];
 
         var found = new List<Fragment>();
         foreach (string text in texts)
         {
-            context.CancellationToken.ThrowIfCancellationRequested();
+            _context.CancellationToken.ThrowIfCancellationRequested();
             found.AddRange(Fragment.Cut(text, Marks(text), options.FragmentLength));
         }
 
@@ -53,7 +53,7 @@ public sealed class FieldHighlighter : IDisposable
     }
 
     /// <inheritdoc/>
-    public void Dispose() => context.Dispose();
+    public void Dispose() => _context.Dispose();
 
     /// <summary>The places of found words in a text, in characters, ascending and disjoint.</summary>
     private List<Mark> Marks(string text)
@@ -77,13 +77,13 @@ public sealed class FieldHighlighter : IDisposable
 
     /// <summary>Analyzes as the field was indexed; in a field of whole values the text is one term.</summary>
     private IReadOnlyList<TokenList.Token> Tokens(byte[] utf8) =>
-        compiler.IsFullText(field) ? TokenList.Of(context.View.Analyzers[field], utf8) : compiler.Words(field, utf8);
+        _compiler.IsFullText(_field) ? TokenList.Of(_context.View.Analyzers[_field], utf8) : _compiler.Words(_field, utf8);
 
     private int? Number(byte[] form)
     {
-        if (forms.TryGetValue(Convert.ToHexString(form), out int number))
+        if (_forms.TryGetValue(Convert.ToHexString(form), out int number))
             return number;
-        foreach ((TermAutomaton pattern, int own) in patterns)
+        foreach ((TermAutomaton pattern, int own) in _patterns)
         {
             if (pattern.Matches(form))
                 return own;
@@ -133,17 +133,17 @@ public sealed class FieldHighlighter : IDisposable
                 break;
             case PrefixQuery prefix when prefix.Field == name:
                 Add(
-                    compiler.Patterns.Automaton(
-                        field, [new WildcardPiece(WildcardKind.Text, prefix.Prefix), new WildcardPiece(WildcardKind.Any, "")]));
+                    _compiler.Patterns.Automaton(
+                        _field, [new WildcardPiece(WildcardKind.Text, prefix.Prefix), new WildcardPiece(WildcardKind.Any, "")]));
                 break;
             case SuffixQuery suffix when suffix.Field == name:
                 Add(
-                    compiler.Patterns.Automaton(
-                        field, [new WildcardPiece(WildcardKind.Any, ""), new WildcardPiece(WildcardKind.Text, suffix.Suffix)]));
+                    _compiler.Patterns.Automaton(
+                        _field, [new WildcardPiece(WildcardKind.Any, ""), new WildcardPiece(WildcardKind.Text, suffix.Suffix)]));
                 break;
             case ContainsQuery contains when contains.Field == name:
-                Add(compiler.Patterns.Automaton(
-                    field,
+                Add(_compiler.Patterns.Automaton(
+                    _field,
                     [new WildcardPiece(WildcardKind.Any, ""), new WildcardPiece(
                         WildcardKind.Text, contains.Text), new WildcardPiece(WildcardKind.Any, "")]));
                 break;
@@ -151,10 +151,10 @@ public sealed class FieldHighlighter : IDisposable
                 AddWildcard(wildcard.Pattern);
                 break;
             case RegexQuery regex when regex.Field == name:
-                Add(compiler.Patterns.Automaton(field, regex));
+                Add(_compiler.Patterns.Automaton(_field, regex));
                 break;
             case FuzzyQuery fuzzy when fuzzy.Field == name:
-                foreach (string form in compiler.Patterns.FuzzyForms(field, fuzzy))
+                foreach (string form in _compiler.Patterns.FuzzyForms(_field, fuzzy))
                     Add(TextPatterns.Near(form, PatternCompiler.Edits(fuzzy, form), fuzzy.Prefix));
                 break;
         }
@@ -171,11 +171,11 @@ public sealed class FieldHighlighter : IDisposable
 
     private void AddWords(string text)
     {
-        foreach (TokenList.Token word in compiler.Words(field, Encoding.UTF8.GetBytes(text)))
-            count += forms.TryAdd(Convert.ToHexString(word.Form), count) ? 1 : 0;
+        foreach (TokenList.Token word in _compiler.Words(_field, Encoding.UTF8.GetBytes(text)))
+            _count += _forms.TryAdd(Convert.ToHexString(word.Form), _count) ? 1 : 0;
     }
 
-    private void AddWildcard(string pattern) => Add(compiler.Patterns.Automaton(field, TextPatterns.Cut(pattern)));
+    private void AddWildcard(string pattern) => Add(_compiler.Patterns.Automaton(_field, TextPatterns.Cut(pattern)));
 
-    private void Add(TermAutomaton pattern) => patterns.Add((pattern, count++));
+    private void Add(TermAutomaton pattern) => _patterns.Add((pattern, _count++));
 }

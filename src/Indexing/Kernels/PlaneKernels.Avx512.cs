@@ -124,23 +124,23 @@ internal static partial class PlaneKernels
     /// </summary>
     private struct Tally
     {
-        private Vector512<ulong> ones;
-        private Vector512<ulong> twos;
-        private Vector512<byte> fours;
+        private Vector512<ulong> _ones;
+        private Vector512<ulong> _twos;
+        private Vector512<byte> _fours;
 
         public readonly int Total =>
-            AddUp(CountBytes(ones.AsByte())) + (2 * AddUp(CountBytes(twos.AsByte()))) + (4 * AddUp(fours));
+            AddUp(CountBytes(_ones.AsByte())) + (2 * AddUp(CountBytes(_twos.AsByte()))) + (4 * AddUp(_fours));
 
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
         public void Add(Vector512<ulong> first, Vector512<ulong> second, Vector512<ulong> third, Vector512<ulong> fourth)
         {
             const byte Sum = 0x96, Most = 0xE8;
-            Vector512<ulong> carry = Avx512F.TernaryLogic(ones, first, second, Most);
-            ones = Avx512F.TernaryLogic(ones, first, second, Sum);
-            Vector512<ulong> other = Avx512F.TernaryLogic(ones, third, fourth, Most);
-            ones = Avx512F.TernaryLogic(ones, third, fourth, Sum);
-            fours += CountBytes(Avx512F.TernaryLogic(twos, carry, other, Most).AsByte());
-            twos = Avx512F.TernaryLogic(twos, carry, other, Sum);
+            Vector512<ulong> carry = Avx512F.TernaryLogic(_ones, first, second, Most);
+            _ones = Avx512F.TernaryLogic(_ones, first, second, Sum);
+            Vector512<ulong> other = Avx512F.TernaryLogic(_ones, third, fourth, Most);
+            _ones = Avx512F.TernaryLogic(_ones, third, fourth, Sum);
+            _fours += CountBytes(Avx512F.TernaryLogic(_twos, carry, other, Most).AsByte());
+            _twos = Avx512F.TernaryLogic(_twos, carry, other, Sum);
         }
     }
 

@@ -18,28 +18,28 @@ internal sealed class AndOperator : Operator
     /// </summary>
     private const int LeadRatio = 4;
 
-    private readonly Operator[] clauses;
-    private readonly Operator[] byCost;
-    private readonly int[] mostProbes;
-    private readonly bool isLed;
-    private ushort[]? offsets;
+    private readonly Operator[] _clauses;
+    private readonly Operator[] _byCost;
+    private readonly int[] _mostProbes;
+    private readonly bool _isLed;
+    private ushort[]? _offsets;
 
     /// <param name="context">The query.</param>
     /// <param name="clauses">Two or more, in the order in which their scores are added up.</param>
     public AndOperator(QueryContext context, Operator[] clauses)
         : base(context)
     {
-        this.clauses = clauses;
-        byCost = InOrder(clauses);
-        Estimate = byCost[0].Estimate;
-        PutBehind(byCost);
-        Cost = new OperatorCost(byCost.Sum(clause => clause.Cost.Window), byCost[0].Cost.Probe + (byCost[1].Cost.Probe / 2));
+        _clauses = clauses;
+        _byCost = InOrder(clauses);
+        Estimate = _byCost[0].Estimate;
+        PutBehind(_byCost);
+        Cost = new OperatorCost(_byCost.Sum(clause => clause.Cost.Window), _byCost[0].Cost.Probe + (_byCost[1].Cost.Probe / 2));
         ProbeHint hint = context.Hints.Probe;
-        mostProbes = new int[byCost.Length];
-        for (int i = 0; i < mostProbes.Length; i++)
+        _mostProbes = new int[_byCost.Length];
+        for (int i = 0; i < _mostProbes.Length; i++)
         {
-            OperatorCost cost = byCost[i].Cost;
-            mostProbes[i] = hint switch
+            OperatorCost cost = _byCost[i].Cost;
+            _mostProbes[i] = hint switch
             {
                 ProbeHint.Windows => 0,
                 ProbeHint.Entries => PostingWindow.Size,
@@ -47,17 +47,17 @@ internal sealed class AndOperator : Operator
             };
         }
 
-        long lead = byCost[0].Estimate;
-        isLed = hint switch
+        long lead = _byCost[0].Estimate;
+        _isLed = hint switch
         {
             ProbeHint.Windows => false,
             ProbeHint.Entries => true,
-            _ => lead <= context.View.WindowCount && lead <= byCost[1].Estimate / LeadRatio,
+            _ => lead <= context.View.WindowCount && lead <= _byCost[1].Estimate / LeadRatio,
         };
     }
 
     /// <summary>In the order in which their scores are added up.</summary>
-    public Operator[] Clauses => clauses;
+    public Operator[] Clauses => _clauses;
 
     public override long Estimate { get; }
 
@@ -70,7 +70,7 @@ internal sealed class AndOperator : Operator
         {
             double likely = 4, least = Estimate;
             double entries = Math.Max(1, Context.View.State.EntryCount);
-            foreach (Operator clause in byCost)
+            foreach (Operator clause in _byCost)
             {
                 double one = clause.Likely;
                 least = Math.Min(least, one);
@@ -92,7 +92,7 @@ internal sealed class AndOperator : Operator
     public override PlanNode Describe()
     {
         var node = new PlanNode("and");
-        foreach (Operator clause in byCost)
+        foreach (Operator clause in _byCost)
             node.Over(clause.Describe());
         return node.With(Decide());
     }
@@ -129,24 +129,24 @@ internal sealed class AndOperator : Operator
         }
     }
 
-    public override long Next(long from) => isLed ? byCost[0].Next(from) : NextOfAll<Operator>(byCost, from);
+    public override long Next(long from) => _isLed ? _byCost[0].Next(from) : NextOfAll<Operator>(_byCost, from);
 
     public override void Fill(long window, WindowSet set)
     {
-        byCost[0].Fill(window, set);
-        for (int i = 1; i < byCost.Length && !set.IsEmpty; i++)
+        _byCost[0].Fill(window, set);
+        for (int i = 1; i < _byCost.Length && !set.IsEmpty; i++)
             Keep(i, window, set);
     }
 
     public override void And(long window, WindowSet set)
     {
-        for (int i = 0; i < byCost.Length && !set.IsEmpty; i++)
+        for (int i = 0; i < _byCost.Length && !set.IsEmpty; i++)
             Keep(i, window, set);
     }
 
     public override bool Contains(long id)
     {
-        foreach (Operator clause in byCost)
+        foreach (Operator clause in _byCost)
         {
             if (!clause.Contains(id))
                 return false;
@@ -162,31 +162,31 @@ internal sealed class AndOperator : Operator
         mine.SetOffsets(hits);
         And(window, mine);
         if (!mine.IsEmpty)
-            MatchedScores.Add(clauses, window, mine, hits, scores, boost);
+            MatchedScores.Add(_clauses, window, mine, hits, scores, boost);
         Context.Return(mine);
     }
 
     public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
-        foreach (Operator clause in clauses)
+        foreach (Operator clause in _clauses)
             clause.Score(window, hits, scores, boost);
     }
 
     public override float Bound(long window, float boost)
     {
         float sum = 0;
-        foreach (Operator clause in clauses)
+        foreach (Operator clause in _clauses)
             sum += clause.Bound(window, boost);
         return sum;
     }
 
     public override void Bounds(Span<float> windows, float boost)
     {
-        byCost[0].Bounds(windows, boost);
+        _byCost[0].Bounds(windows, boost);
         Span<float> others = Context.RentNumbers(windows.Length).AsSpan(0, windows.Length);
-        for (int clause = 1; clause < byCost.Length; clause++)
+        for (int clause = 1; clause < _byCost.Length; clause++)
         {
-            byCost[clause].Bounds(others, boost);
+            _byCost[clause].Bounds(others, boost);
             for (int i = 0; i < windows.Length; i++)
                 windows[i] = windows[i] < 0 || others[i] < 0 ? NoMatch : windows[i] + others[i];
         }
@@ -194,13 +194,13 @@ internal sealed class AndOperator : Operator
 
     public override void AddBounds(long window, Span<float> bounds, float boost)
     {
-        foreach (Operator clause in clauses)
+        foreach (Operator clause in _clauses)
             clause.AddBounds(window, bounds, boost);
     }
 
     public override void AddEntryBounds(long window, EntryBounds bounds, float boost)
     {
-        foreach (Operator clause in clauses)
+        foreach (Operator clause in _clauses)
             clause.AddEntryBounds(window, bounds, boost);
     }
 
@@ -209,46 +209,46 @@ internal sealed class AndOperator : Operator
     /// </summary>
     private void Keep(int clause, long window, WindowSet set)
     {
-        if (mostProbes[clause] == 0
-            || (set.Form != WindowSetForm.List && mostProbes[clause] < PostingWindow.Size)
-            || set.Count > mostProbes[clause])
+        if (_mostProbes[clause] == 0
+            || (set.Form != WindowSetForm.List && _mostProbes[clause] < PostingWindow.Size)
+            || set.Count > _mostProbes[clause])
         {
-            byCost[clause].And(window, set);
+            _byCost[clause].And(window, set);
             return;
         }
 
-        offsets ??= Context.RentOffsets();
-        int count = set.CopyTo(offsets);
+        _offsets ??= Context.RentOffsets();
+        int count = set.CopyTo(_offsets);
         int kept = 0;
         for (int i = 0; i < count; i++)
         {
-            offsets[kept] = offsets[i];
-            kept += byCost[clause].Contains((window << PostingWindow.SizeBits) + offsets[i]) ? 1 : 0;
+            _offsets[kept] = _offsets[i];
+            kept += _byCost[clause].Contains((window << PostingWindow.SizeBits) + _offsets[i]) ? 1 : 0;
         }
 
         Context.Meter.Count.EntriesScanned += count;
-        set.SetOffsets(offsets.AsSpan(0, kept));
+        set.SetOffsets(_offsets.AsSpan(0, kept));
     }
 
     /// <summary>The choice between the two ways, with what each costs over all windows of the leading clause.</summary>
     private PlanDecision Decide()
     {
-        double windows = Math.Min(byCost[0].Estimate, Context.View.WindowCount);
-        double survivors = byCost[0].Estimate;
+        double windows = Math.Min(_byCost[0].Estimate, Context.View.WindowCount);
+        double survivors = _byCost[0].Estimate;
         double byWindow = 0;
         double byEntry = 0;
-        for (int i = 1; i < byCost.Length; i++)
+        for (int i = 1; i < _byCost.Length; i++)
         {
-            byWindow += windows * byCost[i].Cost.Window;
-            byEntry += survivors * byCost[i].Cost.Probe;
-            survivors *= byCost[i].Estimate / (double)Math.Max(1, Context.View.State.EntryCount);
+            byWindow += windows * _byCost[i].Cost.Window;
+            byEntry += survivors * _byCost[i].Cost.Probe;
+            survivors *= _byCost[i].Estimate / (double)Math.Max(1, Context.View.State.EntryCount);
         }
 
         var intersection = new PlanAlternative(
             "window intersection", byWindow, "bitmaps and lists of 4,096 entries are combined as they lie in the pages");
         var probes = new PlanAlternative(
             "lead list and probe", byEntry, "each entry of the rarest clause is looked up in the others");
-        return isLed
+        return _isLed
             ? new PlanDecision(
                 "how to combine", probes.Name, byEntry, "the rarest clause has fewer entries than there are windows",
                 [intersection])

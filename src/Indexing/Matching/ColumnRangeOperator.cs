@@ -28,10 +28,10 @@ internal sealed class ColumnRangeOperator(
     /// <summary>So many entries of a window of numbers are looked at one by one; more cost as much as all.</summary>
     private const int MostSingle = 48;
 
-    private readonly ulong lowHead = low is null ? 0 : BinaryPrimitives.ReadUInt64BigEndian(low);
-    private readonly ulong highHead = high is null ? ulong.MaxValue : BinaryPrimitives.ReadUInt64BigEndian(high);
-    private readonly long lowWhole = low is null ? -SortChunk.MaxPacked : LeastNotBelow(low);
-    private readonly long highWhole = high is null ? SortChunk.MaxPacked : GreatestNotAbove(high);
+    private readonly ulong _lowHead = low is null ? 0 : BinaryPrimitives.ReadUInt64BigEndian(low);
+    private readonly ulong _highHead = high is null ? ulong.MaxValue : BinaryPrimitives.ReadUInt64BigEndian(high);
+    private readonly long _lowWhole = low is null ? -SortChunk.MaxPacked : LeastNotBelow(low);
+    private readonly long _highWhole = high is null ? SortChunk.MaxPacked : GreatestNotAbove(high);
 
     public override long Estimate => count;
 
@@ -64,7 +64,7 @@ internal sealed class ColumnRangeOperator(
         if (set.Form == WindowSetForm.List && set.Count <= MostSingle && column.TryReadNumbers(window, out NumberBlock numbers))
         {
             Context.Meter.Count.EntriesScanned += set.Count;
-            set.SetOffsets(set.List[..numbers.Keep(lowWhole, highWhole, set.List)]);
+            set.SetOffsets(set.List[..numbers.Keep(_lowWhole, _highWhole, set.List)]);
             return;
         }
 
@@ -76,7 +76,7 @@ internal sealed class ColumnRangeOperator(
         if (!wanted || offsets.Length > MostSingle || !column.TryReadNumbers(window, out NumberBlock numbers))
             return base.Keep(window, offsets, wanted);
         Context.Meter.Count.EntriesScanned += offsets.Length;
-        return numbers.Keep(lowWhole, highWhole, offsets);
+        return numbers.Keep(_lowWhole, _highWhole, offsets);
     }
 
     /// <summary>The compared range that a clause is; null if it is something else.</summary>
@@ -113,8 +113,8 @@ internal sealed class ColumnRangeOperator(
             }
 
             Context.Meter.Count.EntriesScanned += mine.Form == WindowSetForm.List ? mine.Count : numbers.Count;
-            total += numbers.CountBetween(lowWhole, highWhole, in mine, open, out int left);
-            total += leftBefore == 0 ? 0 : before.CountOpen(lowWhole, highWhole, openBefore[..leftBefore]);
+            total += numbers.CountBetween(_lowWhole, _highWhole, in mine, open, out int left);
+            total += leftBefore == 0 ? 0 : before.CountOpen(_lowWhole, _highWhole, openBefore[..leftBefore]);
             before = numbers;
             leftBefore = left;
             Span<ushort> free = openBefore;
@@ -123,7 +123,7 @@ internal sealed class ColumnRangeOperator(
         }
 
         Context.Return(set);
-        return total + (leftBefore == 0 ? 0 : before.CountOpen(lowWhole, highWhole, openBefore[..leftBefore]));
+        return total + (leftBefore == 0 ? 0 : before.CountOpen(_lowWhole, _highWhole, openBefore[..leftBefore]));
     }
 
     /// <summary>Leaves the words those of their entries that are in the range.</summary>
@@ -136,7 +136,7 @@ internal sealed class ColumnRangeOperator(
         }
 
         Context.Meter.Count.EntriesScanned += numbers.Count;
-        numbers.Between(lowWhole, highWhole, words);
+        numbers.Between(_lowWhole, _highWhole, words);
     }
 
     /// <summary>As <see cref="Narrow"/>, leaf by leaf, as chunks have hardly any gaps.</summary>
@@ -180,7 +180,7 @@ internal sealed class ColumnRangeOperator(
         if (column.TryReadNumbers(id >> NumberBlock.EntryBits, out NumberBlock numbers))
         {
             Context.Meter.Count.EntriesScanned++;
-            return numbers.IsBetween((int)(id & (NumberBlock.Entries - 1)), lowWhole, highWhole);
+            return numbers.IsBetween((int)(id & (NumberBlock.Entries - 1)), _lowWhole, _highWhole);
         }
 
         ulong bit = 1UL << (int)(id & (SortChunk.Entries - 1));
@@ -196,12 +196,12 @@ internal sealed class ColumnRangeOperator(
             asked &= (1UL << count) - 1;
         Context.Meter.Count.EntriesScanned += BitOperations.PopCount(asked);
         if (chunk.IsPacked)
-            return chunk.PackedBetween(lowWhole, highWhole, asked);
+            return chunk.PackedBetween(_lowWhole, _highWhole, asked);
         for (; asked != 0; asked &= asked - 1)
         {
             int slot = BitOperations.TrailingZeroCount(asked);
             ulong head = chunk.HeadAt(slot);
-            if (head >= lowHead && head <= highHead && chunk.TagAt(slot) == SortTag.Number && IsInside(chunk, slot, head))
+            if (head >= _lowHead && head <= _highHead && chunk.TagAt(slot) == SortTag.Number && IsInside(chunk, slot, head))
                 found |= 1UL << slot;
         }
 
@@ -211,12 +211,12 @@ internal sealed class ColumnRangeOperator(
     /// <summary>Where the first eight bytes are those of a bound, the last two decide.</summary>
     private bool IsInside(SortChunk chunk, int slot, ulong head)
     {
-        if (head != lowHead && head != highHead)
+        if (head != _lowHead && head != _highHead)
             return true;
 
         ReadOnlySpan<byte> number = chunk.NumberAt(slot, stackalloc byte[NumberKey.Bytes]);
-        return (head != lowHead || low is null || number.SequenceCompareTo(low) >= 0)
-            && (head != highHead || high is null || number.SequenceCompareTo(high) <= 0);
+        return (head != _lowHead || low is null || number.SequenceCompareTo(low) >= 0)
+            && (head != _highHead || high is null || number.SequenceCompareTo(high) <= 0);
     }
 
     /// <summary>

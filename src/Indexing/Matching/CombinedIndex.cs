@@ -15,9 +15,9 @@ namespace Treepie.Indexing.Matching;
 /// </remarks>
 internal sealed class CombinedIndex : IDisposable
 {
-    private readonly List<(IndexQuery Search, IReadOnlyList<IndexQuery> Beside, List<NearEntry> Found)> known = [];
-    private readonly NotQuery? present;
-    private readonly long firstTailId;
+    private readonly List<(IndexQuery Search, IReadOnlyList<IndexQuery> Beside, List<NearEntry> Found)> _known = [];
+    private readonly NotQuery? _present;
+    private readonly long _firstTailId;
 
     /// <param name="main">The index.</param>
     /// <param name="tail">The changes.</param>
@@ -25,8 +25,8 @@ internal sealed class CombinedIndex : IDisposable
     /// <param name="options">Plan, budget and hints; null: none.</param>
     public CombinedIndex(IndexView main, TailView tail, CancellationToken cancellationToken, QueryOptions? options = null)
     {
-        firstTailId = main.State.NextEntryId;
-        present = tail.Gone.Length == 0 ? null : new NotQuery(new EntriesQuery(tail.Gone));
+        _firstTailId = main.State.NextEntryId;
+        _present = tail.Gone.Length == 0 ? null : new NotQuery(new EntriesQuery(tail.Gone));
         Statistics = new CombinedStatistics(main, tail.Index, tail.Gone);
         Main = new QueryContext(main, cancellationToken, options) { Combined = this };
         Tail = new QueryContext(tail.Index, cancellationToken, options) { Combined = this };
@@ -45,27 +45,27 @@ internal sealed class CombinedIndex : IDisposable
     public QueryCounters Measure() => Main.Measure() + Tail.Measure();
 
     /// <summary>The condition that leaves out the entries that are gone; null where there are none.</summary>
-    public IndexQuery? NotGone => present;
+    public IndexQuery? NotGone => _present;
 
     /// <summary>A query over the index, without the entries that are gone.</summary>
-    public IndexQuery Present(IndexQuery query) => present is null ? query : new AndQuery([query, present]);
+    public IndexQuery Present(IndexQuery query) => _present is null ? query : new AndQuery([query, _present]);
 
     /// <summary>What of that which a search finds in both belongs to one side.</summary>
     public List<NearEntry> PartOf(QueryContext side, List<NearEntry> found) =>
-        found.FindAll(entry => entry.Id < firstTailId == (side == Main));
+        found.FindAll(entry => entry.Id < _firstTailId == (side == Main));
 
     /// <summary>What a search finds, best first. Both sides ask, and a plan may be made twice: it is made once.</summary>
     public List<NearEntry> Found(
         IndexQuery search, List<IndexQuery> beside, Func<IndexQuery, List<IndexQuery>, List<NearEntry>> make)
     {
-        foreach ((IndexQuery other, IReadOnlyList<IndexQuery> besideOther, List<NearEntry> found) in known)
+        foreach ((IndexQuery other, IReadOnlyList<IndexQuery> besideOther, List<NearEntry> found) in _known)
         {
             if (ReferenceEquals(other, search) && besideOther.SequenceEqual(beside, ReferenceEqualityComparer.Instance))
                 return found;
         }
 
         List<NearEntry> made = make(search, beside);
-        known.Add((search, beside, made));
+        _known.Add((search, beside, made));
         return made;
     }
 

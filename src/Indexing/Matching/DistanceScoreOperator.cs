@@ -12,7 +12,7 @@ namespace Treepie.Indexing.Matching;
 internal sealed class DistanceScoreOperator(QueryContext context, Operator clause, PlaceReader places, Circle circle)
     : SameMatchesOperator(context, clause)
 {
-    private readonly CentreOnGrid centre = new(circle.Centre.Latitude * Earth.Radians, circle.Centre.Longitude * Earth.Radians);
+    private readonly CentreOnGrid _centre = new(circle.Centre.Latitude * Earth.Radians, circle.Centre.Longitude * Earth.Radians);
 
     public override PlanNode Describe() => new PlanNode("score by distance").Over(Clause.Describe());
 
@@ -24,7 +24,7 @@ internal sealed class DistanceScoreOperator(QueryContext context, Operator claus
         for (int i = 0; i < hits.Length && !mine.IsEmpty; i++)
         {
             if (mine.Contains(hits[i])
-                && places.TryNearest((window << PostingWindow.SizeBits) + hits[i], centre, out _, out double haversine))
+                && places.TryNearest((window << PostingWindow.SizeBits) + hits[i], _centre, out _, out double haversine))
                 scores[i] += (float)(boost * circle.RadiusKm / (circle.RadiusKm + Earth.ToKm(haversine)));
         }
 

@@ -12,15 +12,15 @@ namespace Treepie.Indexing.Matching;
 /// </summary>
 internal sealed class DocumentBoostOperator : SameMatchesOperator
 {
-    private readonly NumberReader boosts;
-    private readonly float most;
-    private readonly float[] own = new float[PostingWindow.Size];
+    private readonly NumberReader _boosts;
+    private readonly float _most;
+    private readonly float[] _own = new float[PostingWindow.Size];
 
     private DocumentBoostOperator(QueryContext context, Operator clause, float most)
         : base(context, clause)
     {
-        this.most = most;
-        boosts = new NumberReader(context, IndexSchema.BoostField);
+        _most = most;
+        _boosts = new NumberReader(context, IndexSchema.BoostField);
     }
 
     /// <summary>The clause with boosts, where the index has any.</summary>
@@ -41,7 +41,7 @@ internal sealed class DocumentBoostOperator : SameMatchesOperator
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
-        Span<float> mine = own.AsSpan(0, hits.Length);
+        Span<float> mine = _own.AsSpan(0, hits.Length);
         mine.Clear();
         Clause.Score(window, hits, mine, boost);
         Add(window, hits, mine, scores);
@@ -49,7 +49,7 @@ internal sealed class DocumentBoostOperator : SameMatchesOperator
 
     public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
-        Span<float> mine = own.AsSpan(0, hits.Length);
+        Span<float> mine = _own.AsSpan(0, hits.Length);
         mine.Clear();
         Clause.ScoreMatches(window, hits, mine, boost);
         Add(window, hits, mine, scores);
@@ -59,7 +59,7 @@ internal sealed class DocumentBoostOperator : SameMatchesOperator
     {
         long start = window << PostingWindow.SizeBits;
         for (int i = 0; i < hits.Length; i++)
-            scores[i] += boosts.TryRead(start + hits[i], out double number) ? mine[i] * BoostLimits.OfEntry(number) : mine[i];
+            scores[i] += _boosts.TryRead(start + hits[i], out double number) ? mine[i] * BoostLimits.OfEntry(number) : mine[i];
     }
 
     public override void AddBounds(long window, Span<float> bounds, float boost)
@@ -68,6 +68,6 @@ internal sealed class DocumentBoostOperator : SameMatchesOperator
         mine.Clear();
         Clause.AddBounds(window, mine, boost);
         for (int i = 0; i < bounds.Length; i++)
-            bounds[i] += mine[i] * most;
+            bounds[i] += mine[i] * _most;
     }
 }

@@ -8,7 +8,7 @@ namespace Treepie.Indexing.Matching;
 /// <param name="ids">Their ids, ascending.</param>
 internal sealed class EntriesOperator(QueryContext context, long[] ids) : Operator(context)
 {
-    private readonly ushort[] offsets = new ushort[PostingWindow.Size];
+    private readonly ushort[] _offsets = new ushort[PostingWindow.Size];
 
     public override long Estimate => ids.Length;
 
@@ -25,11 +25,11 @@ internal sealed class EntriesOperator(QueryContext context, long[] ids) : Operat
         long start = window << PostingWindow.SizeBits;
         int count = 0;
         for (int i = PlaceOf(start); i < ids.Length && ids[i] < start + PostingWindow.Size; i++)
-            offsets[count++] = (ushort)(ids[i] - start);
+            _offsets[count++] = (ushort)(ids[i] - start);
         if (count == 0)
             set.SetEmpty();
         else
-            set.SetOffsets(offsets.AsSpan(0, count));
+            set.SetOffsets(_offsets.AsSpan(0, count));
     }
 
     public override PlanNode Describe() => new("given entries", label: $"{ids.Length:N0}");

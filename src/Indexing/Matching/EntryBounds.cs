@@ -21,22 +21,22 @@ internal sealed class EntryBounds(QueryContext context)
     /// <summary>Words looked at so; what others can give is taken as it is known of their blocks.</summary>
     private const int MaxTerms = 8;
 
-    private readonly ulong[] above = context.RentWords(MaxTerms * Blocks);
-    private readonly float[] most = context.RentNumbers((MaxTerms + 1) * Blocks);
-    private readonly float[] weights = new float[MaxTerms];
-    private readonly ulong[] hits = context.RentWords(Blocks);
-    private LengthFactors? factors;
-    private int count;
+    private readonly ulong[] _above = context.RentWords(MaxTerms * Blocks);
+    private readonly float[] _most = context.RentNumbers((MaxTerms + 1) * Blocks);
+    private readonly float[] _weights = new float[MaxTerms];
+    private readonly ulong[] _hits = context.RentWords(Blocks);
+    private LengthFactors? _factors;
+    private int _count;
 
     /// <summary>What operators that are not added as words can give, by block.</summary>
-    public Span<float> Rest => most.AsSpan(MaxTerms * Blocks, Blocks);
+    public Span<float> Rest => _most.AsSpan(MaxTerms * Blocks, Blocks);
 
     /// <summary>Begins anew, for the entries that are asked about.</summary>
     public void Begin(ReadOnlySpan<ulong> asked)
     {
-        count = 0;
-        factors = null;
-        asked.CopyTo(hits);
+        _count = 0;
+        _factors = null;
+        asked.CopyTo(_hits);
         Rest.Clear();
     }
 
@@ -46,32 +46,32 @@ internal sealed class EntryBounds(QueryContext context)
     /// </summary>
     public bool TryAdd(in PostingWindow postings, TermScorer scorer, float boost)
     {
-        if (count == MaxTerms
+        if (_count == MaxTerms
             || boost < 0
             || postings.Form is not (WindowSetForm.Bits or WindowSetForm.Full)
-            || (factors is not null && factors != scorer.Factors))
+            || (_factors is not null && _factors != scorer.Factors))
             return false;
 
-        factors = scorer.Factors;
-        weights[count] = scorer.Weight(boost);
-        Span<float> bounds = most.AsSpan(count * Blocks, Blocks);
+        _factors = scorer.Factors;
+        _weights[_count] = scorer.Weight(boost);
+        Span<float> bounds = _most.AsSpan(_count * Blocks, Blocks);
         bounds.Clear();
-        scorer.AddBounds(in postings, bounds, weights[count]);
-        FrequenciesAbove.Copy(in postings, hits.AsSpan(0, Blocks), above.AsSpan(count * Blocks, Blocks));
-        count++;
+        scorer.AddBounds(in postings, bounds, _weights[_count]);
+        FrequenciesAbove.Copy(in postings, _hits.AsSpan(0, Blocks), _above.AsSpan(_count * Blocks, Blocks));
+        _count++;
         return true;
     }
 
     /// <summary>Takes entries out that cannot score a threshold above 0; all of them were among those asked about.</summary>
     public void Narrow(long window, Span<ulong> words, float threshold, float margin)
     {
-        if (factors is null)
+        if (_factors is null)
             return;
 
-        WindowFactors lengths = factors.OfWindow(window);
+        WindowFactors lengths = _factors.OfWindow(window);
         float least = threshold / margin, all = 0;
-        for (int i = 0; i < count; i++)
-            all += weights[i];
+        for (int i = 0; i < _count; i++)
+            all += _weights[i];
         for (int block = 0; block < Blocks; block++)
         {
             ReadOnlySpan<byte> block64 = lengths.Block(block);
@@ -83,9 +83,9 @@ internal sealed class EntryBounds(QueryContext context)
     private ulong Staying(int block, ulong asked, ReadOnlySpan<byte> lengths, in WindowFactors factor, float least, float all)
     {
         ulong once = asked, several = 0, seen = 0, staying = 0;
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < _count; i++)
         {
-            ulong mine = above[(i * Blocks) + block] & asked;
+            ulong mine = _above[(i * Blocks) + block] & asked;
             several |= seen & mine;
             seen |= mine;
         }
@@ -93,11 +93,11 @@ internal sealed class EntryBounds(QueryContext context)
         once &= ~seen;
         if (once != 0)
             staying |= once & NotLonger(lengths, factor.MostLength(all, least));
-        for (int i = 0; i < count && (seen & ~several) != 0; i++)
+        for (int i = 0; i < _count && (seen & ~several) != 0; i++)
         {
-            ulong mine = above[(i * Blocks) + block] & asked & ~several;
+            ulong mine = _above[(i * Blocks) + block] & asked & ~several;
             if (mine != 0)
-                staying |= mine & NotLonger(lengths, factor.MostLength(all - weights[i], least - most[(i * Blocks) + block]));
+                staying |= mine & NotLonger(lengths, factor.MostLength(all - _weights[i], least - _most[(i * Blocks) + block]));
         }
 
         return staying | several;

@@ -9,9 +9,9 @@ namespace Treepie.Indexing.Matching;
 /// </summary>
 internal sealed class FilteredEntries : IEnumerable<long>
 {
-    private readonly SortedList<long, WindowSet> windows = [];
-    private long lastWindow = -1;
-    private WindowSet? lastSet;
+    private readonly SortedList<long, WindowSet> _windows = [];
+    private long _lastWindow = -1;
+    private WindowSet? _lastSet;
 
     public FilteredEntries(QueryContext context, Operator filter)
     {
@@ -23,7 +23,7 @@ internal sealed class FilteredEntries : IEnumerable<long>
             int count = set.Count;
             if (count == 0)
                 continue;
-            windows.Add(window, set);
+            _windows.Add(window, set);
             Count += count;
         }
     }
@@ -34,20 +34,20 @@ internal sealed class FilteredEntries : IEnumerable<long>
     public bool Contains(long id)
     {
         long window = id >> PostingWindow.SizeBits;
-        if (window != lastWindow)
+        if (window != _lastWindow)
         {
-            lastWindow = window;
-            lastSet = windows.GetValueOrDefault(window);
+            _lastWindow = window;
+            _lastSet = _windows.GetValueOrDefault(window);
         }
 
-        return lastSet is not null && lastSet.Contains((int)(id & (PostingWindow.Size - 1)));
+        return _lastSet is not null && _lastSet.Contains((int)(id & (PostingWindow.Size - 1)));
     }
 
     /// <summary>The entries, ascending.</summary>
     public IEnumerator<long> GetEnumerator()
     {
         ushort[] offsets = new ushort[PostingWindow.Size];
-        foreach ((long window, WindowSet set) in windows)
+        foreach ((long window, WindowSet set) in _windows)
         {
             int count = set.CopyTo(offsets);
             for (int i = 0; i < count; i++)

@@ -9,11 +9,11 @@ namespace Treepie.Indexing.Matching;
 /// </summary>
 internal sealed class NearestOperator : Operator
 {
-    private readonly long[] ids;
-    private readonly float[] similarities;
-    private readonly string? field;
-    private readonly string way;
-    private readonly string operation;
+    private readonly long[] _ids;
+    private readonly float[] _similarities;
+    private readonly string? _field;
+    private readonly string _way;
+    private readonly string _operation;
 
     /// <param name="context">The query.</param>
     /// <param name="found">What was found; taken over.</param>
@@ -24,15 +24,15 @@ internal sealed class NearestOperator : Operator
         QueryContext context, List<NearEntry> found, string? field, string way, string operation = "nearest vectors")
         : base(context)
     {
-        this.operation = operation;
-        this.field = field;
-        this.way = way;
+        _operation = operation;
+        _field = field;
+        _way = way;
         found.Sort(static (x, y) => x.Id.CompareTo(y.Id));
-        ids = [.. found.Select(entry => entry.Id)];
-        similarities = [.. found.Select(entry => entry.Similarity)];
+        _ids = [.. found.Select(entry => entry.Id)];
+        _similarities = [.. found.Select(entry => entry.Similarity)];
     }
 
-    public override long Estimate => ids.Length;
+    public override long Estimate => _ids.Length;
 
     public override bool IsExact => true;
 
@@ -43,7 +43,7 @@ internal sealed class NearestOperator : Operator
 
     public override PlanNode Describe()
     {
-        var node = new PlanNode(operation, field, way) { Estimate = ids.Length, IsExact = true };
+        var node = new PlanNode(_operation, _field, _way) { Estimate = _ids.Length, IsExact = true };
         foreach (PlanNode source in Sources)
             node.Over(source);
         return node;
@@ -52,19 +52,19 @@ internal sealed class NearestOperator : Operator
     public override long Next(long from)
     {
         int place = LowerBound(from << PostingWindow.SizeBits);
-        return place < ids.Length ? ids[place] >> PostingWindow.SizeBits : End;
+        return place < _ids.Length ? _ids[place] >> PostingWindow.SizeBits : End;
     }
 
     public override void Fill(long window, WindowSet set)
     {
         set.SetEmpty();
         for (int i = LowerBound(window << PostingWindow.SizeBits);
-             i < ids.Length && ids[i] >> PostingWindow.SizeBits == window;
+             i < _ids.Length && _ids[i] >> PostingWindow.SizeBits == window;
              i++)
-            set.Add((ushort)(ids[i] & (PostingWindow.Size - 1)));
+            set.Add((ushort)(_ids[i] & (PostingWindow.Size - 1)));
     }
 
-    public override bool Contains(long id) => Array.BinarySearch(ids, id) >= 0;
+    public override bool Contains(long id) => Array.BinarySearch(_ids, id) >= 0;
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
@@ -72,10 +72,10 @@ internal sealed class NearestOperator : Operator
         int place = LowerBound(start);
         for (int i = 0; i < hits.Length; i++)
         {
-            while (place < ids.Length && ids[place] < start + hits[i])
+            while (place < _ids.Length && _ids[place] < start + hits[i])
                 place++;
-            if (place < ids.Length && ids[place] == start + hits[i])
-                scores[i] += boost * similarities[place];
+            if (place < _ids.Length && _ids[place] == start + hits[i])
+                scores[i] += boost * _similarities[place];
         }
     }
 
@@ -84,10 +84,10 @@ internal sealed class NearestOperator : Operator
         long start = window << PostingWindow.SizeBits;
         Span<float> mine = stackalloc float[PostingWindow.Blocks];
         mine.Clear();
-        for (int i = LowerBound(start); i < ids.Length && ids[i] - start < PostingWindow.Size; i++)
+        for (int i = LowerBound(start); i < _ids.Length && _ids[i] - start < PostingWindow.Size; i++)
         {
-            ref float bound = ref mine[(int)(ids[i] - start) >> PostingWindow.BlockBits];
-            bound = Math.Max(bound, boost * similarities[i]);
+            ref float bound = ref mine[(int)(_ids[i] - start) >> PostingWindow.BlockBits];
+            bound = Math.Max(bound, boost * _similarities[i]);
         }
 
         for (int i = 0; i < bounds.Length; i++)
@@ -96,7 +96,7 @@ internal sealed class NearestOperator : Operator
 
     private int LowerBound(long id)
     {
-        int place = Array.BinarySearch(ids, id);
+        int place = Array.BinarySearch(_ids, id);
         return place < 0 ? ~place : place;
     }
 }

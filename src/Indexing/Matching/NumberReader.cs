@@ -6,7 +6,7 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Reads the numbers of a field by entry.</summary>
 internal sealed class NumberReader
 {
-    private readonly SortColumn column;
+    private readonly SortColumn _column;
 
     /// <exception cref="UnknownFieldException">There is no such field.</exception>
     /// <exception cref="IndexQueryException">It is full text, which has no numbers.</exception>
@@ -15,7 +15,7 @@ internal sealed class NumberReader
         int field = context.View.Field(name);
         if (context.View.Schema.Fields[field].Analysis == FieldAnalysis.FullText)
             throw new IndexQueryException($"The field '{name}' is full text: its words are no numbers that could be summed up.");
-        column = context.OpenSortColumn(field);
+        _column = context.OpenSortColumn(field);
     }
 
     /// <summary>
@@ -23,7 +23,7 @@ internal sealed class NumberReader
     /// </summary>
     public bool TryRead(long id, out double number)
     {
-        SortChunk chunk = column.Read(id >> SortChunk.EntryBits);
+        SortChunk chunk = _column.Read(id >> SortChunk.EntryBits);
         int slot = (int)(id & (SortChunk.Entries - 1));
         bool isNumber = chunk.TagAt(slot) == SortTag.Number;
         number = isNumber ? chunk.DoubleAt(slot) : 0;

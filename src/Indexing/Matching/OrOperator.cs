@@ -15,11 +15,11 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     /// The clause that matches most, if it knows how many of a window it matches: then only what the others match beside it is
     /// looked at to count.
     /// </summary>
-    private readonly int counted = Array.FindIndex(
+    private readonly int _counted = Array.FindIndex(
         clauses, clause => clause.KnowsCounts && clause.Estimate == clauses.Max(other => other.Estimate));
-    private float[]? bounds;
-    private float[] byWindow = [];
-    private int windowCount;
+    private float[]? _bounds;
+    private float[] _byWindow = [];
+    private int _windowCount;
 
     /// <summary>In the order in which their scores are added up.</summary>
     public Operator[] Clauses => clauses;
@@ -113,12 +113,12 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     public override void Bounds(Span<float> windows, float boost)
     {
         bool isKept = boost == 1 && clauses.Length <= MostNarrowed;
-        windowCount = isKept ? windows.Length : 0;
-        byWindow = Context.RentNumbers((isKept ? clauses.Length : 1) * windows.Length);
+        _windowCount = isKept ? windows.Length : 0;
+        _byWindow = Context.RentNumbers((isKept ? clauses.Length : 1) * windows.Length);
         windows.Fill(NoMatch);
         for (int clause = 0; clause < clauses.Length; clause++)
         {
-            Span<float> mine = byWindow.AsSpan(isKept ? clause * windows.Length : 0, windows.Length);
+            Span<float> mine = _byWindow.AsSpan(isKept ? clause * windows.Length : 0, windows.Length);
             clauses[clause].Bounds(mine, boost);
             for (int i = 0; i < windows.Length; i++)
                 windows[i] = mine[i] < 0 ? windows[i] : Math.Max(0, windows[i]) + mine[i];
@@ -127,19 +127,19 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
 
     public override int Count(long window)
     {
-        if (counted < 0)
+        if (_counted < 0)
             return base.Count(window);
 
         WindowSet others = Context.Rent();
         for (int i = 0; i < clauses.Length; i++)
         {
-            if (i != counted)
+            if (i != _counted)
                 clauses[i].Or(window, others);
         }
 
-        int count = clauses[counted].Count(window);
+        int count = clauses[_counted].Count(window);
         if (count > 0 && !others.IsEmpty)
-            clauses[counted].AndNot(window, others);
+            clauses[_counted].AndNot(window, others);
         count += others.Count;
         Context.Return(others);
         return count;
@@ -195,8 +195,8 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
         float all = 0;
         for (int i = 0; i < clauses.Length; i++)
         {
-            all += most[i] = window < windowCount
-                ? Math.Max(0, byWindow[(i * windowCount) + (int)window])
+            all += most[i] = window < _windowCount
+                ? Math.Max(0, _byWindow[(i * _windowCount) + (int)window])
                 : clauses[i].Bound(window, 1);
             int place = i;
             for (; place > 0 && most[order[place - 1]] > most[i]; place--)
@@ -214,12 +214,12 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     public override void Narrow(long window, Span<ulong> hits, float threshold, float margin)
     {
         const int Blocks = PostingWindow.Blocks;
-        bounds ??= Context.RentNumbers((clauses.Length + 1) * Blocks);
-        Span<float> all = bounds.AsSpan(clauses.Length * Blocks, Blocks);
+        _bounds ??= Context.RentNumbers((clauses.Length + 1) * Blocks);
+        Span<float> all = _bounds.AsSpan(clauses.Length * Blocks, Blocks);
         all.Clear();
         for (int i = 0; i < clauses.Length; i++)
         {
-            Span<float> mine = bounds.AsSpan(i * Blocks, Blocks);
+            Span<float> mine = _bounds.AsSpan(i * Blocks, Blocks);
             mine.Clear();
             clauses[i].AddBounds(window, mine, 1);
             BoundKernels.AddScaled(all, mine, 1);
@@ -230,7 +230,7 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
         Span<ulong> matches = stackalloc ulong[Blocks];
         for (int i = 0; i < clauses.Length && open != 0; i++)
         {
-            ulong needed = open & BoundKernels.Below(all, bounds.AsSpan(i * Blocks, Blocks), threshold, margin);
+            ulong needed = open & BoundKernels.Below(all, _bounds.AsSpan(i * Blocks, Blocks), threshold, margin);
             if (needed == 0)
                 continue;
 

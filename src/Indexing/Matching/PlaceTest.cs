@@ -14,61 +14,61 @@ internal sealed class PlaceTest
     /// <summary>From so many corners on every place that is compared with the shape costs as much as a window.</summary>
     private const int LargeCorners = 256;
 
-    private readonly SpatialQuery query;
-    private readonly QueryContext context;
-    private readonly bool isLarge;
-    private readonly bool isCircle;
-    private readonly CentreOnGrid centre;
-    private readonly double limit;
-    private readonly bool hasBox;
-    private readonly uint minX;
-    private readonly uint width;
-    private readonly uint minY;
-    private readonly uint height;
+    private readonly SpatialQuery _query;
+    private readonly QueryContext _context;
+    private readonly bool _isLarge;
+    private readonly bool _isCircle;
+    private readonly CentreOnGrid _centre;
+    private readonly double _limit;
+    private readonly bool _hasBox;
+    private readonly uint _minX;
+    private readonly uint _width;
+    private readonly uint _minY;
+    private readonly uint _height;
 
     public PlaceTest(SpatialQuery query, QueryContext context)
     {
-        this.query = query;
-        this.context = context;
-        isLarge = query.Shape.CornerCount > LargeCorners;
-        isCircle = query.Shape is { Circles: [_], Points: [], Lines: [], Polygons: [] }
+        _query = query;
+        _context = context;
+        _isLarge = query.Shape.CornerCount > LargeCorners;
+        _isCircle = query.Shape is { Circles: [_], Points: [], Lines: [], Polygons: [] }
             && query.Relation is SpatialRelation.Within or SpatialRelation.Intersects;
-        if (isCircle)
+        if (_isCircle)
         {
             Circle circle = query.Shape.Circles[0];
-            centre = new CentreOnGrid(circle.Centre.Latitude * Earth.Radians, circle.Centre.Longitude * Earth.Radians);
-            limit = circle.Haversine;
+            _centre = new CentreOnGrid(circle.Centre.Latitude * Earth.Radians, circle.Centre.Longitude * Earth.Radians);
+            _limit = circle.Haversine;
         }
 
         // What is not disjoint is in the box. One a little wider than the shape, and none where that goes around the earth.
         GeoBox box = query.Shape.Bounds.Grow(2 * Segments.Touch);
-        hasBox = query.Relation != SpatialRelation.Disjoint && box.MaxX - box.MinX < 359;
-        if (!hasBox)
+        _hasBox = query.Relation != SpatialRelation.Disjoint && box.MaxX - box.MinX < 359;
+        if (!_hasBox)
             return;
-        minX = unchecked((uint)(long)Math.Floor((box.MinX + 180) / GridPoint.DegreesPerX));
-        width = (uint)Math.Ceiling((box.MaxX - box.MinX) / GridPoint.DegreesPerX) + 1;
-        minY = (uint)Math.Clamp(Math.Floor((box.MinY + 90) / GridPoint.DegreesPerY), 0, uint.MaxValue);
-        height = (uint)Math.Clamp(Math.Ceiling((box.MaxY + 90) / GridPoint.DegreesPerY), 0, uint.MaxValue) - minY;
+        _minX = unchecked((uint)(long)Math.Floor((box.MinX + 180) / GridPoint.DegreesPerX));
+        _width = (uint)Math.Ceiling((box.MaxX - box.MinX) / GridPoint.DegreesPerX) + 1;
+        _minY = (uint)Math.Clamp(Math.Floor((box.MinY + 90) / GridPoint.DegreesPerY), 0, uint.MaxValue);
+        _height = (uint)Math.Clamp(Math.Ceiling((box.MaxY + 90) / GridPoint.DegreesPerY), 0, uint.MaxValue) - _minY;
     }
 
     /// <summary>The asked-for places that lie as wanted, a bit each.</summary>
     public ulong Holds(ReadOnlySpan<uint> xs, ReadOnlySpan<uint> ys, ulong asked)
     {
-        if (hasBox && asked != 0)
-            asked &= PointKernels.InBox(xs, ys, minX, width, minY, height);
+        if (_hasBox && asked != 0)
+            asked &= PointKernels.InBox(xs, ys, _minX, _width, _minY, _height);
         if (asked == 0)
             return 0;
-        if (isCircle)
-            return PointKernels.Near(xs, ys, asked, centre, limit);
+        if (_isCircle)
+            return PointKernels.Near(xs, ys, asked, _centre, _limit);
 
         ulong found = 0;
         for (; asked != 0; asked &= asked - 1)
         {
-            if (isLarge)
-                context.Check();
+            if (_isLarge)
+                _context.Check();
             int slot = BitOperations.TrailingZeroCount(asked);
             var place = new Vertex(GridPoint.LongitudeOf(xs[slot]), GridPoint.LatitudeOf(ys[slot]));
-            if (GeometryRelations.Holds(query.Relation, place, query.Shape))
+            if (GeometryRelations.Holds(_query.Relation, place, _query.Shape))
                 found |= 1UL << slot;
         }
 

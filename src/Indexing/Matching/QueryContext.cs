@@ -19,12 +19,12 @@ internal sealed class QueryContext : IDisposable, IStoppable
 {
     private const int PageBytes = Storage.Format.PageLayout.SizeBytes;
 
-    private readonly QueryScratch scratch;
-    private readonly long pagesBefore;
-    private readonly long diskBefore = -1;
-    private readonly QueryLimits? limits;
-    private (RangeQuery? Range, RangeCount? Count) counted;
-    private bool isEnded;
+    private readonly QueryScratch _scratch;
+    private readonly long _pagesBefore;
+    private readonly long _diskBefore = -1;
+    private readonly QueryLimits? _limits;
+    private (RangeQuery? Range, RangeCount? Count) _counted;
+    private bool _isEnded;
 
     /// <param name="view">What is asked.</param>
     /// <param name="cancellationToken">Ends the query.</param>
@@ -32,17 +32,17 @@ internal sealed class QueryContext : IDisposable, IStoppable
     public QueryContext(IndexView view, CancellationToken cancellationToken, QueryOptions? options = null)
     {
         View = view;
-        scratch = view.RentScratch();
+        _scratch = view.RentScratch();
         CancellationToken = cancellationToken;
         Hints = options?.Hints ?? PlanHints.None;
         Meter.Count = default;
-        pagesBefore = view.PageVisits;
+        _pagesBefore = view.PageVisits;
         if (options is { Plan: not PlanDetail.None } or { Budget: not null })
             Tracer = new PlanTracer(Measure, options.Plan == PlanDetail.Times ? options.TimeProvider : null);
         if (options is { Plan: PlanDetail.Times })
-            diskBefore = DiskReads.OfThread();
+            _diskBefore = DiskReads.OfThread();
         if (options?.Budget is { } budget && Tracer is not null)
-            limits = new QueryLimits(budget, Tracer, options.TimeProvider);
+            _limits = new QueryLimits(budget, Tracer, options.TimeProvider);
     }
 
     public IndexView View { get; }
@@ -50,7 +50,7 @@ internal sealed class QueryContext : IDisposable, IStoppable
     public CancellationToken CancellationToken { get; }
 
     /// <summary>What is counted. Pages are counted by the transaction: <see cref="Measure"/> has them too.</summary>
-    public QueryMeter Meter => scratch.Meter;
+    public QueryMeter Meter => _scratch.Meter;
 
     /// <summary>Notes what each step does; null where nobody wants a plan.</summary>
     public PlanTracer? Tracer { get; }
@@ -64,12 +64,12 @@ internal sealed class QueryContext : IDisposable, IStoppable
     /// </summary>
     public long? ColdPages(long entered)
     {
-        long now = diskBefore < 0 ? -1 : DiskReads.OfThread();
-        return now < diskBefore || now < 0 ? null : Math.Min(entered, (now - diskBefore + PageBytes - 1) / PageBytes);
+        long now = _diskBefore < 0 ? -1 : DiskReads.OfThread();
+        return now < _diskBefore || now < 0 ? null : Math.Min(entered, (now - _diskBefore + PageBytes - 1) / PageBytes);
     }
 
     /// <summary>What the query has done so far.</summary>
-    public QueryCounters Measure() => Meter.Count with { PagesRead = View.PageVisits - pagesBefore };
+    public QueryCounters Measure() => Meter.Count with { PagesRead = View.PageVisits - _pagesBefore };
 
     /// <summary>
     /// Ends the query if it was cancelled or has spent its budget. Called at every window and every thousand terms.
@@ -79,7 +79,7 @@ internal sealed class QueryContext : IDisposable, IStoppable
     public void Check()
     {
         CancellationToken.ThrowIfCancellationRequested();
-        limits?.Check(Combined?.Measure() ?? Measure());
+        _limits?.Check(Combined?.Measure() ?? Measure());
     }
 
     /// <summary>Terms that one pattern of the query may read.</summary>
@@ -95,69 +95,69 @@ internal sealed class QueryContext : IDisposable, IStoppable
         init
         {
             field = value;
-            scratch.Factors.Clear(); // those that are kept are of the view alone
+            _scratch.Factors.Clear(); // those that are kept are of the view alone
         }
     }
 
     /// <summary>Takes an empty set out of the pool; give it back with <see cref="Return"/>.</summary>
-    public WindowSet Rent() => scratch.RentSet();
+    public WindowSet Rent() => _scratch.RentSet();
 
-    public void Return(WindowSet set) => scratch.Return(set);
+    public void Return(WindowSet set) => _scratch.Return(set);
 
     /// <summary>Offsets of a window to work with until the query ends; what is in them is not said.</summary>
-    public ushort[] RentOffsets() => scratch.RentOffsets(PostingWindow.Size);
+    public ushort[] RentOffsets() => _scratch.RentOffsets(PostingWindow.Size);
 
     /// <summary>So many offsets, or more, to work with until the query ends; what is in them is not said.</summary>
-    public ushort[] RentOffsets(int count) => scratch.RentOffsets(count);
+    public ushort[] RentOffsets(int count) => _scratch.RentOffsets(count);
 
     /// <summary>So many numbers, or more, to work with until the query ends; what is in them is not said.</summary>
-    public float[] RentNumbers(int count) => scratch.RentNumbers(count);
+    public float[] RentNumbers(int count) => _scratch.RentNumbers(count);
 
     /// <summary>So many words of bitmaps, or more, to work with until the query ends; what is in them is not said.</summary>
-    public ulong[] RentWords(int count) => scratch.RentWords(count);
+    public ulong[] RentWords(int count) => _scratch.RentWords(count);
 
     /// <summary>So many bytes, or more, to work with until the query ends; what is in them is not said.</summary>
-    public byte[] RentBytes(int count) => scratch.RentBytes(count);
+    public byte[] RentBytes(int count) => _scratch.RentBytes(count);
 
     /// <summary>Room for so many postings, or more, until the query ends; what is in it is not said.</summary>
-    public Posting[] RentPostings(int count) => scratch.RentPostings(count);
+    public Posting[] RentPostings(int count) => _scratch.RentPostings(count);
 
     /// <summary>One of a kind, empty, to work with until the query ends.</summary>
     public T Rent<T>()
-        where T : class, IReusable, new() => scratch.Rent<T>();
+        where T : class, IReusable, new() => _scratch.Rent<T>();
 
     /// <summary>So many places in lists, or more, to work with until the query ends; what is in them is not said.</summary>
-    public int[] RentPlaces(int count) => scratch.RentPlaces(count);
+    public int[] RentPlaces(int count) => _scratch.RentPlaces(count);
 
     /// <summary>A cursor over a long list, open until the query ends.</summary>
     public PostingCursor OpenPostings(Tree postings, long listId)
     {
         var cursor = new PostingCursor(postings, listId, Meter);
-        scratch.Own(cursor);
+        _scratch.Own(cursor);
         return cursor;
     }
 
     /// <summary>Closes it when the query ends, and has it forget pages when others do.</summary>
-    public void Own(IHoldsPages held) => scratch.Own(held);
+    public void Own(IHoldsPages held) => _scratch.Own(held);
 
     /// <summary>A cursor over the chunks of a column, open until the query ends.</summary>
     public ChunkCursor OpenColumn(Tree? column)
     {
         var cursor = new ChunkCursor(column, Meter);
-        scratch.Own(cursor);
+        _scratch.Own(cursor);
         return cursor;
     }
 
     /// <summary>What is in a range, counted when it is first asked for: see <see cref="RangeCount.Of"/>.</summary>
     public RangeCount? CountOf(RangeQuery range, KeyRange keys, int field)
     {
-        if (!ReferenceEquals(counted.Range, range))
-            counted = (range, RangeCount.Of(this, keys, field));
-        return counted.Count;
+        if (!ReferenceEquals(_counted.Range, range))
+            _counted = (range, RangeCount.Of(this, keys, field));
+        return _counted.Count;
     }
 
     /// <summary>As <see cref="CountOf"/>, where it was counted last; null where it was not.</summary>
-    public RangeCount? Counted(RangeQuery range) => ReferenceEquals(counted.Range, range) ? counted.Count : null;
+    public RangeCount? Counted(RangeQuery range) => ReferenceEquals(_counted.Range, range) ? _counted.Count : null;
 
     /// <summary>The sort values of a field, open until the query ends.</summary>
     public SortColumn OpenSortColumn(int field) =>
@@ -169,14 +169,14 @@ internal sealed class QueryContext : IDisposable, IStoppable
     /// <summary>Lengths of a full-text field, shared by its terms.</summary>
     public LengthFactors Factors(int field)
     {
-        foreach ((int known, LengthFactors factors) in scratch.Factors)
+        foreach ((int known, LengthFactors factors) in _scratch.Factors)
         {
             if (known == field)
                 return factors;
         }
 
         var found = new LengthFactors(new ChunkReader(View.Norms(field), Meter), StatisticsOf(field));
-        scratch.Factors.Add((field, found));
+        _scratch.Factors.Add((field, found));
         return found;
     }
 
@@ -195,10 +195,10 @@ internal sealed class QueryContext : IDisposable, IStoppable
     /// <summary>Ends the query; once.</summary>
     public void Dispose()
     {
-        if (isEnded)
+        if (_isEnded)
             return;
-        isEnded = true;
-        scratch.End(keepsFactors: Combined is null);
-        View.Return(scratch);
+        _isEnded = true;
+        _scratch.End(keepsFactors: Combined is null);
+        View.Return(_scratch);
     }
 }

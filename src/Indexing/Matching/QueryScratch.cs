@@ -16,82 +16,82 @@ internal sealed class QueryScratch
     /// <summary>Other things that are kept.</summary>
     private const int MaxKept = 16;
 
-    private readonly List<WindowSet> made = [];
-    private readonly List<WindowSet> free = [];
-    private readonly List<IDisposable> cursors = [];
-    private readonly Rented<ushort> offsets = new();
-    private readonly Rented<float> numbers = new();
-    private readonly Rented<ulong> words = new();
-    private readonly Rented<byte> bytes = new();
-    private readonly Rented<int> places = new();
-    private readonly Rented<Posting> postings = new();
-    private readonly List<IReusable> inUse = [];
-    private readonly List<IReusable> kept = [];
-    private readonly List<(int Field, LengthFactors Factors)> factors = [];
+    private readonly List<WindowSet> _made = [];
+    private readonly List<WindowSet> _free = [];
+    private readonly List<IDisposable> _cursors = [];
+    private readonly Rented<ushort> _offsets = new();
+    private readonly Rented<float> _numbers = new();
+    private readonly Rented<ulong> _words = new();
+    private readonly Rented<byte> _bytes = new();
+    private readonly Rented<int> _places = new();
+    private readonly Rented<Posting> _postings = new();
+    private readonly List<IReusable> _inUse = [];
+    private readonly List<IReusable> _kept = [];
+    private readonly List<(int Field, LengthFactors Factors)> _factors = [];
 
     /// <summary>Factors of the fields that the query scores.</summary>
-    public List<(int Field, LengthFactors Factors)> Factors => factors;
+    public List<(int Field, LengthFactors Factors)> Factors => _factors;
 
     /// <summary>Takes an empty set; give it back with <see cref="Return"/>.</summary>
     public WindowSet RentSet()
     {
         WindowSet set;
-        if (free.Count > 0)
+        if (_free.Count > 0)
         {
-            set = free[^1];
-            free.RemoveAt(free.Count - 1);
+            set = _free[^1];
+            _free.RemoveAt(_free.Count - 1);
         }
         else
         {
-            made.Add(set = new WindowSet());
+            _made.Add(set = new WindowSet());
         }
 
         set.SetEmpty();
         return set;
     }
 
-    public void Return(WindowSet set) => free.Add(set);
+    public void Return(WindowSet set) => _free.Add(set);
 
-    public ushort[] RentOffsets(int count) => offsets.Take(count);
+    public ushort[] RentOffsets(int count) => _offsets.Take(count);
 
-    public float[] RentNumbers(int count) => numbers.Take(count);
+    public float[] RentNumbers(int count) => _numbers.Take(count);
 
-    public ulong[] RentWords(int count) => words.Take(count);
+    public ulong[] RentWords(int count) => _words.Take(count);
 
-    public byte[] RentBytes(int count) => bytes.Take(count);
+    public byte[] RentBytes(int count) => _bytes.Take(count);
 
-    public int[] RentPlaces(int count) => places.Take(count);
+    public int[] RentPlaces(int count) => _places.Take(count);
 
-    public Posting[] RentPostings(int count) => postings.Take(count);
+    public Posting[] RentPostings(int count) => _postings.Take(count);
 
     /// <summary>One of a kind, empty, until the query ends.</summary>
     public T Rent<T>()
         where T : class, IReusable, new()
     {
-        for (int i = 0; i < kept.Count; i++)
+        for (int i = 0; i < _kept.Count; i++)
         {
-            if (kept[i] is not T found)
+            if (_kept[i] is not T found)
                 continue;
-            kept[i] = kept[^1];
-            kept.RemoveAt(kept.Count - 1);
-            inUse.Add(found);
+            _kept[i] = _kept[^1];
+            _kept.RemoveAt(_kept.Count - 1);
+            _inUse.Add(found);
             return found;
         }
 
         var made = new T();
-        inUse.Add(made);
+        _inUse.Add(made);
         return made;
     }
 
     /// <summary>Closes it when the query ends.</summary>
-    public void Own(IDisposable cursor) => cursors.Add(cursor);
+    public void Own(IDisposable cursor) => _cursors.Add(cursor);
 
     /// <summary>Has all cursors forget where bytes of pages lie.</summary>
     public void ForgetPages()
     {
-        foreach (IDisposable cursor in cursors)
+        foreach (IDisposable cursor in _cursors)
             (cursor as IHoldsPages)?.ForgetPages();
-        foreach ((_, LengthFactors lengths) in factors)
+        foreach ((_, LengthFactors lengths) in _factors)
             lengths.ForgetPages();
     }
 
@@ -102,50 +102,50 @@ internal sealed class QueryScratch
     /// <param name="keepsFactors">Whether factors are those of the view alone, so that the next query has them, too.</param>
     public void End(bool keepsFactors)
     {
-        foreach (IDisposable cursor in cursors)
+        foreach (IDisposable cursor in _cursors)
             cursor.Dispose();
-        cursors.Clear();
-        offsets.GiveBack();
-        numbers.GiveBack();
-        words.GiveBack();
-        bytes.GiveBack();
-        places.GiveBack();
-        postings.GiveBack();
+        _cursors.Clear();
+        _offsets.GiveBack();
+        _numbers.GiveBack();
+        _words.GiveBack();
+        _bytes.GiveBack();
+        _places.GiveBack();
+        _postings.GiveBack();
         if (!keepsFactors)
-            factors.Clear();
-        foreach ((_, LengthFactors lengths) in factors)
+            _factors.Clear();
+        foreach ((_, LengthFactors lengths) in _factors)
             lengths.Reset();
-        foreach (IReusable used in inUse)
+        foreach (IReusable used in _inUse)
         {
             used.Clear();
-            if (kept.Count < MaxKept)
-                kept.Add(used);
+            if (_kept.Count < MaxKept)
+                _kept.Add(used);
         }
 
-        inUse.Clear();
-        if (made.Count > MaxKeptSets)
-            made.RemoveRange(MaxKeptSets, made.Count - MaxKeptSets);
-        free.Clear();
-        free.AddRange(made);
+        _inUse.Clear();
+        if (_made.Count > MaxKeptSets)
+            _made.RemoveRange(MaxKeptSets, _made.Count - MaxKeptSets);
+        _free.Clear();
+        _free.AddRange(_made);
     }
 
     /// <summary>Arrays of the process's pool that one query has.</summary>
     private sealed class Rented<T>
     {
-        private readonly List<T[]> arrays = [];
+        private readonly List<T[]> _arrays = [];
 
         public T[] Take(int count)
         {
             T[] array = ArrayPool<T>.Shared.Rent(count);
-            arrays.Add(array);
+            _arrays.Add(array);
             return array;
         }
 
         public void GiveBack()
         {
-            foreach (T[] array in arrays)
+            foreach (T[] array in _arrays)
                 ArrayPool<T>.Shared.Return(array);
-            arrays.Clear();
+            _arrays.Clear();
         }
     }
 }

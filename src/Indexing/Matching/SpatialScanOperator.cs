@@ -22,8 +22,8 @@ internal sealed class SpatialScanOperator(
 {
     private const int ChunksPerWindow = PostingWindow.Size / PointChunk.Entries;
 
-    private readonly PlaceTest test = new(query, context);
-    private readonly ulong[] words = new ulong[BitmapKernels.Words];
+    private readonly PlaceTest _test = new(query, context);
+    private readonly ulong[] _words = new ulong[BitmapKernels.Words];
 
     public override long Estimate => estimate;
 
@@ -37,21 +37,21 @@ internal sealed class SpatialScanOperator(
     public override void Fill(long window, WindowSet set)
     {
         for (int i = 0; i < ChunksPerWindow; i++)
-            words[i] = Matches((window * ChunksPerWindow) + i, ulong.MaxValue);
-        set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+            _words[i] = Matches((window * ChunksPerWindow) + i, ulong.MaxValue);
+        set.SetBits(MemoryMarshal.AsBytes<ulong>(_words));
     }
 
     /// <summary>Looks at the chunks of survivors only.</summary>
     public override void And(long window, WindowSet set)
     {
-        set.CopyWords(words);
+        set.CopyWords(_words);
         for (int i = 0; i < ChunksPerWindow; i++)
         {
-            if (words[i] != 0)
-                words[i] = Matches((window * ChunksPerWindow) + i, words[i]);
+            if (_words[i] != 0)
+                _words[i] = Matches((window * ChunksPerWindow) + i, _words[i]);
         }
 
-        set.SetBits(MemoryMarshal.AsBytes<ulong>(words));
+        set.SetBits(MemoryMarshal.AsBytes<ulong>(_words));
     }
 
     public override bool Contains(long id) =>
@@ -61,7 +61,7 @@ internal sealed class SpatialScanOperator(
     {
         Context.Meter.Count.EntriesScanned += BitOperations.PopCount(asked);
         PointChunk chunk = places.Chunk(number);
-        ulong found = test.Holds(
+        ulong found = _test.Holds(
             chunk.Count == 0 ? default : chunk.Xs, chunk.Count == 0 ? default : chunk.Ys, asked & chunk.Points);
         for (ulong others = asked & chunk.Shapes; others != 0; others &= others - 1)
         {

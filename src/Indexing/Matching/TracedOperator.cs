@@ -8,187 +8,187 @@ namespace Treepie.Indexing.Matching;
 /// </summary>
 internal sealed class TracedOperator : Operator
 {
-    private readonly Operator inner;
-    private readonly PlanTracer tracer;
-    private readonly PlanNode node;
+    private readonly Operator _inner;
+    private readonly PlanTracer _tracer;
+    private readonly PlanNode _node;
 
     public TracedOperator(QueryContext context, Operator inner, PlanTracer tracer)
         : base(context)
     {
-        this.inner = inner;
-        this.tracer = tracer;
-        node = inner.Describe();
-        node.Estimate ??= inner.Estimate;
-        node.IsExact = inner.IsExact;
+        _inner = inner;
+        _tracer = tracer;
+        _node = inner.Describe();
+        _node.Estimate ??= inner.Estimate;
+        _node.IsExact = inner.IsExact;
         if (inner.Decision is { } decision)
-            node.With(decision);
-        tracer.Add(node);
+            _node.With(decision);
+        tracer.Add(_node);
     }
 
     /// <summary>What it notes.</summary>
-    public Operator Inner => inner;
+    public Operator Inner => _inner;
 
-    public override long Estimate => inner.Estimate;
+    public override long Estimate => _inner.Estimate;
 
-    public override double Likely => inner.Likely;
+    public override double Likely => _inner.Likely;
 
-    public override bool IsExact => inner.IsExact;
+    public override bool IsExact => _inner.IsExact;
 
-    public override OperatorCost Cost => inner.Cost;
+    public override OperatorCost Cost => _inner.Cost;
 
-    public override bool LooksAtSurvivors => inner.LooksAtSurvivors;
+    public override bool LooksAtSurvivors => _inner.LooksAtSurvivors;
 
-    public override PlanNode Describe() => node;
+    public override PlanNode Describe() => _node;
 
-    public override void Announce() => inner.Announce();
+    public override void Announce() => _inner.Announce();
 
-    public override void AnnounceLengths() => inner.AnnounceLengths();
+    public override void AnnounceLengths() => _inner.AnnounceLengths();
 
     public override long Next(long from)
     {
-        tracer.Enter(node);
-        long next = inner.Next(from);
-        tracer.Leave(node);
+        _tracer.Enter(_node);
+        long next = _inner.Next(from);
+        _tracer.Leave(_node);
         return next;
     }
 
     public override void Fill(long window, WindowSet set)
     {
-        tracer.Enter(node);
-        inner.Fill(window, set);
+        _tracer.Enter(_node);
+        _inner.Fill(window, set);
         Leave(set);
     }
 
     public override void And(long window, WindowSet set)
     {
-        node.RowsIn += set.Count;
-        tracer.Enter(node);
-        inner.And(window, set);
+        _node.RowsIn += set.Count;
+        _tracer.Enter(_node);
+        _inner.And(window, set);
         Leave(set);
     }
 
     public override void Or(long window, WindowSet set)
     {
-        node.RowsIn += set.Count;
-        tracer.Enter(node);
-        inner.Or(window, set);
+        _node.RowsIn += set.Count;
+        _tracer.Enter(_node);
+        _inner.Or(window, set);
         Leave(set);
     }
 
     public override void AndNot(long window, WindowSet set)
     {
-        node.RowsIn += set.Count;
-        tracer.Enter(node);
-        inner.AndNot(window, set);
+        _node.RowsIn += set.Count;
+        _tracer.Enter(_node);
+        _inner.AndNot(window, set);
         Leave(set);
     }
 
     public override int Keep(long window, Span<ushort> offsets, bool wanted)
     {
-        node.RowsIn += offsets.Length;
-        tracer.Enter(node);
-        int kept = inner.Keep(window, offsets, wanted);
-        tracer.Leave(node);
-        node.Windows++;
-        node.RowsOut += kept;
+        _node.RowsIn += offsets.Length;
+        _tracer.Enter(_node);
+        int kept = _inner.Keep(window, offsets, wanted);
+        _tracer.Leave(_node);
+        _node.Windows++;
+        _node.RowsOut += kept;
         return kept;
     }
 
     public override bool Contains(long id)
     {
-        tracer.Enter(node);
-        bool contains = inner.Contains(id);
-        tracer.Leave(node);
-        node.Probes++;
-        node.RowsOut += contains ? 1 : 0;
+        _tracer.Enter(_node);
+        bool contains = _inner.Contains(id);
+        _tracer.Leave(_node);
+        _node.Probes++;
+        _node.RowsOut += contains ? 1 : 0;
         return contains;
     }
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
-        tracer.Enter(node);
-        inner.Score(window, hits, scores, boost);
-        tracer.Leave(node);
+        _tracer.Enter(_node);
+        _inner.Score(window, hits, scores, boost);
+        _tracer.Leave(_node);
     }
 
     public override void AddBounds(long window, Span<float> bounds, float boost)
     {
-        tracer.Enter(node);
-        inner.AddBounds(window, bounds, boost);
-        tracer.Leave(node);
+        _tracer.Enter(_node);
+        _inner.AddBounds(window, bounds, boost);
+        _tracer.Leave(_node);
     }
 
     public override void AddEntryBounds(long window, EntryBounds bounds, float boost)
     {
-        tracer.Enter(node);
-        inner.AddEntryBounds(window, bounds, boost);
-        tracer.Leave(node);
+        _tracer.Enter(_node);
+        _inner.AddEntryBounds(window, bounds, boost);
+        _tracer.Leave(_node);
     }
 
     public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
-        tracer.Enter(node);
-        inner.ScoreMatches(window, hits, scores, boost);
-        tracer.Leave(node);
+        _tracer.Enter(_node);
+        _inner.ScoreMatches(window, hits, scores, boost);
+        _tracer.Leave(_node);
     }
 
     public override int ScoreEntries(Span<long> ids, Span<float> scores, float boost)
     {
-        tracer.Enter(node);
-        int count = inner.ScoreEntries(ids, scores, boost);
-        tracer.Leave(node);
-        node.RowsOut += Math.Max(0, count);
+        _tracer.Enter(_node);
+        int count = _inner.ScoreEntries(ids, scores, boost);
+        _tracer.Leave(_node);
+        _node.RowsOut += Math.Max(0, count);
         return count;
     }
 
     public override float Bound(long window, float boost)
     {
-        tracer.Enter(node);
-        float bound = inner.Bound(window, boost);
-        tracer.Leave(node);
+        _tracer.Enter(_node);
+        float bound = _inner.Bound(window, boost);
+        _tracer.Leave(_node);
         return bound;
     }
 
     public override void Bounds(Span<float> windows, float boost)
     {
-        tracer.Enter(node);
-        inner.Bounds(windows, boost);
-        tracer.Leave(node);
+        _tracer.Enter(_node);
+        _inner.Bounds(windows, boost);
+        _tracer.Leave(_node);
     }
 
     public override int Count(long window)
     {
-        tracer.Enter(node);
-        int count = inner.Count(window);
-        tracer.Leave(node);
-        node.Windows++;
-        node.RowsOut += count;
+        _tracer.Enter(_node);
+        int count = _inner.Count(window);
+        _tracer.Leave(_node);
+        _node.Windows++;
+        _node.RowsOut += count;
         return count;
     }
 
-    public override bool KnowsCounts => inner.KnowsCounts;
+    public override bool KnowsCounts => _inner.KnowsCounts;
 
     public override int Select(long window, WindowSet set, float threshold, float margin, bool counts)
     {
-        tracer.Enter(node);
-        int count = inner.Select(window, set, threshold, margin, counts);
-        tracer.Leave(node);
-        node.Windows++;
-        node.RowsOut += count;
+        _tracer.Enter(_node);
+        int count = _inner.Select(window, set, threshold, margin, counts);
+        _tracer.Leave(_node);
+        _node.Windows++;
+        _node.RowsOut += count;
         return count;
     }
 
     public override void Narrow(long window, Span<ulong> hits, float threshold, float margin)
     {
-        tracer.Enter(node);
-        inner.Narrow(window, hits, threshold, margin);
-        tracer.Leave(node);
+        _tracer.Enter(_node);
+        _inner.Narrow(window, hits, threshold, margin);
+        _tracer.Leave(_node);
     }
 
     private void Leave(WindowSet set)
     {
-        tracer.Leave(node);
-        node.Windows++;
-        node.RowsOut += set.Count;
+        _tracer.Leave(_node);
+        _node.Windows++;
+        _node.RowsOut += set.Count;
     }
 }

@@ -22,9 +22,9 @@ internal sealed class WindowSet
     /// </summary>
     public const int MaxListCount = 127;
 
-    private readonly ulong[] bits = new ulong[BitmapKernels.Words];
-    private readonly ushort[] offsets = new ushort[MaxListCount];
-    private int listCount;
+    private readonly ulong[] _bits = new ulong[BitmapKernels.Words];
+    private readonly ushort[] _offsets = new ushort[MaxListCount];
+    private int _listCount;
 
     public WindowSetForm Form { get; private set; }
 
@@ -32,22 +32,22 @@ internal sealed class WindowSet
     public int Count => Form switch
     {
         WindowSetForm.Empty => 0,
-        WindowSetForm.List => listCount,
-        WindowSetForm.Bits => BitmapKernels.Count(bits),
+        WindowSetForm.List => _listCount,
+        WindowSetForm.Bits => BitmapKernels.Count(_bits),
         _ => PostingWindow.Size,
     };
 
     public bool IsEmpty => Form switch
     {
         WindowSetForm.Empty => true,
-        WindowSetForm.Bits => BitmapKernels.IsEmpty(bits),
+        WindowSetForm.Bits => BitmapKernels.IsEmpty(_bits),
         _ => false,
     };
 
     /// <summary>The members of a list, ascending; they live until the set changes.</summary>
-    public Span<ushort> List => offsets.AsSpan(0, listCount);
+    public Span<ushort> List => _offsets.AsSpan(0, _listCount);
 
-    private ReadOnlySpan<byte> BitBytes => MemoryMarshal.AsBytes<ulong>(bits);
+    private ReadOnlySpan<byte> BitBytes => MemoryMarshal.AsBytes<ulong>(_bits);
 
     public void SetEmpty() => Form = WindowSetForm.Empty;
 
@@ -61,14 +61,14 @@ internal sealed class WindowSet
         }
         else if (members.Length <= MaxListCount)
         {
-            members.CopyTo(offsets);
-            listCount = members.Length;
+            members.CopyTo(_offsets);
+            _listCount = members.Length;
             Form = WindowSetForm.List;
         }
         else
         {
-            Array.Clear(bits);
-            BitmapKernels.Set(bits, members);
+            Array.Clear(_bits);
+            BitmapKernels.Set(_bits, members);
             Form = WindowSetForm.Bits;
         }
     }
@@ -81,33 +81,33 @@ internal sealed class WindowSet
             case WindowSetForm.Full:
                 return;
             case WindowSetForm.Bits:
-                bits[offset >> 6] |= 1UL << (offset & 63);
+                _bits[offset >> 6] |= 1UL << (offset & 63);
                 return;
             case WindowSetForm.Empty:
-                listCount = 0;
+                _listCount = 0;
                 Form = WindowSetForm.List;
                 break;
         }
 
         int place = OffsetKernels.LowerBound(List, offset);
-        if (place < listCount && offsets[place] == offset)
+        if (place < _listCount && _offsets[place] == offset)
             return;
 
-        if (listCount == MaxListCount)
+        if (_listCount == MaxListCount)
         {
             ListToBits();
             Add(offset);
             return;
         }
 
-        List[place..].CopyTo(offsets.AsSpan(place + 1));
-        offsets[place] = offset;
-        listCount++;
+        List[place..].CopyTo(_offsets.AsSpan(place + 1));
+        _offsets[place] = offset;
+        _listCount++;
     }
 
     public void SetBits(ReadOnlySpan<byte> bitmap)
     {
-        bitmap.CopyTo(MemoryMarshal.AsBytes(bits.AsSpan()));
+        bitmap.CopyTo(MemoryMarshal.AsBytes(_bits.AsSpan()));
         Form = WindowSetForm.Bits;
     }
 
@@ -117,7 +117,7 @@ internal sealed class WindowSet
         switch (Form)
         {
             case WindowSetForm.Empty:
-                Array.Clear(bits);
+                Array.Clear(_bits);
                 Form = WindowSetForm.Bits;
                 break;
             case WindowSetForm.List:
@@ -128,7 +128,7 @@ internal sealed class WindowSet
                 break;
         }
 
-        return bits;
+        return _bits;
     }
 
     public void Set(in PostingWindow window)
@@ -229,7 +229,7 @@ internal sealed class WindowSet
     {
         WindowSetForm.Empty => false,
         WindowSetForm.List => List.BinarySearch((ushort)offset) >= 0,
-        WindowSetForm.Bits => (bits[offset >> 6] >> (offset & 63) & 1) != 0,
+        WindowSetForm.Bits => (_bits[offset >> 6] >> (offset & 63) & 1) != 0,
         _ => true,
     };
 
@@ -242,9 +242,9 @@ internal sealed class WindowSet
                 return 0;
             case WindowSetForm.List:
                 List.CopyTo(members);
-                return listCount;
+                return _listCount;
             case WindowSetForm.Bits:
-                return BitmapKernels.Decode(bits, members);
+                return BitmapKernels.Decode(_bits, members);
             default:
                 for (int i = 0; i < PostingWindow.Size; i++)
                     members[i] = (ushort)i;
@@ -267,7 +267,7 @@ internal sealed class WindowSet
         switch (Form)
         {
             case WindowSetForm.Bits:
-                bits.CopyTo(words);
+                _bits.CopyTo(words);
                 break;
             case WindowSetForm.Full:
                 words.Fill(ulong.MaxValue);
@@ -289,10 +289,10 @@ internal sealed class WindowSet
                 break;
             case WindowSetForm.Bits:
                 Debug.Assert(others.Length <= MaxListCount, "a list of a page or a set is short (invariant 1)");
-                others.CopyTo(offsets);
-                listCount = others.Length;
+                others.CopyTo(_offsets);
+                _listCount = others.Length;
                 Form = WindowSetForm.List;
-                Keep(OffsetKernels.Filter(List, bits, wanted: true));
+                Keep(OffsetKernels.Filter(List, _bits, wanted: true));
                 break;
             case WindowSetForm.Full:
                 SetOffsets(others);
@@ -308,7 +308,7 @@ internal sealed class WindowSet
                 Keep(OffsetKernels.Filter(List, MemoryMarshal.Cast<byte, ulong>(bitmap), wanted: true));
                 break;
             case WindowSetForm.Bits:
-                BitmapKernels.Combine<AndOperation>(bits, bitmap);
+                BitmapKernels.Combine<AndOperation>(_bits, bitmap);
                 break;
             case WindowSetForm.Full:
                 SetBits(bitmap);
@@ -323,15 +323,15 @@ internal sealed class WindowSet
             case WindowSetForm.Empty:
                 SetOffsets(others);
                 break;
-            case WindowSetForm.List when listCount + others.Length <= MaxListCount:
-                listCount = OffsetKernels.Unite(offsets, listCount, others);
+            case WindowSetForm.List when _listCount + others.Length <= MaxListCount:
+                _listCount = OffsetKernels.Unite(_offsets, _listCount, others);
                 break;
             case WindowSetForm.List:
                 ListToBits();
-                BitmapKernels.Set(bits, others);
+                BitmapKernels.Set(_bits, others);
                 break;
             case WindowSetForm.Bits:
-                BitmapKernels.Set(bits, others);
+                BitmapKernels.Set(_bits, others);
                 break;
         }
     }
@@ -345,10 +345,10 @@ internal sealed class WindowSet
                 break;
             case WindowSetForm.List:
                 SetBits(bitmap);
-                BitmapKernels.Set(bits, List);
+                BitmapKernels.Set(_bits, List);
                 break;
             case WindowSetForm.Bits:
-                BitmapKernels.Combine<OrOperation>(bits, bitmap);
+                BitmapKernels.Combine<OrOperation>(_bits, bitmap);
                 break;
         }
     }
@@ -362,10 +362,10 @@ internal sealed class WindowSet
                 break;
             case WindowSetForm.Full:
                 FullToBits();
-                BitmapKernels.Clear(bits, others);
+                BitmapKernels.Clear(_bits, others);
                 break;
             case WindowSetForm.Bits:
-                BitmapKernels.Clear(bits, others);
+                BitmapKernels.Clear(_bits, others);
                 break;
         }
     }
@@ -379,31 +379,31 @@ internal sealed class WindowSet
                 break;
             case WindowSetForm.Full:
                 FullToBits();
-                BitmapKernels.Combine<AndNotOperation>(bits, bitmap);
+                BitmapKernels.Combine<AndNotOperation>(_bits, bitmap);
                 break;
             case WindowSetForm.Bits:
-                BitmapKernels.Combine<AndNotOperation>(bits, bitmap);
+                BitmapKernels.Combine<AndNotOperation>(_bits, bitmap);
                 break;
         }
     }
 
     private void Keep(int count)
     {
-        listCount = count;
+        _listCount = count;
         if (count == 0)
             Form = WindowSetForm.Empty;
     }
 
     private void ListToBits()
     {
-        Array.Clear(bits);
-        BitmapKernels.Set(bits, List);
+        Array.Clear(_bits);
+        BitmapKernels.Set(_bits, List);
         Form = WindowSetForm.Bits;
     }
 
     private void FullToBits()
     {
-        Array.Fill(bits, ulong.MaxValue);
+        Array.Fill(_bits, ulong.MaxValue);
         Form = WindowSetForm.Bits;
     }
 }

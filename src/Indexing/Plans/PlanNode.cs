@@ -7,8 +7,8 @@ namespace Treepie.Indexing.Plans;
 /// </summary>
 public sealed class PlanNode
 {
-    private readonly List<PlanNode> children = [];
-    private readonly List<PlanDecision> decisions = [];
+    private readonly List<PlanNode> _children = [];
+    private readonly List<PlanDecision> _decisions = [];
 
     /// <summary>A step.</summary>
     /// <param name="operation">What it does, in small letters: "term", "and", "walk".</param>
@@ -37,10 +37,10 @@ public sealed class PlanNode
     public bool IsExact { get; set; }
 
     /// <summary>The steps it draws from.</summary>
-    public IReadOnlyList<PlanNode> Children => children;
+    public IReadOnlyList<PlanNode> Children => _children;
 
     /// <summary>What was decided here.</summary>
-    public IReadOnlyList<PlanDecision> Decisions => decisions;
+    public IReadOnlyList<PlanDecision> Decisions => _decisions;
 
     /// <summary>What it did itself, its children left out.</summary>
     public QueryCounters Counters { get; set; }
@@ -73,14 +73,14 @@ public sealed class PlanNode
     /// <summary>Adds a child; gives this node.</summary>
     public PlanNode Over(PlanNode child)
     {
-        children.Add(child);
+        _children.Add(child);
         return this;
     }
 
     /// <summary>Adds a decision; gives this node.</summary>
     public PlanNode With(PlanDecision decision)
     {
-        decisions.Add(decision);
+        _decisions.Add(decision);
         return this;
     }
 }

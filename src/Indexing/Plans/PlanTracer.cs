@@ -8,33 +8,33 @@ namespace Treepie.Indexing.Plans;
 /// <param name="clock">The clock; null where no times are wanted.</param>
 internal sealed class PlanTracer(Func<QueryCounters> measure, TimeProvider? clock)
 {
-    private readonly List<Frame> frames = [];
-    private readonly List<PlanNode> nodes = [];
+    private readonly List<Frame> _frames = [];
+    private readonly List<PlanNode> _nodes = [];
 
     /// <summary>Begins a step. One that is still being built has a name only.</summary>
     public void Enter(PlanNode? node, string? name = null) =>
-        frames.Add(new Frame(node, name, measure(), default, clock?.GetTimestamp() ?? 0, TimeSpan.Zero));
+        _frames.Add(new Frame(node, name, measure(), default, clock?.GetTimestamp() ?? 0, TimeSpan.Zero));
 
     /// <summary>Ends the step begun last, whose node is known by now.</summary>
     public void Leave(PlanNode node)
     {
-        Frame frame = frames[^1];
-        frames.RemoveAt(frames.Count - 1);
+        Frame frame = _frames[^1];
+        _frames.RemoveAt(_frames.Count - 1);
         QueryCounters spent = measure() - frame.Start;
         node.Counters += spent - frame.Children;
         TimeSpan elapsed = clock?.GetElapsedTime(frame.Started) ?? TimeSpan.Zero;
         if (clock is not null)
             node.Elapsed = (node.Elapsed ?? TimeSpan.Zero) + elapsed - frame.ChildrenElapsed;
-        if (frames.Count > 0)
-            frames[^1] = frames[^1] with
+        if (_frames.Count > 0)
+            _frames[^1] = _frames[^1] with
             {
-                Children = frames[^1].Children + spent,
-                ChildrenElapsed = frames[^1].ChildrenElapsed + elapsed
+                Children = _frames[^1].Children + spent,
+                ChildrenElapsed = _frames[^1].ChildrenElapsed + elapsed
             };
     }
 
     /// <summary>Makes a step known, for <see cref="Costliest"/>.</summary>
-    public void Add(PlanNode node) => nodes.Add(node);
+    public void Add(PlanNode node) => _nodes.Add(node);
 
     /// <summary>The step that has spent most of something, those that are running included, and how much.</summary>
     public (string Name, long Spent) Costliest(Func<QueryCounters, long> kind)
@@ -42,18 +42,18 @@ internal sealed class PlanTracer(Func<QueryCounters> measure, TimeProvider? cloc
         QueryCounters now = measure();
         var open = new Dictionary<PlanNode, QueryCounters>(ReferenceEqualityComparer.Instance);
         (string Name, long Spent) worst = ("the query", 0);
-        for (int i = frames.Count - 1; i >= 0; i--)
+        for (int i = _frames.Count - 1; i >= 0; i--)
         {
             // What a frame's child has spent is not noted there before the child ends.
-            QueryCounters inner = i + 1 < frames.Count ? now - frames[i + 1].Start : default;
-            QueryCounters own = now - frames[i].Start - frames[i].Children - inner;
-            if (frames[i].Node is { } node)
+            QueryCounters inner = i + 1 < _frames.Count ? now - _frames[i + 1].Start : default;
+            QueryCounters own = now - _frames[i].Start - _frames[i].Children - inner;
+            if (_frames[i].Node is { } node)
                 open[node] = open.GetValueOrDefault(node) + own;
             else
-                Offer(frames[i].Name ?? "the query", kind(own));
+                Offer(_frames[i].Name ?? "the query", kind(own));
         }
 
-        foreach (PlanNode node in nodes)
+        foreach (PlanNode node in _nodes)
             Offer(NameOf(node), kind(node.Counters + open.GetValueOrDefault(node)));
         return worst;
 

@@ -5,7 +5,7 @@ namespace Treepie.Indexing.Plans;
 /// <summary>Holds a running query to its budget. What it says names the limit and the step that spent most.</summary>
 internal sealed class QueryLimits(QueryBudget budget, PlanTracer tracer, TimeProvider clock)
 {
-    private readonly long started = clock.GetTimestamp();
+    private readonly long _started = clock.GetTimestamp();
 
     public void Check(QueryCounters spent)
     {
@@ -16,7 +16,7 @@ internal sealed class QueryLimits(QueryBudget budget, PlanTracer tracer, TimePro
             throw Exceeded(
                 $"{entries:N0} entries", $"{spent.EntriesScanned:N0} were looked at",
                 tracer.Costliest(static count => count.EntriesScanned));
-        if (budget.Time is { } time && clock.GetElapsedTime(started) is var elapsed && elapsed > time)
+        if (budget.Time is { } time && clock.GetElapsedTime(_started) is var elapsed && elapsed > time)
             throw Exceeded(
                 $"{time.TotalMilliseconds:0.###} ms", $"{elapsed.TotalMilliseconds:0.#} ms are over",
                 tracer.Costliest(static count => count.BlocksDecoded + count.EntriesScanned + count.TermsScanned));

@@ -7,7 +7,7 @@ namespace Treepie.Indexing.Postings;
 /// <param name="first">The first id if ids are consecutive, which saves a memory access per posting; otherwise -1.</param>
 internal readonly ref struct EntryIds(ReadOnlySpan<long> ids, long first)
 {
-    private readonly ReadOnlySpan<long> ids = ids;
+    private readonly ReadOnlySpan<long> _ids = ids;
 
-    public long this[int place] => first >= 0 ? first + place : ids[place];
+    public long this[int place] => first >= 0 ? first + place : _ids[place];
 }

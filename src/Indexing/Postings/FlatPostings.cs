@@ -24,26 +24,26 @@ internal ref struct FlatPostings
     /// <summary>Longest short list: a leaf of 8 KiB still holds seven.</summary>
     public const int MaxBytes = 1_024;
 
-    private readonly ReadOnlySpan<byte> all;
-    private ReadOnlySpan<byte> entries;
-    private ReadOnlySpan<byte> positions;
-    private long lastId;
+    private readonly ReadOnlySpan<byte> _all;
+    private ReadOnlySpan<byte> _entries;
+    private ReadOnlySpan<byte> _positions;
+    private long _lastId;
 
     public FlatPostings(ReadOnlySpan<byte> bytes)
     {
         Count = Varint.Read(ref bytes);
         int length = Varint.Read(ref bytes);
-        all = bytes;
-        entries = bytes[..length];
-        positions = bytes[length..];
+        _all = bytes;
+        _entries = bytes[..length];
+        _positions = bytes[length..];
     }
 
     private FlatPostings(ReadOnlySpan<byte> all, int length)
     {
         Count = 1;
-        this.all = all;
-        entries = all[..length];
-        positions = all[length..];
+        _all = all;
+        _entries = all[..length];
+        _positions = all[length..];
     }
 
     /// <summary>Entries of the whole list.</summary>
@@ -64,15 +64,15 @@ internal ref struct FlatPostings
     /// <summary>Goes to the next entry.</summary>
     public bool MoveNext(out Posting posting)
     {
-        if (entries.IsEmpty)
+        if (_entries.IsEmpty)
         {
             posting = default;
             return false;
         }
 
-        long step = Varint.ReadLong(ref entries);
-        lastId += step >> 1;
-        posting = new Posting(lastId, (step & 1) == 0 ? 1 : Varint.Read(ref entries));
+        long step = Varint.ReadLong(ref _entries);
+        _lastId += step >> 1;
+        posting = new Posting(_lastId, (step & 1) == 0 ? 1 : Varint.Read(ref _entries));
         return true;
     }
 
@@ -80,7 +80,7 @@ internal ref struct FlatPostings
     /// <exception cref="CorruptionException">There are more than the span holds, or one is truncated.</exception>
     public readonly int CopyTo(Span<Posting> postings)
     {
-        ReadOnlySpan<byte> bytes = entries;
+        ReadOnlySpan<byte> bytes = _entries;
         long id = 0;
         int count = 0;
         for (int place = 0; place < bytes.Length; count++)
@@ -102,21 +102,21 @@ internal ref struct FlatPostings
     /// <exception cref="CorruptionException">One is beyond its end.</exception>
     public readonly void CopyTo(Span<ulong> bits)
     {
-        if (!VarintKernels.SetEntries(bits, all, entries.Length))
+        if (!VarintKernels.SetEntries(bits, _all, _entries.Length))
             throw new CorruptionException("A list of entries in the index is damaged. Reset the index to build it again.");
     }
 
     /// <summary>The encoded positions of the entries not read yet; empty if the list has none.</summary>
-    public readonly ReadOnlySpan<byte> Positions => positions;
+    public readonly ReadOnlySpan<byte> Positions => _positions;
 
     /// <summary>
     /// The encoded positions of the current entry; called exactly once for each entry, or for none. Empty if the list has none.
     /// </summary>
     public ReadOnlySpan<byte> TakePositions(Posting posting)
     {
-        int length = VarintKernels.Skip(positions, posting.Frequency);
-        ReadOnlySpan<byte> mine = positions[..length];
-        positions = positions[length..];
+        int length = VarintKernels.Skip(_positions, posting.Frequency);
+        ReadOnlySpan<byte> mine = _positions[..length];
+        _positions = _positions[length..];
         return mine;
     }
 
@@ -136,7 +136,7 @@ internal ref struct FlatPostings
         if (count > MaxEntries)
             return 0;
         ReadOnlySpan<byte> positions = run.Positions;
-        if (!VarintKernels.TryLast(old.entries, out ulong lastId))
+        if (!VarintKernels.TryLast(old._entries, out ulong lastId))
             throw Damaged();
         long lastOld = (long)lastId, last = lastOld;
         int more = 0;
@@ -148,17 +148,17 @@ internal ref struct FlatPostings
             last = posting.EntryId;
         }
 
-        if ((2 * Varint.MaxBytes) + old.entries.Length + more + old.positions.Length + positions.Length > MaxBytes)
+        if ((2 * Varint.MaxBytes) + old._entries.Length + more + old._positions.Length + positions.Length > MaxBytes)
             return 0;
         int length = 0;
         if (count > 1)
         {
             length = Varint.Write(output, count);
-            length += Varint.Write(output[length..], old.entries.Length + more);
+            length += Varint.Write(output[length..], old._entries.Length + more);
         }
 
-        old.entries.CopyTo(output[length..]);
-        length += old.entries.Length;
+        old._entries.CopyTo(output[length..]);
+        length += old._entries.Length;
         last = lastOld;
         foreach (Posting posting in run.Postings)
         {
@@ -168,8 +168,8 @@ internal ref struct FlatPostings
             last = posting.EntryId;
         }
 
-        old.positions.CopyTo(output[length..]);
-        length += old.positions.Length;
+        old._positions.CopyTo(output[length..]);
+        length += old._positions.Length;
         positions.CopyTo(output[length..]);
         return length + positions.Length;
     }

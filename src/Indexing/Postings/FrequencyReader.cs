@@ -13,44 +13,44 @@ internal ref struct FrequencyReader
 {
     private const int WordBits = 6;
 
-    private readonly ReadOnlySpan<byte> values;
-    private readonly int width;
-    private readonly int planeBytes;
-    private int nextWord;
-    private int above;
+    private readonly ReadOnlySpan<byte> _values;
+    private readonly int _width;
+    private readonly int _planeBytes;
+    private int _nextWord;
+    private int _above;
 
     public FrequencyReader(scoped in PostingWindow postings)
     {
         ReadOnlySpan<byte> frequencies = postings.Frequencies;
         if (frequencies.IsEmpty)
             return;
-        width = frequencies[0];
-        values = frequencies[1..];
-        planeBytes = PostingWindow.PlaneBytes(postings.Count);
+        _width = frequencies[0];
+        _values = frequencies[1..];
+        _planeBytes = PostingWindow.PlaneBytes(postings.Count);
     }
 
     /// <summary>The frequency of a rank that is not before the last one requested. The common frequency 1 takes the short
     /// path.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public int At(int rank) =>
-        width == 0 || (width == PostingWindow.PlaneWidth && (values[rank >> 3] >> (rank & 7) & 1) == 0) ? 1 : Above(rank);
+        _width == 0 || (_width == PostingWindow.PlaneWidth && (_values[rank >> 3] >> (rank & 7) & 1) == 0) ? 1 : Above(rank);
 
     /// <summary>Whether the frequency of a rank is, or may be, above 1; ranks in any order.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public readonly bool MayBeAbove(int rank) => width switch
+    public readonly bool MayBeAbove(int rank) => _width switch
     {
         0 => false,
-        PostingWindow.PlaneWidth => (values[rank >> 3] >> (rank & 7) & 1) != 0,
+        PostingWindow.PlaneWidth => (_values[rank >> 3] >> (rank & 7) & 1) != 0,
         _ => true,
     };
 
-    private int Above(int rank) => width switch
+    private int Above(int rank) => _width switch
     {
-        1 => values[rank >> 1] >> ((rank & 1) * 4) & 15,
-        2 => values[rank],
-        3 => BinaryPrimitives.ReadUInt16LittleEndian(values[(2 * rank)..]),
+        1 => _values[rank >> 1] >> ((rank & 1) * 4) & 15,
+        2 => _values[rank],
+        3 => BinaryPrimitives.ReadUInt16LittleEndian(_values[(2 * rank)..]),
         PostingWindow.PlaneWidth => OfPlane(rank),
-        _ => BinaryPrimitives.ReadInt32LittleEndian(values[(4 * rank)..]),
+        _ => BinaryPrimitives.ReadInt32LittleEndian(_values[(4 * rank)..]),
     };
 
     /// <summary>
@@ -59,15 +59,15 @@ internal ref struct FrequencyReader
     /// </summary>
     public int Sum(int from, int to)
     {
-        switch (width)
+        switch (_width)
         {
             case 0:
                 return to - from;
             case 1:
-                return PostingWindow.SumNibbles(values, from, to);
+                return PostingWindow.SumNibbles(_values, from, to);
             case PostingWindow.PlaneWidth:
                 int first = CountAbove(from), end = CountAbove(to);
-                return to - from - (end - first) + PostingWindow.SumNibbles(values[planeBytes..], first, end);
+                return to - from - (end - first) + PostingWindow.SumNibbles(_values[_planeBytes..], first, end);
             default:
                 int sum = 0;
                 for (int rank = from; rank < to; rank++)
@@ -79,23 +79,23 @@ internal ref struct FrequencyReader
     private int OfPlane(int rank)
     {
         int place = CountAbove(rank);
-        return values[planeBytes + (place >> 1)] >> ((place & 1) * 4) & 15;
+        return _values[_planeBytes + (place >> 1)] >> ((place & 1) * 4) & 15;
     }
 
     /// <summary>Number of ranks before <paramref name="rank"/> with a frequency above 1.</summary>
     private int CountAbove(int rank)
     {
         int word = rank >> WordBits;
-        Debug.Assert(nextWord <= word, "ranks ascend");
-        while (nextWord < word)
-            above += BitOperations.PopCount(Word(nextWord++));
-        return above + BitOperations.PopCount(Word(word) & ((1UL << (rank & 63)) - 1));
+        Debug.Assert(_nextWord <= word, "ranks ascend");
+        while (_nextWord < word)
+            _above += BitOperations.PopCount(Word(_nextWord++));
+        return _above + BitOperations.PopCount(Word(word) & ((1UL << (rank & 63)) - 1));
     }
 
     /// <summary>A word of the plane; bits past its end belong to no rank.</summary>
     private readonly ulong Word(int index)
     {
-        ReadOnlySpan<byte> rest = values[Math.Min(values.Length, index * sizeof(ulong))..];
+        ReadOnlySpan<byte> rest = _values[Math.Min(_values.Length, index * sizeof(ulong))..];
         if (rest.Length >= sizeof(ulong))
             return BinaryPrimitives.ReadUInt64LittleEndian(rest);
 

@@ -22,13 +22,13 @@ internal ref struct FrequencySums
     private const int GroupMask = (1 << GroupBits) - 1;
     private const int WordBits = 6;
 
-    private readonly int width;
-    private readonly ReadOnlySpan<byte> plane;
-    private readonly ReadOnlySpan<byte> values;
-    private readonly Span<int> above;
-    private readonly Span<int> sums;
-    private int words;
-    private int groups;
+    private readonly int _width;
+    private readonly ReadOnlySpan<byte> _plane;
+    private readonly ReadOnlySpan<byte> _values;
+    private readonly Span<int> _above;
+    private readonly Span<int> _sums;
+    private int _words;
+    private int _groups;
 
     /// <param name="postings">The window.</param>
     /// <param name="scratch">At least <see cref="ScratchLength"/> numbers, used for the lifetime of this value.</param>
@@ -38,16 +38,16 @@ internal ref struct FrequencySums
         if (frequencies.IsEmpty || frequencies[0] == 0)
             return;
 
-        width = frequencies[0];
-        values = frequencies[1..];
-        above = scratch[..PostingWindow.Blocks];
-        sums = scratch[PostingWindow.Blocks..];
-        above[0] = sums[0] = 0;
-        if (width != PostingWindow.PlaneWidth)
+        _width = frequencies[0];
+        _values = frequencies[1..];
+        _above = scratch[..PostingWindow.Blocks];
+        _sums = scratch[PostingWindow.Blocks..];
+        _above[0] = _sums[0] = 0;
+        if (_width != PostingWindow.PlaneWidth)
             return;
         int planeBytes = PostingWindow.PlaneBytes(postings.Count);
-        plane = values[..planeBytes];
-        values = values[planeBytes..];
+        _plane = _values[..planeBytes];
+        _values = _values[planeBytes..];
     }
 
     /// <summary>
@@ -56,7 +56,7 @@ internal ref struct FrequencySums
     /// </summary>
     public void Reach(int rank)
     {
-        switch (width)
+        switch (_width)
         {
             case 0:
                 break;
@@ -65,17 +65,18 @@ internal ref struct FrequencySums
                 break;
             case PostingWindow.PlaneWidth:
                 int word = WordOf(rank);
-                for (; words < word; words++)
-                    above[words + 1] = above[words] + BitOperations.PopCount(Load(plane, words << 3));
-                ReachHalves(above[word] + BitOperations.PopCount(BitsBefore(rank, word)));
+                for (; _words < word; _words++)
+                    _above[_words + 1] = _above[_words] + BitOperations.PopCount(Load(_plane, _words << 3));
+                ReachHalves(_above[word] + BitOperations.PopCount(BitsBefore(rank, word)));
                 break;
             case 2:
-                for (; groups < rank >> GroupBits; groups++)
-                    sums[groups + 1] = sums[groups] + StartKernels.SumOfBytes(values[(groups << GroupBits)..], GroupMask + 1);
+                for (; _groups < rank >> GroupBits; _groups++)
+                    _sums[_groups + 1] = _sums[_groups]
+                        + StartKernels.SumOfBytes(_values[(_groups << GroupBits)..], GroupMask + 1);
                 break;
             default:
-                for (; groups < rank >> GroupBits; groups++)
-                    sums[groups + 1] = sums[groups] + SumOfGroup(groups, GroupMask + 1);
+                for (; _groups < rank >> GroupBits; _groups++)
+                    _sums[_groups + 1] = _sums[_groups] + SumOfGroup(_groups, GroupMask + 1);
                 break;
         }
     }
@@ -84,21 +85,21 @@ internal ref struct FrequencySums
     public readonly int Before(int rank)
     {
         Debug.Assert(
-            width is 0 or PostingWindow.PlaneWidth || rank >> GroupBits <= groups, "a rank is reached before it is requested");
-        switch (width)
+            _width is 0 or PostingWindow.PlaneWidth || rank >> GroupBits <= _groups, "a rank is reached before it is requested");
+        switch (_width)
         {
             case 0:
                 return rank;
             case 1:
-                return sums[rank >> GroupBits] + StartKernels.AddUp(Load(values, rank >> GroupBits << 3) & Below(rank));
+                return _sums[rank >> GroupBits] + StartKernels.AddUp(Load(_values, rank >> GroupBits << 3) & Below(rank));
             case PostingWindow.PlaneWidth:
-                int word = WordOf(rank), place = above[word] + BitOperations.PopCount(BitsBefore(rank, word));
-                return rank - place + sums[place >> GroupBits]
-                    + StartKernels.AddUp(Load(values, place >> GroupBits << 3) & Below(place));
+                int word = WordOf(rank), place = _above[word] + BitOperations.PopCount(BitsBefore(rank, word));
+                return rank - place + _sums[place >> GroupBits]
+                    + StartKernels.AddUp(Load(_values, place >> GroupBits << 3) & Below(place));
             case 2:
-                return sums[rank >> GroupBits] + StartKernels.SumOfBytes(values[(rank & ~GroupMask)..], rank & GroupMask);
+                return _sums[rank >> GroupBits] + StartKernels.SumOfBytes(_values[(rank & ~GroupMask)..], rank & GroupMask);
             default:
-                return sums[rank >> GroupBits] + SumOfGroup(rank >> GroupBits, rank & GroupMask);
+                return _sums[rank >> GroupBits] + SumOfGroup(rank >> GroupBits, rank & GroupMask);
         }
     }
 
@@ -107,7 +108,7 @@ internal ref struct FrequencySums
     public readonly void Locate(ReadOnlySpan<ushort> ranks, Span<int> starts, Span<int> counts)
     {
         Debug.Assert(starts.Length >= ranks.Length && counts.Length >= ranks.Length, "each rank gets a start and a count");
-        switch (width)
+        switch (_width)
         {
             case 0:
                 for (int i = 0; i < ranks.Length; i++)
@@ -118,8 +119,8 @@ internal ref struct FrequencySums
                 for (int i = 0; i < ranks.Length; i++)
                 {
                     int rank = ranks[i];
-                    ulong group = Load(values, rank >> GroupBits << 3);
-                    starts[i] = sums[rank >> GroupBits] + StartKernels.AddUp(group & Below(rank));
+                    ulong group = Load(_values, rank >> GroupBits << 3);
+                    starts[i] = _sums[rank >> GroupBits] + StartKernels.AddUp(group & Below(rank));
                     counts[i] = (int)(group >> (4 * (rank & GroupMask))) & 15;
                 }
 
@@ -143,11 +144,11 @@ internal ref struct FrequencySums
         for (int i = 0; i < ranks.Length; i++)
         {
             int rank = ranks[i];
-            ulong word = Load(plane, rank >> WordBits << 3);
-            int place = above[rank >> WordBits] + BitOperations.PopCount(word & ((1UL << rank) - 1));
-            ulong group = Load(values, place >> GroupBits << 3);
+            ulong word = Load(_plane, rank >> WordBits << 3);
+            int place = _above[rank >> WordBits] + BitOperations.PopCount(word & ((1UL << rank) - 1));
+            ulong group = Load(_values, place >> GroupBits << 3);
             int isAbove = (int)(word >> rank) & 1;
-            starts[i] = rank - place + sums[place >> GroupBits] + StartKernels.AddUp(group & Below(place));
+            starts[i] = rank - place + _sums[place >> GroupBits] + StartKernels.AddUp(group & Below(place));
             counts[i] = 1 + (isAbove * (((int)(group >> (4 * (place & GroupMask))) & 15) - 1));
         }
     }
@@ -155,22 +156,22 @@ internal ref struct FrequencySums
     /// <summary>
     /// The word of the plane that contains a rank; the last word for the rank past a plane of whole words.
     /// </summary>
-    private readonly int WordOf(int rank) => Math.Min(rank >> WordBits, (plane.Length - 1) >> 3);
+    private readonly int WordOf(int rank) => Math.Min(rank >> WordBits, (_plane.Length - 1) >> 3);
 
     /// <summary>The bits of that word before a rank.</summary>
     private readonly ulong BitsBefore(int rank, int word)
     {
-        ulong bits = Load(plane, word << 3);
+        ulong bits = Load(_plane, word << 3);
         return rank - (word << WordBits) < 64 ? bits & ((1UL << rank) - 1) : bits;
     }
 
     private void ReachHalves(int place)
     {
         int wanted = place >> GroupBits;
-        if (wanted <= groups)
+        if (wanted <= _groups)
             return;
-        StartKernels.AddGroups(values[(groups << 3)..(wanted << 3)], sums[groups..], sums[groups]);
-        groups = wanted;
+        StartKernels.AddGroups(_values[(_groups << 3)..(wanted << 3)], _sums[_groups..], _sums[_groups]);
+        _groups = wanted;
     }
 
     /// <summary>A mask of the nibbles of a group before a place.</summary>
@@ -185,11 +186,11 @@ internal ref struct FrequencySums
     }
 
     /// <summary>A frequency of a byte or more.</summary>
-    private readonly int ValueAt(int rank) => width switch
+    private readonly int ValueAt(int rank) => _width switch
     {
-        2 => values[rank],
-        3 => BinaryPrimitives.ReadUInt16LittleEndian(values[(2 * rank)..]),
-        _ => BinaryPrimitives.ReadInt32LittleEndian(values[(4 * rank)..]),
+        2 => _values[rank],
+        3 => BinaryPrimitives.ReadUInt16LittleEndian(_values[(2 * rank)..]),
+        _ => BinaryPrimitives.ReadInt32LittleEndian(_values[(4 * rank)..]),
     };
 
     /// <summary>Eight bytes; zeros past the end.</summary>

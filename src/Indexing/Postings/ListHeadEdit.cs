@@ -10,45 +10,45 @@ namespace Treepie.Indexing.Postings;
 /// </summary>
 internal sealed class ListHeadEdit
 {
-    private readonly HeadEntry[] best = new HeadEntry[ListHead.MaxEntries + 1];
-    private readonly double[] parts = new double[ListHead.MaxEntries + 1];
-    private readonly HeadEntry[] limits = new HeadEntry[ListHead.MaxLimits + 1];
-    private readonly byte[] old = new byte[ListHead.MaxBytes];
-    private readonly byte[] output = new byte[ListHead.MaxBytes];
-    private readonly ushort[] offsets = new ushort[PostingWindow.Size];
-    private readonly int[] frequencies = new int[PostingWindow.Size];
-    private IImpacts weights = null!; // Begin sets it before any change
-    private int oldBytes;
-    private int entriesFrom;
-    private int count;
-    private int limitCount;
-    private bool isLoaded;
-    private bool isChanged;
+    private readonly HeadEntry[] _best = new HeadEntry[ListHead.MaxEntries + 1];
+    private readonly double[] _parts = new double[ListHead.MaxEntries + 1];
+    private readonly HeadEntry[] _limits = new HeadEntry[ListHead.MaxLimits + 1];
+    private readonly byte[] _old = new byte[ListHead.MaxBytes];
+    private readonly byte[] _output = new byte[ListHead.MaxBytes];
+    private readonly ushort[] _offsets = new ushort[PostingWindow.Size];
+    private readonly int[] _frequencies = new int[PostingWindow.Size];
+    private IImpacts _weights = null!; // Begin sets it before any change
+    private int _oldBytes;
+    private int _entriesFrom;
+    private int _count;
+    private int _limitCount;
+    private bool _isLoaded;
+    private bool _isChanged;
 
     /// <summary>Starts editing the head of a list.</summary>
     /// <param name="head">Its head; empty if the list has no entries yet.</param>
     /// <param name="impacts">Weighs its postings.</param>
     public void Begin(ReadOnlySpan<byte> head, IImpacts impacts)
     {
-        if (head.Length > old.Length)
+        if (head.Length > _old.Length)
             throw ListHead.Damaged();
-        weights = impacts;
-        head.CopyTo(old);
-        oldBytes = head.Length;
-        count = limitCount = entriesFrom = 0;
-        isChanged = isLoaded = head.IsEmpty;
+        _weights = impacts;
+        head.CopyTo(_old);
+        _oldBytes = head.Length;
+        _count = _limitCount = _entriesFrom = 0;
+        _isChanged = _isLoaded = head.IsEmpty;
         if (head.IsEmpty)
             return;
         ReadOnlySpan<byte> rest = head;
-        limitCount = ListHead.ReadLimits(ref rest, limits);
-        entriesFrom = head.Length - rest.Length;
+        _limitCount = ListHead.ReadLimits(ref rest, _limits);
+        _entriesFrom = head.Length - rest.Length;
     }
 
     /// <summary>The head with all changes; valid until the next <see cref="Begin"/>.</summary>
     public ReadOnlySpan<byte> Bytes() =>
-        isChanged
-            ? output.AsSpan(0, ListHead.Write(best.AsSpan(0, count), limits.AsSpan(0, limitCount), output))
-            : old.AsSpan(0, oldBytes);
+        _isChanged
+            ? _output.AsSpan(0, ListHead.Write(_best.AsSpan(0, _count), _limits.AsSpan(0, _limitCount), _output))
+            : _old.AsSpan(0, _oldBytes);
 
     /// <summary>Adds entries, all with greater ids than those of the list.</summary>
     public void Add(ReadOnlySpan<Posting> postings)
@@ -65,23 +65,23 @@ internal sealed class ListHeadEdit
     {
         Load();
         int kept = 0;
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < _count; i++)
         {
-            if (ascending.BinarySearch(best[i].Id) >= 0)
+            if (ascending.BinarySearch(_best[i].Id) >= 0)
                 continue;
-            (best[kept], parts[kept]) = (best[i], parts[i]);
+            (_best[kept], _parts[kept]) = (_best[i], _parts[i]);
             kept++;
         }
 
-        isChanged |= kept < count;
-        count = kept;
-        return count < Math.Min(ListHead.MinEntries, left);
+        _isChanged |= kept < _count;
+        _count = kept;
+        return _count < Math.Min(ListHead.MinEntries, left);
     }
 
     /// <summary>Rebuilds the head from the whole list.</summary>
     public void Rebuild(Tree postings, long listId)
     {
-        Begin(default, weights);
+        Begin(default, _weights);
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(key, listId, 0);
         using Cursor cursor = postings.OpenCursor();
@@ -93,57 +93,57 @@ internal sealed class ListHeadEdit
             for (int i = 0; i < segment.Count; i++)
             {
                 PostingWindow window = segment.PostingsAt(i);
-                int inWindow = window.CopyOffsets(offsets);
-                window.CopyFrequencies(frequencies);
+                int inWindow = window.CopyOffsets(_offsets);
+                window.CopyFrequencies(_frequencies);
                 long start = segment.WindowAt(i) << PostingWindow.SizeBits;
                 for (int rank = 0; rank < inWindow; rank++)
-                    Add(start + offsets[rank], frequencies[rank]);
+                    Add(start + _offsets[rank], _frequencies[rank]);
             }
         }
     }
 
     private void Add(long id, int frequency)
     {
-        int length = weights.LengthOf(id);
-        foreach (ref readonly HeadEntry limit in limits.AsSpan(0, limitCount))
+        int length = _weights.LengthOf(id);
+        foreach (ref readonly HeadEntry limit in _limits.AsSpan(0, _limitCount))
         {
             if (limit.Covers(frequency, length))
                 return; // invariants 1 and 2: ids only grow
         }
 
         Load();
-        isChanged = true;
-        Debug.Assert(count <= ListHead.MaxEntries, "4: a head is bounded");
-        double part = weights.PartOf(frequency, length);
-        int place = count++;
-        for (; place > 0 && (parts[place - 1] < part || (parts[place - 1] == part && best[place - 1].Id > id)); place--)
-            (best[place], parts[place]) = (best[place - 1], parts[place - 1]);
-        (best[place], parts[place]) = (new HeadEntry(id, frequency, length), part);
-        if (count > ListHead.MaxEntries)
-            Limit(best[--count]);
+        _isChanged = true;
+        Debug.Assert(_count <= ListHead.MaxEntries, "4: a head is bounded");
+        double part = _weights.PartOf(frequency, length);
+        int place = _count++;
+        for (; place > 0 && (_parts[place - 1] < part || (_parts[place - 1] == part && _best[place - 1].Id > id)); place--)
+            (_best[place], _parts[place]) = (_best[place - 1], _parts[place - 1]);
+        (_best[place], _parts[place]) = (new HeadEntry(id, frequency, length), part);
+        if (_count > ListHead.MaxEntries)
+            Limit(_best[--_count]);
     }
 
     /// <summary>Adds or raises a limit for an entry that left the head.</summary>
     private void Limit(HeadEntry entry)
     {
         int kept = 0;
-        for (int i = 0; i < limitCount; i++)
+        for (int i = 0; i < _limitCount; i++)
         {
-            HeadEntry limit = limits[i];
+            HeadEntry limit = _limits[i];
             if (limit.Covers(entry.Frequency, entry.Length))
                 return; // no earlier limit was dropped then: this one would have covered it too
 
             if (!entry.Covers(limit.Frequency, limit.Length))
-                limits[kept++] = limit;
+                _limits[kept++] = limit;
         }
 
         int place = kept;
-        for (; place > 0 && limits[place - 1].Frequency < entry.Frequency; place--)
-            limits[place] = limits[place - 1];
-        Debug.Assert(place == 0 || limits[place - 1].Length > entry.Length, "4: no limit covers another");
-        limits[place] = entry with { Id = 0 };
-        limitCount = kept + 1;
-        if (limitCount > ListHead.MaxLimits)
+        for (; place > 0 && _limits[place - 1].Frequency < entry.Frequency; place--)
+            _limits[place] = _limits[place - 1];
+        Debug.Assert(place == 0 || _limits[place - 1].Length > entry.Length, "4: no limit covers another");
+        _limits[place] = entry with { Id = 0 };
+        _limitCount = kept + 1;
+        if (_limitCount > ListHead.MaxLimits)
             Join();
     }
 
@@ -153,28 +153,28 @@ internal sealed class ListHeadEdit
     {
         int least = 0;
         double leastPart = double.MaxValue;
-        for (int i = 0; i + 1 < limitCount; i++)
+        for (int i = 0; i + 1 < _limitCount; i++)
         {
             Debug.Assert(
-                limits[i].Frequency > limits[i + 1].Frequency && limits[i].Length > limits[i + 1].Length,
+                _limits[i].Frequency > _limits[i + 1].Frequency && _limits[i].Length > _limits[i + 1].Length,
                 "4: no limit covers another");
-            double part = weights.PartOf(limits[i].Frequency, limits[i + 1].Length);
+            double part = _weights.PartOf(_limits[i].Frequency, _limits[i + 1].Length);
             if (part < leastPart)
                 (least, leastPart) = (i, part);
         }
 
-        limits[least] = new HeadEntry(0, limits[least].Frequency, limits[least + 1].Length);
-        limits.AsSpan((least + 2)..limitCount).CopyTo(limits.AsSpan(least + 1));
-        limitCount--;
+        _limits[least] = new HeadEntry(0, _limits[least].Frequency, _limits[least + 1].Length);
+        _limits.AsSpan((least + 2).._limitCount).CopyTo(_limits.AsSpan(least + 1));
+        _limitCount--;
     }
 
     private void Load()
     {
-        if (isLoaded)
+        if (_isLoaded)
             return;
-        isLoaded = true;
-        count = ListHead.ReadEntries(old.AsSpan(entriesFrom, oldBytes - entriesFrom), best);
-        for (int i = 0; i < count; i++)
-            parts[i] = weights.PartOf(best[i].Frequency, best[i].Length);
+        _isLoaded = true;
+        _count = ListHead.ReadEntries(_old.AsSpan(_entriesFrom, _oldBytes - _entriesFrom), _best);
+        for (int i = 0; i < _count; i++)
+            _parts[i] = _weights.PartOf(_best[i].Frequency, _best[i].Length);
     }
 }

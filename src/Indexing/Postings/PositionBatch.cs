@@ -24,13 +24,13 @@ internal sealed class PositionBatch : IReusable
     /// <summary>Longest block that is prefetched as a whole.</summary>
     private const int ShortBlock = 512;
 
-    private int[] starts = new int[Together];
-    private int[] counts = new int[Together];
-    private Run[] runs = new Run[16];
-    private int entryCount;
-    private int runCount;
+    private int[] _starts = new int[Together];
+    private int[] _counts = new int[Together];
+    private Run[] _runs = new Run[16];
+    private int _entryCount;
+    private int _runCount;
 
-    public void Clear() => entryCount = runCount = 0;
+    public void Clear() => _entryCount = _runCount = 0;
 
     /// <summary>
     /// Locates and prefetches the positions of ascending entries of a window, all of which are among the postings.
@@ -61,7 +61,7 @@ internal sealed class PositionBatch : IReusable
                 postings.CopyRanks(entries[..count], before, ranks);
             else
                 rank = postings.CopyRanks(entries[..count], rank, ranks);
-            Span<int> mine = starts.AsSpan(entryCount, count);
+            Span<int> mine = _starts.AsSpan(_entryCount, count);
             for (int i = 0, end; i < count; i = end)
             {
                 if (ranks[i] >= endRank)
@@ -75,7 +75,7 @@ internal sealed class PositionBatch : IReusable
 
                 for (end = i + 1; end < count && ranks[end] < endRank;)
                     end++;
-                sums.Locate(ranks[i..end], mine[i..end], counts.AsSpan(entryCount + i, end - i));
+                sums.Locate(ranks[i..end], mine[i..end], _counts.AsSpan(_entryCount + i, end - i));
                 foreach (ref int start in mine[i..end])
                 {
                     start -= firstStart;
@@ -86,19 +86,19 @@ internal sealed class PositionBatch : IReusable
                 Add(new Run(place, length, end - i, window.SegmentWindows, window.WindowIndex));
             }
 
-            entryCount += count;
+            _entryCount += count;
         }
     }
 
     /// <summary>Reads the masks of all located entries, in that order, and clears the batch.</summary>
     public void ReadMasks(PositionPlaces blocks, Span<ulong> masks, Span<byte> isLong)
     {
-        Debug.Assert(masks.Length >= entryCount && isLong.Length >= entryCount, "each located entry gets a mask");
+        Debug.Assert(masks.Length >= _entryCount && isLong.Length >= _entryCount, "each located entry gets a mask");
         int entry = 0;
-        foreach (ref readonly Run run in runs.AsSpan(0, runCount))
+        foreach (ref readonly Run run in _runs.AsSpan(0, _runCount))
         {
             ReadOnlySpan<byte> block = run.PartOf(blocks.ReadAt(run.Place));
-            ReadOnlySpan<int> from = starts.AsSpan(entry, run.Count), of = counts.AsSpan(entry, run.Count);
+            ReadOnlySpan<int> from = _starts.AsSpan(entry, run.Count), of = _counts.AsSpan(entry, run.Count);
             if (block.Length == run.Length)
                 PositionKernels.Masks(block, from, 0, of, masks.Slice(entry, run.Count), isLong.Slice(entry, run.Count));
             else
@@ -162,18 +162,18 @@ internal sealed class PositionBatch : IReusable
 
     private void Add(Run run)
     {
-        if (runCount == runs.Length)
-            Array.Resize(ref runs, runCount * 2);
-        runs[runCount++] = run;
+        if (_runCount == _runs.Length)
+            Array.Resize(ref _runs, _runCount * 2);
+        _runs[_runCount++] = run;
     }
 
     private void Reserve(int more)
     {
-        if (starts.Length - entryCount >= more)
+        if (_starts.Length - _entryCount >= more)
             return;
-        int room = Math.Max(starts.Length * 2, entryCount + more);
-        Array.Resize(ref starts, room);
-        Array.Resize(ref counts, room);
+        int room = Math.Max(_starts.Length * 2, _entryCount + more);
+        Array.Resize(ref _starts, room);
+        Array.Resize(ref _counts, room);
     }
 
     /// <summary>Entries whose positions lie in one block.</summary>

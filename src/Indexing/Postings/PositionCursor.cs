@@ -12,44 +12,44 @@ namespace Treepie.Indexing.Postings;
 /// </summary>
 internal sealed class PositionCursor(PositionPlaces blocks, long listId)
 {
-    private int[] decoded = new int[16];
-    private long window = -1;
-    private long segment;
-    private int windowIndex;
-    private int segmentWindows;
-    private int firstRank;
-    private int endRank;
-    private int nextRank;
-    private int place;
+    private int[] _decoded = new int[16];
+    private long _window = -1;
+    private long _segment;
+    private int _windowIndex;
+    private int _segmentWindows;
+    private int _firstRank;
+    private int _endRank;
+    private int _nextRank;
+    private int _place;
 
     /// <summary>The positions of the posting at a rank of a window; valid until the next call.</summary>
     public ReadOnlySpan<int> Read(scoped in HeldWindow held, int rank)
     {
         PostingWindow postings = held.Postings;
-        if (window < 0 || held.Segment != segment || held.WindowIndex != windowIndex || rank < firstRank)
+        if (_window < 0 || held.Segment != _segment || held.WindowIndex != _windowIndex || rank < _firstRank)
         {
             Enter(held);
-            window = segment;
+            _window = _segment;
         }
 
-        bool isOther = rank >= endRank;
-        ReadOnlySpan<byte> bytes = isOther ? Seek(postings, rank) : Block(firstRank, out _);
-        if (isOther || rank < nextRank)
-            (nextRank, place) = (firstRank, 0);
-        Debug.Assert(nextRank >= firstRank && nextRank <= rank && rank < endRank, "the scan stays within the block, forward");
-        place += VarintKernels.Skip(bytes[place..], postings.SumFrequencies(nextRank, rank));
-        nextRank = rank;
+        bool isOther = rank >= _endRank;
+        ReadOnlySpan<byte> bytes = isOther ? Seek(postings, rank) : Block(_firstRank, out _);
+        if (isOther || rank < _nextRank)
+            (_nextRank, _place) = (_firstRank, 0);
+        Debug.Assert(_nextRank >= _firstRank && _nextRank <= rank && rank < _endRank, "the scan stays within the block, forward");
+        _place += VarintKernels.Skip(bytes[_place..], postings.SumFrequencies(_nextRank, rank));
+        _nextRank = rank;
 
         int count = postings.Frequency(rank);
-        if (decoded.Length < count)
-            decoded = new int[Math.Max(count, decoded.Length * 2)];
-        ReadOnlySpan<byte> rest = bytes[place..];
+        if (_decoded.Length < count)
+            _decoded = new int[Math.Max(count, _decoded.Length * 2)];
+        ReadOnlySpan<byte> rest = bytes[_place..];
         int last = 0;
         for (int i = 0; i < count; i++)
-            decoded[i] = last += Varint.Read(ref rest);
-        place = bytes.Length - rest.Length;
-        nextRank = rank + 1;
-        return decoded.AsSpan(0, count);
+            _decoded[i] = last += Varint.Read(ref rest);
+        _place = bytes.Length - rest.Length;
+        _nextRank = rank + 1;
+        return _decoded.AsSpan(0, count);
     }
 
     /// <summary>
@@ -73,10 +73,10 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
                 continue;
             }
 
-            if (rank >= endRank)
+            if (rank >= _endRank)
             {
                 rest = Seek(postings, rank);
-                next = firstRank;
+                next = _firstRank;
             }
 
             if (rank > next)
@@ -110,9 +110,9 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
         PostingWindow postings = held.Postings;
         if (!places.TryBegin(postings))
             return false;
-        for (endRank = 0; endRank < postings.Count;)
+        for (_endRank = 0; _endRank < postings.Count;)
         {
-            if (!places.TryAdd(Seek(postings, endRank)))
+            if (!places.TryAdd(Seek(postings, _endRank)))
                 return false;
         }
 
@@ -122,11 +122,11 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
     /// <summary>Starts on a window for reads of several entries.</summary>
     private void Enter(in HeldWindow held)
     {
-        window = -1; // the next single read starts over
-        segment = held.Segment;
-        windowIndex = held.WindowIndex;
-        segmentWindows = held.SegmentWindows;
-        endRank = 0;
+        _window = -1; // the next single read starts over
+        _segment = held.Segment;
+        _windowIndex = held.WindowIndex;
+        _segmentWindows = held.SegmentWindows;
+        _endRank = 0;
     }
 
     /// <summary>
@@ -137,14 +137,15 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
     {
         while (true)
         {
-            firstRank = endRank;
-            ReadOnlySpan<byte> block = Block(firstRank, out int count);
-            endRank = segmentWindows > 1 ? postings.Count : firstRank + count;
-            if (endRank == firstRank || endRank > postings.Count)
+            _firstRank = _endRank;
+            ReadOnlySpan<byte> block = Block(_firstRank, out int count);
+            _endRank = _segmentWindows > 1 ? postings.Count : _firstRank + count;
+            if (_endRank == _firstRank || _endRank > postings.Count)
                 throw new CorruptionException(
-                    $"A block of the positions of list {listId} in window {segment} is of {count} postings from {firstRank} on, "
+                    $"A block of the positions of list {listId} in window {_segment} is of {count} postings from {_firstRank} "
+                    + $"on, "
                         + $"but there are {postings.Count}. Reset the index to build it again.");
-            if (rank < endRank)
+            if (rank < _endRank)
                 return block;
         }
     }
@@ -154,10 +155,10 @@ internal sealed class PositionCursor(PositionPlaces blocks, long listId)
     /// </summary>
     private ReadOnlySpan<byte> Block(int rank, out int count)
     {
-        ReadOnlySpan<byte> value = blocks.Read(listId, segment, rank, out count);
-        if (segmentWindows == 1)
+        ReadOnlySpan<byte> value = blocks.Read(listId, _segment, rank, out count);
+        if (_segmentWindows == 1)
             return value[sizeof(ushort)..];
-        int table = segmentWindows * sizeof(ushort), index = windowIndex * sizeof(ushort), next = index + sizeof(ushort);
+        int table = _segmentWindows * sizeof(ushort), index = _windowIndex * sizeof(ushort), next = index + sizeof(ushort);
         int start = BinaryPrimitives.ReadUInt16LittleEndian(value[index..]);
         return next < table
             ? value[(table + start)..(table + BinaryPrimitives.ReadUInt16LittleEndian(value[next..]))]

@@ -25,8 +25,8 @@ internal sealed class PositionPlaces(Tree positions)
     private const int FirstPlaces = 512;
     private const int GrowthFactor = 4;
 
-    private Known[] known = [];
-    private int count;
+    private Known[] _known = [];
+    private int _count;
 
     /// <summary>The block of a list that begins at a rank of a segment.</summary>
     /// <param name="listId">The list.</param>
@@ -46,8 +46,8 @@ internal sealed class PositionPlaces(Tree positions)
         long key = KeyOf(segment, rank);
         if (!IsAt(home, listId, key, out int index) && !IsAt(home + OtherOf(listId), listId, key, out index))
             return Find(listId, segment, rank, out postings);
-        postings = known[index].Postings;
-        return known[index].Place;
+        postings = _known[index].Postings;
+        return _known[index].Place;
     }
 
     /// <summary>The block at a place that <see cref="PlaceOf"/> gave.</summary>
@@ -59,8 +59,8 @@ internal sealed class PositionPlaces(Tree positions)
     /// <summary>Prefetches the cache slots of the first blocks of a segment.</summary>
     public void Prefetch(long listId, long segment)
     {
-        if (known.Length > 0)
-            PrefetchKernels.Prefetch(in known[HomeOf(listId, segment, 0) & (known.Length - 1)]);
+        if (_known.Length > 0)
+            PrefetchKernels.Prefetch(in _known[HomeOf(listId, segment, 0) & (_known.Length - 1)]);
     }
 
     private static long KeyOf(long segment, int rank) => (segment << PostingWindow.SizeBits) + rank;
@@ -75,7 +75,7 @@ internal sealed class PositionPlaces(Tree positions)
                     + $"build it again.");
 
         postings = BinaryPrimitives.ReadUInt16LittleEndian(positions.ReadAt(place));
-        if (count >= known.Length / 2 && known.Length < MaxPlaces)
+        if (_count >= _known.Length / 2 && _known.Length < MaxPlaces)
             Grow();
         Keep(new Known(listId, KeyOf(segment, rank), place, (ushort)postings));
         return place;
@@ -84,10 +84,10 @@ internal sealed class PositionPlaces(Tree positions)
     /// <summary>Whether a block is cached in a slot, and the index of that slot.</summary>
     private bool IsAt(int place, long listId, long key, out int index)
     {
-        index = place & (known.Length - 1);
-        if (known.Length == 0)
+        index = place & (_known.Length - 1);
+        if (_known.Length == 0)
             return false;
-        ref readonly Known there = ref known[index];
+        ref readonly Known there = ref _known[index];
         return there.Key == key && there.ListId == listId && there.IsThere;
     }
 
@@ -97,20 +97,20 @@ internal sealed class PositionPlaces(Tree positions)
     private void Keep(Known found)
     {
         int home = HomeOf(found.ListId, found.Key >> PostingWindow.SizeBits, (int)found.Key & (PostingWindow.Size - 1)),
-            mask = known.Length - 1;
-        ref Known place = ref known[home & mask];
+            mask = _known.Length - 1;
+        ref Known place = ref _known[home & mask];
         if (place.IsThere)
-            place = ref known[(home + OtherOf(found.ListId)) & mask];
-        count += place.IsThere ? 0 : 1;
+            place = ref _known[(home + OtherOf(found.ListId)) & mask];
+        _count += place.IsThere ? 0 : 1;
         place = found;
     }
 
     private void Grow()
     {
-        Known[] old = known;
-        known = new Known[Math.Max(FirstPlaces, old.Length * GrowthFactor)];
-        Debug.Assert(BitOperations.IsPow2(known.Length) && known.Length <= MaxPlaces, "slots are a bounded power of 2");
-        count = 0;
+        Known[] old = _known;
+        _known = new Known[Math.Max(FirstPlaces, old.Length * GrowthFactor)];
+        Debug.Assert(BitOperations.IsPow2(_known.Length) && _known.Length <= MaxPlaces, "slots are a bounded power of 2");
+        _count = 0;
         foreach (Known found in old)
         {
             if (found.IsThere)

@@ -11,54 +11,54 @@ namespace Treepie.Indexing.Postings;
 /// </summary>
 internal sealed class PositionStore
 {
-    private string name = "";
-    private Tree tree = null!; // Begin sets tree and cursor before any use
-    private Cursor cursor = null!;
-    private readonly List<int> ranks = [];
-    private byte[] scratch = new byte[4_096];
-    private int tableBytes;
-    private int length;
+    private string _name = "";
+    private Tree _tree = null!; // Begin sets tree and cursor before any use
+    private Cursor _cursor = null!;
+    private readonly List<int> _ranks = [];
+    private byte[] _scratch = new byte[4_096];
+    private int _tableBytes;
+    private int _length;
 
     /// <summary>For a loaded segment of one window: the first rank of its last block, and where that block begins.</summary>
-    private int lastRank;
-    private int lastStart;
+    private int _lastRank;
+    private int _lastStart;
 
     /// <summary>Switches to another dictionary.</summary>
     public void Begin(string dictionary, Tree positions)
     {
-        name = dictionary;
-        tree = positions;
-        cursor = positions.OpenCursor();
+        _name = dictionary;
+        _tree = positions;
+        _cursor = positions.OpenCursor();
     }
 
     /// <summary>Loads the positions of a segment; <see cref="WindowAt"/> returns them until the next call.</summary>
     public void Load(long listId, PostingSegment segment)
     {
-        length = 0;
-        tableBytes = segment.Count > 1 ? segment.Count * sizeof(ushort) : 0;
+        _length = 0;
+        _tableBytes = segment.Count > 1 ? segment.Count * sizeof(ushort) : 0;
         GoToFirst(listId, segment.FirstWindow);
-        for (bool found = true; found; found = cursor.MoveNext() && PositionKey.IsOf(cursor.Key, listId, segment.FirstWindow))
+        for (bool found = true; found; found = _cursor.MoveNext() && PositionKey.IsOf(_cursor.Key, listId, segment.FirstWindow))
         {
-            ReadOnlySpan<byte> block = segment.Count > 1 ? cursor.Value : cursor.Value[sizeof(ushort)..];
-            if (scratch.Length < length + block.Length)
-                Array.Resize(ref scratch, Math.Max(length + block.Length, scratch.Length * 2));
-            (lastRank, lastStart) = (PositionKey.Rank(cursor.Key), length);
-            block.CopyTo(scratch.AsSpan(length));
-            length += block.Length;
+            ReadOnlySpan<byte> block = segment.Count > 1 ? _cursor.Value : _cursor.Value[sizeof(ushort)..];
+            if (_scratch.Length < _length + block.Length)
+                Array.Resize(ref _scratch, Math.Max(_length + block.Length, _scratch.Length * 2));
+            (_lastRank, _lastStart) = (PositionKey.Rank(_cursor.Key), _length);
+            block.CopyTo(_scratch.AsSpan(_length));
+            _length += block.Length;
         }
     }
 
     /// <summary>Positions of one window of the segment loaded last.</summary>
     public ReadOnlySpan<byte> WindowAt(int index)
     {
-        ReadOnlySpan<byte> all = scratch.AsSpan(0, length);
-        if (tableBytes == 0)
+        ReadOnlySpan<byte> all = _scratch.AsSpan(0, _length);
+        if (_tableBytes == 0)
             return all;
 
         int start = BinaryPrimitives.ReadUInt16LittleEndian(all[(index * sizeof(ushort))..]);
         int next = (index + 1) * sizeof(ushort);
-        int end = next < tableBytes ? BinaryPrimitives.ReadUInt16LittleEndian(all[next..]) : length - tableBytes;
-        return all[(tableBytes + start)..(tableBytes + end)];
+        int end = next < _tableBytes ? BinaryPrimitives.ReadUInt16LittleEndian(all[next..]) : _length - _tableBytes;
+        return all[(_tableBytes + start)..(_tableBytes + end)];
     }
 
     /// <summary>The positions of a segment of several windows, in place; valid until positions are written.</summary>
@@ -66,23 +66,23 @@ internal sealed class PositionStore
     {
         Debug.Assert(segment.Count > 1, "only a segment of several windows is one block");
         GoToFirst(listId, segment.FirstWindow);
-        return new PositionBlock(cursor.Value, segment.Count);
+        return new PositionBlock(_cursor.Value, segment.Count);
     }
 
     /// <summary>Removes the positions of a segment.</summary>
     public void Delete(long listId, long firstWindow)
     {
-        ranks.Clear();
+        _ranks.Clear();
         for (bool found = SeekFirst(listId, firstWindow);
              found;
-             found = cursor.MoveNext() && PositionKey.IsOf(cursor.Key, listId, firstWindow))
-            ranks.Add(PositionKey.Rank(cursor.Key));
+             found = _cursor.MoveNext() && PositionKey.IsOf(_cursor.Key, listId, firstWindow))
+            _ranks.Add(PositionKey.Rank(_cursor.Key));
 
         Span<byte> key = stackalloc byte[PositionKey.Bytes];
-        foreach (int rank in ranks)
+        foreach (int rank in _ranks)
         {
             PositionKey.Write(key, listId, firstWindow, rank);
-            tree.Delete(key);
+            _tree.Delete(key);
         }
     }
 
@@ -91,7 +91,7 @@ internal sealed class PositionStore
     {
         Span<byte> key = stackalloc byte[PositionKey.Bytes];
         PositionKey.Write(key, listId, firstWindow, 0);
-        tree.Put(key, block);
+        _tree.Put(key, block);
     }
 
     /// <summary>
@@ -101,8 +101,8 @@ internal sealed class PositionStore
     public void PutWindow(
         long listId, long firstWindow, PostingWindow window, ReadOnlySpan<byte> positions, bool isAppended = false)
     {
-        int first = isAppended ? lastRank : 0;
-        int start = isAppended ? lastStart : 0;
+        int first = isAppended ? _lastRank : 0;
+        int start = isAppended ? _lastStart : 0;
         int end = start;
         var frequencies = new FrequencyReader(window);
         for (int rank = first; rank < window.Count; rank++)
@@ -125,21 +125,22 @@ internal sealed class PositionStore
     private void PutPart(long listId, long firstWindow, int rank, int count, ReadOnlySpan<byte> positions)
     {
         Debug.Assert(count > 0, "a block has postings");
-        if (scratch.Length < positions.Length + sizeof(ushort))
-            scratch = new byte[positions.Length * 2];
-        BinaryPrimitives.WriteUInt16LittleEndian(scratch, (ushort)count);
-        positions.CopyTo(scratch.AsSpan(sizeof(ushort)));
-        length = 0;
+        if (_scratch.Length < positions.Length + sizeof(ushort))
+            _scratch = new byte[positions.Length * 2];
+        BinaryPrimitives.WriteUInt16LittleEndian(_scratch, (ushort)count);
+        positions.CopyTo(_scratch.AsSpan(sizeof(ushort)));
+        _length = 0;
         Span<byte> key = stackalloc byte[PositionKey.Bytes];
         PositionKey.Write(key, listId, firstWindow, rank);
-        tree.Put(key, scratch.AsSpan(0, positions.Length + sizeof(ushort)));
+        _tree.Put(key, _scratch.AsSpan(0, positions.Length + sizeof(ushort)));
     }
 
     private void GoToFirst(long listId, long firstWindow)
     {
         if (!SeekFirst(listId, firstWindow))
             throw new CorruptionException(
-                $"The index tree '{name}' misses the positions of list {listId} from window {firstWindow} on. Reset the index to "
+                $"The index tree '{_name}' misses the positions of list {listId} from window {firstWindow} on. Reset the index "
+                + $"to "
                     + $"build it again.");
     }
 
@@ -147,6 +148,6 @@ internal sealed class PositionStore
     {
         Span<byte> key = stackalloc byte[PositionKey.Bytes];
         PositionKey.Write(key, listId, firstWindow, 0);
-        return cursor.Seek(key) && PositionKey.IsOf(cursor.Key, listId, firstWindow);
+        return _cursor.Seek(key) && PositionKey.IsOf(_cursor.Key, listId, firstWindow);
     }
 }

@@ -7,7 +7,7 @@ namespace Treepie.Indexing.Postings;
 /// </summary>
 internal sealed class PositionTable
 {
-    private int length;
+    private int _length;
 
     /// <summary>Start of the positions of each entry, and the end.</summary>
     public int[] Starts { get; } = new int[PostingWindow.Size + 1];
@@ -22,23 +22,23 @@ internal sealed class PositionTable
     public void Clear()
     {
         Count = 0;
-        length = 0;
+        _length = 0;
     }
 
     /// <summary>Adds an entry and returns the span for its positions.</summary>
     public Span<int> Next(int count)
     {
         Debug.Assert(Count < PostingWindow.Size, "a window has at most 4,096 entries");
-        if (Values.Length - length < count)
+        if (Values.Length - _length < count)
         {
-            int[] larger = new int[Math.Max(length + count, Values.Length * 2)];
-            Values.AsSpan(0, length).CopyTo(larger);
+            int[] larger = new int[Math.Max(_length + count, Values.Length * 2)];
+            Values.AsSpan(0, _length).CopyTo(larger);
             Values = larger;
         }
 
-        Span<int> room = Values.AsSpan(length, count);
-        length += count;
-        Starts[++Count] = length;
+        Span<int> room = Values.AsSpan(_length, count);
+        _length += count;
+        Starts[++Count] = _length;
         return room;
     }
 }

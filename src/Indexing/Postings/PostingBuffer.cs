@@ -7,27 +7,27 @@ namespace Treepie.Indexing.Postings;
 /// has an end.</summary>
 internal sealed class PostingBuffer(bool keepsPositions)
 {
-    private Posting[] postings = new Posting[64];
-    private int[] ends = new int[64];
-    private byte[] positions = new byte[256];
-    private int positionBytes;
+    private Posting[] _postings = new Posting[64];
+    private int[] _ends = new int[64];
+    private byte[] _positions = new byte[256];
+    private int _positionBytes;
 
     public int Count { get; private set; }
 
     public PostingRun Run =>
-        new(postings.AsSpan(0, Count), positions.AsSpan(0, positionBytes), keepsPositions ? ends.AsSpan(0, Count) : default);
+        new(_postings.AsSpan(0, Count), _positions.AsSpan(0, _positionBytes), keepsPositions ? _ends.AsSpan(0, Count) : default);
 
     public void Clear()
     {
         Count = 0;
-        positionBytes = 0;
+        _positionBytes = 0;
     }
 
     /// <summary>Appends a posting with its encoded positions.</summary>
     public void Add(Posting posting, ReadOnlySpan<byte> encodedPositions)
     {
         encodedPositions.CopyTo(Room(encodedPositions.Length));
-        positionBytes += encodedPositions.Length;
+        _positionBytes += encodedPositions.Length;
         End(posting);
     }
 
@@ -45,7 +45,7 @@ internal sealed class PostingBuffer(bool keepsPositions)
                 last = position;
             }
 
-            positionBytes += written;
+            _positionBytes += written;
         }
 
         End(posting);
@@ -84,32 +84,32 @@ internal sealed class PostingBuffer(bool keepsPositions)
                 last = places[next];
             }
 
-            Debug.Assert(Count == 0 || postings[Count - 1].EntryId < id, "1: ids ascend");
-            postings[Count] = new Posting(id, frequency);
-            ends[Count++] = positionBytes + written;
+            Debug.Assert(Count == 0 || _postings[Count - 1].EntryId < id, "1: ids ascend");
+            _postings[Count] = new Posting(id, frequency);
+            _ends[Count++] = _positionBytes + written;
         }
 
-        positionBytes += written;
+        _positionBytes += written;
     }
 
     private void Reserve(int more)
     {
-        TermTable.GrowTo(ref postings, Count + more);
-        TermTable.GrowTo(ref ends, Count + more);
+        TermTable.GrowTo(ref _postings, Count + more);
+        TermTable.GrowTo(ref _ends, Count + more);
     }
 
     private void End(Posting posting)
     {
-        Debug.Assert(Count == 0 || postings[Count - 1].EntryId < posting.EntryId, "1: ids ascend");
+        Debug.Assert(Count == 0 || _postings[Count - 1].EntryId < posting.EntryId, "1: ids ascend");
         Reserve(1);
-        postings[Count] = posting;
-        ends[Count++] = positionBytes;
+        _postings[Count] = posting;
+        _ends[Count++] = _positionBytes;
     }
 
     private Span<byte> Room(int lengthBytes)
     {
-        if (positions.Length - positionBytes < lengthBytes)
-            Array.Resize(ref positions, Math.Max(positionBytes + lengthBytes, positions.Length * 2));
-        return positions.AsSpan(positionBytes);
+        if (_positions.Length - _positionBytes < lengthBytes)
+            Array.Resize(ref _positions, Math.Max(_positionBytes + lengthBytes, _positions.Length * 2));
+        return _positions.AsSpan(_positionBytes);
     }
 }

@@ -25,17 +25,17 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     private const int AheadBytes = PostingSegment.HeaderBytes + PostingSegment.DirectoryEntryBytes + BitmapKernels.Bytes
         + PostingWindow.Blocks;
 
-    private readonly Cursor cursor = postings.OpenCursor();
-    private bool isOnSegment;
-    private long firstWindow;
-    private long lastWindow = -1;
-    private long current = -1;
-    private long noneFrom = End;
-    private int index;
-    private HeldBytes segment;
-    private HeldBytes payload;
-    private int payloadCount;
-    private long payloadWindow = -1;
+    private readonly Cursor _cursor = postings.OpenCursor();
+    private bool _isOnSegment;
+    private long _firstWindow;
+    private long _lastWindow = -1;
+    private long _current = -1;
+    private long _noneFrom = End;
+    private int _index;
+    private HeldBytes _segment;
+    private HeldBytes _payload;
+    private int _payloadCount;
+    private long _payloadWindow = -1;
 
     /// <summary>Number of windows of the current segment.</summary>
     public int SegmentWindows { get; private set; }
@@ -43,9 +43,9 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     /// <summary>Resets it to another list of the same tree, as if just opened.</summary>
     public void Reset(long list)
     {
-        cursor.Reset();
+        _cursor.Reset();
         listId = list;
-        (lastWindow, noneFrom) = (-1, End);
+        (_lastWindow, _noneFrom) = (-1, End);
         Leave();
     }
 
@@ -53,38 +53,38 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     public long Next(long from)
     {
         Debug.Assert(from >= 0, "windows are numbered from 0");
-        if (isOnSegment && from == current)
-            return current;
-        if (from >= noneFrom)
+        if (_isOnSegment && from == _current)
+            return _current;
+        if (from >= _noneFrom)
             return End; // known: a scan of several lists continues past the end of one
 
-        if (!isOnSegment || from < firstWindow)
+        if (!_isOnSegment || from < _firstWindow)
         {
             if (!SeekFloor(from))
                 return EndFrom(from);
         }
-        else if (from > lastWindow)
+        else if (from > _lastWindow)
         {
             // Try the next segment first: ascending scans almost always find the window there. In a dense list it is the next
             // window.
-            bool isNear = SegmentWindows > 1 || from == lastWindow + 1;
-            if ((isNear && !Step()) || (from > lastWindow && !SeekFloor(from)))
+            bool isNear = SegmentWindows > 1 || from == _lastWindow + 1;
+            if ((isNear && !Step()) || (from > _lastWindow && !SeekFloor(from)))
                 return EndFrom(from);
         }
 
-        while (from > lastWindow)
+        while (from > _lastWindow)
         {
             if (!Step())
                 return EndFrom(from);
         }
 
         if (SegmentWindows == 1)
-            return current = firstWindow; // a dense list has one window per segment
-        var windows = new PostingSegment(segment.Span);
-        index = windows.LowerBound(from, from > current && current >= 0 ? index : 0);
-        current = windows.WindowAt(index);
-        Debug.Assert(current >= from && current >= firstWindow && current <= lastWindow, "1: the window is of the segment");
-        return current;
+            return _current = _firstWindow; // a dense list has one window per segment
+        var windows = new PostingSegment(_segment.Span);
+        _index = windows.LowerBound(from, from > _current && _current >= 0 ? _index : 0);
+        _current = windows.WindowAt(_index);
+        Debug.Assert(_current >= from && _current >= _firstWindow && _current <= _lastWindow, "1: the window is of the segment");
+        return _current;
     }
 
     /// <summary>The postings of a window; false if it has none. Valid until another window is requested.</summary>
@@ -96,9 +96,9 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
             return false;
         }
 
-        if (payloadWindow != window)
+        if (_payloadWindow != window)
             Look(window);
-        found = new PostingWindow(payloadCount, payload.Span);
+        found = new PostingWindow(_payloadCount, _payload.Span);
         return true;
     }
 
@@ -110,7 +110,7 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     {
         bool isThere = TryGet(window, out _);
         held = isThere
-            ? new HeldWindow(window, payloadCount, payload.Span.Length, payload, firstWindow, SegmentWindows, index)
+            ? new HeldWindow(window, _payloadCount, _payload.Span.Length, _payload, _firstWindow, SegmentWindows, _index)
             : default;
         return isThere;
     }
@@ -127,8 +127,8 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
         Span<byte> list = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64BigEndian(list, listId);
         Leave();
-        bool isThere = cursor.Seek(list) && cursor.IsAt(list, out _);
-        segments = isThere ? cursor.TakeEntries(list) : default;
+        bool isThere = _cursor.Seek(list) && _cursor.IsAt(list, out _);
+        segments = isThere ? _cursor.TakeEntries(list) : default;
         return isThere;
     }
 
@@ -137,8 +137,8 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     {
         Span<byte> list = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64BigEndian(list, listId);
-        bool isThere = cursor.MoveNext(list, out _);
-        segments = isThere ? cursor.TakeEntries(list) : default;
+        bool isThere = _cursor.MoveNext(list, out _);
+        segments = isThere ? _cursor.TakeEntries(list) : default;
         return isThere;
     }
 
@@ -214,20 +214,20 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     /// <summary>Drops the position, because the pages may go away; the next request seeks again.</summary>
     public void ForgetPages() => Leave();
 
-    public void Dispose() => cursor.Dispose();
+    public void Dispose() => _cursor.Dispose();
 
     /// <summary>Caches the postings of the current window.</summary>
     private void Look(long window)
     {
-        Debug.Assert(isOnSegment && window == current, "2: a payload belongs to the current window");
-        var windows = new PostingSegment(segment.Span);
-        payloadCount = windows.CountAt(index);
-        payload = new HeldBytes(windows.PayloadAt(index));
-        payloadWindow = window;
+        Debug.Assert(_isOnSegment && window == _current, "2: a payload belongs to the current window");
+        var windows = new PostingSegment(_segment.Span);
+        _payloadCount = windows.CountAt(_index);
+        _payload = new HeldBytes(windows.PayloadAt(_index));
+        _payloadWindow = window;
         if (meter is not null)
         {
             meter.Count.BlocksDecoded++;
-            meter.Count.BytesDecoded += payload.Span.Length;
+            meter.Count.BytesDecoded += _payload.Span.Length;
         }
     }
 
@@ -236,49 +236,49 @@ internal sealed class PostingCursor(Tree postings, long listId, QueryMeter? mete
     {
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(key, listId, window + 1);
-        if (cursor.SeekBefore(key) && cursor.IsAt(key[..sizeof(long)], out ReadOnlySpan<byte> value))
+        if (_cursor.SeekBefore(key) && _cursor.IsAt(key[..sizeof(long)], out ReadOnlySpan<byte> value))
             return Enter(value);
 
         PostingKey.Write(key, listId, window);
-        return cursor.Seek(key) && cursor.IsAt(key[..sizeof(long)], out value) ? Enter(value) : Leave();
+        return _cursor.Seek(key) && _cursor.IsAt(key[..sizeof(long)], out value) ? Enter(value) : Leave();
     }
 
     private bool Step()
     {
         Span<byte> list = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64BigEndian(list, listId);
-        if (!cursor.MoveNext(list, out ReadOnlySpan<byte> value))
+        if (!_cursor.MoveNext(list, out ReadOnlySpan<byte> value))
             return Leave();
         Enter(value);
         if (SegmentWindows == 1)
-            cursor.PrefetchNext(AheadBytes);
+            _cursor.PrefetchNext(AheadBytes);
         return true;
     }
 
     private bool Enter(ReadOnlySpan<byte> value)
     {
-        segment = new HeldBytes(value);
+        _segment = new HeldBytes(value);
         var windows = new PostingSegment(value);
-        firstWindow = windows.FirstWindow;
+        _firstWindow = windows.FirstWindow;
         SegmentWindows = windows.Count;
-        lastWindow = SegmentWindows == 1 ? firstWindow : windows.LastWindow;
-        current = -1;
-        index = 0;
-        isOnSegment = true;
+        _lastWindow = SegmentWindows == 1 ? _firstWindow : windows.LastWindow;
+        _current = -1;
+        _index = 0;
+        _isOnSegment = true;
         return true;
     }
 
     private long EndFrom(long from)
     {
-        noneFrom = from;
+        _noneFrom = from;
         return End;
     }
 
     private bool Leave()
     {
-        isOnSegment = false;
-        current = -1;
-        payloadWindow = -1;
+        _isOnSegment = false;
+        _current = -1;
+        _payloadWindow = -1;
         return false;
     }
 }

@@ -18,28 +18,28 @@ internal sealed class PostingEdit
     /// <summary>Longest segment with more than one window: a leaf holds four.</summary>
     public const int MaxSegmentBytes = 1_990;
 
-    private IImpacts? impacts;
-    private bool isWeighedAnew;
-    private readonly byte[] largest = new byte[PostingWindow.Blocks];
-    private readonly List<EncodedWindow> windows = [];
-    private readonly ushort[] offsets = new ushort[PostingWindow.Size];
-    private readonly int[] frequencies = new int[PostingWindow.Size];
-    private byte[] payloads = new byte[16 * 1024];
-    private byte[] positions = new byte[16 * 1024];
-    private byte[] output = new byte[16 * 1024];
-    private byte[] blockOutput = new byte[PositionKey.MaxBlockBytes];
-    private int payloadBytes;
-    private int positionBytes;
-    private int changedPositionStart;
+    private IImpacts? _impacts;
+    private bool _isWeighedAnew;
+    private readonly byte[] _largest = new byte[PostingWindow.Blocks];
+    private readonly List<EncodedWindow> _windows = [];
+    private readonly ushort[] _offsets = new ushort[PostingWindow.Size];
+    private readonly int[] _frequencies = new int[PostingWindow.Size];
+    private byte[] _payloads = new byte[16 * 1024];
+    private byte[] _positions = new byte[16 * 1024];
+    private byte[] _output = new byte[16 * 1024];
+    private byte[] _blockOutput = new byte[PositionKey.MaxBlockBytes];
+    private int _payloadBytes;
+    private int _positionBytes;
+    private int _changedPositionStart;
 
     /// <summary>Whether lists have frequencies and positions.</summary>
-    private bool IsPlaced => impacts is not null;
+    private bool IsPlaced => _impacts is not null;
 
     private readonly record struct EncodedWindow(
         long Window, int Count, int Start, int Length, int PositionStart, int PositionLength);
 
     /// <summary>Number of windows of the result.</summary>
-    public int WindowCount => windows.Count;
+    public int WindowCount => _windows.Count;
 
     /// <summary>Number of postings of the result.</summary>
     public long PostingCount { get; private set; }
@@ -48,17 +48,17 @@ internal sealed class PostingEdit
     public int MissedRemovals { get; private set; }
 
     /// <summary>First window of the result.</summary>
-    public long FirstWindow => windows[0].Window;
+    public long FirstWindow => _windows[0].Window;
 
     /// <summary>Switches to another dictionary.</summary>
     /// <param name="weights">Weighs postings of lists with frequencies and positions; null if lists have neither.</param>
-    public void Begin(IImpacts? weights) => impacts = weights;
+    public void Begin(IImpacts? weights) => _impacts = weights;
 
     /// <summary>A window of the result, and its largest impact.</summary>
     public (long Window, byte Impact) ImpactAt(int index)
     {
-        EncodedWindow window = windows[index];
-        return (window.Window, new PostingWindow(window.Count, payloads.AsSpan(window.Start, window.Length)).LargestImpact);
+        EncodedWindow window = _windows[index];
+        return (window.Window, new PostingWindow(window.Count, _payloads.AsSpan(window.Start, window.Length)).LargestImpact);
     }
 
     /// <summary>Runs an edit of an empty list: the result is the additions.</summary>
@@ -130,15 +130,15 @@ internal sealed class PostingEdit
     /// <param name="firstWindow">The first window of the segment.</param>
     public ReadOnlySpan<byte> PackSegment(SegmentStart start, ref int first, out long firstWindow)
     {
-        firstWindow = start.Count > 0 ? start.FirstWindow : windows[first].Window;
+        firstWindow = start.Count > 0 ? start.FirstWindow : _windows[first].Window;
         int count = start.Count;
         int payload = start.Payloads.Length;
         int block = start.Positions.Length;
         bool isNarrow = start.IsNarrow;
         int end = first;
-        for (; end < windows.Count; end++, count++)
+        for (; end < _windows.Count; end++, count++)
         {
-            EncodedWindow next = windows[end];
+            EncodedWindow next = _windows[end];
             bool staysNarrow = isNarrow && PostingSegment.IsNarrow(next.Window - firstWindow, next.Count);
             int total = PostingSegment.PayloadStart(staysNarrow, count + 1) + payload + next.Length;
             int blockTotal = ((count + 1) * sizeof(ushort)) + block + next.PositionLength;
@@ -153,21 +153,21 @@ internal sealed class PostingEdit
         }
 
         int payloadStart = PostingSegment.PayloadStart(isNarrow, count);
-        Grow(ref output, payloadStart + payload);
-        PostingSegment.WriteHeader(output, isNarrow, count, firstWindow);
-        start.WriteEntries(output, isNarrow);
-        start.Payloads.CopyTo(output.AsSpan(payloadStart));
+        Grow(ref _output, payloadStart + payload);
+        PostingSegment.WriteHeader(_output, isNarrow, count, firstWindow);
+        start.WriteEntries(_output, isNarrow);
+        start.Payloads.CopyTo(_output.AsSpan(payloadStart));
         int position = start.Payloads.Length;
         for (int i = start.Count; first < end; first++, i++)
         {
-            EncodedWindow window = windows[first];
-            PostingSegment.WriteEntry(output, isNarrow, i, window.Window - firstWindow, window.Count, position);
-            payloads.AsSpan(window.Start, window.Length).CopyTo(output.AsSpan(payloadStart + position));
+            EncodedWindow window = _windows[first];
+            PostingSegment.WriteEntry(_output, isNarrow, i, window.Window - firstWindow, window.Count, position);
+            _payloads.AsSpan(window.Start, window.Length).CopyTo(_output.AsSpan(payloadStart + position));
             position += window.Length;
         }
 
         Debug.Assert(position == payload, "4: payloads of a segment are contiguous");
-        return output.AsSpan(0, payloadStart + position);
+        return _output.AsSpan(0, payloadStart + position);
     }
 
     /// <summary>Writes the positions of a packed segment.</summary>
@@ -189,61 +189,64 @@ internal sealed class PostingEdit
                 return;
             }
 
-            EncodedWindow only = windows[first];
-            var postings = new PostingWindow(only.Count, payloads.AsSpan(only.Start, only.Length));
-            store.PutWindow(listId, only.Window, postings, positions.AsSpan(only.PositionStart, only.PositionLength), isAppended);
+            EncodedWindow only = _windows[first];
+            var postings = new PostingWindow(only.Count, _payloads.AsSpan(only.Start, only.Length));
+            store.PutWindow(
+                listId, only.Window, postings, _positions.AsSpan(only.PositionStart, only.PositionLength), isAppended);
             return;
         }
 
         int table = count * sizeof(ushort);
-        start.PositionStarts.CopyTo(blockOutput);
-        start.Positions.CopyTo(blockOutput.AsSpan(table));
+        start.PositionStarts.CopyTo(_blockOutput);
+        start.Positions.CopyTo(_blockOutput.AsSpan(table));
         int length = table + start.Positions.Length;
         for (int i = first, place = start.PositionStarts.Length; i < end; i++, place += sizeof(ushort))
         {
-            EncodedWindow next = windows[i];
-            BinaryPrimitives.WriteUInt16LittleEndian(blockOutput.AsSpan(place), (ushort)(length - table));
-            positions.AsSpan(next.PositionStart, next.PositionLength).CopyTo(blockOutput.AsSpan(length));
+            EncodedWindow next = _windows[i];
+            BinaryPrimitives.WriteUInt16LittleEndian(_blockOutput.AsSpan(place), (ushort)(length - table));
+            _positions.AsSpan(next.PositionStart, next.PositionLength).CopyTo(_blockOutput.AsSpan(length));
             length += next.PositionLength;
         }
 
-        store.PutBlock(listId, start.Count > 0 ? start.FirstWindow : windows[first].Window, blockOutput.AsSpan(0, length));
+        store.PutBlock(listId, start.Count > 0 ? start.FirstWindow : _windows[first].Window, _blockOutput.AsSpan(0, length));
     }
 
     private void Begin()
     {
-        windows.Clear();
-        payloadBytes = 0;
-        positionBytes = 0;
+        _windows.Clear();
+        _payloadBytes = 0;
+        _positionBytes = 0;
         PostingCount = 0;
         MissedRemovals = 0;
     }
 
     private void Copy(long window, int count, ReadOnlySpan<byte> payload, ReadOnlySpan<byte> oldPositions)
     {
-        Grow(ref payloads, payloadBytes + payload.Length);
-        payload.CopyTo(payloads.AsSpan(payloadBytes));
-        changedPositionStart = positionBytes;
+        Grow(ref _payloads, _payloadBytes + payload.Length);
+        payload.CopyTo(_payloads.AsSpan(_payloadBytes));
+        _changedPositionStart = _positionBytes;
         AddPositions(oldPositions);
         Append(window, count, payload.Length);
     }
 
     private void Append(long window, int count, int length)
     {
-        Debug.Assert(windows.Count == 0 || windows[^1].Window < window, "1: windows ascend");
+        Debug.Assert(_windows.Count == 0 || _windows[^1].Window < window, "1: windows ascend");
         Debug.Assert(count is > 0 and <= PostingWindow.Size, "1: no window is empty");
-        Debug.Assert(windows.Count == 0 || windows[^1].Start + windows[^1].Length == payloadBytes, "4: payloads are contiguous");
-        windows.Add(
-            new EncodedWindow(window, count, payloadBytes, length, changedPositionStart, positionBytes - changedPositionStart));
-        payloadBytes += length;
+        Debug.Assert(
+            _windows.Count == 0 || _windows[^1].Start + _windows[^1].Length == _payloadBytes, "4: payloads are contiguous");
+        _windows.Add(
+            new EncodedWindow(
+                window, count, _payloadBytes, length, _changedPositionStart, _positionBytes - _changedPositionStart));
+        _payloadBytes += length;
         PostingCount += count;
     }
 
     private void AddPositions(ReadOnlySpan<byte> encoded)
     {
-        Grow(ref positions, positionBytes + encoded.Length);
-        encoded.CopyTo(positions.AsSpan(positionBytes));
-        positionBytes += encoded.Length;
+        Grow(ref _positions, _positionBytes + encoded.Length);
+        encoded.CopyTo(_positions.AsSpan(_positionBytes));
+        _positionBytes += encoded.Length;
     }
 
     /// <summary>Encodes one window with its changes; returns the remaining additions.</summary>
@@ -251,22 +254,22 @@ internal sealed class PostingEdit
         long window, PostingWindow old, ReadOnlySpan<byte> oldPositions, PostingRun additions, ReadOnlySpan<long> removals,
         out int removalsConsumed)
     {
-        changedPositionStart = positionBytes;
-        Array.Clear(largest);
+        _changedPositionStart = _positionBytes;
+        Array.Clear(_largest);
         int coming = 0, added = 0;
         while (coming < additions.Count && additions[coming].Window == window)
             coming++;
-        isWeighedAnew = IsPlaced && old.Impacts.Length == 1 && old.Count + coming >= PostingWindow.MinBitsCount;
+        _isWeighedAnew = IsPlaced && old.Impacts.Length == 1 && old.Count + coming >= PostingWindow.MinBitsCount;
         int count = Retain(window, old, oldPositions, removals, out removalsConsumed);
         while (added < coming)
         {
-            Debug.Assert(count == 0 || offsets[count - 1] < additions[added].Offset, "3: offsets ascend");
-            offsets[count] = additions[added].Offset;
-            frequencies[count++] = additions[added].Frequency;
-            if (impacts is not null)
+            Debug.Assert(count == 0 || _offsets[count - 1] < additions[added].Offset, "3: offsets ascend");
+            _offsets[count] = additions[added].Offset;
+            _frequencies[count++] = additions[added].Frequency;
+            if (_impacts is not null)
             {
                 AddPositions(additions.PositionsOf(added));
-                Weigh(additions[added].Offset, impacts.Of(additions[added].EntryId, additions[added].Frequency));
+                Weigh(additions[added].Offset, _impacts.Of(additions[added].EntryId, additions[added].Frequency));
             }
 
             added++;
@@ -274,9 +277,10 @@ internal sealed class PostingEdit
 
         if (count > 0)
         {
-            Grow(ref payloads, payloadBytes + PostingWindow.MaxEncodedBytes(count));
-            ReadOnlySpan<int> kept = IsPlaced ? frequencies.AsSpan(0, count) : default;
-            Append(window, count, PostingWindow.Encode(offsets.AsSpan(0, count), kept, largest, payloads.AsSpan(payloadBytes)));
+            Grow(ref _payloads, _payloadBytes + PostingWindow.MaxEncodedBytes(count));
+            ReadOnlySpan<int> kept = IsPlaced ? _frequencies.AsSpan(0, count) : default;
+            Append(
+                window, count, PostingWindow.Encode(_offsets.AsSpan(0, count), kept, _largest, _payloads.AsSpan(_payloadBytes)));
         }
 
         return additions.Skip(added);
@@ -286,11 +290,12 @@ internal sealed class PostingEdit
     /// Weighs a posting that is kept: by its old impact, or anew if the window had one impact and now gets one per block.
     /// </summary>
     private void WeighOld(in PostingWindow old, long window, ushort offset, int frequency) =>
-        Weigh(offset, isWeighedAnew ? impacts!.Of((window << PostingWindow.SizeBits) + offset, frequency) : old.ImpactAt(offset));
+        Weigh(
+            offset, _isWeighedAnew ? _impacts!.Of((window << PostingWindow.SizeBits) + offset, frequency) : old.ImpactAt(offset));
 
     private void Weigh(ushort offset, byte impact)
     {
-        ref byte block = ref largest[offset >> PostingWindow.BlockBits];
+        ref byte block = ref _largest[offset >> PostingWindow.BlockBits];
         block = Math.Max(block, impact);
     }
 
@@ -302,7 +307,7 @@ internal sealed class PostingEdit
         if (old.Count == 0)
             return 0;
 
-        int count = old.CopyOffsets(offsets);
+        int count = old.CopyOffsets(_offsets);
         if (removals.IsEmpty || removals[0] >> PostingWindow.SizeBits > window)
         {
             RetainAll(window, old, oldPositions);
@@ -314,7 +319,7 @@ internal sealed class PostingEdit
         int position = 0;
         for (int rank = 0; rank < count; rank++)
         {
-            long id = (window << PostingWindow.SizeBits) + offsets[rank];
+            long id = (window << PostingWindow.SizeBits) + _offsets[rank];
             int frequency = IsPlaced ? old.Frequency(rank) : 1;
             int positionEnd = IsPlaced ? position + VarintKernels.Skip(oldPositions[position..], frequency) : 0;
             while (removalsConsumed < removals.Length && removals[removalsConsumed] < id)
@@ -335,9 +340,9 @@ internal sealed class PostingEdit
             else
             {
                 if (IsPlaced)
-                    WeighOld(in old, window, offsets[rank], frequency);
-                offsets[kept] = offsets[rank];
-                frequencies[kept++] = frequency;
+                    WeighOld(in old, window, _offsets[rank], frequency);
+                _offsets[kept] = _offsets[rank];
+                _frequencies[kept++] = frequency;
             }
 
             position = positionEnd;
@@ -355,19 +360,19 @@ internal sealed class PostingEdit
             AddPositions(oldPositions);
         if (!IsPlaced)
         {
-            frequencies.AsSpan(0, old.Count).Fill(1);
+            _frequencies.AsSpan(0, old.Count).Fill(1);
             return;
         }
 
-        old.CopyFrequencies(frequencies);
+        old.CopyFrequencies(_frequencies);
         if (old.Impacts.Length > 1)
         {
-            old.Impacts.CopyTo(largest);
+            old.Impacts.CopyTo(_largest);
             return;
         }
 
         for (int rank = 0; rank < old.Count; rank++)
-            WeighOld(in old, window, offsets[rank], frequencies[rank]);
+            WeighOld(in old, window, _offsets[rank], _frequencies[rank]);
     }
 
     private static void Grow(ref byte[] buffer, int needed)

@@ -29,20 +29,20 @@ internal sealed class PostingList : IReusable
     /// payloads.</summary>
     private const int MostPayloadBytes = 3_072;
 
-    private Segment[] segments = new Segment[FirstSegments];
-    private int segmentCount;
-    private int next;
-    private HeldWindow[] places = new HeldWindow[FirstPlaces];
-    private int placeCount;
+    private Segment[] _segments = new Segment[FirstSegments];
+    private int _segmentCount;
+    private int _next;
+    private HeldWindow[] _places = new HeldWindow[FirstPlaces];
+    private int _placeCount;
 
     // Payloads of a short list: pinned, so that parts of them can be held like parts of pages.
-    private uint[] shortDirectory = [];
-    private byte[] shortPayloads = [];
+    private uint[] _shortDirectory = [];
+    private byte[] _shortPayloads = [];
 
     // The current segment.
-    private HeldBytes whole, directory, payloads;
-    private int payloadBytes;
-    private bool isNarrow;
+    private HeldBytes _whole, _directory, _payloads;
+    private int _payloadBytes;
+    private bool _isNarrow;
 
     /// <summary>Whether the list is short, without known impacts.</summary>
     public bool IsShort { get; private set; }
@@ -51,7 +51,7 @@ internal sealed class PostingList : IReusable
     public int Windows { get; private set; }
 
     /// <summary>Whether windows can be accessed by place.</summary>
-    public bool IsUnrolled => placeCount > 0;
+    public bool IsUnrolled => _placeCount > 0;
 
     /// <summary>First window of the current segment.</summary>
     public long FirstWindow { get; private set; }
@@ -66,16 +66,16 @@ internal sealed class PostingList : IReusable
     public bool IsOnWindow => At < Here;
 
     /// <summary>The current window.</summary>
-    public long Window => isNarrow ? FirstWindow + PostingSegment.WindowOf(Directory[At]) : Whole.WindowAt(At);
+    public long Window => _isNarrow ? FirstWindow + PostingSegment.WindowOf(Directory[At]) : Whole.WindowAt(At);
 
     /// <summary>Number of entries of the current window.</summary>
-    public int Count => isNarrow ? PostingSegment.CountOf(Directory[At]) : Whole.CountAt(At);
+    public int Count => _isNarrow ? PostingSegment.CountOf(Directory[At]) : Whole.CountAt(At);
 
     /// <summary>
     /// The ascending offsets of the current window, followed by readable bytes without meaning; empty if they are a bitmap.
     /// </summary>
     public ReadOnlySpan<ushort> Offsets =>
-        Count < PostingWindow.MinBitsCount ? MemoryMarshal.Cast<byte, ushort>(payloads.Span[Start..]) : default;
+        Count < PostingWindow.MinBitsCount ? MemoryMarshal.Cast<byte, ushort>(_payloads.Span[Start..]) : default;
 
     /// <summary>The location of the current window, which stays valid when the list moves on.</summary>
     public HeldWindow Held
@@ -84,26 +84,26 @@ internal sealed class PostingList : IReusable
         {
             int start = Start, behind = At + 1;
             int end = behind == Here
-                ? payloadBytes
-                : isNarrow ? PostingSegment.StartOf(Directory[behind]) : Whole.StartAt(behind);
-            return new HeldWindow(Window, Count, end - start, new HeldBytes(payloads.Span[start..]), FirstWindow, Here, At);
+                ? _payloadBytes
+                : _isNarrow ? PostingSegment.StartOf(Directory[behind]) : Whole.StartAt(behind);
+            return new HeldWindow(Window, Count, end - start, new HeldBytes(_payloads.Span[start..]), FirstWindow, Here, At);
         }
     }
 
-    private PostingSegment Whole => new(whole.Span);
+    private PostingSegment Whole => new(_whole.Span);
 
-    private ReadOnlySpan<uint> Directory => MemoryMarshal.Cast<byte, uint>(directory.Span);
+    private ReadOnlySpan<uint> Directory => MemoryMarshal.Cast<byte, uint>(_directory.Span);
 
-    private int Start => isNarrow ? PostingSegment.StartOf(Directory[At]) : Whole.StartAt(At);
+    private int Start => _isNarrow ? PostingSegment.StartOf(Directory[At]) : Whole.StartAt(At);
 
     /// <inheritdoc/>
     public void Clear()
     {
-        if (segments.Length > MaxKeptSegments)
-            segments = new Segment[FirstSegments];
-        if (places.Length > MaxKeptPlaces)
-            places = new HeldWindow[FirstPlaces];
-        (segmentCount, next, placeCount, IsShort, Windows, Here, At) = (0, 0, 0, false, 0, 0, 0);
+        if (_segments.Length > MaxKeptSegments)
+            _segments = new Segment[FirstSegments];
+        if (_places.Length > MaxKeptPlaces)
+            _places = new HeldWindow[FirstPlaces];
+        (_segmentCount, _next, _placeCount, IsShort, Windows, Here, At) = (0, 0, 0, false, 0, 0, 0);
     }
 
     /// <summary>Opens a long list with all its segments.</summary>
@@ -124,10 +124,10 @@ internal sealed class PostingList : IReusable
     /// <summary>Opens a short list with all its entries.</summary>
     public void Open(ReadOnlySpan<Posting> all)
     {
-        if (shortPayloads.Length == 0)
+        if (_shortPayloads.Length == 0)
         {
-            shortDirectory = GC.AllocateUninitializedArray<uint>(FlatPostings.MaxEntries, pinned: true);
-            shortPayloads = GC.AllocateUninitializedArray<byte>(MostPayloadBytes + PaddingBytes, pinned: true);
+            _shortDirectory = GC.AllocateUninitializedArray<uint>(FlatPostings.MaxEntries, pinned: true);
+            _shortPayloads = GC.AllocateUninitializedArray<byte>(MostPayloadBytes + PaddingBytes, pinned: true);
         }
 
         IsShort = true;
@@ -136,53 +136,53 @@ internal sealed class PostingList : IReusable
         for (int i = 0; i < all.Length;)
         {
             long window = all[i].Window;
-            if (segmentCount == 0 || window - first > byte.MaxValue)
+            if (_segmentCount == 0 || window - first > byte.MaxValue)
                 NextSegment() = new Segment { First = first = window, Start = begin = place, FirstWindow = Windows };
 
-            int of = Encode(all[i..], window, shortPayloads.AsSpan(place, MostPayloadBytes - place), out int bytes);
-            shortDirectory[Windows++] = (uint)(window - first) | ((uint)(of - 1) << 8) | ((uint)(place - begin) << 16);
+            int of = Encode(all[i..], window, _shortPayloads.AsSpan(place, MostPayloadBytes - place), out int bytes);
+            _shortDirectory[Windows++] = (uint)(window - first) | ((uint)(of - 1) << 8) | ((uint)(place - begin) << 16);
             place += bytes;
             i += of;
-            ref Segment last = ref segments[segmentCount - 1];
+            ref Segment last = ref _segments[_segmentCount - 1];
             (last.Windows, last.End) = (last.Windows + 1, place);
         }
     }
 
     /// <summary>Moves before the first segment.</summary>
-    public void Rewind() => (next, Here, At) = (0, 0, 0);
+    public void Rewind() => (_next, Here, At) = (0, 0, 0);
 
     /// <summary>Moves to the first window of the next segment; false after the last.</summary>
     public bool MoveNextSegment()
     {
         At = 0;
-        if (next == segmentCount)
+        if (_next == _segmentCount)
         {
             Here = 0;
             return false;
         }
 
-        ref Segment segment = ref segments[next++];
+        ref Segment segment = ref _segments[_next++];
         Here = segment.Windows;
         if (IsShort)
         {
-            isNarrow = true;
+            _isNarrow = true;
             FirstWindow = segment.First;
-            directory = new HeldBytes(MemoryMarshal.AsBytes(shortDirectory.AsSpan(segment.FirstWindow, Here)));
-            payloads = new HeldBytes(shortPayloads.AsSpan(segment.Start));
-            payloadBytes = segment.End - segment.Start;
+            _directory = new HeldBytes(MemoryMarshal.AsBytes(_shortDirectory.AsSpan(segment.FirstWindow, Here)));
+            _payloads = new HeldBytes(_shortPayloads.AsSpan(segment.Start));
+            _payloadBytes = segment.End - segment.Start;
             return true;
         }
 
-        whole = segment.Whole;
-        if (next < segmentCount)
-            PrefetchKernels.Prefetch(segments[next].Whole.Span);
-        var found = new PostingSegment(whole.Span);
+        _whole = segment.Whole;
+        if (_next < _segmentCount)
+            PrefetchKernels.Prefetch(_segments[_next].Whole.Span);
+        var found = new PostingSegment(_whole.Span);
         FirstWindow = found.FirstWindow;
         ReadOnlySpan<uint> narrow = found.NarrowEntries;
-        isNarrow = !narrow.IsEmpty;
-        directory = new HeldBytes(MemoryMarshal.AsBytes(narrow));
-        payloads = new HeldBytes(found.Payloads);
-        payloadBytes = found.Payloads.Length;
+        _isNarrow = !narrow.IsEmpty;
+        _directory = new HeldBytes(MemoryMarshal.AsBytes(narrow));
+        _payloads = new HeldBytes(found.Payloads);
+        _payloadBytes = found.Payloads.Length;
         return true;
     }
 
@@ -207,11 +207,11 @@ internal sealed class PostingList : IReusable
     public static bool Meet(PostingList one, PostingList other)
     {
         long apart = other.FirstWindow - one.FirstWindow;
-        if (one.isNarrow && other.isNarrow && Math.Abs(apart) <= byte.MaxValue)
+        if (one._isNarrow && other._isNarrow && Math.Abs(apart) <= byte.MaxValue)
         {
             int oneAt = one.At, otherAt = other.At;
-            var mine = new WindowRun(one.Directory, one.payloads.Span);
-            var others = new WindowRun(other.Directory, other.payloads.Span);
+            var mine = new WindowRun(one.Directory, one._payloads.Span);
+            var others = new WindowRun(other.Directory, other._payloads.Span);
             bool found = MeetKernels.Next(in mine, ref oneAt, in others, ref otherAt, (int)apart);
             (one.At, other.At) = (oneAt, otherAt);
             return found;
@@ -234,32 +234,32 @@ internal sealed class PostingList : IReusable
     {
         if (IsUnrolled)
             return;
-        if (Windows >= places.Length)
-            places = new HeldWindow[BitOperations.RoundUpToPowerOf2((uint)Windows + 1)];
-        placeCount = Windows + 1;
-        for (int i = 0, first = 0; i < segmentCount; first += segments[i++].Windows)
+        if (Windows >= _places.Length)
+            _places = new HeldWindow[BitOperations.RoundUpToPowerOf2((uint)Windows + 1)];
+        _placeCount = Windows + 1;
+        for (int i = 0, first = 0; i < _segmentCount; first += _segments[i++].Windows)
         {
-            ref readonly Segment segment = ref segments[i];
+            ref readonly Segment segment = ref _segments[i];
             if (IsShort)
-                UnrollShort(in segment, places.AsSpan(first, segment.Windows));
+                UnrollShort(in segment, _places.AsSpan(first, segment.Windows));
             else
-                UnrollLong(new PostingSegment(segment.Whole.Span), places.AsSpan(first, segment.Windows));
+                UnrollLong(new PostingSegment(segment.Whole.Span), _places.AsSpan(first, segment.Windows));
         }
 
-        places[Windows] = new HeldWindow(End, 0, 0, default, End, 0, 0); // the sentinel after the last window
+        _places[Windows] = new HeldWindow(End, 0, 0, default, End, 0, 0); // the sentinel after the last window
     }
 
     private void UnrollShort(in Segment segment, Span<HeldWindow> mine)
     {
         for (int i = 0; i < mine.Length; i++)
         {
-            uint entry = shortDirectory[segment.FirstWindow + i];
+            uint entry = _shortDirectory[segment.FirstWindow + i];
             int start = segment.Start + PostingSegment.StartOf(entry);
             int end = i + 1 < mine.Length
-                ? segment.Start + PostingSegment.StartOf(shortDirectory[segment.FirstWindow + i + 1])
+                ? segment.Start + PostingSegment.StartOf(_shortDirectory[segment.FirstWindow + i + 1])
                 : segment.End;
             long window = segment.First + PostingSegment.WindowOf(entry);
-            var rest = new HeldBytes(shortPayloads.AsSpan(start));
+            var rest = new HeldBytes(_shortPayloads.AsSpan(start));
             mine[i] = new HeldWindow(window, PostingSegment.CountOf(entry), end - start, rest, segment.First, mine.Length, i);
         }
     }
@@ -280,12 +280,12 @@ internal sealed class PostingList : IReusable
     }
 
     /// <summary>The window at a place; after the last, one of <see cref="End"/>.</summary>
-    public ref readonly HeldWindow this[int place] => ref places[place];
+    public ref readonly HeldWindow this[int place] => ref _places[place];
 
     /// <summary>The first place from <paramref name="place"/> on whose window is not before a nearby window.</summary>
     public int Step(int place, long window)
     {
-        while (places[place].Window < window)
+        while (_places[place].Window < window)
             place++;
         return place;
     }
@@ -297,13 +297,13 @@ internal sealed class PostingList : IReusable
     public int PlaceOf(long window)
     {
         Debug.Assert(IsUnrolled, "3: places exist once the list is unrolled");
-        if (window < Windows && places[window].Window == window)
+        if (window < Windows && _places[window].Window == window)
             return (int)window;
         int low = 0, high = Windows;
         while (low < high)
         {
             int middle = (low + high) >>> 1;
-            if (places[middle].Window < window)
+            if (_places[middle].Window < window)
                 low = middle + 1;
             else
                 high = middle;
@@ -317,7 +317,7 @@ internal sealed class PostingList : IReusable
     {
         long window = id >> PostingWindow.SizeBits;
         int place = PlaceOf(window);
-        return places[place].Window == window && places[place].Postings.Contains((int)(id & (PostingWindow.Size - 1)));
+        return _places[place].Window == window && _places[place].Postings.Contains((int)(id & (PostingWindow.Size - 1)));
     }
 
     /// <summary>
@@ -350,9 +350,9 @@ internal sealed class PostingList : IReusable
 
     private ref Segment NextSegment()
     {
-        if (segmentCount == segments.Length)
-            Array.Resize(ref segments, 2 * segmentCount);
-        return ref segments[segmentCount++];
+        if (_segmentCount == _segments.Length)
+            Array.Resize(ref _segments, 2 * _segmentCount);
+        return ref _segments[_segmentCount++];
     }
 
     private struct Segment

@@ -11,9 +11,9 @@ namespace Treepie.Indexing.Postings;
 internal readonly ref struct PostingRun(
     ReadOnlySpan<Posting> postings, ReadOnlySpan<byte> positions, ReadOnlySpan<int> ends, int start = 0)
 {
-    private readonly ReadOnlySpan<byte> positions = positions;
-    private readonly ReadOnlySpan<int> ends = ends;
-    private readonly int start = start;
+    private readonly ReadOnlySpan<byte> _positions = positions;
+    private readonly ReadOnlySpan<int> _ends = ends;
+    private readonly int _start = start;
 
     public ReadOnlySpan<Posting> Postings { get; } = postings;
 
@@ -25,18 +25,18 @@ internal readonly ref struct PostingRun(
 
     /// <summary>Positions of one posting.</summary>
     public ReadOnlySpan<byte> PositionsOf(int index) =>
-        ends.IsEmpty ? default : positions[(index == 0 ? start : ends[index - 1])..ends[index]];
+        _ends.IsEmpty ? default : _positions[(index == 0 ? _start : _ends[index - 1]).._ends[index]];
 
     /// <summary>Positions of all postings.</summary>
-    public ReadOnlySpan<byte> Positions => ends.IsEmpty ? default : positions[start..ends[^1]];
+    public ReadOnlySpan<byte> Positions => _ends.IsEmpty ? default : _positions[_start.._ends[^1]];
 
     /// <summary>The first <paramref name="count"/> postings.</summary>
-    public PostingRun Take(int count) => new(Postings[..count], positions, ends.IsEmpty ? default : ends[..count], start);
+    public PostingRun Take(int count) => new(Postings[..count], _positions, _ends.IsEmpty ? default : _ends[..count], _start);
 
     /// <summary>All but the first <paramref name="count"/> postings.</summary>
     public PostingRun Skip(int count) =>
         count == 0
             ? this
             : new PostingRun(
-                Postings[count..], positions, ends.IsEmpty ? default : ends[count..], ends.IsEmpty ? 0 : ends[count - 1]);
+                Postings[count..], _positions, _ends.IsEmpty ? default : _ends[count..], _ends.IsEmpty ? 0 : _ends[count - 1]);
 }

@@ -33,15 +33,15 @@ internal readonly ref struct PostingSegment
     private const byte PlainForm = 1;
     private const byte NarrowForm = 2;
 
-    private readonly bool isNarrow;
-    private readonly int entryBytes;
+    private readonly bool _isNarrow;
+    private readonly int _entryBytes;
 
     public PostingSegment(ReadOnlySpan<byte> bytes)
     {
         Debug.Assert(bytes.Length > HeaderBytes && bytes[0] is PlainForm or NarrowForm, "the value is a segment");
         Bytes = bytes;
-        isNarrow = bytes[0] == NarrowForm;
-        entryBytes = isNarrow ? NarrowEntryBytes : DirectoryEntryBytes;
+        _isNarrow = bytes[0] == NarrowForm;
+        _entryBytes = _isNarrow ? NarrowEntryBytes : DirectoryEntryBytes;
         Count = BinaryPrimitives.ReadUInt16LittleEndian(bytes[2..]);
         FirstWindow = BinaryPrimitives.ReadInt64LittleEndian(bytes[4..]);
     }
@@ -60,10 +60,10 @@ internal readonly ref struct PostingSegment
     public void Prefetch() => PrefetchKernels.Prefetch(Bytes);
 
     public long WindowAt(int index) =>
-        FirstWindow + (isNarrow ? Bytes[Place(index)] : BinaryPrimitives.ReadUInt32LittleEndian(Bytes[Place(index)..]));
+        FirstWindow + (_isNarrow ? Bytes[Place(index)] : BinaryPrimitives.ReadUInt32LittleEndian(Bytes[Place(index)..]));
 
     public int CountAt(int index) =>
-        1 + (isNarrow ? Bytes[Place(index) + 1] : BinaryPrimitives.ReadUInt16LittleEndian(Bytes[(Place(index) + 4)..]));
+        1 + (_isNarrow ? Bytes[Place(index) + 1] : BinaryPrimitives.ReadUInt16LittleEndian(Bytes[(Place(index) + 4)..]));
 
     public PostingWindow PostingsAt(int index) => new(CountAt(index), PayloadAt(index));
 
@@ -80,7 +80,7 @@ internal readonly ref struct PostingSegment
     /// Empty for form 1.
     /// </summary>
     public ReadOnlySpan<uint> NarrowEntries =>
-        isNarrow ? MemoryMarshal.Cast<byte, uint>(Bytes.Slice(HeaderBytes, Count * NarrowEntryBytes)) : default;
+        _isNarrow ? MemoryMarshal.Cast<byte, uint>(Bytes.Slice(HeaderBytes, Count * NarrowEntryBytes)) : default;
 
     /// <summary>The payloads of all windows.</summary>
     public ReadOnlySpan<byte> Payloads => Bytes[Place(Count)..];
@@ -131,7 +131,7 @@ internal readonly ref struct PostingSegment
     public static int StartOf(uint entry) => (int)(entry >> 16);
 
     /// <summary>Whether the directory has form 2.</summary>
-    public bool IsOfNarrowForm => isNarrow;
+    public bool IsOfNarrowForm => _isNarrow;
 
     /// <summary>The directory entries of the first <paramref name="windows"/> windows.</summary>
     public ReadOnlySpan<byte> EntriesOf(int windows) => Bytes[HeaderBytes..Place(windows)];
@@ -205,8 +205,8 @@ internal readonly ref struct PostingSegment
         BinaryPrimitives.WriteUInt16LittleEndian(entry[6..], checked((ushort)payloadStart));
     }
 
-    private int Place(int index) => HeaderBytes + (index * entryBytes);
+    private int Place(int index) => HeaderBytes + (index * _entryBytes);
 
     /// <summary>Where the payload of a window begins.</summary>
-    public int StartAt(int index) => BinaryPrimitives.ReadUInt16LittleEndian(Bytes[(Place(index) + (isNarrow ? 2 : 6))..]);
+    public int StartAt(int index) => BinaryPrimitives.ReadUInt16LittleEndian(Bytes[(Place(index) + (_isNarrow ? 2 : 6))..]);
 }

@@ -8,30 +8,30 @@ namespace Treepie.Indexing.Postings;
 /// <param name="list">The list.</param>
 internal ref struct PostingSegments(PostingCursor list)
 {
-    private readonly PostingCursor list = list;
-    private LeafEntries page;
-    private int place;
-    private bool hasBegun;
+    private readonly PostingCursor _list = list;
+    private LeafEntries _page;
+    private int _place;
+    private bool _hasBegun;
 
     /// <summary>The current segment.</summary>
-    public readonly PostingSegment Current => new(page.ValueOf(place));
+    public readonly PostingSegment Current => new(_page.ValueOf(_place));
 
     public readonly PostingSegments GetEnumerator() => this;
 
     /// <summary>Moves to the next segment, initially the first; false after the last.</summary>
     public bool MoveNext()
     {
-        if (++place >= page.Count && !MoveToPage())
+        if (++_place >= _page.Count && !MoveToPage())
             return false;
-        list.Count();
+        _list.Count();
         return true;
     }
 
     private bool MoveToPage()
     {
-        place = 0;
-        bool isThere = hasBegun ? list.TryTakeNext(out page) : list.TryTakeFirst(out page);
-        hasBegun = true;
+        _place = 0;
+        bool isThere = _hasBegun ? _list.TryTakeNext(out _page) : _list.TryTakeFirst(out _page);
+        _hasBegun = true;
         return isThere;
     }
 }

@@ -47,20 +47,20 @@ internal readonly ref struct PostingWindow
     /// <summary>The width code of one bit per posting and four bits for each above 1.</summary>
     public const byte PlaneWidth = 5;
 
-    private readonly ReadOnlySpan<byte> ids;
-    private readonly ReadOnlySpan<byte> frequencies;
+    private readonly ReadOnlySpan<byte> _ids;
+    private readonly ReadOnlySpan<byte> _frequencies;
 
     public PostingWindow(int count, ReadOnlySpan<byte> payload)
     {
         Count = count;
         int idBytes = IdBytes(count);
-        ids = payload[..idBytes];
-        frequencies = payload[idBytes..];
-        if (!frequencies.IsEmpty)
+        _ids = payload[..idBytes];
+        _frequencies = payload[idBytes..];
+        if (!_frequencies.IsEmpty)
         {
             int impacts = ImpactBytes(count);
-            Impacts = frequencies[..impacts];
-            frequencies = frequencies[impacts..];
+            Impacts = _frequencies[..impacts];
+            _frequencies = _frequencies[impacts..];
         }
     }
 
@@ -72,7 +72,7 @@ internal readonly ref struct PostingWindow
     public int Count { get; }
 
     /// <summary>Length in bytes.</summary>
-    public int Bytes => ids.Length + Impacts.Length + frequencies.Length;
+    public int Bytes => _ids.Length + Impacts.Length + _frequencies.Length;
 
     public WindowSetForm Form => Count switch
     {
@@ -83,16 +83,16 @@ internal readonly ref struct PostingWindow
     };
 
     /// <summary>The offsets of a LIST.</summary>
-    public ReadOnlySpan<ushort> Offsets => MemoryMarshal.Cast<byte, ushort>(ids);
+    public ReadOnlySpan<ushort> Offsets => MemoryMarshal.Cast<byte, ushort>(_ids);
 
     /// <summary>The bitmap of BITS.</summary>
-    public ReadOnlySpan<byte> Bitmap => ids;
+    public ReadOnlySpan<byte> Bitmap => _ids;
 
     /// <summary>The bitmap of BITS as words; empty for FULL.</summary>
-    public ReadOnlySpan<ulong> Words => MemoryMarshal.Cast<byte, ulong>(ids);
+    public ReadOnlySpan<ulong> Words => MemoryMarshal.Cast<byte, ulong>(_ids);
 
     /// <summary>Width and frequencies; empty if all are 1 or the list has none.</summary>
-    public ReadOnlySpan<byte> Frequencies => frequencies;
+    public ReadOnlySpan<byte> Frequencies => _frequencies;
 
     /// <summary>Bytes of the ids of <paramref name="count"/> postings.</summary>
     public static int IdBytes(int count) => count switch
@@ -120,7 +120,7 @@ internal readonly ref struct PostingWindow
                 int position = OffsetKernels.LowerBound(Offsets, (ushort)offset);
                 return position < Count && Offsets[position] == offset ? position : -1;
             case WindowSetForm.Bits:
-                ReadOnlySpan<ulong> bits = MemoryMarshal.Cast<byte, ulong>(ids);
+                ReadOnlySpan<ulong> bits = MemoryMarshal.Cast<byte, ulong>(_ids);
                 return (bits[offset >> 6] >> (offset & 63) & 1) == 0 ? -1 : BitmapKernels.Rank(bits, offset);
             case WindowSetForm.Full:
                 return offset;
@@ -135,7 +135,7 @@ internal readonly ref struct PostingWindow
         if (Form != WindowSetForm.Bits)
             return false;
 
-        ReadOnlySpan<ulong> bits = MemoryMarshal.Cast<byte, ulong>(ids);
+        ReadOnlySpan<ulong> bits = MemoryMarshal.Cast<byte, ulong>(_ids);
         int count = 0;
         for (int i = 0; i < bits.Length; i++)
         {
@@ -149,7 +149,7 @@ internal readonly ref struct PostingWindow
     /// <summary>Like <see cref="Rank(int)"/>, with the counts of <see cref="TryCountBefore"/>.</summary>
     public int Rank(int offset, ReadOnlySpan<ushort> before)
     {
-        ulong word = MemoryMarshal.Cast<byte, ulong>(ids)[offset >> 6];
+        ulong word = MemoryMarshal.Cast<byte, ulong>(_ids)[offset >> 6];
         ulong bit = 1UL << (offset & 63);
         return (word & bit) == 0 ? -1 : before[offset >> 6] + BitOperations.PopCount(word & (bit - 1));
     }
@@ -197,20 +197,20 @@ internal readonly ref struct PostingWindow
     /// </summary>
     public bool TryCopyStarts(Span<ushort> starts)
     {
-        switch (frequencies.IsEmpty ? 0 : frequencies[0])
+        switch (_frequencies.IsEmpty ? 0 : _frequencies[0])
         {
             case 0:
                 StartKernels.Count(Count, starts);
                 return true;
             case 1:
-                StartKernels.AddHalves(frequencies[1..], Count, starts);
+                StartKernels.AddHalves(_frequencies[1..], Count, starts);
                 return true;
             case 2:
-                StartKernels.AddBytes(frequencies[1..], Count, starts);
+                StartKernels.AddBytes(_frequencies[1..], Count, starts);
                 return true;
             case PlaneWidth:
                 int plane = PlaneBytes(Count);
-                StartKernels.AddPlane(frequencies.Slice(1, plane), frequencies[(1 + plane)..], Count, starts);
+                StartKernels.AddPlane(_frequencies.Slice(1, plane), _frequencies[(1 + plane)..], Count, starts);
                 return true;
             default:
                 return false;
@@ -238,7 +238,7 @@ internal readonly ref struct PostingWindow
     public bool Contains(int offset) => Form switch
     {
         WindowSetForm.List => Rank(offset) >= 0,
-        WindowSetForm.Bits => (ids[offset >> 3] >> (offset & 7) & 1) != 0,
+        WindowSetForm.Bits => (_ids[offset >> 3] >> (offset & 7) & 1) != 0,
         WindowSetForm.Full => true,
         _ => false,
     };
@@ -275,11 +275,11 @@ internal readonly ref struct PostingWindow
     /// <summary>Frequency of the posting at a rank; 1 if the list has none.</summary>
     public int Frequency(int rank)
     {
-        if (frequencies.IsEmpty)
+        if (_frequencies.IsEmpty)
             return 1;
 
-        ReadOnlySpan<byte> values = frequencies[1..];
-        return frequencies[0] switch
+        ReadOnlySpan<byte> values = _frequencies[1..];
+        return _frequencies[0] switch
         {
             0 => 1,
             1 => values[rank >> 1] >> ((rank & 1) * 4) & 15,
@@ -295,13 +295,13 @@ internal readonly ref struct PostingWindow
     /// </summary>
     public int SumFrequencies(int from, int to)
     {
-        if (frequencies.IsEmpty || frequencies[0] == 0)
+        if (_frequencies.IsEmpty || _frequencies[0] == 0)
             return to - from;
 
-        ReadOnlySpan<byte> values = frequencies[1..];
-        if (frequencies[0] == 1)
+        ReadOnlySpan<byte> values = _frequencies[1..];
+        if (_frequencies[0] == 1)
             return SumNibbles(values, from, to);
-        if (frequencies[0] == PlaneWidth)
+        if (_frequencies[0] == PlaneWidth)
         {
             int first = CountSet(values, from), end = CountSet(values, to);
             return to - from - (end - first) + SumNibbles(values[PlaneBytes(Count)..], first, end);
@@ -360,7 +360,7 @@ internal readonly ref struct PostingWindow
                 Offsets.CopyTo(offsets);
                 break;
             case WindowSetForm.Bits:
-                int decoded = BitmapKernels.Decode(MemoryMarshal.Cast<byte, ulong>(ids), offsets);
+                int decoded = BitmapKernels.Decode(MemoryMarshal.Cast<byte, ulong>(_ids), offsets);
                 Debug.Assert(decoded == Count, "the count beside a bitmap is its population count");
                 break;
             case WindowSetForm.Full:
@@ -376,8 +376,8 @@ internal readonly ref struct PostingWindow
     public void CopyFrequencies(Span<int> output)
     {
         output = output[..Count];
-        int width = frequencies.IsEmpty ? 0 : frequencies[0];
-        ReadOnlySpan<byte> values = width == 0 ? default : frequencies[1..];
+        int width = _frequencies.IsEmpty ? 0 : _frequencies[0];
+        ReadOnlySpan<byte> values = width == 0 ? default : _frequencies[1..];
         switch (width)
         {
             case 0:

@@ -11,23 +11,23 @@ namespace Treepie.Indexing.Postings;
 /// </summary>
 internal sealed class PostingWriter : IDisposable
 {
-    private readonly string name;
-    private readonly TermTreeWriter terms;
-    private readonly Tree postings;
-    private readonly Cursor segments;
-    private readonly PostingEdit edit;
-    private readonly ListHeadEdit head;
-    private readonly IImpacts? impacts;
-    private readonly Func<long> newListId;
-    private readonly PositionStore? positions;
-    private readonly WindowImpacts? largest;
-    private readonly Tree? words;
-    private readonly PostingBuffer combined;
+    private readonly string _name;
+    private readonly TermTreeWriter _terms;
+    private readonly Tree _postings;
+    private readonly Cursor _segments;
+    private readonly PostingEdit _edit;
+    private readonly ListHeadEdit _head;
+    private readonly IImpacts? _impacts;
+    private readonly Func<long> _newListId;
+    private readonly PositionStore? _positions;
+    private readonly WindowImpacts? _largest;
+    private readonly Tree? _words;
+    private readonly PostingBuffer _combined;
 
-    /// <summary>New words: number, and their place in <see cref="names"/>.</summary>
-    private readonly List<(long Word, int Start, int Length)> named;
-    private readonly ByteArena names;
-    private readonly byte[] payload;
+    /// <summary>New words: number, and their place in <see cref="_names"/>.</summary>
+    private readonly List<(long Word, int Start, int Length)> _named;
+    private readonly ByteArena _names;
+    private readonly byte[] _payload;
 
     /// <param name="name">Name of the dictionary.</param>
     /// <param name="terms">Its terms.</param>
@@ -42,26 +42,26 @@ internal sealed class PostingWriter : IDisposable
         string name, Tree terms, Tree postings, Tree? positions, Tree? largest, IImpacts? impacts, Tree? words,
         Func<long> newListId, PostingMemory memory)
     {
-        this.words = words;
-        this.name = name;
-        this.terms = memory.Terms;
-        this.terms.Begin(terms);
-        this.postings = postings;
-        this.newListId = newListId;
-        this.positions = positions is null ? null : memory.Positions;
+        _words = words;
+        _name = name;
+        _terms = memory.Terms;
+        _terms.Begin(terms);
+        _postings = postings;
+        _newListId = newListId;
+        _positions = positions is null ? null : memory.Positions;
         if (positions is not null)
             memory.Positions.Begin(name, positions);
-        this.largest = largest is null ? null : new WindowImpacts(largest, postings);
-        combined = positions is null ? memory.Plain : memory.Placed;
-        edit = memory.Edit;
-        head = memory.Heads;
-        this.impacts = impacts;
-        edit.Begin(impacts);
-        payload = memory.Payload;
-        named = memory.Named;
-        names = memory.Names;
+        _largest = largest is null ? null : new WindowImpacts(largest, postings);
+        _combined = positions is null ? memory.Plain : memory.Placed;
+        _edit = memory.Edit;
+        _head = memory.Heads;
+        _impacts = impacts;
+        _edit.Begin(impacts);
+        _payload = memory.Payload;
+        _named = memory.Named;
+        _names = memory.Names;
         memory.Clear();
-        segments = postings.OpenCursor();
+        _segments = postings.OpenCursor();
     }
 
     /// <summary>
@@ -75,10 +75,10 @@ internal sealed class PostingWriter : IDisposable
     /// <exception cref="CorruptionException">An entry to be removed is missing.</exception>
     public long Apply(ReadOnlySpan<byte> term, PostingRun additions, ReadOnlySpan<long> removals, long newWord = -1)
     {
-        if (!terms.TryGet(term, out ReadOnlySpan<byte> value))
+        if (!_terms.TryGet(term, out ReadOnlySpan<byte> value))
         {
             CheckMissed(removals.Length, term);
-            if (words is null || additions.IsEmpty)
+            if (_words is null || additions.IsEmpty)
                 newWord = -1;
             Name(newWord, term);
             Store(term, newWord, additions);
@@ -87,8 +87,8 @@ internal sealed class PostingWriter : IDisposable
 
         var old = new TermPayload(value);
         long word = old.Word;
-        if (impacts is not null && old.Kind == PostingKind.Long)
-            head.Begin(old.Best, impacts);
+        if (_impacts is not null && old.Kind == PostingKind.Long)
+            _head.Begin(old.Best, _impacts);
         bool isKept = old.Kind == PostingKind.Flat
             ? ApplyToFlat(term, word, old.Flat, additions, removals)
             : ApplyToLong(term, word, old.EntryCount, old.ListId, additions, removals);
@@ -101,16 +101,16 @@ internal sealed class PostingWriter : IDisposable
     /// <summary>Writes all remaining changes; the last call.</summary>
     public void Finish()
     {
-        terms.Flush();
+        _terms.Flush();
         WriteNames();
     }
 
-    public void Dispose() => segments.Dispose();
+    public void Dispose() => _segments.Dispose();
 
     private void Name(long word, ReadOnlySpan<byte> term)
     {
         if (word >= 0)
-            named.Add((word, names.Add(term), term.Length));
+            _named.Add((word, _names.Add(term), term.Length));
     }
 
     /// <summary>
@@ -119,15 +119,15 @@ internal sealed class PostingWriter : IDisposable
     /// </summary>
     private void WriteNames()
     {
-        named.Sort(static (x, y) => x.Word.CompareTo(y.Word));
+        _named.Sort(static (x, y) => x.Word.CompareTo(y.Word));
         Span<byte> key = stackalloc byte[sizeof(long)];
-        foreach ((long word, int start, int length) in named)
+        foreach ((long word, int start, int length) in _named)
         {
             BinaryPrimitives.WriteInt64BigEndian(key, word);
-            words!.Put(key, names.Slice(start, length)); // a dictionary with numbers has a tree of names
+            _words!.Put(key, _names.Slice(start, length)); // a dictionary with numbers has a tree of names
         }
 
-        named.Clear();
+        _named.Clear();
     }
 
     private void Forget(long word)
@@ -136,34 +136,34 @@ internal sealed class PostingWriter : IDisposable
             return;
         Span<byte> key = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64BigEndian(key, word);
-        words!.Delete(key); // a dictionary with numbers has a tree of names
+        _words!.Delete(key); // a dictionary with numbers has a tree of names
     }
 
     private bool ApplyToFlat(
         ReadOnlySpan<byte> term, long word, FlatPostings old, PostingRun additions, ReadOnlySpan<long> removals)
     {
-        if (removals.IsEmpty && TermPayload.AppendFlat(payload, word, old, additions) is var appended and > 0)
+        if (removals.IsEmpty && TermPayload.AppendFlat(_payload, word, old, additions) is var appended and > 0)
         {
-            terms.Put(term, payload.AsSpan(0, appended));
+            _terms.Put(term, _payload.AsSpan(0, appended));
             return true;
         }
 
-        combined.Clear();
+        _combined.Clear();
         int removed = 0;
         while (old.MoveNext(out Posting posting))
         {
-            ReadOnlySpan<byte> places = positions is null ? default : old.TakePositions(posting);
+            ReadOnlySpan<byte> places = _positions is null ? default : old.TakePositions(posting);
             if (removed < removals.Length && removals[removed] == posting.EntryId)
                 removed++;
             else
-                combined.Add(posting, places);
+                _combined.Add(posting, places);
         }
 
         CheckMissed(removals.Length - removed, term);
         for (int i = 0; i < additions.Count; i++)
-            combined.Add(additions[i], additions.PositionsOf(i));
-        Store(term, word, combined.Run);
-        return combined.Count > 0;
+            _combined.Add(additions[i], additions.PositionsOf(i));
+        Store(term, word, _combined.Run);
+        return _combined.Count > 0;
     }
 
     /// <summary>Stores a whole list.</summary>
@@ -171,56 +171,56 @@ internal sealed class PostingWriter : IDisposable
     {
         if (run.IsEmpty)
         {
-            terms.Delete(term);
+            _terms.Delete(term);
             return;
         }
 
-        int length = TermPayload.WriteFlat(payload, word, run);
+        int length = TermPayload.WriteFlat(_payload, word, run);
         if (length == 0)
         {
-            long listId = newListId();
-            edit.Run(run);
+            long listId = _newListId();
+            _edit.Run(run);
             PutSegments(listId);
             NoteImpacts(listId, before: 0, run.Count);
-            if (impacts is not null)
-                head.Begin(default, impacts);
+            if (_impacts is not null)
+                _head.Begin(default, _impacts);
             length = WriteLong(word, run.Count, listId, run.Postings);
         }
 
-        terms.Put(term, payload.AsSpan(0, length));
+        _terms.Put(term, _payload.AsSpan(0, length));
     }
 
     /// <summary>Appends postings to a long list: to its last segment and to new ones after it.</summary>
     private void AppendToLong(ReadOnlySpan<byte> term, long word, long count, long listId, PostingRun additions)
     {
-        WindowImpacts? kept = count >= WindowImpacts.MinEntries ? largest : null;
+        WindowImpacts? kept = count >= WindowImpacts.MinEntries ? _largest : null;
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(key, listId, long.MaxValue);
-        if (segments.SeekBefore(key) && PostingKey.IsOf(segments.Key, listId))
+        if (_segments.SeekBefore(key) && PostingKey.IsOf(_segments.Key, listId))
         {
-            ReadOnlySpan<byte> last = segments.Value;
+            ReadOnlySpan<byte> last = _segments.Value;
             var segment = new PostingSegment(last);
             if (segment.Count > 1)
             {
-                PositionBlock block = positions is null ? default : positions.BlockOf(listId, segment);
-                PutSegments(listId, kept, edit.RunBehind(segment, block, additions));
+                PositionBlock block = _positions is null ? default : _positions.BlockOf(listId, segment);
+                PutSegments(listId, kept, _edit.RunBehind(segment, block, additions));
             }
             else
             {
-                positions?.Load(listId, segment);
-                edit.Run(segment, positions, additions, default);
+                _positions?.Load(listId, segment);
+                _edit.Run(segment, _positions, additions, default);
                 PutSegments(listId, kept, appended: last);
             }
         }
         else
         {
-            edit.Run(additions);
+            _edit.Run(additions);
             PutSegments(listId, kept);
         }
 
         kept?.Flush();
         NoteImpacts(listId, count, count + additions.Count);
-        terms.Put(term, payload.AsSpan(0, WriteLong(word, count + additions.Count, listId, additions.Postings)));
+        _terms.Put(term, _payload.AsSpan(0, WriteLong(word, count + additions.Count, listId, additions.Postings)));
     }
 
     private bool ApplyToLong(
@@ -238,7 +238,7 @@ internal sealed class PostingWriter : IDisposable
         count += additions.Count - removals.Length;
         ReadOnlySpan<Posting> added = additions.Postings;
         ReadOnlySpan<long> removed = removals;
-        WindowImpacts? kept = before >= WindowImpacts.MinEntries && count >= WindowImpacts.MinEntries ? largest : null;
+        WindowImpacts? kept = before >= WindowImpacts.MinEntries && count >= WindowImpacts.MinEntries ? _largest : null;
         while (!additions.IsEmpty || !removals.IsEmpty)
         {
             long window = Math.Min(
@@ -248,7 +248,7 @@ internal sealed class PostingWriter : IDisposable
             {
                 // Removals of this edit emptied the last segment of the list: append the remaining additions.
                 CheckMissed(removals.Length, term);
-                edit.Run(additions);
+                _edit.Run(additions);
                 PutSegments(listId, kept);
                 break;
             }
@@ -260,14 +260,14 @@ internal sealed class PostingWriter : IDisposable
             while (removes < removals.Length && removals[removes] >> PostingWindow.SizeBits < nextFirstWindow)
                 removes++;
 
-            var segment = new PostingSegment(segments.Value);
-            positions?.Load(listId, segment);
+            var segment = new PostingSegment(_segments.Value);
+            _positions?.Load(listId, segment);
             for (int i = 0; kept is not null && i < segment.Count; i++)
                 kept.Set(listId, segment.WindowAt(i), 0);
-            edit.Run(segment, positions, additions.Take(adds), removals[..removes]);
-            CheckMissed(edit.MissedRemovals, term);
-            positions?.Delete(listId, firstWindow);
-            if (edit.WindowCount == 0 || edit.FirstWindow != firstWindow)
+            _edit.Run(segment, _positions, additions.Take(adds), removals[..removes]);
+            CheckMissed(_edit.MissedRemovals, term);
+            _positions?.Delete(listId, firstWindow);
+            if (_edit.WindowCount == 0 || _edit.FirstWindow != firstWindow)
                 DeleteSegment(listId, firstWindow);
             PutSegments(listId, kept);
             additions = additions.Skip(adds);
@@ -278,17 +278,17 @@ internal sealed class PostingWriter : IDisposable
         NoteImpacts(listId, before, count);
         if (count == 0)
         {
-            terms.Delete(term);
+            _terms.Delete(term);
             return false;
         }
 
-        if (impacts is not null && head.Remove(removed, count))
+        if (_impacts is not null && _head.Remove(removed, count))
         {
-            head.Rebuild(postings, listId);
+            _head.Rebuild(_postings, listId);
             added = default;
         }
 
-        terms.Put(term, payload.AsSpan(0, WriteLong(word, count, listId, added)));
+        _terms.Put(term, _payload.AsSpan(0, WriteLong(word, count, listId, added)));
         return true;
     }
 
@@ -299,10 +299,10 @@ internal sealed class PostingWriter : IDisposable
     /// <param name="added">Those of them that the head has not seen.</param>
     private int WriteLong(long word, long count, long listId, ReadOnlySpan<Posting> added)
     {
-        if (impacts is null)
-            return TermPayload.WriteLong(payload, word, count, listId, default);
-        head.Add(added);
-        return TermPayload.WriteLong(payload, word, count, listId, head.Bytes());
+        if (_impacts is null)
+            return TermPayload.WriteLong(_payload, word, count, listId, default);
+        _head.Add(added);
+        return TermPayload.WriteLong(_payload, word, count, listId, _head.Bytes());
     }
 
     /// <summary>Moves to the segment that covers a window: the last that starts at or before it, otherwise the first.</summary>
@@ -310,15 +310,15 @@ internal sealed class PostingWriter : IDisposable
     {
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(key, listId, window);
-        bool found = segments.Seek(key);
+        bool found = _segments.Seek(key);
         nextFirstWindow = long.MaxValue;
-        if (!found || !segments.Key.SequenceEqual(key))
+        if (!found || !_segments.Key.SequenceEqual(key))
         {
-            if (found && PostingKey.IsOf(segments.Key, listId))
-                nextFirstWindow = PostingKey.FirstWindow(segments.Key);
-            if ((found ? segments.MovePrevious() : segments.MoveLast()) && PostingKey.IsOf(segments.Key, listId))
+            if (found && PostingKey.IsOf(_segments.Key, listId))
+                nextFirstWindow = PostingKey.FirstWindow(_segments.Key);
+            if ((found ? _segments.MovePrevious() : _segments.MoveLast()) && PostingKey.IsOf(_segments.Key, listId))
             {
-                firstWindow = PostingKey.FirstWindow(segments.Key);
+                firstWindow = PostingKey.FirstWindow(_segments.Key);
                 return true;
             }
 
@@ -329,15 +329,15 @@ internal sealed class PostingWriter : IDisposable
             }
 
             PostingKey.Write(key, listId, nextFirstWindow);
-            segments.Seek(key);
+            _segments.Seek(key);
         }
 
-        firstWindow = PostingKey.FirstWindow(segments.Key);
+        firstWindow = PostingKey.FirstWindow(_segments.Key);
         nextFirstWindow = long.MaxValue;
-        if (segments.MoveNext() && PostingKey.IsOf(segments.Key, listId))
-            nextFirstWindow = PostingKey.FirstWindow(segments.Key);
+        if (_segments.MoveNext() && PostingKey.IsOf(_segments.Key, listId))
+            nextFirstWindow = PostingKey.FirstWindow(_segments.Key);
         PostingKey.Write(key, listId, firstWindow);
-        return segments.Seek(key);
+        return _segments.Seek(key);
     }
 
     /// <summary>Stores the largest impacts of a list that has grown past the minimum, and removes those of one that fell below
@@ -346,9 +346,9 @@ internal sealed class PostingWriter : IDisposable
     {
         bool had = before >= WindowImpacts.MinEntries, has = count >= WindowImpacts.MinEntries;
         if (has && !had)
-            largest?.Build(listId);
+            _largest?.Build(listId);
         else if (had && !has)
-            largest?.Delete(listId);
+            _largest?.Delete(listId);
     }
 
     /// <summary>Writes the result of an edit.</summary>
@@ -360,23 +360,23 @@ internal sealed class PostingWriter : IDisposable
     private void PutSegments(
         long listId, WindowImpacts? kept = null, SegmentStart start = default, ReadOnlySpan<byte> appended = default)
     {
-        for (int i = 0; kept is not null && i < edit.WindowCount; i++)
+        for (int i = 0; kept is not null && i < _edit.WindowCount; i++)
         {
-            (long window, byte impact) = edit.ImpactAt(i);
+            (long window, byte impact) = _edit.ImpactAt(i);
             kept.Set(listId, window, impact);
         }
 
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
-        for (int next = 0; next < edit.WindowCount; start = default, appended = default)
+        for (int next = 0; next < _edit.WindowCount; start = default, appended = default)
         {
             int first = next;
-            ReadOnlySpan<byte> segment = edit.PackSegment(start, ref next, out long firstWindow);
+            ReadOnlySpan<byte> segment = _edit.PackSegment(start, ref next, out long firstWindow);
             if (start.Count > 0 ? start.IsWhole && next == first : segment.SequenceEqual(appended))
                 continue; // all that is new is behind it
-            if (positions is not null)
-                edit.StorePositions(positions, listId, start, first, next, isAppended: !appended.IsEmpty);
+            if (_positions is not null)
+                _edit.StorePositions(_positions, listId, start, first, next, isAppended: !appended.IsEmpty);
             PostingKey.Write(key, listId, firstWindow);
-            postings.Put(key, segment); // last, as the start may lie where it is written
+            _postings.Put(key, segment); // last, as the start may lie where it is written
         }
     }
 
@@ -384,7 +384,7 @@ internal sealed class PostingWriter : IDisposable
     {
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(key, listId, firstWindow);
-        postings.Delete(key);
+        _postings.Delete(key);
     }
 
     private void CheckMissed(int missed, ReadOnlySpan<byte> term)
@@ -392,7 +392,7 @@ internal sealed class PostingWriter : IDisposable
         if (missed != 0)
         {
             throw new CorruptionException(
-                $"The index dictionary '{name}' misses {missed} entries of the term "
+                $"The index dictionary '{_name}' misses {missed} entries of the term "
                     + $"{Convert.ToHexString(term[..Math.Min(term.Length, 32)])} " +
                 "that its entries name. Reset the index to build it again.");
         }

@@ -9,21 +9,21 @@ namespace Treepie.Indexing.Postings;
 /// <param name="count">How many windows of it.</param>
 internal readonly ref struct SegmentStart(PostingSegment segment, PositionBlock block, int count)
 {
-    private readonly PostingSegment segment = segment;
+    private readonly PostingSegment _segment = segment;
 
     /// <summary>Windows.</summary>
     public int Count { get; } = count;
 
     /// <summary>Whether they are all of the segment.</summary>
-    public bool IsWhole => Count > 0 && Count == segment.Count;
+    public bool IsWhole => Count > 0 && Count == _segment.Count;
 
-    public long FirstWindow => segment.FirstWindow;
+    public long FirstWindow => _segment.FirstWindow;
 
     /// <summary>The postings of the first window.</summary>
-    public PostingWindow FirstPostings => segment.PostingsAt(0);
+    public PostingWindow FirstPostings => _segment.PostingsAt(0);
 
     /// <summary>Whether their directory is of form 2, as that of none is.</summary>
-    public bool IsNarrow => Count == 0 || segment.IsOfNarrowForm;
+    public bool IsNarrow => Count == 0 || _segment.IsOfNarrowForm;
 
     /// <summary>Their payloads.</summary>
     public ReadOnlySpan<byte> Payloads { get; } = count == 0 ? default : segment.PayloadsOf(count);
@@ -41,12 +41,12 @@ internal readonly ref struct SegmentStart(PostingSegment segment, PositionBlock 
     {
         if (Count > 0 && isNarrow == IsNarrow)
         {
-            segment.EntriesOf(Count).CopyTo(output[PostingSegment.HeaderBytes..]);
+            _segment.EntriesOf(Count).CopyTo(output[PostingSegment.HeaderBytes..]);
             return;
         }
 
         for (int i = 0; i < Count; i++)
             PostingSegment.WriteEntry(
-                output, isNarrow, i, segment.WindowAt(i) - FirstWindow, segment.CountAt(i), segment.StartAt(i));
+                output, isNarrow, i, _segment.WindowAt(i) - FirstWindow, _segment.CountAt(i), _segment.StartAt(i));
     }
 }

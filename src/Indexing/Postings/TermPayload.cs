@@ -31,19 +31,19 @@ internal readonly ref struct TermPayload
     private const int NumberFlag = 128;
     private const int Single = 3;
 
-    private readonly ReadOnlySpan<byte> bytes;
-    private readonly ReadOnlySpan<byte> list;
-    private readonly bool isSingle;
+    private readonly ReadOnlySpan<byte> _bytes;
+    private readonly ReadOnlySpan<byte> _list;
+    private readonly bool _isSingle;
 
     /// <summary>Bytes of what stands behind kind and number.</summary>
-    public int Bytes => list.Length;
+    public int Bytes => _list.Length;
 
     public TermPayload(ReadOnlySpan<byte> bytes)
     {
-        this.bytes = bytes;
+        _bytes = bytes;
         int kind = bytes[0] & ~NumberFlag;
-        isSingle = kind == Single;
-        Kind = isSingle ? PostingKind.Flat : (PostingKind)kind;
+        _isSingle = kind == Single;
+        Kind = _isSingle ? PostingKind.Flat : (PostingKind)kind;
         Debug.Assert(Kind is PostingKind.Flat or PostingKind.Long);
         int start = 1;
         if ((bytes[0] & NumberFlag) != 0)
@@ -53,15 +53,15 @@ internal readonly ref struct TermPayload
             start++;
         }
 
-        list = bytes[start..];
+        _list = bytes[start..];
         if (Kind == PostingKind.Flat)
         {
-            EntryCount = isSingle ? 1 : FlatPostings.CountOf(list);
+            EntryCount = _isSingle ? 1 : FlatPostings.CountOf(_list);
             return;
         }
 
-        EntryCount = Varint.ReadLong(ref list);
-        ListId = Varint.ReadLong(ref list);
+        EntryCount = Varint.ReadLong(ref _list);
+        ListId = Varint.ReadLong(ref _list);
     }
 
     public PostingKind Kind { get; }
@@ -71,20 +71,20 @@ internal readonly ref struct TermPayload
     {
         get
         {
-            ReadOnlySpan<byte> number = bytes[1..];
-            return (bytes[0] & NumberFlag) != 0 ? Varint.ReadLong(ref number) : -1;
+            ReadOnlySpan<byte> number = _bytes[1..];
+            return (_bytes[0] & NumberFlag) != 0 ? Varint.ReadLong(ref number) : -1;
         }
     }
 
     /// <summary>Number of entries that have the term.</summary>
     public long EntryCount { get; }
 
-    public FlatPostings Flat => isSingle ? FlatPostings.OfOne(list) : new FlatPostings(list);
+    public FlatPostings Flat => _isSingle ? FlatPostings.OfOne(_list) : new FlatPostings(_list);
 
     public long ListId { get; }
 
     /// <summary>The <see cref="ListHead"/> of a long list; empty where it keeps no frequencies.</summary>
-    public ReadOnlySpan<byte> Best => Kind == PostingKind.Long ? list : default;
+    public ReadOnlySpan<byte> Best => Kind == PostingKind.Long ? _list : default;
 
     /// <summary>
     /// Writes a short list; 0 if it is too long for that. <paramref name="output"/> holds <see cref="MaxHeadBytes"/> +

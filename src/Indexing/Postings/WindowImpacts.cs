@@ -17,9 +17,9 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
     private const int PartBits = 9;
     private const int PartWindows = 1 << PartBits;
 
-    private readonly byte[] part = new byte[PartWindows];
-    private long listId;
-    private long firstWindow = -1;
+    private readonly byte[] _part = new byte[PartWindows];
+    private long _listId;
+    private long _firstWindow = -1;
 
     /// <summary>Copies the impacts of a list that has them, by window from 0 on; other windows are not written.</summary>
     public static void Copy(Tree tree, long listId, Span<byte> impacts)
@@ -37,35 +37,35 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
     public void Set(long list, long window, byte impact)
     {
         long first = window >> PartBits << PartBits;
-        if (list != listId || first != firstWindow)
+        if (list != _listId || first != _firstWindow)
         {
             Flush();
             Load(list, first);
         }
 
-        Debug.Assert(firstWindow == first && listId == list, "the window is of the loaded part");
-        part[(int)(window - first)] = impact;
+        Debug.Assert(_firstWindow == first && _listId == list, "the window is of the loaded part");
+        _part[(int)(window - first)] = impact;
     }
 
     /// <summary>Writes the loaded part.</summary>
     public void Flush()
     {
-        if (firstWindow < 0)
+        if (_firstWindow < 0)
             return;
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
-        PostingKey.Write(key, listId, firstWindow);
-        int count = part.AsSpan().LastIndexOfAnyExcept((byte)0) + 1;
+        PostingKey.Write(key, _listId, _firstWindow);
+        int count = _part.AsSpan().LastIndexOfAnyExcept((byte)0) + 1;
         if (count == 0)
             tree.Delete(key);
         else
-            tree.Put(key, part.AsSpan(0, count));
-        firstWindow = -1;
+            tree.Put(key, _part.AsSpan(0, count));
+        _firstWindow = -1;
     }
 
     /// <summary>Computes the impacts of a list that has grown past the minimum.</summary>
     public void Build(long list)
     {
-        Debug.Assert(firstWindow < 0, "what was noted is written");
+        Debug.Assert(_firstWindow < 0, "what was noted is written");
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(key, list, 0);
         using Cursor cursor = postings.OpenCursor();
@@ -84,7 +84,7 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
     /// <summary>Removes the impacts of a list that fell below the minimum.</summary>
     public void Delete(long list)
     {
-        Debug.Assert(firstWindow < 0, "what was noted is written");
+        Debug.Assert(_firstWindow < 0, "what was noted is written");
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(key, list, 0);
         using Cursor cursor = tree.OpenCursor();
@@ -94,12 +94,12 @@ internal sealed class WindowImpacts(Tree tree, Tree postings)
 
     private void Load(long list, long first)
     {
-        Debug.Assert(firstWindow < 0, "the previous part is written");
-        (listId, firstWindow) = (list, first);
-        Array.Clear(part);
+        Debug.Assert(_firstWindow < 0, "the previous part is written");
+        (_listId, _firstWindow) = (list, first);
+        Array.Clear(_part);
         Span<byte> key = stackalloc byte[PostingKey.Bytes];
         PostingKey.Write(key, list, first);
         if (tree.TryGet(key, out ReadOnlySpan<byte> old))
-            old.CopyTo(part);
+            old.CopyTo(_part);
     }
 }

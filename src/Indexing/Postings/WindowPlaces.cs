@@ -20,18 +20,18 @@ internal sealed class WindowPlaces(ulong[] words, byte[] starts, byte[] bytes)
     /// <summary>Bytes of the positions and of what is read after them.</summary>
     public const int RoomBytes = MaxBytes + PairKernels.Room;
 
-    private int length;
+    private int _length;
 
     /// <summary>The positions added so far.</summary>
     public WordPlaces Places =>
         new(
             words.AsSpan(0, BitmapKernels.Words), MemoryMarshal.Cast<byte, ushort>(starts.AsSpan(0, StartBytes)),
-            bytes.AsSpan(0, length + PairKernels.Room));
+            bytes.AsSpan(0, _length + PairKernels.Room));
 
     /// <summary>Starts with the postings of a window; false if its frequencies are too great.</summary>
     public bool TryBegin(PostingWindow postings)
     {
-        length = 0;
+        _length = 0;
         postings.CopyWords(words.AsSpan(0, BitmapKernels.Words));
         return postings.TryCopyStarts(MemoryMarshal.Cast<byte, ushort>(starts.AsSpan(0, StartBytes)));
     }
@@ -39,13 +39,13 @@ internal sealed class WindowPlaces(ulong[] words, byte[] starts, byte[] bytes)
     /// <summary>Adds the positions of a block; false if there are too many.</summary>
     public bool TryAdd(ReadOnlySpan<byte> block)
     {
-        if (length + block.Length > MaxBytes)
+        if (_length + block.Length > MaxBytes)
             return false;
-        block.CopyTo(bytes.AsSpan(length));
-        length += block.Length;
+        block.CopyTo(bytes.AsSpan(_length));
+        _length += block.Length;
         return true;
     }
 
     /// <summary>Whether the bytes equal the positions of <paramref name="count"/> postings, so that each takes one.</summary>
-    public bool IsWhole(int count) => length == MemoryMarshal.Cast<byte, ushort>(starts.AsSpan(0, StartBytes))[count];
+    public bool IsWhole(int count) => _length == MemoryMarshal.Cast<byte, ushort>(starts.AsSpan(0, StartBytes))[count];
 }

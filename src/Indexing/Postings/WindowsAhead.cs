@@ -17,19 +17,19 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
 
     private const int FirstWindows = 64, MaxKeptWindows = 4_096;
 
-    private HeldWindow[] windows = new HeldWindow[FirstWindows];
-    private PositionPlaces? blocks;
-    private PositionBatch? positions;
-    private long listId;
-    private int count;
-    private int next;
-    private long known;
+    private HeldWindow[] _windows = new HeldWindow[FirstWindows];
+    private PositionPlaces? _blocks;
+    private PositionBatch? _positions;
+    private long _listId;
+    private int _count;
+    private int _next;
+    private long _known;
 
     /// <summary>Whether these are all windows of the list.</summary>
     public bool IsWhole { get; private set; }
 
     /// <summary>The windows, ascending.</summary>
-    public ReadOnlySpan<HeldWindow> Windows => windows.AsSpan(0, count);
+    public ReadOnlySpan<HeldWindow> Windows => _windows.AsSpan(0, _count);
 
     /// <summary>Starts on a list.</summary>
     /// <param name="listId">The list.</param>
@@ -37,18 +37,18 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     /// <param name="positions">Reads the positions.</param>
     public void Open(long listId, PositionPlaces blocks, PositionBatch positions)
     {
-        (this.listId, this.blocks, this.positions) = (listId, blocks, positions);
+        (_listId, _blocks, _positions) = (listId, blocks, positions);
         ForgetPages();
     }
 
     /// <summary>Adds all windows of a segment, which is after those added before.</summary>
     public void Add(in PostingSegment segment)
     {
-        int first = count, of = segment.Count;
-        count += of;
-        if (count > windows.Length)
-            Array.Resize(ref windows, (int)BitOperations.RoundUpToPowerOf2((uint)count));
-        Span<HeldWindow> mine = windows.AsSpan(first, of);
+        int first = _count, of = segment.Count;
+        _count += of;
+        if (_count > _windows.Length)
+            Array.Resize(ref _windows, (int)BitOperations.RoundUpToPowerOf2((uint)_count));
+        Span<HeldWindow> mine = _windows.AsSpan(first, of);
         ReadOnlySpan<byte> payloads = segment.Payloads;
         ReadOnlySpan<uint> narrow = segment.NarrowEntries;
         int end = payloads.Length;
@@ -64,10 +64,10 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     /// <summary>Adds a window, which is after those added before.</summary>
     public void Add(in HeldWindow window)
     {
-        if (count == windows.Length)
-            Array.Resize(ref windows, 2 * count);
-        Debug.Assert(count == 0 || windows[count - 1].Window < window.Window, "1: windows ascend");
-        windows[count++] = window;
+        if (_count == _windows.Length)
+            Array.Resize(ref _windows, 2 * _count);
+        Debug.Assert(_count == 0 || _windows[_count - 1].Window < window.Window, "1: windows ascend");
+        _windows[_count++] = window;
     }
 
     /// <summary>Marks all segments as added.</summary>
@@ -82,10 +82,10 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     /// <param name="entries">The entries.</param>
     public void Expect(PostingCursor list, long window, ReadOnlySpan<ushort> entries)
     {
-        if (IsWhole || window < known)
+        if (IsWhole || window < _known)
         {
             if (TryFind(window))
-                windows[next].Prefetch(entries);
+                _windows[_next].Prefetch(entries);
             return;
         }
 
@@ -103,7 +103,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     {
         if (IsWhole || wanted.IsEmpty)
             return;
-        known = wanted[^1] + 1;
+        _known = wanted[^1] + 1;
         foreach (long window in isDense ? default : wanted)
         {
             if (list.TryHold(window, out HeldWindow held))
@@ -119,16 +119,16 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     {
         if (!TryFind(window))
             return;
-        ref readonly HeldWindow mine = ref windows[next];
+        ref readonly HeldWindow mine = ref _windows[_next];
         PrefetchKernels.Prefetch(mine.Rest.Span[..mine.Bytes]);
-        blocks!.Prefetch(listId, mine.Segment); // Open sets it
+        _blocks!.Prefetch(_listId, mine.Segment); // Open sets it
     }
 
     /// <summary>Gets the postings of a window, if it is one of these.</summary>
     public bool TryGet(long window, out PostingWindow found)
     {
         bool isThere = TryFind(window);
-        found = isThere ? windows[next].Postings : default;
+        found = isThere ? _windows[_next].Postings : default;
         return isThere;
     }
 
@@ -136,7 +136,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     public bool TryHold(long window, out HeldWindow held)
     {
         bool isThere = TryFind(window);
-        held = isThere ? windows[next] : default;
+        held = isThere ? _windows[_next] : default;
         return isThere;
     }
 
@@ -144,18 +144,18 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     public void Locate(PostingCursor list, long window, ReadOnlySpan<ushort> entries)
     {
         if (TryFind(window))
-            positions!.Locate(blocks!, listId, windows[next], entries); // Open sets both
+            _positions!.Locate(_blocks!, _listId, _windows[_next], entries); // Open sets both
         else if (list.TryHold(window, out HeldWindow held))
-            positions!.Locate(blocks!, listId, held, entries);
+            _positions!.Locate(_blocks!, _listId, held, entries);
     }
 
     /// <summary>Like <see cref="PositionBatch.ReadMasks"/>.</summary>
-    public void ReadMasks(Span<ulong> masks, Span<byte> isLong) => positions!.ReadMasks(blocks!, masks, isLong);
+    public void ReadMasks(Span<ulong> masks, Span<byte> isLong) => _positions!.ReadMasks(_blocks!, masks, isLong);
 
     public void ForgetPages()
     {
-        count = next = 0;
-        known = 0;
+        _count = _next = 0;
+        _known = 0;
         IsWhole = false;
     }
 
@@ -164,20 +164,20 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     public void Clear()
     {
         ForgetPages();
-        (blocks, positions) = (null, null);
-        if (windows.Length > MaxKeptWindows)
-            windows = new HeldWindow[FirstWindows];
+        (_blocks, _positions) = (null, null);
+        if (_windows.Length > MaxKeptWindows)
+            _windows = new HeldWindow[FirstWindows];
     }
 
     /// <summary>Moves to a window, usually the current one or the next.</summary>
     private bool TryFind(long window)
     {
-        if (count == 0 || window < windows[0].Window || window > windows[count - 1].Window)
+        if (_count == 0 || window < _windows[0].Window || window > _windows[_count - 1].Window)
             return false;
-        while (windows[next].Window > window)
-            next--;
-        while (windows[next].Window < window)
-            next++;
-        return windows[next].Window == window;
+        while (_windows[_next].Window > window)
+            _next--;
+        while (_windows[_next].Window < window)
+            _next++;
+        return _windows[_next].Window == window;
     }
 }

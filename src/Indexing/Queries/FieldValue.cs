@@ -3,13 +3,13 @@ namespace Treepie.Indexing.Queries;
 /// <summary>A value that a query compares with: text, a long, a double, a boolean, or null.</summary>
 public readonly record struct FieldValue
 {
-    private readonly long bits;
+    private readonly long _bits;
 
     private FieldValue(FieldValueKind kind, string? text, long bits)
     {
         Kind = kind;
         Text = text;
-        this.bits = bits;
+        _bits = bits;
     }
 
     /// <summary>Null.</summary>
@@ -22,13 +22,13 @@ public readonly record struct FieldValue
     public string? Text { get; }
 
     /// <summary>The number of a <see cref="FieldValueKind.Long"/>.</summary>
-    public long Long => bits;
+    public long Long => _bits;
 
     /// <summary>The number of a <see cref="FieldValueKind.Double"/>.</summary>
-    public double Double => BitConverter.Int64BitsToDouble(bits);
+    public double Double => BitConverter.Int64BitsToDouble(_bits);
 
     /// <summary>The truth of a <see cref="FieldValueKind.Boolean"/>.</summary>
-    public bool Boolean => bits != 0;
+    public bool Boolean => _bits != 0;
 
     /// <summary>A text value.</summary>
     public static FieldValue Of(string text) => new(FieldValueKind.Text, text, 0);

@@ -46,20 +46,20 @@ public static class LuceneSyntax
     {
         private const string Special = "+-!(){}[]^\"~*?:\\/";
 
-        private int place;
-        private int depth;
-        private int clauses;
+        private int _place;
+        private int _depth;
+        private int _clauses;
 
         public IndexQuery Parse()
         {
             IndexQuery query = ParseClauses(null);
-            return place >= text.Length ? query : throw Error("there is no '(' before this ')'");
+            return _place >= text.Length ? query : throw Error("there is no '(' before this ')'");
         }
 
         private IndexQuery ParseClauses(string? field)
         {
             var found = new List<(Occur Occur, IndexQuery Query)>();
-            for (SkipSpace(); place < text.Length && text[place] != ')'; SkipSpace())
+            for (SkipSpace(); _place < text.Length && text[_place] != ')'; SkipSpace())
             {
                 bool isAnd = TakeWord("AND") || Take("&&");
                 bool isOr = !isAnd && (TakeWord("OR") || Take("||"));
@@ -71,11 +71,11 @@ public static class LuceneSyntax
                     ? Occur.MustNot
                     : Take("+") || isAnd ? Occur.Must : Occur.Should;
                 SkipSpace();
-                if (place >= text.Length || text[place] == ')')
+                if (_place >= text.Length || text[_place] == ')')
                     throw Error("a condition is missing at the end");
                 if (isAnd && found[^1].Occur == Occur.Should)
                     found[^1] = (Occur.Must, found[^1].Query);
-                if (++clauses > MaxClauses)
+                if (++_clauses > MaxClauses)
                     throw Error($"it has more than {MaxClauses:N0} conditions");
                 found.Add((occur, ParseClause(field)));
             }
@@ -106,13 +106,13 @@ public static class LuceneSyntax
             if (Take("*:*"))
                 return Boosted(new MatchAllQuery());
 
-            int start = place;
+            int start = _place;
             if (TryTakeFieldName() is { } name)
             {
                 field = name;
                 SkipSpace();
-                if (place >= text.Length)
-                    throw Error($"nothing follows '{text[start..place].Trim()}'");
+                if (_place >= text.Length)
+                    throw Error($"nothing follows '{text[start.._place].Trim()}'");
             }
 
             return Boosted(ParseValue(field));
@@ -120,16 +120,16 @@ public static class LuceneSyntax
 
         private IndexQuery ParseValue(string? field)
         {
-            switch (text[place])
+            switch (text[_place])
             {
                 case '(':
-                    if (++depth > MaxDepth)
+                    if (++_depth > MaxDepth)
                         throw Error($"more than {MaxDepth} parentheses are nested in one another");
-                    place++;
+                    _place++;
                     IndexQuery inner = ParseClauses(field);
                     if (!Take(")"))
                         throw Error("a ')' is missing");
-                    depth--;
+                    _depth--;
                     return inner;
                 case '"':
                     string phrase = TakeQuoted('"');
@@ -147,7 +147,7 @@ public static class LuceneSyntax
         {
             string raw = TakeRaw();
             if (raw.Length == 0)
-                throw Error($"'{text[place]}' stands where a word is expected; '\\{text[place]}' is the character itself");
+                throw Error($"'{text[_place]}' stands where a word is expected; '\\{text[_place]}' is the character itself");
             if (HasWildcard(raw))
                 return new WildcardQuery(resolve(field, false), raw);
             return Take("~")
@@ -157,7 +157,7 @@ public static class LuceneSyntax
 
         private RangeQuery ParseRange(string? field)
         {
-            bool lowInclusive = text[place++] == '[';
+            bool lowInclusive = text[_place++] == '[';
             FieldBound low = TakeBound();
             SkipSpace();
             if (!TakeWord("TO"))
@@ -176,13 +176,13 @@ public static class LuceneSyntax
         private FieldBound TakeBound()
         {
             SkipSpace();
-            if (place < text.Length && text[place] == '"')
+            if (_place < text.Length && text[_place] == '"')
                 return new FieldBound(TakeQuoted('"'), null, IsOpen: false);
 
-            int start = place;
-            while (place < text.Length && !char.IsWhiteSpace(text[place]) && text[place] is not (']' or '}'))
-                place += text[place] == '\\' && place + 1 < text.Length ? 2 : 1;
-            string raw = text[start..place];
+            int start = _place;
+            while (_place < text.Length && !char.IsWhiteSpace(text[_place]) && text[_place] is not (']' or '}'))
+                _place += text[_place] == '\\' && _place + 1 < text.Length ? 2 : 1;
+            string raw = text[start.._place];
             if (raw.Length == 0)
                 throw Error("a bound of the range is missing; '*' leaves it open");
             return raw == "*"
@@ -214,79 +214,79 @@ public static class LuceneSyntax
 
         private float? TakeNumber()
         {
-            int start = place;
-            while (place < text.Length && (char.IsAsciiDigit(text[place]) || text[place] == '.'))
-                place++;
-            return place == start ? null
+            int start = _place;
+            while (_place < text.Length && (char.IsAsciiDigit(text[_place]) || text[_place] == '.'))
+                _place++;
+            return _place == start ? null
                 : float.TryParse(
-                    text.AsSpan(start, place - start), NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture,
+                    text.AsSpan(start, _place - start), NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture,
                     out float number) ? number
-                : throw Error($"'{text[start..place]}' is no number");
+                : throw Error($"'{text[start.._place]}' is no number");
         }
 
         /// <summary>A name and the colon behind it; null, and nothing taken, where there is none.</summary>
         private string? TryTakeFieldName()
         {
-            int start = place;
+            int start = _place;
             string raw = TakeRaw();
-            if (raw.Length > 0 && !HasWildcard(raw) && place < text.Length && text[place] == ':')
+            if (raw.Length > 0 && !HasWildcard(raw) && _place < text.Length && text[_place] == ':')
             {
-                place++;
+                _place++;
                 return Unescape(raw);
             }
 
-            place = start;
+            _place = start;
             return null;
         }
 
         /// <summary>A word as it is written, with its backslashes.</summary>
         private string TakeRaw()
         {
-            int start = place;
-            while (place < text.Length && !char.IsWhiteSpace(text[place]))
+            int start = _place;
+            while (_place < text.Length && !char.IsWhiteSpace(text[_place]))
             {
-                char next = text[place];
+                char next = text[_place];
                 if (next == '\\')
                 {
-                    if (place + 1 == text.Length)
+                    if (_place + 1 == text.Length)
                         throw Error("a '\\' stands at the end");
-                    place += 2;
+                    _place += 2;
                     continue;
                 }
 
-                bool isInside = next is '*' or '?' || (next is '+' or '-' or '!' or '/' && place > start);
+                bool isInside = next is '*' or '?' || (next is '+' or '-' or '!' or '/' && _place > start);
                 if (!isInside && Special.Contains(next, StringComparison.Ordinal))
                     break;
-                place++;
+                _place++;
             }
 
-            return text[start..place];
+            return text[start.._place];
         }
 
         private string TakeQuoted(char quote)
         {
-            int start = place++;
+            int start = _place++;
             var taken = new StringBuilder();
-            for (; place < text.Length; place++)
+            for (; _place < text.Length; _place++)
             {
-                if (text[place] == quote)
+                if (text[_place] == quote)
                 {
-                    place++;
+                    _place++;
                     return taken.ToString();
                 }
 
-                if (text[place] == '\\' && place + 1 < text.Length)
+                if (text[_place] == '\\' && _place + 1 < text.Length)
                 {
                     // Within an expression a backslash is one of its own, unless it keeps a slash.
-                    if (quote == '/' && text[place + 1] != '/')
+                    if (quote == '/' && text[_place + 1] != '/')
                         taken.Append('\\');
-                    place++;
+                    _place++;
                 }
 
-                taken.Append(text[place]);
+                taken.Append(text[_place]);
             }
 
-            place = start;
+            _place = start;
             throw Error($"the closing {quote} is missing");
         }
 
@@ -315,31 +315,31 @@ public static class LuceneSyntax
 
         private void SkipSpace()
         {
-            while (place < text.Length && char.IsWhiteSpace(text[place]))
-                place++;
+            while (_place < text.Length && char.IsWhiteSpace(text[_place]))
+                _place++;
         }
 
         private bool Take(string sign)
         {
-            if (string.CompareOrdinal(text, place, sign, 0, sign.Length) != 0)
+            if (string.CompareOrdinal(text, _place, sign, 0, sign.Length) != 0)
                 return false;
-            place += sign.Length;
+            _place += sign.Length;
             return true;
         }
 
         private bool TakeWord(string word)
         {
-            int end = place + word.Length;
+            int end = _place + word.Length;
             bool isWhole = end >= text.Length || char.IsWhiteSpace(text[end]) || text[end] == '(';
             return isWhole && Take(word);
         }
 
         private IndexQueryException Error(string problem)
         {
-            int from = Math.Max(0, Math.Min(place, text.Length) - 60);
+            int from = Math.Max(0, Math.Min(_place, text.Length) - 60);
             string shown = text[from..Math.Min(text.Length, from + 120)];
             return new IndexQueryException(
-                $"The text of 'lucene()' cannot be read at character {Math.Min(place, text.Length) + 1}: {problem}. Near: "
+                $"The text of 'lucene()' cannot be read at character {Math.Min(_place, text.Length) + 1}: {problem}. Near: "
                     + $"{shown}");
         }
 

@@ -7,28 +7,28 @@ namespace Treepie.Indexing.Ranking;
 /// <param name="scores">As <paramref name="ids"/>.</param>
 internal ref struct BestHits(Span<long> ids, Span<float> scores)
 {
-    private readonly Span<long> ids = ids;
-    private readonly Span<float> scores = scores;
+    private readonly Span<long> _ids = ids;
+    private readonly Span<float> _scores = scores;
 
     /// <summary>Hits kept.</summary>
     public int Count { get; private set; }
 
     /// <summary>Score of the worst hit once all places are taken, negative infinity before.</summary>
-    public readonly float WorstScore => Count == scores.Length ? scores[Count - 1] : float.NegativeInfinity;
+    public readonly float WorstScore => Count == _scores.Length ? _scores[Count - 1] : float.NegativeInfinity;
 
     /// <summary>Offers a hit. Most are none of the best.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public void Offer(long id, float score)
     {
-        if (Count < scores.Length || score > scores[^1] || (score == scores[^1] && id < ids[^1]))
+        if (Count < _scores.Length || score > _scores[^1] || (score == _scores[^1] && id < _ids[^1]))
             Put(id, score);
     }
 
     private void Put(long id, float score)
     {
-        int place = Count == scores.Length ? Count - 1 : Count++;
-        for (; place > 0 && (scores[place - 1] < score || (scores[place - 1] == score && ids[place - 1] > id)); place--)
-            (scores[place], ids[place]) = (scores[place - 1], ids[place - 1]);
-        (scores[place], ids[place]) = (score, id);
+        int place = Count == _scores.Length ? Count - 1 : Count++;
+        for (; place > 0 && (_scores[place - 1] < score || (_scores[place - 1] == score && _ids[place - 1] > id)); place--)
+            (_scores[place], _ids[place]) = (_scores[place - 1], _ids[place - 1]);
+        (_scores[place], _ids[place]) = (score, id);
     }
 }

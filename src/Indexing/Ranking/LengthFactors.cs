@@ -15,7 +15,8 @@ namespace Treepie.Indexing.Ranking;
 /// <param name="statistics">Sums over the field.</param>
 internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistics)
 {
-    private readonly float perTerm = (float)(Bm25.K1 * Bm25.B * statistics.EntriesWithTerms / Math.Max(1, statistics.TotalTerms));
+    private readonly float _perTerm =
+        (float)(Bm25.K1 * Bm25.B * statistics.EntriesWithTerms / Math.Max(1, statistics.TotalTerms));
 
     private static float Base => (float)(Bm25.K1 * (1 - Bm25.B));
 
@@ -35,7 +36,7 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
     }
 
     /// <summary>The factor of an entry of some length.</summary>
-    public float OfLength(int length) => Base + (perTerm * length);
+    public float OfLength(int length) => Base + (_perTerm * length);
 
     /// <summary>
     /// What a term of some weight counts for each entry of a list, in one go: lengths that have to come from far away come at
@@ -85,7 +86,7 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
     public WindowFactors OfWindow(long window)
     {
         var chunk = new NormChunk(norms.Read(NormChunk.NumberOf(window)), window);
-        return new WindowFactors(this, window, chunk.Bytes, isPlain: chunk.Bytes.Length == chunk.Count, Base, perTerm);
+        return new WindowFactors(this, window, chunk.Bytes, isPlain: chunk.Bytes.Length == chunk.Count, Base, _perTerm);
     }
 
     /// <summary>Notes where the lengths of a window lie, for who looks at several windows by turns.</summary>
@@ -96,7 +97,7 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
     }
 
     /// <summary>The factors of a window whose lengths were found.</summary>
-    public WindowFactors Of(in HeldLengths found) => new(this, found.Window, found.Bytes.Span, found.IsPlain, Base, perTerm);
+    public WindowFactors Of(in HeldLengths found) => new(this, found.Window, found.Bytes.Span, found.IsPlain, Base, _perTerm);
 }
 
 /// <summary>Where the lengths of a window lie: see <see cref="WindowFactors"/>.</summary>
@@ -112,24 +113,24 @@ internal readonly record struct HeldLengths(long Window, HeldBytes Bytes, bool I
 internal readonly ref struct WindowFactors(
     LengthFactors factors, long window, ReadOnlySpan<byte> lengths, bool isPlain, float least, float perTerm)
 {
-    private readonly LengthFactors factors = factors;
-    private readonly long window = window;
-    private readonly ReadOnlySpan<byte> lengths = lengths;
-    private readonly bool isPlain = isPlain;
-    private readonly float least = least;
-    private readonly float perTerm = perTerm;
+    private readonly LengthFactors _factors = factors;
+    private readonly long _window = window;
+    private readonly ReadOnlySpan<byte> _lengths = lengths;
+    private readonly bool _isPlain = isPlain;
+    private readonly float _least = least;
+    private readonly float _perTerm = perTerm;
 
     /// <summary>The factor of an entry.</summary>
     public float this[int offset]
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => offset < lengths.Length ? least + (perTerm * lengths[offset]) : Slow(offset);
+        get => offset < _lengths.Length ? _least + (_perTerm * _lengths[offset]) : Slow(offset);
     }
 
     /// <summary>The lengths of a block of 64 entries; empty where one of them is not to be had as a byte.</summary>
     public ReadOnlySpan<byte> Block(int block) =>
-        lengths.Length >= (block + 1) * PostingWindow.Blocks
-            ? lengths.Slice(block * PostingWindow.Blocks, PostingWindow.Blocks)
+        _lengths.Length >= (block + 1) * PostingWindow.Blocks
+            ? _lengths.Slice(block * PostingWindow.Blocks, PostingWindow.Blocks)
             : default;
 
     /// <summary>Asks for what is looked at for some entries.</summary>
@@ -137,14 +138,14 @@ internal readonly ref struct WindowFactors(
     {
         foreach (ushort entry in entries)
         {
-            if (entry < lengths.Length)
-                PrefetchKernels.Prefetch(in lengths[entry]);
+            if (entry < _lengths.Length)
+                PrefetchKernels.Prefetch(in _lengths[entry]);
         }
     }
 
     /// <summary>Whether an entry has at the most so many words, or its length is not to be had as a byte.</summary>
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
-    public bool MayBeUpTo(int offset, int most) => offset >= lengths.Length || lengths[offset] <= most;
+    public bool MayBeUpTo(int offset, int most) => offset >= _lengths.Length || _lengths[offset] <= most;
 
     /// <summary>
     /// The greatest length for which <c>weight / (1 + factor)</c> is at least a number; -1 if there is none, 255 for that and all
@@ -154,9 +155,9 @@ internal readonly ref struct WindowFactors(
     {
         if (number <= 0)
             return byte.MaxValue;
-        float length = ((weight / number) - 1 - least) / perTerm;
+        float length = ((weight / number) - 1 - _least) / _perTerm;
         return length >= byte.MaxValue ? byte.MaxValue : length >= 0 ? (int)length : -1;
     }
 
-    private float Slow(int offset) => isPlain ? least : factors.Of((window << PostingWindow.SizeBits) + offset);
+    private float Slow(int offset) => _isPlain ? _least : _factors.Of((_window << PostingWindow.SizeBits) + offset);
 }

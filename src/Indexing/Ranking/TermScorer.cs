@@ -7,29 +7,29 @@ namespace Treepie.Indexing.Ranking;
 /// <summary>Scores one term of a full-text field.</summary>
 internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
 {
-    private readonly float idf = (float)Bm25.Idf(factors.Statistics.EntriesWithTerms, entriesWithTerm);
+    private readonly float _idf = (float)Bm25.Idf(factors.Statistics.EntriesWithTerms, entriesWithTerm);
 
     /// <summary>The part of one entry.</summary>
-    public float Score(long id, int frequency, float boost) => Bm25.Part(boost * idf, frequency, factors.Of(id));
+    public float Score(long id, int frequency, float boost) => Bm25.Part(boost * _idf, frequency, factors.Of(id));
 
     /// <summary>The parts of all entries of a list.</summary>
     public void Score(ReadOnlySpan<Posting> postings, Span<float> scores, float boost) =>
-        factors.Weigh(postings, scores, boost * idf);
+        factors.Weigh(postings, scores, boost * _idf);
 
     /// <summary>The parts of all entries of a list that depend on the entry.</summary>
     public void Parts(ReadOnlySpan<Posting> postings, Span<float> parts) => factors.Weigh(postings, parts, 1);
 
     /// <summary>The part of an entry of some length.</summary>
-    public float ScoreOf(int frequency, int length, float boost) => Bm25.Part(boost * idf, frequency, factors.OfLength(length));
+    public float ScoreOf(int frequency, int length, float boost) => Bm25.Part(boost * _idf, frequency, factors.OfLength(length));
 
     /// <summary>Adds the parts of those hits of a window that have the term.</summary>
     public void Score(long window, in PostingWindow postings, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
         WindowFactors lengths = factors.OfWindow(window);
         if (postings.Form == WindowSetForm.List)
-            ScoreList(in postings, hits, in lengths, scores, boost * idf);
+            ScoreList(in postings, hits, in lengths, scores, boost * _idf);
         else
-            ScoreBits(in postings, hits, in lengths, scores, boost * idf);
+            ScoreBits(in postings, hits, in lengths, scores, boost * _idf);
     }
 
     /// <summary>
@@ -42,7 +42,7 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     {
         WindowFactors lengths = factors.OfWindow(window);
         var frequencies = new FrequencyReader(in postings);
-        float weight = boost * idf;
+        float weight = boost * _idf;
         int rank = 0;
         for (int i = 0; i < hits.Length; i++)
         {
@@ -71,7 +71,7 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
         Span<float> parts, Span<float> ofLengths, float boost)
     {
         var frequencies = new FrequencyReader(in postings);
-        float weight = boost * idf;
+        float weight = boost * _idf;
         int rank = 0;
         for (int i = 0; i < hits.Length; i++)
         {
@@ -91,7 +91,7 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     /// The part of a hit that has the term, by what its length does. Where all frequencies are 1 its rank is not looked for.
     /// </summary>
     public float PartOf(in PostingWindow postings, int offset, float ofLength, float boost) =>
-        Bm25.Part(boost * idf, postings.Frequencies is [] or [0, ..] ? 1 : postings.Frequency(postings.Rank(offset)), ofLength);
+        Bm25.Part(boost * _idf, postings.Frequencies is [] or [0, ..] ? 1 : postings.Frequency(postings.Rank(offset)), ofLength);
 
     /// <summary>Lengths of the field.</summary>
     public LengthFactors Factors => factors;
@@ -100,7 +100,7 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     public float ImpactUnit => factors.ImpactUnit;
 
     /// <summary>The weight that a part of 1 has.</summary>
-    public float Weight(float boost) => boost * idf;
+    public float Weight(float boost) => boost * _idf;
 
     /// <summary>
     /// Adds to each block of a window the most that an entry in it can score. A LIST has one bound for all, but only where it has
@@ -133,7 +133,7 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
         long window, in PostingWindow postings, ReadOnlySpan<ushort> offsets, float least, float boost, Span<ushort> reaching)
     {
         WindowFactors lengths = factors.OfWindow(window);
-        int most = lengths.MostLength(boost * idf, least), count = 0;
+        int most = lengths.MostLength(boost * _idf, least), count = 0;
         if (most == byte.MaxValue)
         {
             offsets.CopyTo(reaching);

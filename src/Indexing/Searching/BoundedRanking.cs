@@ -44,17 +44,17 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     /// <summary>In the place of a bound: the window has been looked at.</summary>
     private const float Done = -2;
 
-    private readonly WindowSet set = context.Rent();
-    private readonly ushort[] offsets = context.RentOffsets();
-    private readonly float[] scores = context.RentNumbers(PostingWindow.Size);
-    private EntryBounds? entryBounds;
-    private long possible;
+    private readonly WindowSet _set = context.Rent();
+    private readonly ushort[] _offsets = context.RentOffsets();
+    private readonly float[] _scores = context.RentNumbers(PostingWindow.Size);
+    private EntryBounds? _entryBounds;
+    private long _possible;
 
     /// <summary>Windows that were scored.</summary>
     public long WindowsScored { get; private set; }
 
     /// <summary>Windows that may have hits, none of which could be among the best.</summary>
-    public long WindowsBelowBound => possible - WindowsScored;
+    public long WindowsBelowBound => _possible - WindowsScored;
 
     /// <summary>Whether the number of hits that <see cref="Run"/> returns is that of all.</summary>
     public bool IsTotalExact { get; private set; }
@@ -80,19 +80,19 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
             found = RunByBounds(context.RentNumbers(count).AsSpan(0, count), countsHits && !root.IsExact);
         }
 
-        context.Return(set);
+        context.Return(_set);
         return root.IsExact ? root.Estimate : found;
     }
 
     private long ScoreAll()
     {
         Span<long> ids = stackalloc long[FlatPostings.MaxEntries];
-        int known = root.ScoreEntries(ids, scores, 1);
+        int known = root.ScoreEntries(ids, _scores, 1);
         if (known >= 0)
         {
             context.Meter.Count.CandidatesScored += known;
             for (int i = 0; i < known; i++)
-                sorter.AddIfBetter(ids[i], scores[i]);
+                sorter.AddIfBetter(ids[i], _scores[i]);
 
             return known;
         }
@@ -101,12 +101,12 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
         {
             context.Check();
-            root.Fill(window, set);
-            int count = set.CopyTo(offsets);
+            root.Fill(window, _set);
+            int count = _set.CopyTo(_offsets);
             if (count == 0)
                 continue;
             found += count;
-            possible++;
+            _possible++;
             WindowsScored++;
             Score(window, count);
         }
@@ -119,7 +119,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         root.Bounds(bounds, 1);
         foreach (ref float bound in bounds)
         {
-            possible += bound < 0 ? 0 : 1;
+            _possible += bound < 0 ? 0 : 1;
             bound = bound < 0 ? bound : bound * Bm25.BoundMargin;
         }
 
@@ -164,12 +164,12 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
             return counts ? root.Count(window) : 0;
 
         WindowsScored++;
-        int count = root.Select(window, set, Threshold, Bm25.BoundMargin, counts);
-        if (set.Form == WindowSetForm.List && Threshold > 0)
-            set.Narrow(bounds, Threshold, Bm25.BoundMargin);
-        if (set.Form == WindowSetForm.List && set.Count <= FewInWindow)
-            Score(window, set.CopyTo(offsets));
-        else if (set.Form != WindowSetForm.Empty)
+        int count = root.Select(window, _set, Threshold, Bm25.BoundMargin, counts);
+        if (_set.Form == WindowSetForm.List && Threshold > 0)
+            _set.Narrow(bounds, Threshold, Bm25.BoundMargin);
+        if (_set.Form == WindowSetForm.List && _set.Count <= FewInWindow)
+            Score(window, _set.CopyTo(_offsets));
+        else if (_set.Form != WindowSetForm.Empty)
             Offer(window, bounds);
         return count;
     }
@@ -178,7 +178,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     private void Offer(long window, ReadOnlySpan<float> bounds)
     {
         Span<ulong> words = stackalloc ulong[Blocks], best = stackalloc ulong[Blocks];
-        set.CopyWords(words);
+        _set.CopyWords(words);
         bool isByEntry = false;
         for (int count = Narrow(window, words, bounds, ref isByEntry);
              count > 0;
@@ -186,12 +186,12 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         {
             if (count < (isByEntry ? ManyPromising : ManyHits))
             {
-                Score(window, BitmapKernels.Decode(words, offsets));
+                Score(window, BitmapKernels.Decode(words, _offsets));
                 return;
             }
 
             TakeBest(bounds, words, best);
-            Score(window, BitmapKernels.Decode(best, offsets));
+            Score(window, BitmapKernels.Decode(best, _offsets));
         }
     }
 
@@ -211,13 +211,13 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
             return count;
         if (!isByEntry)
         {
-            entryBounds ??= new EntryBounds(context);
-            entryBounds.Begin(words);
-            root.AddEntryBounds(window, entryBounds, 1);
+            _entryBounds ??= new EntryBounds(context);
+            _entryBounds.Begin(words);
+            root.AddEntryBounds(window, _entryBounds, 1);
             isByEntry = true;
         }
 
-        entryBounds!.Narrow(window, words, Threshold, Bm25.BoundMargin); // there are, since it is by entry
+        _entryBounds!.Narrow(window, words, Threshold, Bm25.BoundMargin); // there are, since it is by entry
         return BitmapKernels.Count(words);
     }
 
@@ -238,17 +238,17 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         }
     }
 
-    /// <summary>Scores the hits that stand in <see cref="offsets"/> and offers them.</summary>
+    /// <summary>Scores the hits that stand in <see cref="_offsets"/> and offers them.</summary>
     private void Score(long window, int count)
     {
         if (count == 0)
             return;
-        Span<float> sums = scores.AsSpan(0, count);
+        Span<float> sums = _scores.AsSpan(0, count);
         sums.Clear();
         context.Meter.Count.CandidatesScored += count;
-        root.ScoreMatches(window, offsets.AsSpan(0, count), sums, 1);
+        root.ScoreMatches(window, _offsets.AsSpan(0, count), sums, 1);
         long start = window << PostingWindow.SizeBits;
         for (int i = 0; i < count; i++)
-            sorter.AddIfBetter(start + offsets[i], sums[i]);
+            sorter.AddIfBetter(start + _offsets[i], sums[i]);
     }
 }

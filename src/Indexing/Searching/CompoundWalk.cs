@@ -27,25 +27,25 @@ internal sealed class CompoundWalk(
     QueryContext context, Tree tree, CompoundRange along, SortKey sort, FilterProbe filter, KeyPart[] parts, long limit,
     ReadOnlyMemory<byte> after)
 {
-    private readonly byte[] prefix = along.Prefix;
-    private readonly List<long> found = context.Rent<IdList>().Ids;
-    private readonly List<long> group = context.Rent<IdList>().Ids;
-    private readonly byte[] order = new byte[CompoundKeyText.MaxOrderBytes];
-    private int orderLength = -1;
-    private bool isFirstGroup = true;
-    private SortRoom? room;
+    private readonly byte[] _prefix = along.Prefix;
+    private readonly List<long> _found = context.Rent<IdList>().Ids;
+    private readonly List<long> _group = context.Rent<IdList>().Ids;
+    private readonly byte[] _order = new byte[CompoundKeyText.MaxOrderBytes];
+    private int _orderLength = -1;
+    private bool _isFirstGroup = true;
+    private SortRoom? _room;
 
     // The hit to go on from: its sort value as keys have it, and its id.
-    private byte[] given = [];
-    private long givenId = -1;
+    private byte[] _given = [];
+    private long _givenId = -1;
 
-    private long Left => limit - found.Count;
+    private long Left => limit - _found.Count;
 
     /// <summary>Whether the entries of a group are equal in all that is asked, so that their ids say their order.</summary>
-    private bool IsByIds => parts.Length == 1 && CompoundKeyText.IsWhole(order.AsSpan(0, orderLength));
+    private bool IsByIds => parts.Length == 1 && CompoundKeyText.IsWhole(_order.AsSpan(0, _orderLength));
 
     /// <summary>Whether some entries of the group may have been given before.</summary>
-    private bool GoesOn => isFirstGroup && !after.IsEmpty;
+    private bool GoesOn => _isFirstGroup && !after.IsEmpty;
 
     /// <summary>Ids of the first hits in order; good until the query ends.</summary>
     public List<long> Run()
@@ -53,9 +53,9 @@ internal sealed class CompoundWalk(
         byte[] from = [];
         if (!after.IsEmpty)
         {
-            given = CompoundKeyText.OrderOf(after.Span, sort.Kind, sort.Descending);
-            givenId = EntryKey.Read(after.Span[^EntryKey.Bytes..]);
-            from = [.. prefix, .. given];
+            _given = CompoundKeyText.OrderOf(after.Span, sort.Kind, sort.Descending);
+            _givenId = EntryKey.Read(after.Span[^EntryKey.Bytes..]);
+            from = [.. _prefix, .. _given];
         }
 
         using Cursor cursor = tree.OpenCursor();
@@ -64,15 +64,15 @@ internal sealed class CompoundWalk(
         {
             // What has no value is in no range.
             byte[]? bound = sort.Descending ? along.High : along.Low;
-            Walk(cursor, [.. prefix, KeyPart.ValueRank], from.Length > 0 || bound is null ? from : [.. prefix, .. bound]);
+            Walk(cursor, [.. _prefix, KeyPart.ValueRank], from.Length > 0 || bound is null ? from : [.. _prefix, .. bound]);
         }
         else if (areNullsFirst != sort.Descending)
         {
-            Walk(cursor, prefix, from);
+            Walk(cursor, _prefix, from);
         }
         else
         {
-            byte[] nulls = [.. prefix, KeyPart.NullsFirstRank], values = [.. prefix, KeyPart.ValueRank];
+            byte[] nulls = [.. _prefix, KeyPart.NullsFirstRank], values = [.. _prefix, KeyPart.ValueRank];
             (byte[] first, byte[] second) = areNullsFirst ? (nulls, values) : (values, nulls);
             if (from.Length == 0 || from.AsSpan().StartsWith(first))
                 Walk(cursor, first, from);
@@ -80,7 +80,7 @@ internal sealed class CompoundWalk(
                 Walk(cursor, second, from.AsSpan().StartsWith(second) ? from : []);
         }
 
-        return found;
+        return _found;
     }
 
     /// <summary>Goes along the keys of a range, from some keys on.</summary>
@@ -100,14 +100,14 @@ internal sealed class CompoundWalk(
             if ((++steps & 1023) == 0)
                 context.Check();
             context.Meter.Count.TermsScanned++;
-            if (IsBehind(key[prefix.Length..^EntryKey.Bytes]))
+            if (IsBehind(key[_prefix.Length..^EntryKey.Bytes]))
                 break;
-            if (!Take(key[prefix.Length..^EntryKey.Bytes], EntryKey.Read(key[^EntryKey.Bytes..])))
+            if (!Take(key[_prefix.Length..^EntryKey.Bytes], EntryKey.Read(key[^EntryKey.Bytes..])))
                 break;
         }
 
         EndGroup();
-        orderLength = -1;
+        _orderLength = -1;
     }
 
     /// <summary>Whether a sort value is behind the range, as far as keys have it.</summary>
@@ -118,28 +118,28 @@ internal sealed class CompoundWalk(
     /// <summary>Takes an entry; false when there are enough.</summary>
     private bool Take(ReadOnlySpan<byte> mine, long id)
     {
-        if (orderLength < 0 || !mine.SequenceEqual(order.AsSpan(0, orderLength)))
+        if (_orderLength < 0 || !mine.SequenceEqual(_order.AsSpan(0, _orderLength)))
         {
             EndGroup();
             if (Left <= 0)
                 return false;
-            mine.CopyTo(order);
-            orderLength = mine.Length;
+            mine.CopyTo(_order);
+            _orderLength = mine.Length;
         }
 
         if (!(GoesOn && IsByIds && IsGiven(mine, id)) && filter.Contains(id))
-            group.Add(id);
-        return sort.Descending || !IsByIds || group.Count < Left; // upwards the first ids come first
+            _group.Add(id);
+        return sort.Descending || !IsByIds || _group.Count < Left; // upwards the first ids come first
     }
 
     /// <summary>Whether ids alone say which entries of the first group were given.</summary>
-    private bool IsGivenByIds => givenId >= 0 && parts.Length == 1 && CompoundKeyText.IsWhole(given);
+    private bool IsGivenByIds => _givenId >= 0 && parts.Length == 1 && CompoundKeyText.IsWhole(_given);
 
     /// <summary>The least key behind that of the hit to go on from.</summary>
     private byte[] BehindGiven(byte[] from)
     {
         byte[] key = [.. from, .. new byte[EntryKey.Bytes]];
-        EntryKey.Write(key.AsSpan(from.Length), givenId + 1);
+        EntryKey.Write(key.AsSpan(from.Length), _givenId + 1);
         return key;
     }
 
@@ -160,36 +160,36 @@ internal sealed class CompoundWalk(
     /// an id up to that hit's.
     /// </summary>
     private bool IsGiven(ReadOnlySpan<byte> mine, long id) =>
-        id <= givenId && mine.SequenceEqual(given);
+        id <= _givenId && mine.SequenceEqual(_given);
 
     private void EndGroup()
     {
         AddGroup();
-        isFirstGroup &= orderLength < 0;
+        _isFirstGroup &= _orderLength < 0;
     }
 
     private void AddGroup()
     {
-        if (group.Count == 0)
+        if (_group.Count == 0)
             return;
 
-        if ((group.Count > 1 || GoesOn) && !IsByIds)
+        if ((_group.Count > 1 || GoesOn) && !IsByIds)
         {
-            room ??= context.Rent<SortRoom>();
-            room.Clear();
-            var sorter = new HitSorter(parts, Left, room, GoesOn ? after : default);
-            foreach (long id in group)
+            _room ??= context.Rent<SortRoom>();
+            _room.Clear();
+            var sorter = new HitSorter(parts, Left, _room, GoesOn ? after : default);
+            foreach (long id in _group)
                 sorter.Add(id, 0);
             foreach (SortedHit hit in sorter.Finish())
-                found.Add(hit.Id);
+                _found.Add(hit.Id);
         }
         else
         {
             if (sort.Descending)
-                group.Reverse();
-            found.AddRange(CollectionsMarshal.AsSpan(group)[..(int)Math.Min(group.Count, Left)]);
+                _group.Reverse();
+            _found.AddRange(CollectionsMarshal.AsSpan(_group)[..(int)Math.Min(_group.Count, Left)]);
         }
 
-        group.Clear();
+        _group.Clear();
     }
 }

@@ -24,20 +24,20 @@ internal sealed class DistanceWalk
     /// <summary>The least distance of a square is taken a little shorter, for what rounding does to it.</summary>
     private const double Slack = 1 - 1e-9;
 
-    private readonly QueryContext context;
-    private readonly FilterProbe filter;
-    private readonly SortKey sort;
-    private readonly KeyPart[] parts;
-    private readonly PlaceReader places;
-    private readonly Tree cells;
-    private readonly long limit;
-    private readonly Circle centre;
-    private readonly CentreOnGrid grid;
-    private readonly HashSet<long>? seen;
-    private readonly PriorityQueue<Waiting, double> queue = new();
-    private readonly List<long> found = [];
-    private readonly List<long> group = [];
-    private SortRoom? room;
+    private readonly QueryContext _context;
+    private readonly FilterProbe _filter;
+    private readonly SortKey _sort;
+    private readonly KeyPart[] _parts;
+    private readonly PlaceReader _places;
+    private readonly Tree _cells;
+    private readonly long _limit;
+    private readonly Circle _centre;
+    private readonly CentreOnGrid _grid;
+    private readonly HashSet<long>? _seen;
+    private readonly PriorityQueue<Waiting, double> _queue = new();
+    private readonly List<long> _found = [];
+    private readonly List<long> _group = [];
+    private SortRoom? _room;
 
     /// <param name="context">The query.</param>
     /// <param name="filter">What is looked for.</param>
@@ -46,23 +46,23 @@ internal sealed class DistanceWalk
     /// <param name="limit">Hits wanted, as many as there are at the most.</param>
     public DistanceWalk(QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit)
     {
-        this.context = context;
-        this.filter = filter;
-        this.sort = sort;
-        this.parts = parts;
-        this.limit = limit;
+        _context = context;
+        _filter = filter;
+        _sort = sort;
+        _parts = parts;
+        _limit = limit;
         int field = SpatialCompiler.SpatialField(context.View, sort.Field);
-        cells = context.View.Tree(TreeNames.Cells(field))!; // without an obstacle it is there
-        places = SpatialCompiler.Reader(context, field);
-        grid = DistanceKeyPart.CentreOf(sort);
-        centre = new Circle(sort.Centre ?? default, 0);
-        seen = context.View.Statistics(field).EverHadSeveralValues ? [] : null;
+        _cells = context.View.Tree(TreeNames.Cells(field))!; // without an obstacle it is there
+        _places = SpatialCompiler.Reader(context, field);
+        _grid = DistanceKeyPart.CentreOf(sort);
+        _centre = new Circle(sort.Centre ?? default, 0);
+        _seen = context.View.Statistics(field).EverHadSeveralValues ? [] : null;
     }
 
     /// <summary>A square, or a place of an entry (level −1).</summary>
     private readonly record struct Waiting(CellSquare Square, long Id);
 
-    private bool IsFull => found.Count >= limit;
+    private bool IsFull => _found.Count >= _limit;
 
     /// <summary>What forbids to walk this order; null if nothing does.</summary>
     public static string? Obstacle(QueryContext context, SortKey first) =>
@@ -75,15 +75,15 @@ internal sealed class DistanceWalk
     /// <summary>Ids of the first hits in order.</summary>
     public List<long> Run()
     {
-        queue.Enqueue(new Waiting(CellSquare.Root, -1), 0);
+        _queue.Enqueue(new Waiting(CellSquare.Root, -1), 0);
         double rank = 0;
         int steps = 0;
-        while (!IsFull && queue.TryDequeue(out Waiting next, out double haversine))
+        while (!IsFull && _queue.TryDequeue(out Waiting next, out double haversine))
         {
-            context.Meter.Count.EntriesScanned += next.Id < 0 ? 0 : 1;
+            _context.Meter.Count.EntriesScanned += next.Id < 0 ? 0 : 1;
             if ((++steps & 255) == 0)
-                context.Check();
-            double nextRank = DistanceKeyPart.Rank(haversine, sort.RoundToKm);
+                _context.Check();
+            double nextRank = DistanceKeyPart.Rank(haversine, _sort.RoundToKm);
             if (nextRank > rank)
             {
                 EndGroup();
@@ -94,21 +94,21 @@ internal sealed class DistanceWalk
 
             if (next.Id < 0)
                 Open(next.Square);
-            else if ((seen is null || seen.Add(next.Id)) && filter.Contains(next.Id))
-                group.Add(next.Id);
+            else if ((_seen is null || _seen.Add(next.Id)) && _filter.Contains(next.Id))
+                _group.Add(next.Id);
         }
 
         EndGroup();
         if (!IsFull)
             TakeNowhere();
-        return found;
+        return _found;
     }
 
     /// <summary>Puts the places of a square into the queue, or its quarters if there are many.</summary>
     private void Open(CellSquare square)
     {
         Span<byte> key = stackalloc byte[SpatialKey.CellBytes];
-        using Cursor cursor = cells.OpenCursor();
+        using Cursor cursor = _cells.OpenCursor();
         var inside = new List<(long Id, GridPoint Place)>();
         bool more = cursor.Seek(SpatialKey.WriteCell(key, square.First, 0));
         for (; more && SpatialKey.Cell(cursor.Key) <= square.Last; more = cursor.MoveNext())
@@ -118,7 +118,7 @@ internal sealed class DistanceWalk
                 for (int i = 0; i < 4; i++)
                 {
                     CellSquare quarter = square.Quarter(i);
-                    queue.Enqueue(new Waiting(quarter, -1), Slack * centre.Range(quarter.Box).Nearest);
+                    _queue.Enqueue(new Waiting(quarter, -1), Slack * _centre.Range(quarter.Box).Nearest);
                 }
 
                 return;
@@ -128,51 +128,51 @@ internal sealed class DistanceWalk
         }
 
         foreach ((long id, GridPoint place) in inside)
-            queue.Enqueue(new Waiting(default, id), grid.Haversine(place.X, place.Y));
+            _queue.Enqueue(new Waiting(default, id), _grid.Haversine(place.X, place.Y));
     }
 
     /// <summary>Hits without a place.</summary>
     private void TakeNowhere()
     {
-        Operator all = new QueryCompiler(context, isScored: false).Compile(new MatchAllQuery());
+        Operator all = new QueryCompiler(_context, isScored: false).Compile(new MatchAllQuery());
         ushort[] offsets = new ushort[PostingWindow.Size];
-        WindowSet set = context.Rent();
+        WindowSet set = _context.Rent();
         for (long window = all.Next(0); window != Operator.End; window = all.Next(window + 1))
         {
-            context.Check();
+            _context.Check();
             all.Fill(window, set);
-            filter.And(window, set);
+            _filter.And(window, set);
             int count = set.CopyTo(offsets);
             for (int i = 0; i < count; i++)
             {
                 long id = (window << PostingWindow.SizeBits) + offsets[i];
-                PointChunk chunk = places.Chunk(id >> PointChunk.EntryBits);
+                PointChunk chunk = _places.Chunk(id >> PointChunk.EntryBits);
                 if (((chunk.Points | chunk.Shapes) >> (int)(id & (PointChunk.Entries - 1)) & 1) == 0)
-                    group.Add(id);
+                    _group.Add(id);
             }
         }
 
-        context.Return(set);
+        _context.Return(set);
         EndGroup();
     }
 
     private void EndGroup()
     {
-        if (group.Count > 1)
+        if (_group.Count > 1)
         {
-            room ??= context.Rent<SortRoom>();
-            room.Clear();
-            var sorter = new HitSorter(parts[1..], limit - found.Count, room);
-            foreach (long id in group)
+            _room ??= _context.Rent<SortRoom>();
+            _room.Clear();
+            var sorter = new HitSorter(_parts[1..], _limit - _found.Count, _room);
+            foreach (long id in _group)
                 sorter.Add(id, 0);
             foreach (SortedHit hit in sorter.Finish())
-                found.Add(hit.Id);
+                _found.Add(hit.Id);
         }
         else
         {
-            found.AddRange(group);
+            _found.AddRange(_group);
         }
 
-        group.Clear();
+        _group.Clear();
     }
 }

@@ -19,16 +19,16 @@ internal sealed class FilterProbe
     /// </summary>
     private const double NoOrder = 3.6;
 
-    private readonly QueryContext context;
-    private readonly Operator root;
-    private readonly bool matchesAll;
-    private readonly HitSet? hits;
-    private ulong[]? words;
-    private Dictionary<long, WindowSet>? kept;
-    private ulong[]? all;
-    private readonly LongListOperator? list;
-    private PostingList? placed;
-    private long probesLeft;
+    private readonly QueryContext _context;
+    private readonly Operator _root;
+    private readonly bool _matchesAll;
+    private readonly HitSet? _hits;
+    private ulong[]? _words;
+    private Dictionary<long, WindowSet>? _kept;
+    private ulong[]? _all;
+    private readonly LongListOperator? _list;
+    private PostingList? _placed;
+    private long _probesLeft;
 
     /// <param name="context">The query.</param>
     /// <param name="root">What is asked.</param>
@@ -41,70 +41,70 @@ internal sealed class FilterProbe
         QueryContext context, Operator root, bool matchesAll, HitSet? hits = null, double expectedProbes = 0,
         PostingList? placed = null)
     {
-        this.placed = placed;
-        this.context = context;
-        this.root = root;
-        this.matchesAll = matchesAll;
-        this.hits = hits;
+        _placed = placed;
+        _context = context;
+        _root = root;
+        _matchesAll = matchesAll;
+        _hits = hits;
         if (matchesAll || hits is not null)
             return;
 
-        list = LongListOperator.Of(root);
+        _list = LongListOperator.Of(root);
         double windows = Math.Min(context.View.WindowCount, root.Estimate),
-            cost = list is null ? root.Cost.Window : CostModel.PlacedWindow;
-        probesLeft = (long)(windows * cost / (root.Cost.Probe * NoOrder));
-        if (expectedProbes >= probesLeft)
-            probesLeft = 0;
+            cost = _list is null ? root.Cost.Window : CostModel.PlacedWindow;
+        _probesLeft = (long)(windows * cost / (root.Cost.Probe * NoOrder));
+        if (expectedProbes >= _probesLeft)
+            _probesLeft = 0;
     }
 
     public bool Contains(long id)
     {
-        context.Meter.Count.EntriesScanned++;
-        if (matchesAll)
+        _context.Meter.Count.EntriesScanned++;
+        if (_matchesAll)
             return true;
-        if (placed is not null)
-            return placed.Contains(id);
-        if (all is { } found)
+        if (_placed is not null)
+            return _placed.Contains(id);
+        if (_all is { } found)
             return (found[(int)(id >> 6)] >> (int)(id & 63) & 1) != 0;
-        if (hits is not null)
-            return hits.Contains(id);
-        return --probesLeft >= 0 ? root.Contains(id) : ContainsKept(id);
+        if (_hits is not null)
+            return _hits.Contains(id);
+        return --_probesLeft >= 0 ? _root.Contains(id) : ContainsKept(id);
     }
 
     public void And(long window, WindowSet set)
     {
-        if (matchesAll)
+        if (_matchesAll)
             return;
-        if (all is not null)
+        if (_all is not null)
         {
-            And(set, all.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words));
+            And(set, _all.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words));
             return;
         }
 
-        if (hits is null)
+        if (_hits is null)
         {
-            root.And(window, set);
+            _root.And(window, set);
             return;
         }
 
-        int place = hits.PlaceOf(window);
+        int place = _hits.PlaceOf(window);
         if (place < 0)
         {
             set.SetEmpty();
             return;
         }
 
-        words ??= context.RentWords(BitmapKernels.Words);
-        hits.Read(place, words.AsSpan(0, BitmapKernels.Words));
-        And(set, words.AsSpan(0, BitmapKernels.Words));
+        _words ??= _context.RentWords(BitmapKernels.Words);
+        _hits.Read(place, _words.AsSpan(0, BitmapKernels.Words));
+        And(set, _words.AsSpan(0, BitmapKernels.Words));
     }
 
     private void And(WindowSet set, ReadOnlySpan<ulong> members)
     {
-        WindowSet mine = context.Rent();
+        WindowSet mine = _context.Rent();
         mine.SetBits(MemoryMarshal.AsBytes(members));
         set.And(mine);
-        context.Return(mine);
+        _context.Return(mine);
     }
 
     /// <summary>
@@ -113,28 +113,28 @@ internal sealed class FilterProbe
     /// </summary>
     private bool ContainsKept(long id)
     {
-        if (list is not null)
+        if (_list is not null)
         {
-            placed = context.Rent<PostingList>();
-            list.Open(placed);
-            placed.Unroll();
-            return placed.Contains(id);
+            _placed = _context.Rent<PostingList>();
+            _list.Open(_placed);
+            _placed.Unroll();
+            return _placed.Contains(id);
         }
 
-        if (context.View.WindowCount <= HitSet.MaxKeptWindows)
+        if (_context.View.WindowCount <= HitSet.MaxKeptWindows)
         {
-            all = FindAll();
-            return (all[(int)(id >> 6)] >> (int)(id & 63) & 1) != 0;
+            _all = FindAll();
+            return (_all[(int)(id >> 6)] >> (int)(id & 63) & 1) != 0;
         }
 
         long window = id >> PostingWindow.SizeBits;
-        kept ??= [];
-        if (!kept.TryGetValue(window, out WindowSet? set))
+        _kept ??= [];
+        if (!_kept.TryGetValue(window, out WindowSet? set))
         {
-            context.Check();
+            _context.Check();
             set = new WindowSet();
-            root.Fill(window, set);
-            kept.Add(window, set);
+            _root.Fill(window, set);
+            _kept.Add(window, set);
         }
 
         return set.Contains((int)(id & (PostingWindow.Size - 1)));
@@ -142,21 +142,21 @@ internal sealed class FilterProbe
 
     private ulong[] FindAll()
     {
-        int length = (int)context.View.WindowCount * BitmapKernels.Words;
-        ulong[] found = context.RentWords(length);
-        WindowSet set = context.Rent();
+        int length = (int)_context.View.WindowCount * BitmapKernels.Words;
+        ulong[] found = _context.RentWords(length);
+        WindowSet set = _context.Rent();
         long cleared = 0;
-        for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
+        for (long window = _root.Next(0); window != Operator.End; window = _root.Next(window + 1))
         {
-            context.Check();
-            root.Fill(window, set);
+            _context.Check();
+            _root.Fill(window, set);
             found.AsSpan((int)cleared * BitmapKernels.Words, (int)(window - cleared) * BitmapKernels.Words).Clear();
             set.CopyWords(found.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words));
             cleared = window + 1;
         }
 
         found.AsSpan((int)cleared * BitmapKernels.Words, length - ((int)cleared * BitmapKernels.Words)).Clear();
-        context.Return(set);
+        _context.Return(set);
         return found;
     }
 }

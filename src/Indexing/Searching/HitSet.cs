@@ -13,27 +13,27 @@ internal sealed class HitSet
     /// <summary>Windows whose hits are kept: 2 MiB, 16 million entries.</summary>
     public const int MaxKeptWindows = 4_096;
 
-    private readonly QueryContext context;
-    private readonly Operator root;
-    private readonly List<long> windows = [];
-    private ulong[] kept;
-    private int last;
+    private readonly QueryContext _context;
+    private readonly Operator _root;
+    private readonly List<long> _windows = [];
+    private ulong[] _kept;
+    private int _last;
 
     private HitSet(QueryContext context, Operator root)
     {
-        this.context = context;
-        this.root = root;
-        kept = context.RentWords(64 * BitmapKernels.Words);
+        _context = context;
+        _root = root;
+        _kept = context.RentWords(64 * BitmapKernels.Words);
     }
 
     /// <summary>Hits in all.</summary>
     public long Total { get; private set; }
 
     /// <summary>Windows that have hits, ascending.</summary>
-    public IReadOnlyList<long> Windows => windows;
+    public IReadOnlyList<long> Windows => _windows;
 
     /// <summary>Whether every window's hits are kept.</summary>
-    public bool IsWhole => windows.Count <= MaxKeptWindows;
+    public bool IsWhole => _windows.Count <= MaxKeptWindows;
 
     /// <summary>Finds all hits.</summary>
     public static HitSet Find(QueryContext context, Operator root)
@@ -61,22 +61,22 @@ internal sealed class HitSet
     {
         if (place < MaxKeptWindows)
         {
-            kept.AsSpan(place * BitmapKernels.Words, BitmapKernels.Words).CopyTo(words);
+            _kept.AsSpan(place * BitmapKernels.Words, BitmapKernels.Words).CopyTo(words);
             return;
         }
 
-        context.Check();
-        WindowSet set = context.Rent();
-        root.Fill(windows[place], set);
+        _context.Check();
+        WindowSet set = _context.Rent();
+        _root.Fill(_windows[place], set);
         set.CopyWords(words);
-        context.Return(set);
+        _context.Return(set);
     }
 
     /// <summary>As <see cref="Read"/>, where it is kept, or in the scratch.</summary>
     public ReadOnlySpan<ulong> Words(int place, Span<ulong> scratch)
     {
         if (place < MaxKeptWindows)
-            return kept.AsSpan(place * BitmapKernels.Words, BitmapKernels.Words);
+            return _kept.AsSpan(place * BitmapKernels.Words, BitmapKernels.Words);
         Read(place, scratch);
         return scratch;
     }
@@ -97,13 +97,13 @@ internal sealed class HitSet
     /// <summary>Place of a window in <see cref="Windows"/>, or -1. Windows are mostly asked for near the one before.</summary>
     public int PlaceOf(long window)
     {
-        if (last < windows.Count && windows[last] == window)
-            return last;
-        if (last + 1 < windows.Count && windows[last + 1] == window)
-            return ++last;
+        if (_last < _windows.Count && _windows[_last] == window)
+            return _last;
+        if (_last + 1 < _windows.Count && _windows[_last + 1] == window)
+            return ++_last;
 
-        int found = windows.BinarySearch(window);
-        last = Math.Max(0, found);
+        int found = _windows.BinarySearch(window);
+        _last = Math.Max(0, found);
         return found < 0 ? -1 : found;
     }
 
@@ -113,24 +113,24 @@ internal sealed class HitSet
         if (place < 0)
             return false;
         if (place >= MaxKeptWindows)
-            return root.Contains(id);
+            return _root.Contains(id);
 
         int offset = (int)(id & (PostingWindow.Size - 1));
-        return (kept[(place * BitmapKernels.Words) + (offset >> 6)] >> (offset & 63) & 1) != 0;
+        return (_kept[(place * BitmapKernels.Words) + (offset >> 6)] >> (offset & 63) & 1) != 0;
     }
 
     private void Keep(long window, WindowSet set)
     {
-        windows.Add(window);
-        if (windows.Count > MaxKeptWindows)
+        _windows.Add(window);
+        if (_windows.Count > MaxKeptWindows)
             return;
-        if (kept.Length < windows.Count * BitmapKernels.Words)
+        if (_kept.Length < _windows.Count * BitmapKernels.Words)
         {
-            ulong[] larger = context.RentWords(kept.Length * 2);
-            kept.CopyTo(larger, 0);
-            kept = larger;
+            ulong[] larger = _context.RentWords(_kept.Length * 2);
+            _kept.CopyTo(larger, 0);
+            _kept = larger;
         }
 
-        set.CopyWords(kept.AsSpan((windows.Count - 1) * BitmapKernels.Words, BitmapKernels.Words));
+        set.CopyWords(_kept.AsSpan((_windows.Count - 1) * BitmapKernels.Words, BitmapKernels.Words));
     }
 }

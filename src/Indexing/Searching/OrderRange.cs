@@ -15,7 +15,7 @@ namespace Treepie.Indexing.Searching;
 /// <param name="Rest">What the query asks besides; everything, where it asks nothing else.</param>
 internal sealed record OrderRange(RangeQuery Query, KeyRange Keys, IndexQuery Rest)
 {
-    private static readonly MatchAllQuery Everything = new();
+    private static readonly MatchAllQuery _everything = new();
 
     /// <summary>Whether the range is all that is asked.</summary>
     public bool IsAll => Rest is MatchAllQuery;
@@ -43,7 +43,7 @@ internal sealed record OrderRange(RangeQuery Query, KeyRange Keys, IndexQuery Re
             return only.Field == first.Field && OrderWalk.Obstacle(context, first) is null
                 && new RangeCompiler(context).TryOpen(only, out KeyRange all) && !all.IsLong
                 && all.Dictionary == OrderWalk.Dictionary(context, first)
-                ? new OrderRange(only, all, Everything)
+                ? new OrderRange(only, all, _everything)
                 : null;
         }
 
@@ -63,6 +63,7 @@ internal sealed record OrderRange(RangeQuery Query, KeyRange Keys, IndexQuery Re
 
         var found = (RangeQuery)clauses[place];
         clauses.RemoveAt(place);
-        return new OrderRange(found, keys, clauses.Count switch { 0 => Everything, 1 => clauses[0], _ => new AndQuery(clauses) });
+        return new OrderRange(
+            found, keys, clauses.Count switch { 0 => _everything, 1 => clauses[0], _ => new AndQuery(clauses) });
     }
 }

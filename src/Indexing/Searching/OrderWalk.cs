@@ -20,43 +20,43 @@ namespace Treepie.Indexing.Searching;
 /// </remarks>
 internal sealed class OrderWalk
 {
-    private readonly QueryContext context;
-    private readonly FilterProbe filter;
-    private readonly SortKey sort;
-    private readonly KeyPart[] parts;
-    private readonly string dictionary;
-    private readonly TermTree tree;
-    private readonly long limit;
-    private readonly WalkStart start;
-    private readonly KeyRange? range;
-    private readonly List<long> found;
-    private readonly List<long> group;
-    private ushort[]? offsets;
-    private KeyBuffer? key;
-    private SortRoom? room;
-    private int groupLists;
-    private byte[] valueRoom = new byte[NumberKey.Bytes];
-    private ulong lastNumber;
-    private int steps;
-    private int blocksPassed;
-    private ReadOnlyMemory<byte> rest;
+    private readonly QueryContext _context;
+    private readonly FilterProbe _filter;
+    private readonly SortKey _sort;
+    private readonly KeyPart[] _parts;
+    private readonly string _dictionary;
+    private readonly TermTree _tree;
+    private readonly long _limit;
+    private readonly WalkStart _start;
+    private readonly KeyRange? _range;
+    private readonly List<long> _found;
+    private readonly List<long> _group;
+    private ushort[]? _offsets;
+    private KeyBuffer? _key;
+    private SortRoom? _room;
+    private int _groupLists;
+    private byte[] _valueRoom = new byte[NumberKey.Bytes];
+    private ulong _lastNumber;
+    private int _steps;
+    private int _blocksPassed;
+    private ReadOnlyMemory<byte> _rest;
 
     private OrderWalk(
         QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after,
         KeyRange? range)
     {
-        this.range = range;
-        this.context = context;
-        this.filter = filter;
-        this.sort = sort;
-        this.parts = parts;
-        this.limit = limit;
-        found = context.Rent<IdList>().Ids;
-        group = context.Rent<IdList>().Ids;
-        dictionary = Dictionary(context, sort);
-        tree = context.View.Dictionary(dictionary)!; // without an obstacle it is there
-        start = new WalkStart(sort, after);
-        rest = start.Rest;
+        _range = range;
+        _context = context;
+        _filter = filter;
+        _sort = sort;
+        _parts = parts;
+        _limit = limit;
+        _found = context.Rent<IdList>().Ids;
+        _group = context.Rent<IdList>().Ids;
+        _dictionary = Dictionary(context, sort);
+        _tree = context.View.Dictionary(_dictionary)!; // without an obstacle it is there
+        _start = new WalkStart(sort, after);
+        _rest = _start.Rest;
     }
 
     /// <summary>
@@ -67,7 +67,7 @@ internal sealed class OrderWalk
     /// <summary>Hits that are left out: where every entry is a hit, blocks of terms that have no more are passed.</summary>
     public long Skip { private get; init; }
 
-    private long Left => limit - found.Count - Passed;
+    private long Left => _limit - _found.Count - Passed;
 
     private bool IsFull => Left <= 0;
 
@@ -113,22 +113,22 @@ internal sealed class OrderWalk
     /// <summary>Ids of the first hits in order; good until the query ends.</summary>
     public List<long> Run()
     {
-        if (range is not null)
+        if (_range is not null)
         {
             // What has no value is in no range.
-            if (!start.IsAtLastNulls)
+            if (!_start.IsAtLastNulls)
                 TakeValues();
-            return found;
+            return _found;
         }
 
-        bool nullsFirst = sort.NullsFirst ?? !sort.Descending;
-        if (nullsFirst && !start.IsAtValue)
+        bool nullsFirst = _sort.NullsFirst ?? !_sort.Descending;
+        if (nullsFirst && !_start.IsAtValue)
             TakeNulls();
-        if (!IsFull && !start.IsAtLastNulls)
+        if (!IsFull && !_start.IsAtLastNulls)
             TakeValues();
         if (!nullsFirst && !IsFull)
             TakeNulls();
-        return found;
+        return _found;
     }
 
     /// <summary>The dictionary that a walk goes along.</summary>
@@ -147,21 +147,23 @@ internal sealed class OrderWalk
 
     private void TakeValues()
     {
-        if (!start.IsAtValue)
-            rest = default; // of nulls
-        if (IsByTextsOfNumbers(context, sort))
+        if (!_start.IsAtValue)
+            _rest = default; // of nulls
+        if (IsByTextsOfNumbers(_context, _sort))
         {
             TakeTextsOfNumbers();
             EndGroup();
             return;
         }
 
-        using TermCursor cursor = tree.OpenCursor();
-        for (bool valid = Begin(cursor); valid; valid = sort.Descending ? cursor.MoveToPreviousBlock() : cursor.MoveToNextBlock())
+        using TermCursor cursor = _tree.OpenCursor();
+        for (bool valid = Begin(cursor);
+             valid;
+             valid = _sort.Descending ? cursor.MoveToPreviousBlock() : cursor.MoveToNextBlock())
         {
             if (TryPass(cursor))
                 continue;
-            if (!(sort.Descending ? TakeBackwards(cursor.Block, cursor.Index) : TakeForwards(cursor.Block, cursor.Index)))
+            if (!(_sort.Descending ? TakeBackwards(cursor.Block, cursor.Index) : TakeForwards(cursor.Block, cursor.Index)))
                 break;
         }
 
@@ -174,23 +176,23 @@ internal sealed class OrderWalk
     /// </summary>
     private bool TryPass(TermCursor cursor)
     {
-        if (steps > 0
-            || sort.Kind != SortKind.Text
-            || range is not null
-            || !rest.IsEmpty
+        if (_steps > 0
+            || _sort.Kind != SortKind.Text
+            || _range is not null
+            || !_rest.IsEmpty
             || cursor.Block.Weight is not { } weight
-            || weight > Skip - found.Count - Passed)
+            || weight > Skip - _found.Count - Passed)
             return false;
-        if ((++blocksPassed & 63) == 0)
-            context.Check();
+        if ((++_blocksPassed & 63) == 0)
+            _context.Check();
         Passed += weight;
         return true;
     }
 
     private void TakeTextsOfNumbers()
     {
-        using var texts = new NumberTextCursor(tree, sort.Descending);
-        bool valid = start.IsAtValue ? texts.Seek(start.Text) : texts.MoveFirst();
+        using var texts = new NumberTextCursor(_tree, _sort.Descending);
+        bool valid = _start.IsAtValue ? texts.Seek(_start.Text) : texts.MoveFirst();
         while (valid && TakeTerm(texts.Key, texts.Value))
             valid = texts.MoveNext();
     }
@@ -234,7 +236,7 @@ internal sealed class OrderWalk
     private bool TakeTerm(TermBlock block, TermPlace term)
     {
         ReadOnlySpan<byte> value = default;
-        if (range is not null || !rest.IsEmpty || sort.Kind != SortKind.Text)
+        if (_range is not null || !_rest.IsEmpty || _sort.Kind != SortKind.Text)
         {
             value = Value(block, term);
             if (!IsInside(value))
@@ -247,19 +249,19 @@ internal sealed class OrderWalk
     /// <summary>As above; the value where it is needed, and what stands beside it.</summary>
     private bool TakeTerm(ReadOnlySpan<byte> value, ReadOnlySpan<byte> payload)
     {
-        context.Meter.Count.TermsScanned++;
-        if ((++steps & 1023) == 0)
-            context.Check();
+        _context.Meter.Count.TermsScanned++;
+        if ((++_steps & 1023) == 0)
+            _context.Check();
         ulong number = NumberOf(value);
-        if (steps == 1 || sort.Kind == SortKind.Text || number != lastNumber)
+        if (_steps == 1 || _sort.Kind == SortKind.Text || number != _lastNumber)
         {
-            if (steps > 1)
+            if (_steps > 1)
                 EndGroup();
             if (IsFull)
                 return false;
-            lastNumber = number;
-            if (!rest.IsEmpty && !start.IsSame(value))
-                rest = default; // the value to go on from is gone: everything behind it counts
+            _lastNumber = number;
+            if (!_rest.IsEmpty && !_start.IsSame(value))
+                _rest = default; // the value to go on from is gone: everything behind it counts
         }
 
         Take(new TermPayload(payload));
@@ -269,34 +271,34 @@ internal sealed class OrderWalk
     private ReadOnlySpan<byte> Value(TermBlock block, TermPlace term)
     {
         int length = block.LengthOf(term);
-        if (valueRoom.Length < length)
-            valueRoom = new byte[2 * length];
-        block.CopyTerm(term, valueRoom);
-        return valueRoom.AsSpan(0, length);
+        if (_valueRoom.Length < length)
+            _valueRoom = new byte[2 * length];
+        block.CopyTerm(term, _valueRoom);
+        return _valueRoom.AsSpan(0, length);
     }
 
     private bool Begin(TermCursor cursor)
     {
-        if (range is not { } keys)
-            return start.Begin(cursor);
+        if (_range is not { } keys)
+            return _start.Begin(cursor);
 
         // The value to go on from may begin before the range does: -0.7 and 0 are the same long.
-        if (start.IsAtValue && !start.Begin(cursor))
+        if (_start.IsAtValue && !_start.Begin(cursor))
             return false;
-        if (start.IsAtValue && (sort.Descending ? keys.IsUpTo(cursor.Key) : keys.IsFrom(cursor.Key)))
+        if (_start.IsAtValue && (_sort.Descending ? keys.IsUpTo(cursor.Key) : keys.IsFrom(cursor.Key)))
             return true;
-        return sort.Descending ? keys.MoveLast(cursor) : keys.MoveFirst(cursor);
+        return _sort.Descending ? keys.MoveLast(cursor) : keys.MoveFirst(cursor);
     }
 
     /// <summary>Whether a value is not behind the end of the range; before its beginning the walk never is.</summary>
     private bool IsInside(ReadOnlySpan<byte> value) =>
-        range is not { } keys || (sort.Descending ? keys.IsFrom(value) : keys.IsUpTo(value));
+        _range is not { } keys || (_sort.Descending ? keys.IsFrom(value) : keys.IsUpTo(value));
 
     /// <summary>
     /// What a key counts as in this order, where different ones may compare equal: 1.2 and 1.7 as longs, 2^53 and 2^53 + 1 as
     /// doubles.
     /// </summary>
-    private ulong NumberOf(ReadOnlySpan<byte> value) => sort.Kind switch
+    private ulong NumberOf(ReadOnlySpan<byte> value) => _sort.Kind switch
     {
         SortKind.Text => 0,
         SortKind.Double => BinaryPrimitives.ReadUInt64BigEndian(value),
@@ -307,11 +309,11 @@ internal sealed class OrderWalk
     /// How many entries of one list are enough: without other keys a group is in the order of ids, so the first of each of its
     /// lists are.
     /// </summary>
-    private long EnoughOfList => rest.IsEmpty && parts.Length == 1 ? Left : long.MaxValue;
+    private long EnoughOfList => _rest.IsEmpty && _parts.Length == 1 ? Left : long.MaxValue;
 
     private void Take(TermPayload payload)
     {
-        groupLists++;
+        _groupLists++;
         switch (payload.Kind)
         {
             case PostingKind.Flat:
@@ -319,35 +321,35 @@ internal sealed class OrderWalk
                 FlatPostings flat = payload.Flat;
                 while (left > 0 && flat.MoveNext(out Posting posting))
                 {
-                    if (!filter.Contains(posting.EntryId))
+                    if (!_filter.Contains(posting.EntryId))
                         continue;
-                    group.Add(posting.EntryId);
+                    _group.Add(posting.EntryId);
                     left--;
                 }
 
                 break;
             default:
                 // a dictionary with a long list has its postings tree
-                TakeLong(context.View.Postings(dictionary)!, payload.ListId);
+                TakeLong(_context.View.Postings(_dictionary)!, payload.ListId);
                 break;
         }
     }
 
     private void TakeLong(Tree postings, long listId)
     {
-        using var list = new PostingCursor(postings, listId, context.Meter);
-        WindowSet set = context.Rent();
+        using var list = new PostingCursor(postings, listId, _context.Meter);
+        WindowSet set = _context.Rent();
         long left = EnoughOfList;
         for (long window = list.Next(0); left > 0 && window != Operator.End; window = list.Next(window + 1))
         {
-            context.Check();
+            _context.Check();
             if (!list.TryGet(window, out PostingWindow mine))
                 continue;
             set.Set(mine);
             left -= TakeWindow(window, set, left);
         }
 
-        context.Return(set);
+        _context.Return(set);
     }
 
     /// <summary>
@@ -355,50 +357,50 @@ internal sealed class OrderWalk
     /// </summary>
     private int TakeWindow(long window, WindowSet set, long most = long.MaxValue)
     {
-        filter.And(window, set);
-        offsets ??= context.RentOffsets();
-        int count = (int)Math.Min(most, set.CopyTo(offsets));
-        context.Meter.Count.EntriesScanned += count;
+        _filter.And(window, set);
+        _offsets ??= _context.RentOffsets();
+        int count = (int)Math.Min(most, set.CopyTo(_offsets));
+        _context.Meter.Count.EntriesScanned += count;
         for (int i = 0; i < count; i++)
-            group.Add((window << PostingWindow.SizeBits) + offsets[i]);
+            _group.Add((window << PostingWindow.SizeBits) + _offsets[i]);
         return count;
     }
 
     /// <summary>Hits without a sort value: the field is missing, or has nothing but a null.</summary>
     private void TakeNulls()
     {
-        Operator nulls = new QueryCompiler(context, isScored: false).Compile(new TermQuery(sort.Field, FieldValue.Null));
-        WindowSet set = context.Rent();
-        groupLists = 1;
+        Operator nulls = new QueryCompiler(_context, isScored: false).Compile(new TermQuery(_sort.Field, FieldValue.Null));
+        WindowSet set = _context.Rent();
+        _groupLists = 1;
         for (long window = nulls.Next(0); window != Operator.End; window = nulls.Next(window + 1))
         {
-            context.Check();
+            _context.Check();
             nulls.Fill(window, set);
-            int before = group.Count;
+            int before = _group.Count;
             TakeWindow(window, set);
 
             // An array with a null and a value is among the nulls and has a value.
-            int kept = before + KeepNulls(CollectionsMarshal.AsSpan(group)[before..]);
-            group.RemoveRange(kept, group.Count - kept);
-            if (rest.IsEmpty && parts.Length == 1 && group.Count >= Left)
+            int kept = before + KeepNulls(CollectionsMarshal.AsSpan(_group)[before..]);
+            _group.RemoveRange(kept, _group.Count - kept);
+            if (_rest.IsEmpty && _parts.Length == 1 && _group.Count >= Left)
                 break;
         }
 
-        context.Return(set);
+        _context.Return(set);
         EndGroup();
     }
 
     /// <summary>Moves the entries that have no sort value to the front, in their order; returns how many they are.</summary>
     private int KeepNulls(Span<long> ids)
     {
-        key ??= new KeyBuffer();
+        _key ??= new KeyBuffer();
         int kept = 0;
         foreach (long id in ids)
         {
-            key.Clear();
-            parts[0].Append(id, 0, key);
+            _key.Clear();
+            _parts[0].Append(id, 0, _key);
             ids[kept] = id;
-            kept += key.Written[0] == KeyPart.ValueRank ? 0 : 1;
+            kept += _key.Written[0] == KeyPart.ValueRank ? 0 : 1;
         }
 
         return kept;
@@ -406,34 +408,34 @@ internal sealed class OrderWalk
 
     private void EndGroup()
     {
-        if (group.Count == 0 && rest.IsEmpty)
+        if (_group.Count == 0 && _rest.IsEmpty)
         {
-            groupLists = 0;
+            _groupLists = 0;
             return;
         }
 
-        if (group.Count == 1 && rest.IsEmpty)
+        if (_group.Count == 1 && _rest.IsEmpty)
         {
-            found.Add(group[0]);
+            _found.Add(_group[0]);
         }
-        else if (groupLists == 1 && parts.Length == 1 && rest.IsEmpty)
+        else if (_groupLists == 1 && _parts.Length == 1 && _rest.IsEmpty)
         {
             // One list, and no other key: it is in order.
-            found.AddRange(CollectionsMarshal.AsSpan(group)[..(int)Math.Min(group.Count, Left)]);
+            _found.AddRange(CollectionsMarshal.AsSpan(_group)[..(int)Math.Min(_group.Count, Left)]);
         }
         else
         {
-            room ??= context.Rent<SortRoom>();
-            room.Clear();
-            var sorter = new HitSorter(parts[1..], Left, room, rest);
-            foreach (long id in group)
+            _room ??= _context.Rent<SortRoom>();
+            _room.Clear();
+            var sorter = new HitSorter(_parts[1..], Left, _room, _rest);
+            foreach (long id in _group)
                 sorter.Add(id, 0);
             foreach (SortedHit hit in sorter.Finish())
-                found.Add(hit.Id);
+                _found.Add(hit.Id);
         }
 
-        rest = default;
-        groupLists = 0;
-        group.Clear();
+        _rest = default;
+        _groupLists = 0;
+        _group.Clear();
     }
 }

@@ -27,10 +27,10 @@ internal sealed class SearchPlanner(
     private const int MostByBounds = 10_000;
 
     /// <summary>Where nobody wants the plan, nothing is put into words.</summary>
-    private readonly bool isDescribed = context.Tracer is not null;
-    private readonly List<PlanAlternative>? notTaken = context.Tracer is null ? null : [];
-    private string reason = "";
-    private double? cost;
+    private readonly bool _isDescribed = context.Tracer is not null;
+    private readonly List<PlanAlternative>? _notTaken = context.Tracer is null ? null : [];
+    private string _reason = "";
+    private double? _cost;
 
     /// <summary>Whether the choice is made by the exact number of hits.</summary>
     public bool NeedsTotal => request.Take > 0 && request.Sort.Count > 0 && !SortPlan.NeedsScores(request.Sort);
@@ -74,8 +74,8 @@ internal sealed class SearchPlanner(
             Estimate = way == SearchWay.Count ? root.Estimate : NeedsTotal ? total : root.Estimate,
             IsExact = (NeedsTotal || root.IsExact) && !isWithoutRange,
         };
-        if (notTaken is { Count: > 0 })
-            node.With(new PlanDecision("how to find the first in order", NameOf(way), cost, reason, [.. notTaken]));
+        if (_notTaken is { Count: > 0 })
+            node.With(new PlanDecision("how to find the first in order", NameOf(way), _cost, _reason, [.. _notTaken]));
         if (way == SearchWay.Count && root.IsExact)
             node.With(
                 new PlanDecision(
@@ -88,18 +88,18 @@ internal sealed class SearchPlanner(
     {
         bool canBound = request.Sort is [{ Kind: SortKind.Score, Descending: true }];
         bool isBounded = canBound && Limit <= MostByBounds && request.OrderHint != OrderHint.Sort;
-        if (!isDescribed)
+        if (!_isDescribed)
             return isBounded ? SearchWay.ByBounds : SearchWay.ByValue;
         if (isBounded)
         {
-            reason =
+            _reason =
                 "the windows that promise most are looked at first, and of the others those that can reach the worst hit kept";
-            notTaken?.Add(new PlanAlternative("score every hit", null, "the same answer, with every hit scored"));
+            _notTaken?.Add(new PlanAlternative("score every hit", null, "the same answer, with every hit scored"));
             return SearchWay.ByBounds;
         }
 
-        reason = "every hit is scored and the first are kept";
-        notTaken?.Add(new PlanAlternative("best bounds first", null, !canBound
+        _reason = "every hit is scored and the first are kept";
+        _notTaken?.Add(new PlanAlternative("best bounds first", null, !canBound
             ? "the order is not by score alone, best first"
             : string.Create(
                 CultureInfo.InvariantCulture, $"more than {MostByBounds:N0} hits are wanted, which most blocks have one of")));
@@ -118,10 +118,10 @@ internal sealed class SearchPlanner(
             return SearchWay.Compound;
         if (OrderWalk.Obstacle(context, request.Sort[0]) is { } obstacle)
         {
-            cost = sorting;
-            reason = obstacle;
-            if (isDescribed)
-                notTaken?.Add(new PlanAlternative("walk the values in order and probe", null, obstacle));
+            _cost = sorting;
+            _reason = obstacle;
+            if (_isDescribed)
+                _notTaken?.Add(new PlanAlternative("walk the values in order and probe", null, obstacle));
             return SearchWay.ByValue;
         }
 
@@ -133,14 +133,14 @@ internal sealed class SearchPlanner(
             _ =>
             total > 0 && walking < sorting
         };
-        cost = walks ? walking : sorting;
-        if (!isDescribed)
+        _cost = walks ? walking : sorting;
+        if (!_isDescribed)
             return walks ? SearchWay.Walk : SearchWay.ByValue;
         string density = string.Create(
             CultureInfo.InvariantCulture,
             $"{total:N0} of {context.View.State.EntryCount:N0} entries are hits, {Math.Min(Limit, total):N0} are wanted");
-        reason = range is null ? density : density + ", and the walk stays in the range of the order's first field";
-        notTaken?.Add(walks
+        _reason = range is null ? density : density + ", and the walk stays in the range of the order's first field";
+        _notTaken?.Add(walks
             ? new PlanAlternative("read the sort value of every hit", sorting, "costs more")
             : new PlanAlternative("walk the values in order and probe", walking, "costs more"));
         return walks ? SearchWay.Walk : SearchWay.ByValue;
@@ -160,14 +160,14 @@ internal sealed class SearchPlanner(
         if (total == 0 || (walking >= sorting && request.OrderHint != OrderHint.Compound))
             return false;
 
-        cost = walking;
-        if (isDescribed)
+        _cost = walking;
+        if (_isDescribed)
         {
-            reason = string.Create(
+            _reason = string.Create(
                 CultureInfo.InvariantCulture,
                 $"of {along.Entries:N0} entries with '{along.Equality.Field}' as asked, {total:N0} are hits and {wanted:N0} are "
                     + $"wanted");
-            notTaken?.Add(new PlanAlternative("read the sort value of every hit", sorting, "costs more"));
+            _notTaken?.Add(new PlanAlternative("read the sort value of every hit", sorting, "costs more"));
         }
 
         return true;
@@ -183,13 +183,13 @@ internal sealed class SearchPlanner(
         bool walks = obstacle is null
             && total > 0
             && request.OrderHint switch { OrderHint.Sort => false, OrderHint.Walk => true, _ => walking < sorting };
-        cost = walks ? walking : sorting;
-        if (!isDescribed)
+        _cost = walks ? walking : sorting;
+        if (!_isDescribed)
             return walks ? SearchWay.Nearest : SearchWay.ByValue;
-        reason = obstacle
+        _reason = obstacle
             ?? string.Create(
                 CultureInfo.InvariantCulture, $"{total:N0} of {entries:N0} entries are hits, {wanted:N0} are wanted");
-        notTaken?.Add(walks
+        _notTaken?.Add(walks
             ? new PlanAlternative("measure the distance of every hit", sorting, "costs more")
             : new PlanAlternative("nearest squares first", obstacle is null ? walking : null, obstacle ?? "costs more"));
         return walks ? SearchWay.Nearest : SearchWay.ByValue;

@@ -21,48 +21,48 @@ namespace Treepie.Indexing.Searching;
 /// </summary>
 internal sealed class SearchRun
 {
-    private readonly QueryContext context;
-    private readonly SearchRequest request;
-    private readonly ReadOnlyMemory<byte> after;
-    private readonly TopKPlan? topK;
-    private readonly QueryCompiler compiler = null!; // unless the search is a top-k one
-    private readonly OrderRange? range;
-    private readonly CompoundRange? compound;
-    private readonly long? rangeTotal;
-    private ushort[]? offsets;
-    private readonly WindowSet set = null!; // as above
-    private Operator root = null!; // as above
-    private ComparedList? listInRange;
-    private bool isWithoutRange;
-    private KeyPart[] parts = [];
+    private readonly QueryContext _context;
+    private readonly SearchRequest _request;
+    private readonly ReadOnlyMemory<byte> _after;
+    private readonly TopKPlan? _topK;
+    private readonly QueryCompiler _compiler = null!; // unless the search is a top-k one
+    private readonly OrderRange? _range;
+    private readonly CompoundRange? _compound;
+    private readonly long? _rangeTotal;
+    private ushort[]? _offsets;
+    private readonly WindowSet _set = null!; // as above
+    private Operator _root = null!; // as above
+    private ComparedList? _listInRange;
+    private bool _isWithoutRange;
+    private KeyPart[] _parts = [];
 
     /// <param name="context">The query.</param>
     /// <param name="request">What is wanted.</param>
     /// <param name="after">The sort key of the hit to go on from; empty: from the first.</param>
     public SearchRun(QueryContext context, SearchRequest request, ReadOnlyMemory<byte> after = default)
     {
-        this.context = context;
-        this.after = after;
+        _context = context;
+        _after = after;
         IndexQuery merged = ClauseMerger.Merge(context, request.Query, SortPlan.NeedsScores(request.Sort));
         if (merged != (object)request.Query)
             request = request with { Query = merged };
-        this.request = request;
-        topK = TopKPlan.TryFrom(context, request);
-        if (topK is not null)
+        _request = request;
+        _topK = TopKPlan.TryFrom(context, request);
+        if (_topK is not null)
             return;
-        set = context.Rent();
-        compiler = new QueryCompiler(context, IsScored);
-        range = OrderRange.Find(context, request);
-        compound = CompoundRange.Find(context, request, range);
-        if (range is { IsAll: true } && request.CountsHits)
-            rangeTotal = context.CountOf(range.Query, range.Keys, context.View.Field(request.Sort[0].Field))?.Entries;
-        isWithoutRange = range is not null
-            && (!request.CountsHits || rangeTotal is not null)
+        _set = context.Rent();
+        _compiler = new QueryCompiler(context, IsScored);
+        _range = OrderRange.Find(context, request);
+        _compound = CompoundRange.Find(context, request, _range);
+        if (_range is { IsAll: true } && request.CountsHits)
+            _rangeTotal = context.CountOf(_range.Query, _range.Keys, context.View.Field(request.Sort[0].Field))?.Entries;
+        _isWithoutRange = _range is not null
+            && (!request.CountsHits || _rangeTotal is not null)
             && request.OrderHint != OrderHint.Sort;
         // there is one
-        root = isWithoutRange
-            ? compiler.CompileWhole(range!.Rest)
-            : compiler.CompileWhole(request.Query, countsOnly: request.Take == 0);
+        _root = _isWithoutRange
+            ? _compiler.CompileWhole(_range!.Rest)
+            : _compiler.CompileWhole(request.Query, countsOnly: request.Take == 0);
     }
 
     /// <summary>All hits, before skip and take; at least so many where <see cref="IsTotalExact"/> is false.</summary>
@@ -88,32 +88,32 @@ internal sealed class SearchRun
     /// <summary>What was done; null where nobody wants a plan.</summary>
     public PlanNode? Plan { get; private set; }
 
-    private long Limit => Math.Min(request.Take, long.MaxValue - request.Skip) + request.Skip;
+    private long Limit => Math.Min(_request.Take, long.MaxValue - _request.Skip) + _request.Skip;
 
-    private bool IsScored => SortPlan.NeedsScores(request.Sort);
+    private bool IsScored => SortPlan.NeedsScores(_request.Sort);
 
     public void Execute()
     {
-        if (topK is not null)
+        if (_topK is not null)
         {
-            RunTopK(topK);
+            RunTopK(_topK);
             return;
         }
 
-        parts = request.Take == 0 ? [] : SortPlan.Open(context, request.Sort);
+        _parts = _request.Take == 0 ? [] : SortPlan.Open(_context, _request.Sort);
         (HitSet? hits, SearchPlanner planner, SearchWay way) = Choose();
-        if (isWithoutRange && way != SearchWay.Walk)
+        if (_isWithoutRange && way != SearchWay.Walk)
         {
             // So few entries match the rest that looking at their values is cheaper than meeting them on the way.
-            isWithoutRange = false;
-            root = compiler.CompileWhole(request.Query);
+            _isWithoutRange = false;
+            _root = _compiler.CompileWhole(_request.Query);
             (hits, planner, way) = Choose();
         }
 
         MissingCompound = planner.Missing(way, Total);
-        Plan = context.Tracer is null ? null : planner.Describe(way, Total);
+        Plan = _context.Tracer is null ? null : planner.Describe(way, Total);
         if (Plan is not null)
-            context.Tracer?.Enter(Plan);
+            _context.Tracer?.Enter(Plan);
         Run(way, hits);
         Finish();
     }
@@ -121,28 +121,28 @@ internal sealed class SearchRun
     /// <summary>What is left when the page is there.</summary>
     private void Finish()
     {
-        if (request.WithPosition && Ids.Length > 0 && Ids.Length == request.Take)
+        if (_request.WithPosition && Ids.Length > 0 && Ids.Length == _request.Take)
             LastKey = KeyOf(Ids.Length - 1);
-        context.Check(); // a short run ends before it looks at the budget
+        _context.Check(); // a short run ends before it looks at the budget
         if (Plan is null)
             return;
 
-        context.Tracer?.Leave(Plan);
+        _context.Tracer?.Leave(Plan);
         (Plan.RowsIn, Plan.RowsOut) = (Total, Ids.Length);
     }
 
     private (HitSet? Hits, SearchPlanner Planner, SearchWay Way) Choose()
     {
         HitSet? hits = null;
-        listInRange = FindListInRange();
-        var planner = new SearchPlanner(context, root, request, parts, range, isWithoutRange, compound)
+        _listInRange = FindListInRange();
+        var planner = new SearchPlanner(_context, _root, _request, _parts, _range, _isWithoutRange, _compound)
         {
-            IsCountedApart = listInRange is not null
+            IsCountedApart = _listInRange is not null
         };
         if (planner.NeedsTotal)
         {
-            hits = root.IsExact || listInRange is not null ? null : Counted();
-            Total = hits?.Total ?? (listInRange is null ? root.Estimate : CountApart(listInRange));
+            hits = _root.IsExact || _listInRange is not null ? null : Counted();
+            Total = hits?.Total ?? (_listInRange is null ? _root.Estimate : CountApart(_listInRange));
         }
 
         SearchWay way = planner.Choose(Total);
@@ -154,20 +154,23 @@ internal sealed class SearchRun
     /// </summary>
     private ComparedList? FindListInRange()
     {
-        if (isWithoutRange
-            || range is null
-            || ComparedList.Of(root) is not { } found
-            || found.Range.Name.Field != range.Query.Field)
+        if (_isWithoutRange
+            || _range is null
+            || ComparedList.Of(_root) is not { } found
+            || found.Range.Name.Field != _range.Query.Field)
             return null;
-        var planner = new SearchPlanner(context, root, request, parts, range, isWithoutRange, compound) { IsCountedApart = true };
-        return planner.Choose(found.Likely(context.View.State.EntryCount)) == SearchWay.Walk ? found : null;
+        var planner = new SearchPlanner(_context, _root, _request, _parts, _range, _isWithoutRange, _compound)
+        {
+            IsCountedApart = true
+        };
+        return planner.Choose(found.Likely(_context.View.State.EntryCount)) == SearchWay.Walk ? found : null;
     }
 
     private long CountApart(ComparedList found)
     {
-        context.Tracer?.Enter(null, "counting");
-        long total = found.Count(context);
-        context.Tracer?.Leave(new PlanNode("counting"));
+        _context.Tracer?.Enter(null, "counting");
+        long total = found.Count(_context);
+        _context.Tracer?.Leave(new PlanNode("counting"));
         return total;
     }
 
@@ -176,9 +179,9 @@ internal sealed class SearchRun
     /// </summary>
     private HitSet Counted()
     {
-        context.Tracer?.Enter(null, "counting");
-        var hits = HitSet.Find(context, root);
-        context.Tracer?.Leave(new PlanNode("counting"));
+        _context.Tracer?.Enter(null, "counting");
+        var hits = HitSet.Find(_context, _root);
+        _context.Tracer?.Leave(new PlanNode("counting"));
         return hits;
     }
 
@@ -193,9 +196,9 @@ internal sealed class SearchRun
                 CollectInIdOrder();
                 break;
             case SearchWay.ByBounds:
-                var sorter = new HitSorter(parts, Limit, context.Rent<SortRoom>(), after);
-                var ranking = new BoundedRanking(context, root, sorter);
-                Total = ranking.Run(request.CountsHits);
+                var sorter = new HitSorter(_parts, Limit, _context.Rent<SortRoom>(), _after);
+                var ranking = new BoundedRanking(_context, _root, sorter);
+                Total = ranking.Run(_request.CountsHits);
                 IsTotalExact = ranking.IsTotalExact;
                 if (Plan is not null)
                     (Plan.Windows, Plan.WindowsBelowBound) = (ranking.WindowsScored, ranking.WindowsBelowBound);
@@ -203,9 +206,9 @@ internal sealed class SearchRun
                 break;
             case SearchWay.Nearest:
                 var probe = new FilterProbe(
-                    context, root, request.Query is MatchAllQuery, hits is { IsWhole: true } ? hits : null);
-                List<long> near = new DistanceWalk(context, probe, request.Sort[0], parts, Math.Min(Limit, Total)).Run();
-                Ids = request.Skip >= near.Count ? [] : [.. near[(int)request.Skip..]];
+                    _context, _root, _request.Query is MatchAllQuery, hits is { IsWhole: true } ? hits : null);
+                List<long> near = new DistanceWalk(_context, probe, _request.Sort[0], _parts, Math.Min(Limit, Total)).Run();
+                Ids = _request.Skip >= near.Count ? [] : [.. near[(int)_request.Skip..]];
                 break;
             case SearchWay.Walk:
                 Walk(hits);
@@ -221,16 +224,16 @@ internal sealed class SearchRun
 
     private void RunTopK(TopKPlan plan)
     {
-        Plan = context.Tracer is null ? null : plan.Describe(SearchPlanner.LabelOf(request));
+        Plan = _context.Tracer is null ? null : plan.Describe(SearchPlanner.LabelOf(_request));
         if (Plan is not null)
-            context.Tracer?.Enter(Plan);
+            _context.Tracer?.Enter(Plan);
         BlockMaxSearch? search = null;
         if (!TryDictionary(plan))
         {
-            parts = SortPlan.Open(context, request.Sort);
-            var sorter = new HitSorter(parts, Limit, context.Rent<SortRoom>(), after);
-            search = new BlockMaxSearch(context, plan, sorter);
-            Total = search.Run(request.CountsHits, out bool isExact);
+            _parts = SortPlan.Open(_context, _request.Sort);
+            var sorter = new HitSorter(_parts, Limit, _context.Rent<SortRoom>(), _after);
+            search = new BlockMaxSearch(_context, plan, sorter);
+            Total = search.Run(_request.CountsHits, out bool isExact);
             IsTotalExact = isExact;
             TakePage(sorter.Finish());
             if (Plan is not null)
@@ -244,13 +247,13 @@ internal sealed class SearchRun
     /// <summary>Answers from the dictionary, where that is enough.</summary>
     private bool TryDictionary(TopKPlan plan)
     {
-        if (Limit > ListHead.MaxEntries || !after.IsEmpty)
+        if (Limit > ListHead.MaxEntries || !_after.IsEmpty)
             return false;
         Span<long> ids = stackalloc long[ListHead.MaxEntries];
         Span<float> scores = stackalloc float[ListHead.MaxEntries];
-        if (!BlockMaxSearch.TryDictionary(context, plan, (int)Limit, ids, scores, out int found))
+        if (!BlockMaxSearch.TryDictionary(_context, plan, (int)Limit, ids, scores, out int found))
             return false;
-        int skipped = (int)Math.Min(request.Skip, found);
+        int skipped = (int)Math.Min(_request.Skip, found);
         (Ids, Scores) = (ids[skipped..found].ToArray(), scores[skipped..found].ToArray());
         Total = plan.IsEmpty ? 0 : plan.Terms[0].Entries;
         return true;
@@ -258,54 +261,54 @@ internal sealed class SearchRun
 
     private void Walk(HitSet? hits)
     {
-        bool matchesAll = request.Query is MatchAllQuery || range is { IsAll: true };
+        bool matchesAll = _request.Query is MatchAllQuery || _range is { IsAll: true };
         long wanted = Math.Min(Limit, Total);
-        double expectedProbes = wanted * OrderRange.EntriesMet(context, range, isWithoutRange) / Math.Max(1, Total);
+        double expectedProbes = wanted * OrderRange.EntriesMet(_context, _range, _isWithoutRange) / Math.Max(1, Total);
         var filter = new FilterProbe(
-            context, listInRange?.List ?? root, matchesAll, hits is { IsWhole: true } ? hits : null, expectedProbes,
-            listInRange?.Windows);
-        if (listInRange is not null)
+            _context, _listInRange?.List ?? _root, matchesAll, hits is { IsWhole: true } ? hits : null, expectedProbes,
+            _listInRange?.Windows);
+        if (_listInRange is not null)
             Plan?.With(ComparedList.Counting);
         OrderWalk walk = OrderWalk.Open(
-            context, filter, request.Sort[0], parts, wanted, after, range?.Keys,
-            request.Query is MatchAllQuery ? request.Skip : 0);
+            _context, filter, _request.Sort[0], _parts, wanted, _after, _range?.Keys,
+            _request.Query is MatchAllQuery ? _request.Skip : 0);
         List<long> found = walk.Run();
-        long skipped = request.Skip - walk.Passed;
+        long skipped = _request.Skip - walk.Passed;
         Ids = skipped >= found.Count ? [] : CollectionsMarshal.AsSpan(found)[(int)skipped..].ToArray();
-        if (!isWithoutRange)
+        if (!_isWithoutRange)
             return;
 
         // Where the walk came to its end these are all hits, unless some were given before.
-        IsTotalExact = rangeTotal is not null || (found.Count < Limit && after.IsEmpty);
-        Total = rangeTotal ?? found.Count;
+        IsTotalExact = _rangeTotal is not null || (found.Count < Limit && _after.IsEmpty);
+        Total = _rangeTotal ?? found.Count;
     }
 
     private void WalkCompound(HitSet? hits)
     {
-        CompoundRange along = compound!; // it was chosen
+        CompoundRange along = _compound!; // it was chosen
         long wanted = Math.Min(Limit, Total);
         double expectedProbes = along.IsAll ? 0 : wanted * along.Entries / (double)Math.Max(1, Total);
-        var filter = new FilterProbe(context, root, along.IsAll, hits is { IsWhole: true } ? hits : null, expectedProbes);
-        Tree tree = context.View.Tree(TreeNames.Compound(along.Number))
+        var filter = new FilterProbe(_context, _root, along.IsAll, hits is { IsWhole: true } ? hits : null, expectedProbes);
+        Tree tree = _context.View.Tree(TreeNames.Compound(along.Number))
             ?? throw new CorruptionException(
                 $"The index tree '{TreeNames.Compound(along.Number)}' is missing. Reset the index to build it again.");
-        List<long> found = new CompoundWalk(context, tree, along, request.Sort[0], filter, parts, wanted, after).Run();
-        Ids = request.Skip >= found.Count ? [] : CollectionsMarshal.AsSpan(found)[(int)request.Skip..].ToArray();
+        List<long> found = new CompoundWalk(_context, tree, along, _request.Sort[0], filter, _parts, wanted, _after).Run();
+        Ids = _request.Skip >= found.Count ? [] : CollectionsMarshal.AsSpan(found)[(int)_request.Skip..].ToArray();
     }
 
     private void CountAll(long from)
     {
-        if (root.IsExact)
+        if (_root.IsExact)
         {
-            Total = root.Estimate;
+            Total = _root.Estimate;
             return;
         }
 
-        for (long window = root.Next(from); window != Operator.End; window = root.Next(window + 1))
+        for (long window = _root.Next(from); window != Operator.End; window = _root.Next(window + 1))
         {
-            context.Check();
-            root.Fill(window, set);
-            Total += set.Count;
+            _context.Check();
+            _root.Fill(window, _set);
+            Total += _set.Count;
             Visit();
         }
     }
@@ -313,32 +316,32 @@ internal sealed class SearchRun
     private void CollectInIdOrder()
     {
         // The key of this order is the id alone: hits up to the one to go on from are counted and left out.
-        long first = after.IsEmpty ? 0 : Catalogue.EntryKey.Read(after.Span) + 1;
+        long first = _after.IsEmpty ? 0 : Catalogue.EntryKey.Read(_after.Span) + 1;
         long skipped = 0;
-        var ids = new List<long>((int)Math.Min(1024, request.Take));
-        for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
+        var ids = new List<long>((int)Math.Min(1024, _request.Take));
+        for (long window = _root.Next(0); window != Operator.End; window = _root.Next(window + 1))
         {
-            context.Check();
-            root.Fill(window, set);
+            _context.Check();
+            _root.Fill(window, _set);
             Visit();
-            int count = set.Count;
+            int count = _set.Count;
             Total += count;
             long start = window << PostingWindow.SizeBits;
-            if (start + PostingWindow.Size <= first || (skipped + count <= request.Skip && start >= first))
+            if (start + PostingWindow.Size <= first || (skipped + count <= _request.Skip && start >= first))
             {
                 skipped += start >= first ? count : 0;
                 continue;
             }
 
-            offsets ??= context.RentOffsets();
-            set.CopyTo(offsets);
-            for (int i = 0; i < count && ids.Count < request.Take; i++)
+            _offsets ??= _context.RentOffsets();
+            _set.CopyTo(_offsets);
+            for (int i = 0; i < count && ids.Count < _request.Take; i++)
             {
-                if (start + offsets[i] >= first && ++skipped > request.Skip)
-                    ids.Add(start + offsets[i]);
+                if (start + _offsets[i] >= first && ++skipped > _request.Skip)
+                    ids.Add(start + _offsets[i]);
             }
 
-            if (ids.Count == request.Take)
+            if (ids.Count == _request.Take)
             {
                 CountAll(window + 1);
                 break;
@@ -350,7 +353,7 @@ internal sealed class SearchRun
 
     private void CollectByColumn(HitSet? hits)
     {
-        var sorter = new HitSorter(parts, Limit, context.Rent<SortRoom>(), after);
+        var sorter = new HitSorter(_parts, Limit, _context.Rent<SortRoom>(), _after);
         if (hits is null)
             CollectFromRoot(sorter);
         else
@@ -360,17 +363,17 @@ internal sealed class SearchRun
 
     private void CollectFrom(HitSet hits, HitSorter sorter)
     {
-        offsets ??= context.RentOffsets();
+        _offsets ??= _context.RentOffsets();
         Span<ulong> words = stackalloc ulong[BitmapKernels.Words];
         for (int place = 0; place < hits.Windows.Count; place++)
         {
-            context.Check();
+            _context.Check();
             hits.Read(place, words);
-            int count = BitmapKernels.Decode(words, offsets);
-            context.Meter.Count.EntriesScanned += count;
+            int count = BitmapKernels.Decode(words, _offsets);
+            _context.Meter.Count.EntriesScanned += count;
             long start = hits.Windows[place] << PostingWindow.SizeBits;
             for (int i = 0; i < count; i++)
-                sorter.Add(start + offsets[i], 0);
+                sorter.Add(start + _offsets[i], 0);
             Visit();
         }
     }
@@ -379,22 +382,22 @@ internal sealed class SearchRun
     {
         long total = 0;
         bool isScored = IsScored;
-        bool bestFirst = request.Sort[0] is { Kind: SortKind.Score, Descending: true };
-        offsets ??= context.RentOffsets();
-        float[] scores = isScored ? context.RentNumbers(PostingWindow.Size) : [0];
-        for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
+        bool bestFirst = _request.Sort[0] is { Kind: SortKind.Score, Descending: true };
+        _offsets ??= _context.RentOffsets();
+        float[] scores = isScored ? _context.RentNumbers(PostingWindow.Size) : [0];
+        for (long window = _root.Next(0); window != Operator.End; window = _root.Next(window + 1))
         {
-            context.Check();
-            root.Fill(window, set);
-            int count = set.CopyTo(offsets);
+            _context.Check();
+            _root.Fill(window, _set);
+            int count = _set.CopyTo(_offsets);
             total += count;
             Visit();
-            context.Meter.Count.EntriesScanned += count;
+            _context.Meter.Count.EntriesScanned += count;
             if (isScored && count > 0)
             {
                 scores.AsSpan(0, count).Clear();
-                root.ScoreMatches(window, offsets.AsSpan(0, count), scores.AsSpan(0, count), 1);
-                context.Meter.Count.CandidatesScored += count;
+                _root.ScoreMatches(window, _offsets.AsSpan(0, count), scores.AsSpan(0, count), 1);
+                _context.Meter.Count.CandidatesScored += count;
             }
 
             long start = window << PostingWindow.SizeBits;
@@ -403,7 +406,7 @@ internal sealed class SearchRun
                 // Most hits of a scored query end here, with one comparison.
                 if (bestFirst && scores[i] < sorter.WorstScore)
                     continue;
-                sorter.Add(start + offsets[i], isScored ? scores[i] : 0);
+                sorter.Add(start + _offsets[i], isScored ? scores[i] : 0);
             }
         }
 
@@ -413,7 +416,7 @@ internal sealed class SearchRun
     private void TakePage(ReadOnlySpan<SortedHit> hits)
     {
         bool isScored = IsScored;
-        ReadOnlySpan<SortedHit> page = request.Skip >= hits.Length ? default : hits[(int)request.Skip..];
+        ReadOnlySpan<SortedHit> page = _request.Skip >= hits.Length ? default : hits[(int)_request.Skip..];
         Ids = new long[page.Length];
         Scores = new float[isScored ? page.Length : 0];
         for (int i = 0; i < page.Length; i++)
@@ -427,10 +430,10 @@ internal sealed class SearchRun
     /// <summary>The sort key of an entry of the page.</summary>
     public byte[] KeyOf(int place)
     {
-        if (parts.Length == 0)
-            parts = SortPlan.Open(context, request.Sort); // what is answered from the dictionary needs no keys
+        if (_parts.Length == 0)
+            _parts = SortPlan.Open(_context, _request.Sort); // what is answered from the dictionary needs no keys
         var key = new KeyBuffer();
-        foreach (KeyPart part in parts)
+        foreach (KeyPart part in _parts)
             part.Append(Ids[place], Scores.Length > 0 ? Scores[place] : 0, key);
         key.Append((ulong)Ids[place]);
         return key.Written.ToArray();

@@ -16,11 +16,11 @@ namespace Treepie.Indexing.Searching;
 /// </remarks>
 internal sealed class TailedSearch
 {
-    private readonly SearchRequest request;
-    private readonly List<long> ids = [];
-    private readonly List<float> scores = [];
+    private readonly SearchRequest _request;
+    private readonly List<long> _ids = [];
+    private readonly List<float> _scores = [];
 
-    private TailedSearch(SearchRequest request) => this.request = request;
+    private TailedSearch(SearchRequest request) => _request = request;
 
     /// <summary>What was done; null where nobody wants a plan.</summary>
     public PlanNode? Plan { get; private set; }
@@ -29,10 +29,10 @@ internal sealed class TailedSearch
     public QueryCounters Counters { get; private set; }
 
     /// <summary>Entries of the page, in order.</summary>
-    public long[] Ids => [.. ids];
+    public long[] Ids => [.. _ids];
 
     /// <summary>Their scores; empty if nothing is scored.</summary>
-    public float[] Scores => [.. scores];
+    public float[] Scores => [.. _scores];
 
     /// <summary>
     /// The sort key of the last entry of the page, where the request wants to go on from there; null where the page is not full.
@@ -60,7 +60,7 @@ internal sealed class TailedSearch
         search.Counters = combined.Measure();
         if (first.Plan is { } plan && second.Plan is { } changes)
             search.Plan = Describe(
-                plan, changes, tail, search.Total, search.ids.Count, combined.Main.ColdPages(search.Counters.PagesRead));
+                plan, changes, tail, search.Total, search._ids.Count, combined.Main.ColdPages(search.Counters.PagesRead));
         return search;
     }
 
@@ -91,11 +91,11 @@ internal sealed class TailedSearch
 
     private void Merge(QueryContext mainContext, SearchRun first, QueryContext tailContext, SearchRun second)
     {
-        KeyPart[] mainParts = SortPlan.Open(mainContext, request.Sort), tailParts = SortPlan.Open(tailContext, request.Sort);
+        KeyPart[] mainParts = SortPlan.Open(mainContext, _request.Sort), tailParts = SortPlan.Open(tailContext, _request.Sort);
         KeyBuffer mainKey = new(), tailKey = new();
         int i = 0, j = 0, keyed = -1, tailKeyed = -1;
-        long wanted = request.Take;
-        for (long rank = 0; (i < first.Ids.Length || j < second.Ids.Length) && ids.Count < wanted; rank++)
+        long wanted = _request.Take;
+        for (long rank = 0; (i < first.Ids.Length || j < second.Ids.Length) && _ids.Count < wanted; rank++)
         {
             bool isMain = j == second.Ids.Length;
             if (i < first.Ids.Length && !isMain)
@@ -108,13 +108,13 @@ internal sealed class TailedSearch
             }
 
             (SearchRun run, int place) = isMain ? (first, i++) : (second, j++);
-            if (rank < request.Skip)
+            if (rank < _request.Skip)
                 continue;
-            if (request.WithPosition && ids.Count == request.Take - 1)
+            if (_request.WithPosition && _ids.Count == _request.Take - 1)
                 LastKey = run.KeyOf(place);
-            ids.Add(run.Ids[place]);
+            _ids.Add(run.Ids[place]);
             if (run.Scores.Length > 0)
-                scores.Add(run.Scores[place]);
+                _scores.Add(run.Scores[place]);
         }
     }
 

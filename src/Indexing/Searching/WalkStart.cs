@@ -11,15 +11,15 @@ namespace Treepie.Indexing.Searching;
 /// </summary>
 internal sealed class WalkStart
 {
-    private readonly SortKey sort;
-    private readonly byte[] value = [];
-    private readonly long whole;
+    private readonly SortKey _sort;
+    private readonly byte[] _value = [];
+    private readonly long _whole;
 
     /// <param name="sort">The first key of the order.</param>
     /// <param name="after">The whole sort key of the hit to go on from; empty: from the first.</param>
     public WalkStart(SortKey sort, ReadOnlyMemory<byte> after)
     {
-        this.sort = sort;
+        _sort = sort;
         if (after.IsEmpty)
             return;
 
@@ -29,16 +29,16 @@ internal sealed class WalkStart
         int length = 1;
         if (IsAtValue && sort.Kind == SortKind.Text)
         {
-            (value, int bytes) = ReadText(after.Span[1..], sort.Descending);
+            (_value, int bytes) = ReadText(after.Span[1..], sort.Descending);
             length += bytes;
         }
         else if (IsAtValue && after.Length > sizeof(ulong))
         {
             ulong bits = BinaryPrimitives.ReadUInt64BigEndian(after.Span[1..]);
             bits = sort.Descending ? ~bits : bits;
-            whole = (long)(bits ^ (1UL << 63));
-            value = new byte[sizeof(ulong)];
-            BinaryPrimitives.WriteUInt64BigEndian(value, bits);
+            _whole = (long)(bits ^ (1UL << 63));
+            _value = new byte[sizeof(ulong)];
+            BinaryPrimitives.WriteUInt64BigEndian(_value, bits);
             length += sizeof(ulong);
         }
 
@@ -52,7 +52,7 @@ internal sealed class WalkStart
     public bool IsAtLastNulls { get; }
 
     /// <summary>The text to go on from, where the order is by texts.</summary>
-    public ReadOnlySpan<byte> Text => value;
+    public ReadOnlySpan<byte> Text => _value;
 
     /// <summary>The key behind its first part: entries of the same first value up to it were given already.</summary>
     public ReadOnlyMemory<byte> Rest { get; }
@@ -61,23 +61,23 @@ internal sealed class WalkStart
     public bool Begin(TermCursor cursor)
     {
         if (!IsAtValue)
-            return sort.Descending ? cursor.MoveLast() : cursor.MoveFirst();
-        if (sort.Kind == SortKind.Long)
+            return _sort.Descending ? cursor.MoveLast() : cursor.MoveFirst();
+        if (_sort.Kind == SortKind.Long)
             return BeginLong(cursor);
-        if (!sort.Descending)
-            return cursor.Seek(value);
+        if (!_sort.Descending)
+            return cursor.Seek(_value);
 
         // The greatest key that is not above: of a double, two more bytes belong to its keys.
-        byte[] above = sort.Kind == SortKind.Double ? [.. value, byte.MaxValue, byte.MaxValue] : value;
+        byte[] above = _sort.Kind == SortKind.Double ? [.. _value, byte.MaxValue, byte.MaxValue] : _value;
         return cursor.Seek(above) ? cursor.Key.SequenceEqual(above) || cursor.MovePrevious() : cursor.MoveLast();
     }
 
     /// <summary>Whether a key of the dictionary has the value to go on from.</summary>
-    public bool IsSame(ReadOnlySpan<byte> found) => !IsAtValue || sort.Kind switch
+    public bool IsSame(ReadOnlySpan<byte> found) => !IsAtValue || _sort.Kind switch
     {
-        SortKind.Text => found.SequenceEqual(value),
-        SortKind.Double => found[..sizeof(ulong)].SequenceEqual(value),
-        _ => NumberKey.ToSaturatedLong(found) == whole,
+        SortKind.Text => found.SequenceEqual(_value),
+        SortKind.Double => found[..sizeof(ulong)].SequenceEqual(_value),
+        _ => NumberKey.ToSaturatedLong(found) == _whole,
     };
 
     /// <summary>
@@ -86,25 +86,25 @@ internal sealed class WalkStart
     private bool BeginLong(TermCursor cursor)
     {
         bool valid;
-        if (whole is long.MinValue or long.MaxValue)
+        if (_whole is long.MinValue or long.MaxValue)
         {
-            valid = sort.Descending ? cursor.MoveLast() : cursor.MoveFirst();
+            valid = _sort.Descending ? cursor.MoveLast() : cursor.MoveFirst();
         }
         else
         {
             byte[] near = new byte[NumberKey.Bytes];
-            NumberKey.Write(near, sort.Descending ? whole + 1 : whole - 1);
+            NumberKey.Write(near, _sort.Descending ? _whole + 1 : _whole - 1);
             valid = cursor.Seek(near);
-            if (sort.Descending)
+            if (_sort.Descending)
                 valid = valid ? cursor.Key.SequenceEqual(near) || cursor.MovePrevious() : cursor.MoveLast();
         }
 
         while (valid && IsBefore(NumberKey.ToSaturatedLong(cursor.Key)))
-            valid = sort.Descending ? cursor.MovePrevious() : cursor.MoveNext();
+            valid = _sort.Descending ? cursor.MovePrevious() : cursor.MoveNext();
         return valid;
     }
 
-    private bool IsBefore(long found) => sort.Descending ? found > whole : found < whole;
+    private bool IsBefore(long found) => _sort.Descending ? found > _whole : found < _whole;
 
     /// <summary>Reads a text back, see <see cref="KeyBuffer"/>: 0 1 stands for 0, and 0 0 is its end.</summary>
     private static (byte[] Text, int Bytes) ReadText(ReadOnlySpan<byte> key, bool isFlipped)

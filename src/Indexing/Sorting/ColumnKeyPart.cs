@@ -13,11 +13,11 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
     /// <summary>Bytes of a text among the first eight of a key; the other byte is the rank.</summary>
     private const int TextBytes = 7;
 
-    private SortColumn? opened;
-    private readonly byte nullRank = (sort.NullsFirst ?? !sort.Descending) ? NullsFirstRank : NullsLastRank;
+    private SortColumn? _opened;
+    private readonly byte _nullRank = (sort.NullsFirst ?? !sort.Descending) ? NullsFirstRank : NullsLastRank;
 
     /// <summary>Opened at the first value: a scan in the order of the only key reads none.</summary>
-    private SortColumn Column => opened ??= context.OpenSortColumn(column);
+    private SortColumn Column => _opened ??= context.OpenSortColumn(column);
 
     public override void Append(long id, float score, KeyBuffer key)
     {
@@ -27,7 +27,7 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
         bool isNumeric = sort.Kind is SortKind.Long or SortKind.Double;
         if (tag == SortTag.None || (isNumeric && tag != SortTag.Number))
         {
-            key.Append(nullRank);
+            key.Append(_nullRank);
             return;
         }
 
@@ -61,7 +61,7 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
 
         SortTag tag = chunk.TagAt(slot);
         if (tag == SortTag.None || (sort.Kind is SortKind.Long or SortKind.Double && tag != SortTag.Number))
-            return (ulong)nullRank << RankShift;
+            return (ulong)_nullRank << RankShift;
 
         if (sort.Custom is not null)
             return 0;
@@ -110,7 +110,7 @@ internal sealed class ColumnKeyPart(QueryContext context, int column, SortKey so
         int length = custom.WriteKey(new SortValue(number, WholeText(chunk, slot, scratch)), written);
         if (length < 0)
         {
-            key.Append(nullRank);
+            key.Append(_nullRank);
             return;
         }
 

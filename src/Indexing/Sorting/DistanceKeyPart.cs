@@ -10,17 +10,17 @@ namespace Treepie.Indexing.Sorting;
 /// </summary>
 internal sealed class DistanceKeyPart : KeyPart
 {
-    private readonly PlaceReader places;
-    private readonly SortKey sort;
-    private readonly CentreOnGrid centre;
-    private readonly byte nullRank;
+    private readonly PlaceReader _places;
+    private readonly SortKey _sort;
+    private readonly CentreOnGrid _centre;
+    private readonly byte _nullRank;
 
     public DistanceKeyPart(PlaceReader places, SortKey sort)
     {
-        this.places = places;
-        this.sort = sort;
-        centre = CentreOf(sort);
-        nullRank = sort.NullsFirst == true ? NullsFirstRank : NullsLastRank;
+        _places = places;
+        _sort = sort;
+        _centre = CentreOf(sort);
+        _nullRank = sort.NullsFirst == true ? NullsFirstRank : NullsLastRank;
     }
 
     /// <summary>The centre of an order by distance.</summary>
@@ -40,15 +40,15 @@ internal sealed class DistanceKeyPart : KeyPart
 
     public override void Append(long id, float score, KeyBuffer key)
     {
-        if (!places.TryNearest(id, centre, out _, out double haversine))
+        if (!_places.TryNearest(id, _centre, out _, out double haversine))
         {
-            key.Append(nullRank);
+            key.Append(_nullRank);
             return;
         }
 
         // Non-negative doubles order as their bits.
-        ulong bits = BitConverter.DoubleToUInt64Bits(Rank(haversine, sort.RoundToKm));
+        ulong bits = BitConverter.DoubleToUInt64Bits(Rank(haversine, _sort.RoundToKm));
         key.Append(ValueRank);
-        key.Append(sort.Descending ? ~bits : bits);
+        key.Append(_sort.Descending ? ~bits : bits);
     }
 }

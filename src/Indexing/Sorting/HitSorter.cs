@@ -22,20 +22,20 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
     /// <summary>Up to this many hits are sorted by insertion.</summary>
     private const int MostInserted = 32;
 
-    private readonly KeyBuffer key = room.Key;
-    private readonly KeyArena arena = room.Arena;
-    private SortedHit[] hits = room.Hits;
+    private readonly KeyBuffer _key = room.Key;
+    private readonly KeyArena _arena = room.Arena;
+    private SortedHit[] _hits = room.Hits;
 
     /// <summary>
     /// Set if the order is by score alone: hits are compared by score and id, and no key is written.
     /// </summary>
-    private readonly ScoreKeyPart? byScore = after.IsEmpty && parts is [ScoreKeyPart only] ? only : null;
+    private readonly ScoreKeyPart? _byScore = after.IsEmpty && parts is [ScoreKeyPart only] ? only : null;
 
     /// <summary>Most hits to keep.</summary>
     public long Limit => limit;
 
     /// <summary>Whether the order is by score, then id, starting with the first hit.</summary>
-    public bool IsByScore => byScore is not null;
+    public bool IsByScore => _byScore is not null;
 
     /// <summary>Number of hits kept.</summary>
     public int Count { get; private set; }
@@ -60,42 +60,42 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
     /// <summary>Offers a hit.</summary>
     public void Add(long id, float score)
     {
-        if (byScore is not null)
+        if (_byScore is not null)
         {
-            AddScored(byScore.Of(score), id, score);
+            AddScored(_byScore.Of(score), id, score);
             return;
         }
 
         bool isFull = Count == limit;
-        if (isFull && limit > 0 && parts.Length > 0 && parts[0].Least(id) > hits[0].Head)
+        if (isFull && limit > 0 && parts.Length > 0 && parts[0].Least(id) > _hits[0].Head)
             return;
 
-        key.Clear();
+        _key.Clear();
         for (int i = 0; i < parts.Length; i++)
         {
-            parts[i].Append(id, score, key);
+            parts[i].Append(id, score, _key);
             if (isFull && i == 0 && IsWorse())
                 return;
         }
 
-        key.Append((ulong)id);
-        ReadOnlySpan<byte> written = key.Written;
+        _key.Append((ulong)id);
+        ReadOnlySpan<byte> written = _key.Written;
         if (!after.IsEmpty && written.SequenceCompareTo(after.Span) <= 0)
             return;
         ulong head = HeadOf(written);
         if (!isFull)
         {
-            Keep(new SortedHit(head, arena.Add(written), written.Length, written.Length, id, score));
+            Keep(new SortedHit(head, _arena.Add(written), written.Length, written.Length, id, score));
             return;
         }
 
         if (limit == 0)
             return;
 
-        if (Compare(head, written, hits[0]) < 0)
+        if (Compare(head, written, _hits[0]) < 0)
         {
-            int capacity = hits[0].Capacity;
-            long place = arena.Replace(hits[0].Place, ref capacity, written);
+            int capacity = _hits[0].Capacity;
+            long place = _arena.Replace(_hits[0].Place, ref capacity, written);
             ReplaceWorst(new SortedHit(head, place, written.Length, capacity, id, score));
         }
     }
@@ -105,43 +105,43 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
         var hit = new SortedHit(head, 0, 0, 0, id, score);
         if (Count < limit)
             Keep(hit);
-        else if (limit > 0 && Compare(hit, hits[0]) < 0)
+        else if (limit > 0 && Compare(hit, _hits[0]) < 0)
             ReplaceWorst(hit);
     }
 
     private void Keep(in SortedHit hit)
     {
-        if (Count == hits.Length)
+        if (Count == _hits.Length)
         {
             if (Count >= MostKept)
                 throw new IndexQueryException(
                     $"To be put in order, {MostKept:N0} hits are the most. Narrow the condition, limit the results, or go on "
                         + $"page by page.");
-            Array.Resize(ref hits, (int)Math.Min(MostKept, hits.Length * 2L));
-            room.Hits = hits;
+            Array.Resize(ref _hits, (int)Math.Min(MostKept, _hits.Length * 2L));
+            room.Hits = _hits;
         }
 
         Debug.Assert(Count < limit, "1: the heap has room");
-        hits[Count++] = hit;
+        _hits[Count++] = hit;
         if (Count != limit)
             return;
         for (int i = (Count / 2) - 1; i >= 0; i--)
             SiftDown(i);
-        (WorstScore, WorstId) = (hits[0].Score, hits[0].Id);
+        (WorstScore, WorstId) = (_hits[0].Score, _hits[0].Id);
     }
 
     private void ReplaceWorst(in SortedHit hit)
     {
         Debug.Assert(Count == limit, "1: a hit is replaced only once the heap is full");
-        hits[0] = hit;
+        _hits[0] = hit;
         SiftDown(0);
-        (WorstScore, WorstId) = (hits[0].Score, hits[0].Id);
+        (WorstScore, WorstId) = (_hits[0].Score, _hits[0].Id);
     }
 
     /// <summary>The hits in order. Ends the sorter.</summary>
     public ReadOnlySpan<SortedHit> Finish()
     {
-        Span<SortedHit> kept = hits.AsSpan(0, Count);
+        Span<SortedHit> kept = _hits.AsSpan(0, Count);
         if (kept.Length > MostInserted)
         {
             kept.Sort(Compare);
@@ -166,28 +166,28 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
     {
         if (limit == 0)
             return true;
-        ReadOnlySpan<byte> worst = arena[hits[0].Place, hits[0].Length];
-        ReadOnlySpan<byte> written = key.Written;
+        ReadOnlySpan<byte> worst = _arena[_hits[0].Place, _hits[0].Length];
+        ReadOnlySpan<byte> written = _key.Written;
         return written.SequenceCompareTo(worst[..Math.Min(written.Length, worst.Length)]) > 0;
     }
 
     private void SiftDown(int place)
     {
-        SortedHit moving = hits[place];
+        SortedHit moving = _hits[place];
         while (true)
         {
             int child = (2 * place) + 1;
             if (child >= Count)
                 break;
-            if (child + 1 < Count && Compare(hits[child + 1], hits[child]) > 0)
+            if (child + 1 < Count && Compare(_hits[child + 1], _hits[child]) > 0)
                 child++;
-            if (Compare(hits[child], moving) <= 0)
+            if (Compare(_hits[child], moving) <= 0)
                 break;
-            hits[place] = hits[child];
+            _hits[place] = _hits[child];
             place = child;
         }
 
-        hits[place] = moving;
+        _hits[place] = moving;
     }
 
     private int Compare(SortedHit left, SortedHit right)
@@ -195,15 +195,15 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
         int order = left.Head.CompareTo(right.Head);
         if (order != 0)
             return order;
-        return byScore is not null
+        return _byScore is not null
             ? left.Id.CompareTo(right.Id)
-            : arena[left.Place, left.Length].SequenceCompareTo(arena[right.Place, right.Length]);
+            : _arena[left.Place, left.Length].SequenceCompareTo(_arena[right.Place, right.Length]);
     }
 
     private int Compare(ulong head, ReadOnlySpan<byte> bytes, SortedHit right)
     {
         int order = head.CompareTo(right.Head);
-        return order != 0 ? order : bytes.SequenceCompareTo(arena[right.Place, right.Length]);
+        return order != 0 ? order : bytes.SequenceCompareTo(_arena[right.Place, right.Length]);
     }
 
     // every key ends with an id and so has at least eight bytes

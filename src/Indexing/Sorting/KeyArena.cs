@@ -14,16 +14,16 @@ internal sealed class KeyArena
     /// <summary>Most blocks: 1 GiB.</summary>
     private const int MaxBlocks = 1 << 10;
 
-    private readonly List<byte[]> blocks = [new byte[FirstBlockBytes]];
-    private int used;
+    private readonly List<byte[]> _blocks = [new byte[FirstBlockBytes]];
+    private int _used;
 
     public ReadOnlySpan<byte> this[long place, int length] => Block(place).AsSpan((int)(place & (MaxBlockBytes - 1)), length);
 
     /// <summary>Removes all keys, and releases all blocks but the first.</summary>
     public void Clear()
     {
-        blocks.RemoveRange(1, blocks.Count - 1);
-        used = 0;
+        _blocks.RemoveRange(1, _blocks.Count - 1);
+        _used = 0;
     }
 
     /// <summary>Adds a key; returns its place.</summary>
@@ -48,23 +48,23 @@ internal sealed class KeyArena
 
     private long Add(ReadOnlySpan<byte> key, int capacity)
     {
-        if (blocks[^1].Length - used < capacity)
+        if (_blocks[^1].Length - _used < capacity)
         {
-            if (blocks.Count == MaxBlocks)
+            if (_blocks.Count == MaxBlocks)
                 throw new IndexQueryException(
                     $"To be put in order, the hits have more than {(long)MaxBlocks * MaxBlockBytes:N0} bytes of sort keys. "
                         + $"Narrow the condition, limit the results, or order by shorter values.");
-            blocks.Add(new byte[Math.Max(Math.Min(blocks[^1].Length * 4, MaxBlockBytes), capacity)]);
-            used = 0;
+            _blocks.Add(new byte[Math.Max(Math.Min(_blocks[^1].Length * 4, MaxBlockBytes), capacity)]);
+            _used = 0;
         }
 
-        key.CopyTo(blocks[^1].AsSpan(used));
-        Debug.Assert(used < MaxBlockBytes, "a place has bits for the offset in its block");
-        Debug.Assert(used + capacity <= blocks[^1].Length, "a key lies in one block");
-        long place = ((long)(blocks.Count - 1) << PlaceBits) + used;
-        used += capacity;
+        key.CopyTo(_blocks[^1].AsSpan(_used));
+        Debug.Assert(_used < MaxBlockBytes, "a place has bits for the offset in its block");
+        Debug.Assert(_used + capacity <= _blocks[^1].Length, "a key lies in one block");
+        long place = ((long)(_blocks.Count - 1) << PlaceBits) + _used;
+        _used += capacity;
         return place;
     }
 
-    private byte[] Block(long place) => blocks[(int)(place >> PlaceBits)];
+    private byte[] Block(long place) => _blocks[(int)(place >> PlaceBits)];
 }

@@ -10,11 +10,11 @@ namespace Treepie.Indexing.Sorting;
 /// </summary>
 internal sealed class KeyBuffer
 {
-    private byte[] bytes = new byte[128];
+    private byte[] _bytes = new byte[128];
 
     public int Length { get; private set; }
 
-    public ReadOnlySpan<byte> Written => bytes.AsSpan(0, Length);
+    public ReadOnlySpan<byte> Written => _bytes.AsSpan(0, Length);
 
     public void Clear() => Length = 0;
 
@@ -63,14 +63,14 @@ internal sealed class KeyBuffer
     /// <summary>Inverts all bytes from a place on.</summary>
     public void Flip(int start)
     {
-        foreach (ref byte value in bytes.AsSpan(start, Length - start))
+        foreach (ref byte value in _bytes.AsSpan(start, Length - start))
             value = (byte)~value;
     }
 
     private Span<byte> Room(int lengthBytes)
     {
-        if (bytes.Length - Length < lengthBytes)
-            Array.Resize(ref bytes, Math.Max(Length + lengthBytes, bytes.Length * 2));
-        return bytes.AsSpan(Length);
+        if (_bytes.Length - Length < lengthBytes)
+            Array.Resize(ref _bytes, Math.Max(Length + lengthBytes, _bytes.Length * 2));
+        return _bytes.AsSpan(Length);
     }
 }

@@ -6,15 +6,15 @@ namespace Treepie.Indexing.Sorting;
 /// run.</summary>
 internal sealed class RandomKeyPart : KeyPart
 {
-    private readonly ulong seed = 14695981039346656037UL; // FNV-1a over the seed's bytes
+    private readonly ulong _seed = 14695981039346656037UL; // FNV-1a over the seed's bytes
 
     public RandomKeyPart(string? text)
     {
         foreach (byte value in Encoding.UTF8.GetBytes(text ?? ""))
-            seed = unchecked((seed ^ value) * 1099511628211UL);
+            _seed = unchecked((_seed ^ value) * 1099511628211UL);
     }
 
-    public override void Append(long id, float score, KeyBuffer key) => key.Append(Mix(seed + (ulong)id));
+    public override void Append(long id, float score, KeyBuffer key) => key.Append(Mix(_seed + (ulong)id));
 
     /// <summary>The finalizer of SplitMix64: every bit of the input affects every bit of the output.</summary>
     internal static ulong Mix(ulong value)

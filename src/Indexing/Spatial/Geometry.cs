@@ -6,7 +6,7 @@ namespace Treepie.Indexing.Spatial;
 /// </summary>
 public sealed class Geometry
 {
-    private static readonly double[] Turns = [0, -360, 360];
+    private static readonly double[] _turns = [0, -360, 360];
 
     internal Geometry(Vertex[] points, Vertex[][] lines, Polygon[] polygons, Circle[] circles)
     {
@@ -109,7 +109,7 @@ public sealed class Geometry
 
     private bool TouchesThin(Vertex place)
     {
-        foreach (double turn in Turns)
+        foreach (double turn in _turns)
         {
             var turned = new Vertex(place.X + turn, place.Y);
             foreach (Vertex point in Points)
@@ -133,7 +133,7 @@ public sealed class Geometry
 
     private bool MeetsThin(GeoBox box)
     {
-        foreach (double turn in Turns)
+        foreach (double turn in _turns)
         {
             GeoBox turned = box.Shift(turn);
             foreach (Vertex point in Points)

@@ -7,7 +7,7 @@ namespace Treepie.Indexing.Spatial;
 /// </summary>
 internal static class GeometryRelations
 {
-    private static readonly double[] Turns = [0, -360, 360];
+    private static readonly double[] _turns = [0, -360, 360];
 
     /// <summary>Whether a value has the required relation to the shape of a query.</summary>
     public static bool Holds(
@@ -97,7 +97,7 @@ internal static class GeometryRelations
     }
 
     private static bool Touch(Vertex left, Vertex right) =>
-        Turns.Any(turn => Segments.Touches(right, right, new Vertex(left.X + turn, left.Y)));
+        _turns.Any(turn => Segments.Touches(right, right, new Vertex(left.X + turn, left.Y)));
 
     /// <summary>One place of each part.</summary>
     private static IEnumerable<Vertex> Representatives(Geometry geometry) => geometry.Points
@@ -130,7 +130,7 @@ internal static class GeometryRelations
 
     private static bool EdgesMeet(Geometry left, Geometry right, CancellationToken cancellationToken)
     {
-        foreach (double turn in Turns)
+        foreach (double turn in _turns)
         {
             GeoBox bounds = right.Bounds.Shift(turn).Grow(Segments.Touch);
             if (!bounds.Overlaps(left.Bounds))
@@ -179,7 +179,7 @@ internal static class GeometryRelations
 
         var near = new GeoBox(
             place.X - Segments.Touch, place.Y - Segments.Touch, place.X + Segments.Touch, place.Y + Segments.Touch);
-        foreach (double turn in Turns)
+        foreach (double turn in _turns)
         {
             foreach ((Vertex a, Vertex b) in EdgesIn(outer, near, turn))
             {
@@ -216,7 +216,7 @@ internal static class GeometryRelations
             return false;
         List<double> places = [0, 1];
         GeoBox box = GeoBox.Of([a, b]).Grow(Segments.Touch);
-        foreach (double turn in Turns)
+        foreach (double turn in _turns)
         {
             foreach ((Vertex c, Vertex d) in EdgesIn(outer, box, turn))
                 Segments.AddMeetings(a, b, c, d, places);
@@ -263,7 +263,7 @@ internal static class GeometryRelations
     {
         var mine = new Geometry([], [], [polygon], []);
         var others = new Geometry([], [], outer.Polygons, []);
-        foreach (double turn in Turns)
+        foreach (double turn in _turns)
         {
             foreach ((Vertex a, Vertex b) in EdgesIn(others, polygon.Bounds, turn))
             {

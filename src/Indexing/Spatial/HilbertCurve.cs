@@ -18,8 +18,8 @@ internal static class HilbertCurve
     private const int States = 4;
 
     // [state << 8 | x nibble << 4 | y nibble] → next state << 8 | 8 bits of place; and back.
-    private static readonly ushort[] Forward = BuildForward();
-    private static readonly ushort[] Backward = BuildBackward();
+    private static readonly ushort[] _forward = BuildForward();
+    private static readonly ushort[] _backward = BuildBackward();
 
     public static ulong Encode(uint x, uint y)
     {
@@ -27,7 +27,7 @@ internal static class HilbertCurve
         int state = 0;
         for (int shift = 28; shift >= 0; shift -= 4)
         {
-            int entry = Forward[(state << 8) | (int)(((x >> shift) & 15) << 4) | (int)((y >> shift) & 15)];
+            int entry = _forward[(state << 8) | (int)(((x >> shift) & 15) << 4) | (int)((y >> shift) & 15)];
             place = (place << 8) | (byte)entry;
             state = entry >> 8;
         }
@@ -42,7 +42,7 @@ internal static class HilbertCurve
         int state = 0;
         for (int shift = 56; shift >= 0; shift -= 8)
         {
-            int entry = Backward[(state << 8) | (byte)(place >> shift)];
+            int entry = _backward[(state << 8) | (byte)(place >> shift)];
             x = (x << 4) | (uint)((entry >> 4) & 15);
             y = (y << 4) | (uint)(entry & 15);
             state = entry >> 8;
@@ -69,10 +69,10 @@ internal static class HilbertCurve
     private static ushort[] BuildBackward()
     {
         var table = new ushort[States << 8];
-        for (int i = 0; i < Forward.Length; i++)
+        for (int i = 0; i < _forward.Length; i++)
         {
             int state = i >> 8;
-            table[(state << 8) | (byte)Forward[i]] = (ushort)((Forward[i] & 0xFF00) | (byte)i);
+            table[(state << 8) | (byte)_forward[i]] = (ushort)((_forward[i] & 0xFF00) | (byte)i);
         }
 
         return table;

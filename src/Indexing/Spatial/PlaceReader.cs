@@ -11,7 +11,7 @@ namespace Treepie.Indexing.Spatial;
 /// </summary>
 internal sealed class PlaceReader(ChunkCursor column, Tree? shapes)
 {
-    private readonly byte[] key = new byte[EntryKey.Bytes];
+    private readonly byte[] _key = new byte[EntryKey.Bytes];
 
     /// <summary>The chunk of an entry, see <see cref="PointChunk"/>.</summary>
     public PointChunk Chunk(long number) => new(column.Read(number));
@@ -85,8 +85,8 @@ internal sealed class PlaceReader(ChunkCursor column, Tree? shapes)
 
     private ReadOnlySpan<byte> Record(long id)
     {
-        EntryKey.Write(key, id);
-        return shapes is not null && shapes.TryGet(key, out ReadOnlySpan<byte> record)
+        EntryKey.Write(_key, id);
+        return shapes is not null && shapes.TryGet(_key, out ReadOnlySpan<byte> record)
             ? record
             : throw new Storage.CorruptionException(
                 $"The index misses the shapes of entry {id}. Reset the index to build it again.");

@@ -22,18 +22,18 @@ internal readonly ref struct PointChunk(ReadOnlySpan<byte> bytes)
     public const int HeadBytes = 17;
     public const int MaxBytes = HeadBytes + (Entries * 2 * sizeof(uint));
 
-    private readonly ReadOnlySpan<byte> bytes = bytes;
+    private readonly ReadOnlySpan<byte> _bytes = bytes;
 
-    public int Count => bytes.IsEmpty ? 0 : bytes[0];
+    public int Count => _bytes.IsEmpty ? 0 : _bytes[0];
 
-    public ulong Points => bytes.IsEmpty ? 0 : BinaryPrimitives.ReadUInt64LittleEndian(bytes[1..]);
+    public ulong Points => _bytes.IsEmpty ? 0 : BinaryPrimitives.ReadUInt64LittleEndian(_bytes[1..]);
 
-    public ulong Shapes => bytes.IsEmpty ? 0 : BinaryPrimitives.ReadUInt64LittleEndian(bytes[9..]);
+    public ulong Shapes => _bytes.IsEmpty ? 0 : BinaryPrimitives.ReadUInt64LittleEndian(_bytes[9..]);
 
-    public ReadOnlySpan<uint> Xs => MemoryMarshal.Cast<byte, uint>(bytes.Slice(HeadBytes, Count * sizeof(uint)));
+    public ReadOnlySpan<uint> Xs => MemoryMarshal.Cast<byte, uint>(_bytes.Slice(HeadBytes, Count * sizeof(uint)));
 
     public ReadOnlySpan<uint> Ys =>
-        MemoryMarshal.Cast<byte, uint>(bytes.Slice(HeadBytes + (Count * sizeof(uint)), Count * sizeof(uint)));
+        MemoryMarshal.Cast<byte, uint>(_bytes.Slice(HeadBytes + (Count * sizeof(uint)), Count * sizeof(uint)));
 
     public GridPoint this[int slot] => new(Xs[slot], Ys[slot]);
 }

@@ -11,25 +11,25 @@ namespace Treepie.Indexing.Spatial;
 /// </summary>
 internal sealed class PointColumnWriter(Tree column)
 {
-    private readonly uint[] xs = new uint[PointChunk.Entries];
-    private readonly uint[] ys = new uint[PointChunk.Entries];
-    private readonly byte[] output = new byte[PointChunk.MaxBytes];
-    private ulong points;
-    private ulong shapes;
-    private long chunk = -1;
+    private readonly uint[] _xs = new uint[PointChunk.Entries];
+    private readonly uint[] _ys = new uint[PointChunk.Entries];
+    private readonly byte[] _output = new byte[PointChunk.MaxBytes];
+    private ulong _points;
+    private ulong _shapes;
+    private long _chunk = -1;
 
     public void SetPoint(long id, GridPoint point)
     {
         int slot = Clear(id);
-        xs[slot] = point.X;
-        ys[slot] = point.Y;
-        points |= 1UL << slot;
+        _xs[slot] = point.X;
+        _ys[slot] = point.Y;
+        _points |= 1UL << slot;
     }
 
     public void SetShapes(long id)
     {
         int slot = Clear(id); // first, because it may load another chunk
-        shapes |= 1UL << slot;
+        _shapes |= 1UL << slot;
     }
 
     /// <summary>Removes an entry.</summary>
@@ -40,8 +40,8 @@ internal sealed class PointColumnWriter(Tree column)
     {
         Open(id);
         int slot = (int)(id & (PointChunk.Entries - 1));
-        point = new GridPoint(xs[slot], ys[slot]);
-        bool wasPoint = (points >> slot & 1) != 0;
+        point = new GridPoint(_xs[slot], _ys[slot]);
+        bool wasPoint = (_points >> slot & 1) != 0;
         Clear(id);
         return wasPoint;
     }
@@ -49,58 +49,58 @@ internal sealed class PointColumnWriter(Tree column)
     /// <summary>Writes the loaded chunk.</summary>
     public void Flush()
     {
-        if (chunk < 0)
+        if (_chunk < 0)
             return;
 
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
-        EntryKey.Write(key, chunk);
-        int count = PointChunk.Entries - BitOperations.LeadingZeroCount(points | shapes);
+        EntryKey.Write(key, _chunk);
+        int count = PointChunk.Entries - BitOperations.LeadingZeroCount(_points | _shapes);
         if (count == 0)
             column.Delete(key);
         else
-            column.Put(key, output.AsSpan(0, Encode(count)));
-        chunk = -1;
+            column.Put(key, _output.AsSpan(0, Encode(count)));
+        _chunk = -1;
     }
 
     private int Clear(long id)
     {
         Open(id);
         int slot = (int)(id & (PointChunk.Entries - 1));
-        points &= ~(1UL << slot);
-        shapes &= ~(1UL << slot);
-        xs[slot] = 0;
-        ys[slot] = 0;
+        _points &= ~(1UL << slot);
+        _shapes &= ~(1UL << slot);
+        _xs[slot] = 0;
+        _ys[slot] = 0;
         return slot;
     }
 
     private void Open(long id)
     {
         long number = id >> PointChunk.EntryBits;
-        if (number == chunk)
+        if (number == _chunk)
             return;
 
         Flush();
-        chunk = number;
-        Array.Clear(xs);
-        Array.Clear(ys);
+        _chunk = number;
+        Array.Clear(_xs);
+        Array.Clear(_ys);
         Span<byte> key = stackalloc byte[EntryKey.Bytes];
-        EntryKey.Write(key, chunk);
+        EntryKey.Write(key, _chunk);
         var old = new PointChunk(column.TryGet(key, out ReadOnlySpan<byte> bytes) ? bytes : default);
-        points = old.Points;
-        shapes = old.Shapes;
+        _points = old.Points;
+        _shapes = old.Shapes;
         for (int slot = 0; slot < old.Count; slot++)
-            (xs[slot], ys[slot]) = old[slot];
+            (_xs[slot], _ys[slot]) = old[slot];
     }
 
     private int Encode(int count)
     {
-        output[0] = (byte)count;
-        BinaryPrimitives.WriteUInt64LittleEndian(output.AsSpan(1), points);
-        BinaryPrimitives.WriteUInt64LittleEndian(output.AsSpan(9), shapes);
+        _output[0] = (byte)count;
+        BinaryPrimitives.WriteUInt64LittleEndian(_output.AsSpan(1), _points);
+        BinaryPrimitives.WriteUInt64LittleEndian(_output.AsSpan(9), _shapes);
         for (int i = 0; i < count; i++)
         {
-            BinaryPrimitives.WriteUInt32LittleEndian(output.AsSpan(PointChunk.HeadBytes + (i * sizeof(uint))), xs[i]);
-            BinaryPrimitives.WriteUInt32LittleEndian(output.AsSpan(PointChunk.HeadBytes + ((count + i) * sizeof(uint))), ys[i]);
+            BinaryPrimitives.WriteUInt32LittleEndian(_output.AsSpan(PointChunk.HeadBytes + (i * sizeof(uint))), _xs[i]);
+            BinaryPrimitives.WriteUInt32LittleEndian(_output.AsSpan(PointChunk.HeadBytes + ((count + i) * sizeof(uint))), _ys[i]);
         }
 
         return PointChunk.HeadBytes + (count * 2 * sizeof(uint));

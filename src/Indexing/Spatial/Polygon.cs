@@ -6,7 +6,7 @@ namespace Treepie.Indexing.Spatial;
 /// </summary>
 internal sealed class Polygon
 {
-    private static readonly double[] Turns = [0, -360, 360];
+    private static readonly double[] _turns = [0, -360, 360];
 
     public Polygon(Vertex[][] rings)
     {
@@ -22,7 +22,7 @@ internal sealed class Polygon
     /// <summary>Whether a point is inside or on the border, in any turn of the map.</summary>
     public bool Contains(Vertex point)
     {
-        foreach (double turn in Turns)
+        foreach (double turn in _turns)
         {
             if (PlaceOf(new Vertex(point.X + turn, point.Y)) != RingPlace.Outside)
                 return true;
@@ -67,7 +67,7 @@ internal sealed class Polygon
     public BoxRelation RelationTo(GeoBox box)
     {
         BoxRelation relation = BoxRelation.Outside;
-        foreach (double turn in Turns)
+        foreach (double turn in _turns)
         {
             GeoBox turned = box.Shift(turn);
             if (!Bounds.Overlaps(turned))

@@ -11,91 +11,91 @@ namespace Treepie.Indexing.Spatial;
 /// </summary>
 internal sealed class SpatialFieldWriter(WriteTransaction transaction, int field)
 {
-    private readonly Tree shapes = transaction.GetOrCreateTree(TreeNames.Shapes(field));
-    private readonly Tree cells = transaction.GetOrCreateTree(TreeNames.Cells(field));
-    private readonly Tree covers = transaction.GetOrCreateTree(TreeNames.Covers(field));
-    private readonly PointColumnWriter column = new(transaction.GetOrCreateTree(TreeNames.Points(field)));
-    private readonly List<(ulong Cell, long Id, bool IsCentre)> cellChanges = [];
-    private readonly List<CellSquare> squares = [];
+    private readonly Tree _shapes = transaction.GetOrCreateTree(TreeNames.Shapes(field));
+    private readonly Tree _cells = transaction.GetOrCreateTree(TreeNames.Cells(field));
+    private readonly Tree _covers = transaction.GetOrCreateTree(TreeNames.Covers(field));
+    private readonly PointColumnWriter _column = new(transaction.GetOrCreateTree(TreeNames.Points(field)));
+    private readonly List<(ulong Cell, long Id, bool IsCentre)> _cellChanges = [];
+    private readonly List<CellSquare> _squares = [];
 
     /// <summary>Removes the values of ascending entries; entries without a value are skipped.</summary>
     public void Remove(IEnumerable<long> ids)
     {
         foreach (long id in ids)
         {
-            if (column.Remove(id, out GridPoint point))
-                cellChanges.Add((point.Cell, id, false));
+            if (_column.Remove(id, out GridPoint point))
+                _cellChanges.Add((point.Cell, id, false));
             else
                 RemoveShapes(id);
         }
 
-        column.Flush();
+        _column.Flush();
         Span<byte> key = stackalloc byte[SpatialKey.CellBytes];
-        cellChanges.Sort();
-        foreach ((ulong cell, long id, _) in cellChanges)
-            cells.Delete(SpatialKey.WriteCell(key, cell, id));
-        cellChanges.Clear();
+        _cellChanges.Sort();
+        foreach ((ulong cell, long id, _) in _cellChanges)
+            _cells.Delete(SpatialKey.WriteCell(key, cell, id));
+        _cellChanges.Clear();
     }
 
     /// <summary>Adds the single point of an entry; entries come in ascending order.</summary>
     public void AddPoint(long id, GridPoint point)
     {
-        column.SetPoint(id, point);
-        cellChanges.Add((point.Cell, id, false));
+        _column.SetPoint(id, point);
+        _cellChanges.Add((point.Cell, id, false));
     }
 
     /// <summary>Adds an entry with a shape or several values, see <see cref="GeometryRecord"/>.</summary>
     public void AddShapes(long id, ReadOnlySpan<byte> record)
     {
-        column.SetShapes(id);
+        _column.SetShapes(id);
         Span<byte> key = stackalloc byte[SpatialKey.CoverBytes];
-        shapes.Put(EntryOf(key, id), record);
+        _shapes.Put(EntryOf(key, id), record);
         while (!record.IsEmpty)
         {
-            squares.Clear();
-            Geometry? shape = GeometryRecord.Read(ref record, out GridPoint point, squares);
-            cellChanges.Add((shape is null ? point.Cell : GridPoint.Of(shape.Centre).Cell, id, shape is not null));
-            foreach (CellSquare square in squares)
-                covers.Put(SpatialKey.WriteCover(key, square, id), default);
+            _squares.Clear();
+            Geometry? shape = GeometryRecord.Read(ref record, out GridPoint point, _squares);
+            _cellChanges.Add((shape is null ? point.Cell : GridPoint.Of(shape.Centre).Cell, id, shape is not null));
+            foreach (CellSquare square in _squares)
+                _covers.Put(SpatialKey.WriteCover(key, square, id), default);
         }
     }
 
     /// <summary>Completes the additions.</summary>
     public void Flush()
     {
-        column.Flush();
+        _column.Flush();
         Span<byte> key = stackalloc byte[SpatialKey.CellBytes];
 
         // A point sorts after a centre with the same cell and entry, so that the point remains.
-        cellChanges.Sort(
+        _cellChanges.Sort(
             static (x, y) => x.Cell != y.Cell
                 ? x.Cell.CompareTo(y.Cell)
                 : x.Id != y.Id ? x.Id.CompareTo(y.Id) : y.IsCentre.CompareTo(x.IsCentre));
-        foreach ((ulong cell, long id, bool isCentre) in cellChanges)
-            cells.Put(SpatialKey.WriteCell(key, cell, id), isCentre ? [1] : default);
-        cellChanges.Clear();
+        foreach ((ulong cell, long id, bool isCentre) in _cellChanges)
+            _cells.Put(SpatialKey.WriteCell(key, cell, id), isCentre ? [1] : default);
+        _cellChanges.Clear();
     }
 
     private void RemoveShapes(long id)
     {
         Span<byte> key = stackalloc byte[SpatialKey.CoverBytes];
-        if (!shapes.TryGet(EntryOf(key, id), out ReadOnlySpan<byte> stored))
+        if (!_shapes.TryGet(EntryOf(key, id), out ReadOnlySpan<byte> stored))
             return;
 
         // Copied, because the changes below may move the record's page.
         ReadOnlySpan<byte> record = stored.ToArray();
-        shapes.Delete(EntryOf(key, id));
+        _shapes.Delete(EntryOf(key, id));
         var gone = new HashSet<CellSquare>(); // shapes of one entry may share a square, which is stored once
         while (!record.IsEmpty)
         {
-            squares.Clear();
-            Geometry? shape = GeometryRecord.Read(ref record, out GridPoint point, squares);
-            cellChanges.Add((shape is null ? point.Cell : GridPoint.Of(shape.Centre).Cell, id, false));
-            foreach (CellSquare square in squares)
+            _squares.Clear();
+            Geometry? shape = GeometryRecord.Read(ref record, out GridPoint point, _squares);
+            _cellChanges.Add((shape is null ? point.Cell : GridPoint.Of(shape.Centre).Cell, id, false));
+            foreach (CellSquare square in _squares)
             {
-                if (gone.Add(square) && !covers.Delete(SpatialKey.WriteCover(key, square, id)))
+                if (gone.Add(square) && !_covers.Delete(SpatialKey.WriteCover(key, square, id)))
                     throw new CorruptionException(
-                        $"The index tree '{covers.Name}' misses a square of entry {id}. Reset the index to build it again.");
+                        $"The index tree '{_covers.Name}' misses a square of entry {id}. Reset the index to build it again.");
             }
         }
     }

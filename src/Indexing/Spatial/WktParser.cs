@@ -19,12 +19,12 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
     /// <summary>Deepest nesting of collections.</summary>
     public const int MaxDepth = 8;
 
-    private readonly List<Vertex> points = [];
-    private readonly List<Vertex[]> lines = [];
-    private readonly List<Polygon> polygons = [];
-    private readonly List<Circle> circles = [];
-    private int position;
-    private int vertices;
+    private readonly List<Vertex> _points = [];
+    private readonly List<Vertex[]> _lines = [];
+    private readonly List<Polygon> _polygons = [];
+    private readonly List<Circle> _circles = [];
+    private int _position;
+    private int _vertices;
 
     public Geometry Parse()
     {
@@ -34,8 +34,8 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
             SkipReference();
         ParseGeometry(0);
         SkipBlanks();
-        return position == text.Length
-            ? new Geometry([.. points], [.. lines], [.. polygons], [.. circles])
+        return _position == text.Length
+            ? new Geometry([.. _points], [.. _lines], [.. _polygons], [.. _circles])
             : throw Expected("the end");
     }
 
@@ -49,7 +49,7 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
 
     private void ParseGeometry(int depth)
     {
-        int start = position;
+        int start = _position;
         string word = Word();
         if (TakeWord("EMPTY"))
             throw Error("A geometry without points is nowhere; leave the value out");
@@ -59,23 +59,23 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
         {
             case "POINT":
                 Expect('(');
-                points.Add(Place());
+                _points.Add(Place());
                 Expect(')');
                 break;
             case "LINESTRING":
-                lines.Add(Line());
+                _lines.Add(Line());
                 break;
             case "POLYGON":
-                polygons.Add(ParsePolygon());
+                _polygons.Add(ParsePolygon());
                 break;
             case "MULTIPOINT":
-                List(() => points.Add(PointOfMany()));
+                List(() => _points.Add(PointOfMany()));
                 break;
             case "MULTILINESTRING":
-                List(() => lines.Add(Line()));
+                List(() => _lines.Add(Line()));
                 break;
             case "MULTIPOLYGON":
-                List(() => polygons.Add(ParsePolygon()));
+                List(() => _polygons.Add(ParsePolygon()));
                 break;
             case "GEOMETRYCOLLECTION" when depth < MaxDepth:
                 List(() => ParseGeometry(depth + 1));
@@ -83,16 +83,16 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
             case "GEOMETRYCOLLECTION":
                 throw Error($"Collections are nested more than {MaxDepth} deep");
             case "ENVELOPE":
-                polygons.Add(Envelope());
+                _polygons.Add(Envelope());
                 break;
             case "CIRCLE":
-                circles.Add(ParseCircle());
+                _circles.Add(ParseCircle());
                 break;
             case "BUFFER":
-                circles.Add(Buffer());
+                _circles.Add(Buffer());
                 break;
             default:
-                position = start;
+                _position = start;
                 throw Expected(
                     "POINT, LINESTRING, POLYGON, MULTIPOINT, MULTILINESTRING, MULTIPOLYGON, GEOMETRYCOLLECTION, ENVELOPE, CIRCLE "
                         + "or BUFFER");
@@ -191,7 +191,7 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
 
     private Vertex Place()
     {
-        if (++vertices > MaxVertices)
+        if (++_vertices > MaxVertices)
             throw Error($"The shape has more than {MaxVertices:N0} points");
         double x = Longitude(Number());
         return new Vertex(x, Latitude(Number()));
@@ -210,43 +210,44 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
     private double Number()
     {
         SkipBlanks();
-        int start = position;
-        while (position < text.Length && (char.IsAsciiDigit(text[position]) || text[position] is '+' or '-' or '.' or 'e' or 'E'))
-            position++;
-        if (position > start
+        int start = _position;
+        while (_position < text.Length
+            && (char.IsAsciiDigit(text[_position]) || text[_position] is '+' or '-' or '.' or 'e' or 'E'))
+            _position++;
+        if (_position > start
             && double.TryParse(
-                text.AsSpan(start, position - start), NumberStyles.Float, CultureInfo.InvariantCulture, out double number)
+                text.AsSpan(start, _position - start), NumberStyles.Float, CultureInfo.InvariantCulture, out double number)
             && double.IsFinite(number))
             return number;
 
-        position = start;
+        _position = start;
         throw Expected("a number");
     }
 
     private string Word()
     {
         SkipBlanks();
-        int start = position;
-        while (position < text.Length && char.IsAsciiLetter(text[position]))
-            position++;
-        return text[start..position].ToUpperInvariant();
+        int start = _position;
+        while (_position < text.Length && char.IsAsciiLetter(text[_position]))
+            _position++;
+        return text[start.._position].ToUpperInvariant();
     }
 
     private bool TakeWord(string word)
     {
-        int start = position;
+        int start = _position;
         if (Word() == word)
             return true;
-        position = start;
+        _position = start;
         return false;
     }
 
     private bool Take(char sign)
     {
         SkipBlanks();
-        if (position == text.Length || text[position] != sign)
+        if (_position == text.Length || text[_position] != sign)
             return false;
-        position++;
+        _position++;
         return true;
     }
 
@@ -258,16 +259,16 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
 
     private void SkipBlanks()
     {
-        while (position < text.Length && char.IsWhiteSpace(text[position]))
-            position++;
+        while (_position < text.Length && char.IsWhiteSpace(text[_position]))
+            _position++;
     }
 
     private InvalidGeometryException Expected(string what)
     {
         SkipBlanks();
-        string found = position == text.Length
+        string found = _position == text.Length
             ? "it ends"
-            : $"there is '{text.AsSpan(position, Math.Min(20, text.Length - position))}'";
+            : $"there is '{text.AsSpan(_position, Math.Min(20, text.Length - _position))}'";
         return Error($"Expected {what}, but {found}");
     }
 
@@ -275,6 +276,6 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
     {
         const int Shown = 80;
         string excerpt = text.Length <= Shown ? text : text[..Shown] + "…";
-        return new InvalidGeometryException($"{problem} (character {position + 1} of the WKT '{excerpt}').");
+        return new InvalidGeometryException($"{problem} (character {_position + 1} of the WKT '{excerpt}').");
     }
 }

@@ -12,11 +12,11 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
     /// <summary>Widest number: after up to seven bits already read of its first byte, it still lies within eight bytes.</summary>
     public const int MaxBits = 56;
 
-    private readonly ReadOnlySpan<byte> bytes = bytes;
-    private int place;
+    private readonly ReadOnlySpan<byte> _bytes = bytes;
+    private int _place;
 
     /// <summary>Bytes read so far, the last one perhaps only in part.</summary>
-    public readonly int Bytes => (place + 7) >> 3;
+    public readonly int Bytes => (_place + 7) >> 3;
 
     /// <summary>Counts the 0 bits before the next 1 bit and moves past that 1.</summary>
     /// <exception cref="CorruptionException">No 1 bit follows.</exception>
@@ -26,7 +26,7 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
         int zeros = BitOperations.TrailingZeroCount(window);
         if (zeros >= MaxBits)
             throw Damaged();
-        place += zeros + 1;
+        _place += zeros + 1;
         return zeros;
     }
 
@@ -35,8 +35,8 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
     {
         Debug.Assert(bits is >= 0 and <= MaxBits, "a number fits the window");
         ulong window = Window();
-        place += bits;
-        if (Bytes > bytes.Length)
+        _place += bits;
+        if (Bytes > _bytes.Length)
             throw Damaged();
         return (long)(window & ((1UL << bits) - 1));
     }
@@ -44,14 +44,14 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
     /// <summary>The next bits; zeros past the end.</summary>
     private readonly ulong Window()
     {
-        int first = place >> 3;
-        if (first + sizeof(ulong) <= bytes.Length)
-            return BinaryPrimitives.ReadUInt64LittleEndian(bytes[first..]) >> (place & 7);
+        int first = _place >> 3;
+        if (first + sizeof(ulong) <= _bytes.Length)
+            return BinaryPrimitives.ReadUInt64LittleEndian(_bytes[first..]) >> (_place & 7);
 
         ulong window = 0;
-        for (int i = bytes.Length - 1; i >= first; i--)
-            window = (window << 8) | bytes[i];
-        return window >> (place & 7);
+        for (int i = _bytes.Length - 1; i >= first; i--)
+            window = (window << 8) | _bytes[i];
+        return window >> (_place & 7);
     }
 
     private static CorruptionException Damaged() =>
@@ -62,32 +62,32 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
 /// <param name="output">The buffer to write to; its old content does not matter.</param>
 internal ref struct BitWriter(Span<byte> output)
 {
-    private readonly Span<byte> output = output;
-    private ulong waiting;
-    private int waitingBits;
-    private int length;
+    private readonly Span<byte> _output = output;
+    private ulong _waiting;
+    private int _waitingBits;
+    private int _length;
 
     /// <summary>Writes a number of <paramref name="bits"/> bits, at most <see cref="BitReader.MaxBits"/>.</summary>
     public void Write(long value, int bits)
     {
         Debug.Assert(bits is >= 0 and <= BitReader.MaxBits && (ulong)value >> bits == 0, "a number fits its bits");
-        Debug.Assert(waitingBits < 8, "whole bytes are written at once");
-        waiting |= (ulong)value << waitingBits;
-        waitingBits += bits;
-        while (waitingBits >= 8)
+        Debug.Assert(_waitingBits < 8, "whole bytes are written at once");
+        _waiting |= (ulong)value << _waitingBits;
+        _waitingBits += bits;
+        while (_waitingBits >= 8)
         {
-            output[length++] = (byte)waiting;
-            waiting >>= 8;
-            waitingBits -= 8;
+            _output[_length++] = (byte)_waiting;
+            _waiting >>= 8;
+            _waitingBits -= 8;
         }
     }
 
     /// <summary>Completes the last byte with zeros; returns the number of bytes written.</summary>
     public int End()
     {
-        if (waitingBits > 0)
-            output[length++] = (byte)waiting;
-        (waiting, waitingBits) = (0, 0);
-        return length;
+        if (_waitingBits > 0)
+            _output[_length++] = (byte)_waiting;
+        (_waiting, _waitingBits) = (0, 0);
+        return _length;
     }
 }

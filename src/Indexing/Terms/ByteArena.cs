@@ -5,14 +5,14 @@ namespace Treepie.Indexing.Terms;
 /// <summary>Many small byte strings one after the other, in one growing array.</summary>
 internal sealed class ByteArena
 {
-    private byte[] bytes = new byte[1024];
+    private byte[] _bytes = new byte[1024];
 
     public int Length { get; private set; }
 
     public ReadOnlySpan<byte> Slice(int start, int length)
     {
         Debug.Assert(start >= 0 && length >= 0 && start + length <= Length, "a slice lies within what was added");
-        return bytes.AsSpan(start, length);
+        return _bytes.AsSpan(start, length);
     }
 
     public int Add(ReadOnlySpan<byte> value)
@@ -38,20 +38,20 @@ internal sealed class ByteArena
     public void Clear(int keepBytes)
     {
         Length = 0;
-        if (bytes.Length > keepBytes)
-            bytes = new byte[1024];
+        if (_bytes.Length > keepBytes)
+            _bytes = new byte[1024];
     }
 
     private Span<byte> Room(int lengthBytes)
     {
-        if (bytes.Length - Length < lengthBytes)
+        if (_bytes.Length - Length < lengthBytes)
         {
             if (lengthBytes > Array.MaxLength - Length)
                 throw new InvalidOperationException(
                     "An index batch is limited to 2 GiB. Commit it when its SizeBytes reaches the caller's budget.");
-            Array.Resize(ref bytes, (int)Math.Min(Array.MaxLength, Math.Max(Length + (long)lengthBytes, bytes.Length * 2L)));
+            Array.Resize(ref _bytes, (int)Math.Min(Array.MaxLength, Math.Max(Length + (long)lengthBytes, _bytes.Length * 2L)));
         }
 
-        return bytes.AsSpan(Length);
+        return _bytes.AsSpan(Length);
     }
 }

@@ -23,15 +23,15 @@ namespace Treepie.Indexing.Terms;
 /// </summary>
 internal ref struct EntryRecord
 {
-    private readonly IEntrySource source;
-    private readonly long id;
-    private ReadOnlySpan<byte> heads;
-    private ReadOnlySpan<byte> rest;
-    private ReadOnlySpan<byte> column;
-    private BitReader words;
-    private long lastWord;
-    private int itemsLeft;
-    private EntryGroup kind;
+    private readonly IEntrySource _source;
+    private readonly long _id;
+    private ReadOnlySpan<byte> _heads;
+    private ReadOnlySpan<byte> _rest;
+    private ReadOnlySpan<byte> _column;
+    private BitReader _words;
+    private long _lastWord;
+    private int _itemsLeft;
+    private EntryGroup _kind;
 
     /// <param name="id">The entry.</param>
     /// <param name="key">Its key.</param>
@@ -40,10 +40,10 @@ internal ref struct EntryRecord
     /// <param name="source">Resolves words and sort values.</param>
     public EntryRecord(long id, ReadOnlySpan<byte> key, ReadOnlySpan<byte> heads, ReadOnlySpan<byte> items, IEntrySource source)
     {
-        this.source = source;
-        this.id = id;
-        this.heads = heads;
-        rest = items;
+        _source = source;
+        _id = id;
+        _heads = heads;
+        _rest = items;
         Key = key;
     }
 
@@ -57,31 +57,31 @@ internal ref struct EntryRecord
     /// <summary>Moves to the next group.</summary>
     public bool MoveNextGroup()
     {
-        Debug.Assert(itemsLeft == 0, "1: the items of a group are read before the next group");
-        if (heads.IsEmpty)
+        Debug.Assert(_itemsLeft == 0, "1: the items of a group are read before the next group");
+        if (_heads.IsEmpty)
             return false;
 
-        int head = Varint.Read(ref heads);
+        int head = Varint.Read(ref _heads);
         Field = head >> 3;
-        Group = kind = (EntryGroup)(head & 7);
-        switch (kind)
+        Group = _kind = (EntryGroup)(head & 7);
+        switch (_kind)
         {
             case EntryGroup.Null:
-                itemsLeft = 0;
+                _itemsLeft = 0;
                 break;
             case EntryGroup.Column:
-                itemsLeft = 1;
-                column = source.SortValue(Field, id, out bool isNumber);
+                _itemsLeft = 1;
+                _column = _source.SortValue(Field, _id, out bool isNumber);
                 Group = isNumber ? EntryGroup.Numbers : EntryGroup.Terms;
                 break;
             case EntryGroup.Words:
-                itemsLeft = Varint.Read(ref rest);
-                words = new BitReader(rest);
-                lastWord = -1;
+                _itemsLeft = Varint.Read(ref _rest);
+                _words = new BitReader(_rest);
+                _lastWord = -1;
                 Group = EntryGroup.Terms;
                 break;
             default:
-                itemsLeft = Varint.Read(ref rest);
+                _itemsLeft = Varint.Read(ref _rest);
                 break;
         }
 
@@ -92,31 +92,31 @@ internal ref struct EntryRecord
     public bool MoveNextItem(out ReadOnlySpan<byte> item)
     {
         item = default;
-        if (itemsLeft == 0)
+        if (_itemsLeft == 0)
             return false;
 
-        itemsLeft--;
-        switch (kind)
+        _itemsLeft--;
+        switch (_kind)
         {
             case EntryGroup.Column:
-                item = column;
+                item = _column;
                 break;
             case EntryGroup.Numbers:
-                CompactNumber.Read(ref rest, source.NumberRoom);
-                item = source.NumberRoom;
+                CompactNumber.Read(ref _rest, _source.NumberRoom);
+                item = _source.NumberRoom;
                 break;
             case EntryGroup.Words:
-                long before = lastWord;
-                lastWord = WordNumbers.ReadNext(ref words, lastWord);
-                Debug.Assert(lastWord > before, "2: words ascend");
-                item = source.Word(Field, lastWord);
-                if (itemsLeft == 0)
-                    rest = rest[words.Bytes..];
+                long before = _lastWord;
+                _lastWord = WordNumbers.ReadNext(ref _words, _lastWord);
+                Debug.Assert(_lastWord > before, "2: words ascend");
+                item = _source.Word(Field, _lastWord);
+                if (_itemsLeft == 0)
+                    _rest = _rest[_words.Bytes..];
                 break;
             default:
-                int length = Varint.Read(ref rest);
-                item = rest[..length];
-                rest = rest[length..];
+                int length = Varint.Read(ref _rest);
+                item = _rest[..length];
+                _rest = _rest[length..];
                 break;
         }
 
@@ -126,7 +126,7 @@ internal ref struct EntryRecord
     /// <summary>Skips the items of the group without looking them up.</summary>
     public void PassItems()
     {
-        if (kind != EntryGroup.Words)
+        if (_kind != EntryGroup.Words)
         {
             while (MoveNextItem(out _))
             {
@@ -135,9 +135,9 @@ internal ref struct EntryRecord
             return;
         }
 
-        for (; itemsLeft > 0; itemsLeft--)
-            lastWord = WordNumbers.ReadNext(ref words, lastWord);
-        rest = rest[words.Bytes..];
+        for (; _itemsLeft > 0; _itemsLeft--)
+            _lastWord = WordNumbers.ReadNext(ref _words, _lastWord);
+        _rest = _rest[_words.Bytes..];
     }
 
     public static int GroupHead(int field, EntryGroup group) => checked((field * 8) + (int)group);

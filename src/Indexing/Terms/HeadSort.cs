@@ -13,9 +13,9 @@ internal sealed class HeadSort
 
     private const int Values = 256;
 
-    private int[] counts = [];
-    private ulong[] headRoom = [];
-    private int[] ordinalRoom = [];
+    private int[] _counts = [];
+    private ulong[] _headRoom = [];
+    private int[] _ordinalRoom = [];
 
     /// <summary>Sorts heads and moves ordinals along with them; the order among equal heads is undefined.</summary>
     public void Sort(Span<ulong> heads, Span<int> ordinals)
@@ -27,19 +27,19 @@ internal sealed class HeadSort
             return;
         }
 
-        TermTable.GrowTo(ref headRoom, heads.Length);
-        TermTable.GrowTo(ref ordinalRoom, heads.Length);
-        TermTable.GrowTo(ref counts, sizeof(ulong) * Values);
-        Array.Clear(counts);
+        TermTable.GrowTo(ref _headRoom, heads.Length);
+        TermTable.GrowTo(ref _ordinalRoom, heads.Length);
+        TermTable.GrowTo(ref _counts, sizeof(ulong) * Values);
+        Array.Clear(_counts);
         foreach (ulong head in heads)
             for (int place = 0; place < sizeof(ulong); place++)
-                counts[(place * Values) + (byte)(head >> (8 * place))]++;
-        Span<ulong> room = headRoom.AsSpan(0, heads.Length);
-        Span<int> roomOfOrdinals = ordinalRoom.AsSpan(0, heads.Length);
+                _counts[(place * Values) + (byte)(head >> (8 * place))]++;
+        Span<ulong> room = _headRoom.AsSpan(0, heads.Length);
+        Span<int> roomOfOrdinals = _ordinalRoom.AsSpan(0, heads.Length);
         bool isInRoom = false;
         for (int place = 0; place < sizeof(ulong); place++)
         {
-            Span<int> next = counts.AsSpan(place * Values, Values);
+            Span<int> next = _counts.AsSpan(place * Values, Values);
             if (next[(byte)(heads[0] >> (8 * place))] == heads.Length)
                 continue; // all terms have the same byte here
             if (isInRoom)
@@ -58,8 +58,8 @@ internal sealed class HeadSort
     /// <summary>Releases buffers larger than <paramref name="keepBytes"/>.</summary>
     public void Trim(int keepBytes)
     {
-        if (headRoom.Length > keepBytes / sizeof(ulong))
-            (headRoom, ordinalRoom) = ([], []);
+        if (_headRoom.Length > keepBytes / sizeof(ulong))
+            (_headRoom, _ordinalRoom) = ([], []);
     }
 
     /// <summary>Distributes the heads by one byte, in stable order.</summary>

@@ -12,7 +12,7 @@ internal sealed class LeafSums
     /// <summary>Cached branches directly above leaves: a power of 2.</summary>
     private const int Branches = 64;
 
-    private readonly BranchSums?[] known = new BranchSums?[Branches];
+    private readonly BranchSums?[] _known = new BranchSums?[Branches];
 
     /// <summary>
     /// Adds up the leaves of a branch from <paramref name="from"/> until <paramref name="to"/> (exclusive) or the first leaf that
@@ -20,7 +20,7 @@ internal sealed class LeafSums
     /// </summary>
     public int Pass(long branch, int from, int to, ref long terms, ref long weight)
     {
-        if (known[(int)(branch & (Branches - 1))] is not { } sums || sums.Branch != branch)
+        if (_known[(int)(branch & (Branches - 1))] is not { } sums || sums.Branch != branch)
             return from;
 
         Debug.Assert(from >= 0 && to <= sums.Terms.Length, "a branch has as many leaves as when it was noted");
@@ -42,7 +42,7 @@ internal sealed class LeafSums
     /// <param name="weight">Weight of these terms.</param>
     public void Note(long branch, int leaves, int leaf, long terms, long weight)
     {
-        ref BranchSums? sums = ref known[(int)(branch & (Branches - 1))];
+        ref BranchSums? sums = ref _known[(int)(branch & (Branches - 1))];
         if (sums is null || sums.Branch != branch)
             sums = new BranchSums(branch, leaves);
         Debug.Assert(sums.Terms.Length == leaves && leaf < leaves, "a branch of one state keeps its leaves");

@@ -11,15 +11,15 @@ namespace Treepie.Indexing.Terms;
 /// </remarks>
 internal sealed class NumberTextCursor : IDisposable
 {
-    private readonly List<NumberTextRun> runs = [];
-    private readonly bool back;
-    private NumberTextRun? current;
+    private readonly List<NumberTextRun> _runs = [];
+    private readonly bool _back;
+    private NumberTextRun? _current;
 
     /// <param name="numbers">The dictionary of numbers.</param>
     /// <param name="back">Whether it moves from the last text to the first.</param>
     public NumberTextCursor(TermTree numbers, bool back)
     {
-        this.back = back;
+        _back = back;
         using TermCursor probe = numbers.OpenCursor();
         bool isThere = probe.MoveFirst();
         for (int place = 0; isThere && place < 2 * NumberTextRun.MaxDigits; place++)
@@ -29,22 +29,22 @@ internal sealed class NumberTextCursor : IDisposable
             byte[] end = isNegative ? NumberTextRun.End(true, digits - 1) : NumberTextRun.End(false, digits);
             if (probe.Key.SequenceCompareTo(end) >= 0)
                 continue;
-            runs.Add(new NumberTextRun(numbers.OpenCursor(), isNegative, digits));
+            _runs.Add(new NumberTextRun(numbers.OpenCursor(), isNegative, digits));
             isThere = probe.Seek(end);
         }
     }
 
     /// <summary>The current text; valid until the cursor moves.</summary>
-    public ReadOnlySpan<byte> Key => current!.Text; // the caller reads it only after a move returned true
+    public ReadOnlySpan<byte> Key => _current!.Text; // the caller reads it only after a move returned true
 
     /// <summary>The value of the current number.</summary>
-    public ReadOnlySpan<byte> Value => current!.Value; // as above
+    public ReadOnlySpan<byte> Value => _current!.Value; // as above
 
     /// <summary>Moves to the first text in the cursor's direction; false if there is none.</summary>
     public bool MoveFirst()
     {
-        foreach (NumberTextRun run in runs)
-            run.MoveToEnd(last: back);
+        foreach (NumberTextRun run in _runs)
+            run.MoveToEnd(last: _back);
         return Choose();
     }
 
@@ -54,35 +54,35 @@ internal sealed class NumberTextCursor : IDisposable
     /// </summary>
     public bool Seek(ReadOnlySpan<byte> text)
     {
-        foreach (NumberTextRun run in runs)
-            run.Seek(text, back);
+        foreach (NumberTextRun run in _runs)
+            run.Seek(text, _back);
         return Choose();
     }
 
     /// <summary>Moves to the next text; false after the last.</summary>
     public bool MoveNext()
     {
-        current!.Move(back); // the last move returned true
+        _current!.Move(_back); // the last move returned true
         return Choose();
     }
 
     public void Dispose()
     {
-        foreach (NumberTextRun run in runs)
+        foreach (NumberTextRun run in _runs)
             run.Dispose();
-        runs.Clear();
-        current = null;
+        _runs.Clear();
+        _current = null;
     }
 
     private bool Choose()
     {
-        current = null;
-        foreach (NumberTextRun run in runs)
+        _current = null;
+        foreach (NumberTextRun run in _runs)
         {
-            if (run.IsThere && (current is null || (run.Text.SequenceCompareTo(current.Text) < 0) != back))
-                current = run;
+            if (run.IsThere && (_current is null || (run.Text.SequenceCompareTo(_current.Text) < 0) != _back))
+                _current = run;
         }
 
-        return current is not null;
+        return _current is not null;
     }
 }

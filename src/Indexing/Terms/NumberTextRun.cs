@@ -12,36 +12,36 @@ internal sealed class NumberTextRun : IDisposable
     /// <summary>Most digits that a long has.</summary>
     public const int MaxDigits = 19;
 
-    private readonly TermCursor cursor;
-    private readonly bool isNegative;
-    private readonly int digits;
-    private readonly byte[] from;
-    private readonly byte[] to;
-    private readonly byte[] text = new byte[NumberKey.MaxTextBytes];
-    private int length;
+    private readonly TermCursor _cursor;
+    private readonly bool _isNegative;
+    private readonly int _digits;
+    private readonly byte[] _from;
+    private readonly byte[] _to;
+    private readonly byte[] _text = new byte[NumberKey.MaxTextBytes];
+    private int _length;
 
     /// <param name="cursor">A cursor over the numbers, which the run owns from now on.</param>
     /// <param name="isNegative">Whether the numbers are below 0.</param>
     /// <param name="digits">Digits before the point.</param>
     public NumberTextRun(TermCursor cursor, bool isNegative, int digits)
     {
-        this.cursor = cursor;
-        this.isNegative = isNegative;
-        this.digits = digits;
-        from = isNegative ? End(true, digits) : digits == 1 ? End(true, 0) : End(false, digits - 1);
-        to = isNegative ? End(true, digits - 1) : End(false, digits);
+        _cursor = cursor;
+        _isNegative = isNegative;
+        _digits = digits;
+        _from = isNegative ? End(true, digits) : digits == 1 ? End(true, 0) : End(false, digits - 1);
+        _to = isNegative ? End(true, digits - 1) : End(false, digits);
         Debug.Assert(digits is >= 1 and <= MaxDigits, "a long has 1 to 19 digits");
-        Debug.Assert(from.AsSpan().SequenceCompareTo(to) < 0, "a run begins before it ends");
+        Debug.Assert(_from.AsSpan().SequenceCompareTo(_to) < 0, "a run begins before it ends");
     }
 
     /// <summary>Whether the run is positioned on a number.</summary>
     public bool IsThere { get; private set; }
 
     /// <summary>The text of the current number; valid until the run moves.</summary>
-    public ReadOnlySpan<byte> Text => text.AsSpan(0, length);
+    public ReadOnlySpan<byte> Text => _text.AsSpan(0, _length);
 
     /// <summary>The value of the current number.</summary>
-    public ReadOnlySpan<byte> Value => cursor.Value;
+    public ReadOnlySpan<byte> Value => _cursor.Value;
 
     /// <summary>
     /// The exclusive end of the keys of a run: the key of the first number after it, or, for numbers with as many digits as a
@@ -67,14 +67,14 @@ internal sealed class NumberTextRun : IDisposable
     /// <summary>Moves to the least text, or to the greatest.</summary>
     public void MoveToEnd(bool last)
     {
-        bool isValid = last == isNegative
-            ? cursor.Seek(from)
-            : cursor.Seek(to) ? cursor.MovePrevious() : cursor.MoveLast();
+        bool isValid = last == _isNegative
+            ? _cursor.Seek(_from)
+            : _cursor.Seek(_to) ? _cursor.MovePrevious() : _cursor.MoveLast();
         Enter(isValid);
     }
 
     /// <summary>Moves to the next text, or to the previous one.</summary>
-    public void Move(bool back) => Enter(back == isNegative ? cursor.MoveNext() : cursor.MovePrevious());
+    public void Move(bool back) => Enter(back == _isNegative ? _cursor.MoveNext() : _cursor.MovePrevious());
 
     /// <summary>
     /// Moves to the first text that is not before <paramref name="target"/>, or backwards to the last that is not after it.
@@ -90,23 +90,23 @@ internal sealed class NumberTextRun : IDisposable
             MoveToEnd(last: true);
     }
 
-    public void Dispose() => cursor.Dispose();
+    public void Dispose() => _cursor.Dispose();
 
     private void SeekForwards(ReadOnlySpan<byte> target)
     {
-        if (isNegative && !target.IsEmpty && target[0] > '-')
+        if (_isNegative && !target.IsEmpty && target[0] > '-')
         {
             IsThere = false;
             return;
         }
 
-        if (isNegative && (target.IsEmpty || target[0] < '-'))
+        if (_isNegative && (target.IsEmpty || target[0] < '-'))
         {
             MoveToEnd(last: false);
             return;
         }
 
-        ReadOnlySpan<byte> size = isNegative ? target[1..] : target;
+        ReadOnlySpan<byte> size = _isNegative ? target[1..] : target;
         Span<byte> key = stackalloc byte[NumberKey.Bytes];
         if (!TryFindLeast(size, key))
         {
@@ -114,9 +114,9 @@ internal sealed class NumberTextRun : IDisposable
             return;
         }
 
-        bool isValid = cursor.Seek(key);
-        if (isNegative)
-            isValid = !isValid ? cursor.MoveLast() : cursor.Key.SequenceEqual(key) || cursor.MovePrevious();
+        bool isValid = _cursor.Seek(key);
+        if (_isNegative)
+            isValid = !isValid ? _cursor.MoveLast() : _cursor.Key.SequenceEqual(key) || _cursor.MovePrevious();
         Enter(isValid);
         if (!IsThere && IsBeforeFirst(key))
             MoveToEnd(last: false);
@@ -126,7 +126,7 @@ internal sealed class NumberTextRun : IDisposable
 
     /// <summary>Whether a key precedes the whole run, in the order of texts.</summary>
     private bool IsBeforeFirst(ReadOnlySpan<byte> key) =>
-        isNegative ? key.SequenceCompareTo(to) >= 0 : key.SequenceCompareTo(from) < 0;
+        _isNegative ? key.SequenceCompareTo(_to) >= 0 : key.SequenceCompareTo(_from) < 0;
 
     /// <summary>
     /// Finds a magnitude, close to and at most the least one whose text is not before <paramref name="size"/>; false if every
@@ -135,21 +135,21 @@ internal sealed class NumberTextRun : IDisposable
     private bool TryFindLeast(ReadOnlySpan<byte> size, Span<byte> key)
     {
         int known = 0;
-        while (known < digits && known < size.Length && size[known] is >= (byte)'0' and <= (byte)'9')
+        while (known < _digits && known < size.Length && size[known] is >= (byte)'0' and <= (byte)'9')
             known++;
         UInt128 whole = 0;
         foreach (byte digit in size[..known])
             whole = (whole * 10) + (UInt128)(digit - '0');
-        bool isBehind = known < size.Length && (known < digits ? size[known] > '9' : size[known] > '.');
+        bool isBehind = known < size.Length && (known < _digits ? size[known] > '9' : size[known] > '.');
         whole += isBehind ? 1u : 0u;
-        for (int i = known; i < digits; i++)
+        for (int i = known; i < _digits; i++)
             whole *= 10;
-        if (whole > (UInt128)long.MaxValue + (isNegative ? 1u : 0u))
+        if (whole > (UInt128)long.MaxValue + (_isNegative ? 1u : 0u))
             return false;
 
         long value = unchecked((long)(ulong)whole);
-        NumberKey.Write(key, isNegative ? unchecked(-value) : value);
-        if (isBehind || known < digits || known == size.Length || size[known] != '.')
+        NumberKey.Write(key, _isNegative ? unchecked(-value) : value);
+        if (isBehind || known < _digits || known == size.Length || size[known] != '.')
             return true;
 
         // A fraction: every text that parses as less is before it. Two representable doubles lower is below any rounding error.
@@ -160,16 +160,16 @@ internal sealed class NumberTextRun : IDisposable
             return true;
         near = double.BitDecrement(double.BitDecrement(near));
         if (near > value)
-            NumberKey.Write(key, isNegative ? -near : near);
+            NumberKey.Write(key, _isNegative ? -near : near);
         return true;
     }
 
     /// <summary>Takes the number at the cursor if it belongs to the run.</summary>
     private void Enter(bool isValid)
     {
-        IsThere = isValid && cursor.Key.SequenceCompareTo(from) >= 0 && cursor.Key.SequenceCompareTo(to) < 0;
+        IsThere = isValid && _cursor.Key.SequenceCompareTo(_from) >= 0 && _cursor.Key.SequenceCompareTo(_to) < 0;
         if (IsThere)
-            length = NumberKey.Format(cursor.Key, text);
+            _length = NumberKey.Format(_cursor.Key, _text);
     }
 
     private static long PowerOfTen(int exponent)

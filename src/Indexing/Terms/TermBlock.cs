@@ -43,20 +43,20 @@ internal readonly ref struct TermBlock
     /// <summary>From this length on, the excess follows as a varint.</summary>
     public const int LongLength = 15;
 
-    private readonly ReadOnlySpan<byte> bytes;
-    private readonly int start;
+    private readonly ReadOnlySpan<byte> _bytes;
+    private readonly int _start;
 
     /// <param name="bytes">The value.</param>
     /// <exception cref="CorruptionException">It is not a block.</exception>
     public TermBlock(ReadOnlySpan<byte> bytes)
     {
-        this.bytes = bytes;
+        _bytes = bytes;
         if (bytes.Length <= HeaderBytes)
             throw Damaged();
         Count = BinaryPrimitives.ReadUInt16LittleEndian(bytes);
         int table = HeaderBytes + (2 * ((Count - 1) >> GroupBits));
-        start = table + bytes[PrefixOffset] + bytes[SuffixOffset];
-        if (Count == 0 || start >= bytes.Length)
+        _start = table + bytes[PrefixOffset] + bytes[SuffixOffset];
+        if (Count == 0 || _start >= bytes.Length)
             throw Damaged();
         Prefix = bytes.Slice(table, bytes[PrefixOffset]);
         Suffix = bytes.Slice(table + bytes[PrefixOffset], bytes[SuffixOffset]);
@@ -67,7 +67,7 @@ internal readonly ref struct TermBlock
 
     /// <summary>Total weight of the terms, which is their number of entries where they have any; null if unknown.</summary>
     public long? Weight =>
-        BinaryPrimitives.ReadUInt32LittleEndian(bytes[WeightOffset..]) is var weight && weight < uint.MaxValue ? weight : null;
+        BinaryPrimitives.ReadUInt32LittleEndian(_bytes[WeightOffset..]) is var weight && weight < uint.MaxValue ? weight : null;
 
     /// <summary>
     /// As <see cref="Weight"/>, but -1 if unknown, and the number of terms; reads only the header.
@@ -90,11 +90,11 @@ internal readonly ref struct TermBlock
     public ReadOnlySpan<byte> Suffix { get; }
 
     /// <summary>Place of the first term.</summary>
-    public int First => start;
+    public int First => _start;
 
     /// <summary>Reads the term at a place; returns the place of the next.</summary>
     /// <exception cref="CorruptionException">It does not end within the block.</exception>
-    public int Read(int place, out TermPlace term) => Read(bytes, place, out term);
+    public int Read(int place, out TermPlace term) => Read(_bytes, place, out term);
 
     /// <summary>Reads the term at a place of a sequence of terms; returns the place of the next.</summary>
     /// <exception cref="CorruptionException">It does not end within them.</exception>
@@ -136,10 +136,10 @@ internal readonly ref struct TermBlock
     }
 
     /// <summary>The bytes of a term between prefix and suffix.</summary>
-    public ReadOnlySpan<byte> Middle(TermPlace term) => bytes.Slice(term.Start, term.MiddleBytes);
+    public ReadOnlySpan<byte> Middle(TermPlace term) => _bytes.Slice(term.Start, term.MiddleBytes);
 
     /// <summary>The value of a term.</summary>
-    public ReadOnlySpan<byte> Value(TermPlace term) => bytes.Slice(term.Start + term.MiddleBytes, term.ValueBytes);
+    public ReadOnlySpan<byte> Value(TermPlace term) => _bytes.Slice(term.Start + term.MiddleBytes, term.ValueBytes);
 
     /// <summary>Length of a whole term in bytes.</summary>
     public int LengthOf(TermPlace term) => Prefix.Length + term.MiddleBytes + Suffix.Length;
@@ -155,7 +155,7 @@ internal readonly ref struct TermBlock
 
     /// <summary>Place of the first term of a group.</summary>
     public int Group(int group) =>
-        group == 0 ? start : start + BinaryPrimitives.ReadUInt16LittleEndian(bytes[(HeaderBytes + (2 * (group - 1)))..]);
+        group == 0 ? _start : _start + BinaryPrimitives.ReadUInt16LittleEndian(_bytes[(HeaderBytes + (2 * (group - 1)))..]);
 
     /// <summary>Reads a term by its index.</summary>
     /// <param name="index">Its index in the block.</param>
@@ -177,12 +177,12 @@ internal readonly ref struct TermBlock
     {
         term = default;
         isExact = false;
-        next = start;
+        next = _start;
         if (!key.StartsWith(Prefix))
         {
             if (key.SequenceCompareTo(Prefix) > 0)
                 return Count;
-            next = Read(start, out term);
+            next = Read(_start, out term);
             return 0;
         }
 

@@ -15,31 +15,31 @@ namespace Treepie.Indexing.Terms;
 /// <param name="weight">Weight of a term by its value; null if terms have none.</param>
 internal sealed class TermBlockEdit(TermWeight? weight)
 {
-    private byte[] source = new byte[TermBlock.MaxBytes];
-    private byte[] cells = new byte[2 * TermBlock.MaxBytes];
-    private byte[] output = new byte[2 * TermBlock.MaxBytes];
+    private byte[] _source = new byte[TermBlock.MaxBytes];
+    private byte[] _cells = new byte[2 * TermBlock.MaxBytes];
+    private byte[] _output = new byte[2 * TermBlock.MaxBytes];
 
-    /// <summary>Start of each group but the first; the first <see cref="knownGroups"/> are known.</summary>
-    private ushort[] groups = new ushort[(TermBlock.MaxBytes >> TermBlock.GroupBits) + 1];
-    private int knownGroups;
-    private int sourceBytes;
-    private int cellBytes;
+    /// <summary>Start of each group but the first; the first <see cref="_knownGroups"/> are known.</summary>
+    private ushort[] _groups = new ushort[(TermBlock.MaxBytes >> TermBlock.GroupBits) + 1];
+    private int _knownGroups;
+    private int _sourceBytes;
+    private int _cellBytes;
 
     /// <summary>End of the source cells that were copied or removed.</summary>
-    private int copied;
+    private int _copied;
 
     /// <summary>Bytes by which cells after the last change moved relative to the source.</summary>
-    private int shift;
+    private int _shift;
 
     /// <summary>The term found last, or the first one after it: index and place in the source, and the term.</summary>
-    private int index;
-    private int place;
-    private TermPlace found;
-    private int foundEnd;
+    private int _index;
+    private int _place;
+    private TermPlace _found;
+    private int _foundEnd;
 
     /// <summary>Whether terms were added or removed, which shifts later terms between groups.</summary>
-    private bool isRenumbered;
-    private long? weighs;
+    private bool _isRenumbered;
+    private long? _weighs;
 
     /// <summary>Number of terms.</summary>
     public int Count { get; private set; }
@@ -50,48 +50,48 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         get
         {
             TermBlock block = Source;
-            return TermBlock.HeaderBytes + GroupBytes + block.Prefix.Length + block.Suffix.Length + cellBytes + sourceBytes
-                - copied;
+            return TermBlock.HeaderBytes + GroupBytes + block.Prefix.Length + block.Suffix.Length + _cellBytes + _sourceBytes
+                - _copied;
         }
     }
 
     /// <summary>The value of the term found; valid until the next <see cref="Begin"/>.</summary>
-    public ReadOnlySpan<byte> Value => Source.Value(found);
+    public ReadOnlySpan<byte> Value => Source.Value(_found);
 
-    private TermBlock Source => new(source.AsSpan(0, sourceBytes));
+    private TermBlock Source => new(_source.AsSpan(0, _sourceBytes));
 
     private int GroupBytes => Count == 0 ? 0 : sizeof(ushort) * ((Count - 1) >> TermBlock.GroupBits);
 
     /// <summary>Starts editing a block.</summary>
     public void Begin(ReadOnlySpan<byte> block)
     {
-        if (source.Length < block.Length)
-            source = new byte[Math.Max(block.Length, source.Length * 2)];
-        block.CopyTo(source);
-        sourceBytes = block.Length;
+        if (_source.Length < block.Length)
+            _source = new byte[Math.Max(block.Length, _source.Length * 2)];
+        block.CopyTo(_source);
+        _sourceBytes = block.Length;
         TermBlock own = Source;
         Count = own.Count;
-        weighs = own.Weight;
-        copied = place = own.First;
-        index = shift = cellBytes = knownGroups = 0;
-        isRenumbered = false;
+        _weighs = own.Weight;
+        _copied = _place = own.First;
+        _index = _shift = _cellBytes = _knownGroups = 0;
+        _isRenumbered = false;
     }
 
     /// <summary>Finds a term, which must be after the previous one; returns whether it exists.</summary>
     public bool Find(scoped ReadOnlySpan<byte> term)
     {
         TermBlock block = Source;
-        if (index == block.Count)
+        if (_index == block.Count)
             return false;
         if (!term.StartsWith(block.Prefix))
         {
             if (term.SequenceCompareTo(block.Prefix) > 0)
-                (index, place) = (block.Count, sourceBytes);
+                (_index, _place) = (block.Count, _sourceBytes);
             return false;
         }
 
         term = term[block.Prefix.Length..];
-        int current = index >> TermBlock.GroupBits, low = current, high = (block.Count - 1) >> TermBlock.GroupBits;
+        int current = _index >> TermBlock.GroupBits, low = current, high = (block.Count - 1) >> TermBlock.GroupBits;
         while (low < high)
         {
             int middle = (low + high + 1) >> 1;
@@ -103,11 +103,11 @@ internal sealed class TermBlockEdit(TermWeight? weight)
         }
 
         if (low > current)
-            (index, place) = (low << TermBlock.GroupBits, block.Group(low));
-        for (; index < block.Count; index++, place = foundEnd)
+            (_index, _place) = (low << TermBlock.GroupBits, block.Group(low));
+        for (; _index < block.Count; _index++, _place = _foundEnd)
         {
-            foundEnd = block.Read(place, out found);
-            int order = Compare(block, found, term);
+            _foundEnd = block.Read(_place, out _found);
+            int order = Compare(block, _found, term);
             if (order >= 0)
                 return order == 0;
         }
@@ -120,11 +120,11 @@ internal sealed class TermBlockEdit(TermWeight? weight)
     {
         TermBlock block = Source;
         Pass(block);
-        Weigh(-1, block.Value(found));
+        Weigh(-1, block.Value(_found));
         Weigh(1, value);
-        int before = cellBytes;
-        Write(block.Middle(found), value);
-        shift += cellBytes - before - (foundEnd - place);
+        int before = _cellBytes;
+        Write(block.Middle(_found), value);
+        _shift += _cellBytes - before - (_foundEnd - _place);
         Next();
     }
 
@@ -133,8 +133,8 @@ internal sealed class TermBlockEdit(TermWeight? weight)
     {
         TermBlock block = Source;
         Pass(block);
-        Weigh(-1, block.Value(found));
-        isRenumbered = true;
+        Weigh(-1, block.Value(_found));
+        _isRenumbered = true;
         Count--;
         Next();
     }
@@ -151,7 +151,7 @@ internal sealed class TermBlockEdit(TermWeight? weight)
             return false;
         Pass(block);
         Weigh(1, value);
-        isRenumbered = true;
+        _isRenumbered = true;
         Count++;
         Write(term[block.Prefix.Length..^block.Suffix.Length], value);
         return true;
@@ -164,37 +164,37 @@ internal sealed class TermBlockEdit(TermWeight? weight)
     {
         Debug.Assert(Count > 0, "a block has terms");
         TermBlock block = Source;
-        Copy(sourceBytes);
+        Copy(_sourceBytes);
         LocateGroups(block);
         int table = GroupBytes, start = TermBlock.HeaderBytes + table + block.Prefix.Length + block.Suffix.Length;
-        Grow(ref output, start + cellBytes, 0);
-        BinaryPrimitives.WriteUInt16LittleEndian(output, checked((ushort)Count));
-        output[TermBlock.PrefixOffset] = (byte)block.Prefix.Length;
-        output[TermBlock.SuffixOffset] = (byte)block.Suffix.Length;
+        Grow(ref _output, start + _cellBytes, 0);
+        BinaryPrimitives.WriteUInt16LittleEndian(_output, checked((ushort)Count));
+        _output[TermBlock.PrefixOffset] = (byte)block.Prefix.Length;
+        _output[TermBlock.SuffixOffset] = (byte)block.Suffix.Length;
         BinaryPrimitives.WriteUInt32LittleEndian(
-            output.AsSpan(TermBlock.WeightOffset), (uint)Math.Min(weighs ?? Weight(), uint.MaxValue));
+            _output.AsSpan(TermBlock.WeightOffset), (uint)Math.Min(_weighs ?? Weight(), uint.MaxValue));
         for (int i = 0; i < table / sizeof(ushort); i++)
-            BinaryPrimitives.WriteUInt16LittleEndian(output.AsSpan(TermBlock.HeaderBytes + (sizeof(ushort) * i)), groups[i]);
-        block.Prefix.CopyTo(output.AsSpan(TermBlock.HeaderBytes + table));
-        block.Suffix.CopyTo(output.AsSpan(TermBlock.HeaderBytes + table + block.Prefix.Length));
-        cells.AsSpan(0, cellBytes).CopyTo(output.AsSpan(start));
-        return output.AsSpan(0, start + cellBytes);
+            BinaryPrimitives.WriteUInt16LittleEndian(_output.AsSpan(TermBlock.HeaderBytes + (sizeof(ushort) * i)), _groups[i]);
+        block.Prefix.CopyTo(_output.AsSpan(TermBlock.HeaderBytes + table));
+        block.Suffix.CopyTo(_output.AsSpan(TermBlock.HeaderBytes + table + block.Prefix.Length));
+        _cells.AsSpan(0, _cellBytes).CopyTo(_output.AsSpan(start));
+        return _output.AsSpan(0, start + _cellBytes);
     }
 
     /// <summary>Appends all terms as edited to a list. Only <see cref="Begin"/> may follow.</summary>
     public void CopyTo(List<TermItem> items, ByteArena bytes)
     {
         TermBlock block = Source;
-        Copy(sourceBytes);
-        for (int at = 0; at < cellBytes;)
+        Copy(_sourceBytes);
+        for (int at = 0; at < _cellBytes;)
         {
-            at = TermBlock.Read(cells.AsSpan(0, cellBytes), at, out TermPlace term);
+            at = TermBlock.Read(_cells.AsSpan(0, _cellBytes), at, out TermPlace term);
             int length = block.LengthOf(term);
             Span<byte> room = bytes.Reserve(length + term.ValueBytes, out int start);
             block.Prefix.CopyTo(room);
-            cells.AsSpan(term.Start, term.MiddleBytes).CopyTo(room[block.Prefix.Length..]);
+            _cells.AsSpan(term.Start, term.MiddleBytes).CopyTo(room[block.Prefix.Length..]);
             block.Suffix.CopyTo(room[(block.Prefix.Length + term.MiddleBytes)..]);
-            cells.AsSpan(term.Start + term.MiddleBytes, term.ValueBytes).CopyTo(room[length..]);
+            _cells.AsSpan(term.Start + term.MiddleBytes, term.ValueBytes).CopyTo(room[length..]);
             items.Add(new TermItem(start, length, start + length, term.ValueBytes));
         }
     }
@@ -212,52 +212,52 @@ internal sealed class TermBlockEdit(TermWeight? weight)
     /// <summary>Copies everything before the term found, which makes its group known.</summary>
     private void Pass(TermBlock block)
     {
-        if (!isRenumbered)
-            MoveGroups(block, Math.Min(index, block.Count - 1) >> TermBlock.GroupBits);
-        Copy(place);
+        if (!_isRenumbered)
+            MoveGroups(block, Math.Min(_index, block.Count - 1) >> TermBlock.GroupBits);
+        Copy(_place);
     }
 
     private void Next()
     {
-        Debug.Assert(foundEnd > place, "4: a term was found");
-        copied = place = foundEnd;
-        index++;
+        Debug.Assert(_foundEnd > _place, "4: a term was found");
+        _copied = _place = _foundEnd;
+        _index++;
     }
 
     private void Copy(int end)
     {
-        Debug.Assert(end >= copied && end <= sourceBytes, "2: the source is copied once, in order");
-        int length = end - copied;
-        Grow(ref cells, cellBytes + length, cellBytes);
-        source.AsSpan(copied, length).CopyTo(cells.AsSpan(cellBytes));
-        cellBytes += length;
-        copied = end;
+        Debug.Assert(end >= _copied && end <= _sourceBytes, "2: the source is copied once, in order");
+        int length = end - _copied;
+        Grow(ref _cells, _cellBytes + length, _cellBytes);
+        _source.AsSpan(_copied, length).CopyTo(_cells.AsSpan(_cellBytes));
+        _cellBytes += length;
+        _copied = end;
     }
 
     private void Write(scoped ReadOnlySpan<byte> middle, scoped ReadOnlySpan<byte> value)
     {
-        Grow(ref cells, cellBytes + TermBlock.MaxHeadBytes + middle.Length + value.Length, cellBytes);
-        cellBytes += TermBlock.WriteHead(cells.AsSpan(cellBytes), middle.Length, value.Length);
-        middle.CopyTo(cells.AsSpan(cellBytes));
-        cellBytes += middle.Length;
-        value.CopyTo(cells.AsSpan(cellBytes));
-        cellBytes += value.Length;
+        Grow(ref _cells, _cellBytes + TermBlock.MaxHeadBytes + middle.Length + value.Length, _cellBytes);
+        _cellBytes += TermBlock.WriteHead(_cells.AsSpan(_cellBytes), middle.Length, value.Length);
+        middle.CopyTo(_cells.AsSpan(_cellBytes));
+        _cellBytes += middle.Length;
+        value.CopyTo(_cells.AsSpan(_cellBytes));
+        _cellBytes += value.Length;
     }
 
     private void Weigh(int sign, scoped ReadOnlySpan<byte> value)
     {
         if (weight is not null)
-            weighs += sign * weight(value);
+            _weighs += sign * weight(value);
     }
 
     /// <summary>Computes the total weight of a block that does not store it.</summary>
     private long Weight()
     {
         long sum = 0;
-        for (int at = 0; at < cellBytes && weight is not null;)
+        for (int at = 0; at < _cellBytes && weight is not null;)
         {
-            at = TermBlock.Read(cells.AsSpan(0, cellBytes), at, out TermPlace term);
-            sum += weight(cells.AsSpan(term.Start + term.MiddleBytes, term.ValueBytes));
+            at = TermBlock.Read(_cells.AsSpan(0, _cellBytes), at, out TermPlace term);
+            sum += weight(_cells.AsSpan(term.Start + term.MiddleBytes, term.ValueBytes));
         }
 
         return sum;
@@ -266,37 +266,37 @@ internal sealed class TermBlockEdit(TermWeight? weight)
     /// <summary>Sets the start of groups up to <paramref name="last"/>, which only moved by the changes before them.</summary>
     private void MoveGroups(TermBlock block, int last)
     {
-        for (; knownGroups < last; knownGroups++)
-            SetGroup(knownGroups, block.Group(knownGroups + 1) - block.First + shift);
+        for (; _knownGroups < last; _knownGroups++)
+            SetGroup(_knownGroups, block.Group(_knownGroups + 1) - block.First + _shift);
     }
 
     /// <summary>Sets the start of the remaining groups; after terms were added or removed, by counting terms.</summary>
     private void LocateGroups(TermBlock block)
     {
         int all = GroupBytes / sizeof(ushort);
-        if (!isRenumbered)
+        if (!_isRenumbered)
         {
             MoveGroups(block, all);
             return;
         }
 
-        knownGroups = Math.Min(knownGroups, all);
-        ReadOnlySpan<byte> bytes = cells.AsSpan(0, cellBytes);
-        int at = knownGroups == 0 ? 0 : groups[knownGroups - 1];
-        while (knownGroups < all)
+        _knownGroups = Math.Min(_knownGroups, all);
+        ReadOnlySpan<byte> bytes = _cells.AsSpan(0, _cellBytes);
+        int at = _knownGroups == 0 ? 0 : _groups[_knownGroups - 1];
+        while (_knownGroups < all)
         {
             for (int i = 0; i < 1 << TermBlock.GroupBits; i++)
                 at = TermBlock.Read(bytes, at, out _);
-            SetGroup(knownGroups++, at);
+            SetGroup(_knownGroups++, at);
         }
     }
 
     private void SetGroup(int group, int start)
     {
-        Debug.Assert(start > (group == 0 ? 0 : groups[group - 1]), "3: groups start at ascending places");
-        if (group >= groups.Length)
-            Array.Resize(ref groups, groups.Length * 2);
-        groups[group] = checked((ushort)start);
+        Debug.Assert(start > (group == 0 ? 0 : _groups[group - 1]), "3: groups start at ascending places");
+        if (group >= _groups.Length)
+            Array.Resize(ref _groups, _groups.Length * 2);
+        _groups[group] = checked((ushort)start);
     }
 
     private static void Grow(ref byte[] buffer, int needed, int used)

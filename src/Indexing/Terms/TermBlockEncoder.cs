@@ -10,8 +10,8 @@ internal delegate long TermWeight(ReadOnlySpan<byte> value);
 /// <param name="weight">Weight of a term by its value; null if terms have none.</param>
 internal sealed class TermBlockEncoder(TermWeight? weight = null)
 {
-    private byte[] output = new byte[2 * TermBlock.MaxBytes];
-    private readonly ushort[] groups = new ushort[(TermBlock.MaxBytes >> TermBlock.GroupBits) + 1];
+    private byte[] _output = new byte[2 * TermBlock.MaxBytes];
+    private readonly ushort[] _groups = new ushort[(TermBlock.MaxBytes >> TermBlock.GroupBits) + 1];
 
     /// <summary>Bytes that the terms would take in one block.</summary>
     public static int Measure(List<TermItem> items, ByteArena bytes)
@@ -49,11 +49,11 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
         ReadOnlySpan<byte> head = Key(items[first], bytes);
         int start = TermBlock.HeaderBytes + table + prefix + suffix;
         Grow(start);
-        BinaryPrimitives.WriteUInt16LittleEndian(output, (ushort)count);
-        output[TermBlock.PrefixOffset] = (byte)prefix;
-        output[TermBlock.SuffixOffset] = (byte)suffix;
-        head[..prefix].CopyTo(output.AsSpan(TermBlock.HeaderBytes + table));
-        head[^suffix..].CopyTo(output.AsSpan(TermBlock.HeaderBytes + table + prefix));
+        BinaryPrimitives.WriteUInt16LittleEndian(_output, (ushort)count);
+        _output[TermBlock.PrefixOffset] = (byte)prefix;
+        _output[TermBlock.SuffixOffset] = (byte)suffix;
+        head[..prefix].CopyTo(_output.AsSpan(TermBlock.HeaderBytes + table));
+        head[^suffix..].CopyTo(_output.AsSpan(TermBlock.HeaderBytes + table + prefix));
         int length = start;
         long weighs = 0;
         for (int i = 0; i < count; i++)
@@ -61,7 +61,7 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
             TermItem item = items[first + i];
             weighs += weight is null ? 0 : weight(bytes.Slice(item.Value, item.ValueLength));
             if (i > 0 && (i & ((1 << TermBlock.GroupBits) - 1)) == 0)
-                groups[(i >> TermBlock.GroupBits) - 1] = checked((ushort)(length - start));
+                _groups[(i >> TermBlock.GroupBits) - 1] = checked((ushort)(length - start));
             int middle = item.KeyLength - prefix - suffix;
             Debug.Assert(
                 i == 0 || Key(items[first + i - 1], bytes).SequenceCompareTo(Key(item, bytes)) < 0, "1: terms of a block ascend");
@@ -69,25 +69,25 @@ internal sealed class TermBlockEncoder(TermWeight? weight = null)
                 Key(item, bytes).StartsWith(head[..prefix]) && Key(item, bytes).EndsWith(head[^suffix..]),
                 "2: all terms have the prefix and suffix");
             Grow(length + TermBlock.MaxHeadBytes + middle + item.ValueLength);
-            length += TermBlock.WriteHead(output.AsSpan(length), middle, item.ValueLength);
-            Key(item, bytes).Slice(prefix, middle).CopyTo(output.AsSpan(length));
+            length += TermBlock.WriteHead(_output.AsSpan(length), middle, item.ValueLength);
+            Key(item, bytes).Slice(prefix, middle).CopyTo(_output.AsSpan(length));
             length += middle;
-            bytes.Slice(item.Value, item.ValueLength).CopyTo(output.AsSpan(length));
+            bytes.Slice(item.Value, item.ValueLength).CopyTo(_output.AsSpan(length));
             length += item.ValueLength;
         }
 
-        BinaryPrimitives.WriteUInt32LittleEndian(output.AsSpan(TermBlock.WeightOffset), (uint)Math.Min(weighs, uint.MaxValue));
+        BinaryPrimitives.WriteUInt32LittleEndian(_output.AsSpan(TermBlock.WeightOffset), (uint)Math.Min(weighs, uint.MaxValue));
         for (int i = 0; i < table / 2; i++)
-            BinaryPrimitives.WriteUInt16LittleEndian(output.AsSpan(TermBlock.HeaderBytes + (2 * i)), groups[i]);
-        return output.AsSpan(0, length);
+            BinaryPrimitives.WriteUInt16LittleEndian(_output.AsSpan(TermBlock.HeaderBytes + (2 * i)), _groups[i]);
+        return _output.AsSpan(0, length);
     }
 
     private static ReadOnlySpan<byte> Key(TermItem item, ByteArena bytes) => bytes.Slice(item.Key, item.KeyLength);
 
     private void Grow(int needed)
     {
-        if (needed > output.Length)
-            Array.Resize(ref output, Math.Max(needed, output.Length * 2));
+        if (needed > _output.Length)
+            Array.Resize(ref _output, Math.Max(needed, _output.Length * 2));
     }
 
     /// <summary>Length and common prefix and suffix of the terms so far.</summary>

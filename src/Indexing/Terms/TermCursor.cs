@@ -7,14 +7,14 @@ namespace Treepie.Indexing.Terms;
 /// <param name="tree">The tree of the dictionary.</param>
 internal sealed class TermCursor(Tree tree) : IDisposable
 {
-    private readonly Cursor blocks = tree.OpenCursor();
-    private byte[] scratch = new byte[64];
-    private byte[] key = new byte[64];
-    private int keyLength = -1;
-    private int index;
-    private int count;
-    private TermPlace current;
-    private int next;
+    private readonly Cursor _blocks = tree.OpenCursor();
+    private byte[] _scratch = new byte[64];
+    private byte[] _key = new byte[64];
+    private int _keyLength = -1;
+    private int _index;
+    private int _count;
+    private TermPlace _current;
+    private int _next;
 
     /// <summary>The dictionary that takes it back on dispose.</summary>
     internal TermTree? Owner { get; set; }
@@ -24,40 +24,40 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     {
         get
         {
-            Debug.Assert((uint)index < (uint)count, "the cursor is on a term of its block");
-            if (keyLength < 0)
+            Debug.Assert((uint)_index < (uint)_count, "the cursor is on a term of its block");
+            if (_keyLength < 0)
             {
-                var block = new TermBlock(blocks.Value);
-                int length = block.Prefix.Length + current.MiddleBytes + block.Suffix.Length;
-                if (key.Length < length)
-                    key = new byte[length * 2];
-                keyLength = block.CopyTerm(current, key);
+                var block = new TermBlock(_blocks.Value);
+                int length = block.Prefix.Length + _current.MiddleBytes + block.Suffix.Length;
+                if (_key.Length < length)
+                    _key = new byte[length * 2];
+                _keyLength = block.CopyTerm(_current, _key);
             }
 
-            return key.AsSpan(0, keyLength);
+            return _key.AsSpan(0, _keyLength);
         }
     }
 
     /// <summary>The value of the current term.</summary>
-    public ReadOnlySpan<byte> Value => blocks.Value.Slice(current.Start + current.MiddleBytes, current.ValueBytes);
+    public ReadOnlySpan<byte> Value => _blocks.Value.Slice(_current.Start + _current.MiddleBytes, _current.ValueBytes);
 
     /// <summary>
     /// The current block, for callers that enumerate its terms themselves; <see cref="Key"/> and <see cref="Value"/> remain those
     /// of the current term.
     /// </summary>
-    public TermBlock Block => new(blocks.Value);
+    public TermBlock Block => new(_blocks.Value);
 
     /// <summary>Whether another cursor over the same dictionary is in the same block.</summary>
-    public bool IsInBlockOf(TermCursor other) => blocks.Key.SequenceEqual(other.blocks.Key);
+    public bool IsInBlockOf(TermCursor other) => _blocks.Key.SequenceEqual(other._blocks.Key);
 
     /// <summary>Index of the current term in its block.</summary>
-    public int Index => index;
+    public int Index => _index;
 
     /// <summary>Moves to the first term of the next block; false if there is none.</summary>
-    public bool MoveToNextBlock() => blocks.MoveNext() && EnterFirst();
+    public bool MoveToNextBlock() => _blocks.MoveNext() && EnterFirst();
 
     /// <summary>Prefetches the next leaf of blocks, once per leaf, for callers that scan forward.</summary>
-    public void PrefetchNextLeaf() => blocks.PrefetchNextLeafOnce();
+    public void PrefetchNextLeaf() => _blocks.PrefetchNextLeafOnce();
 
     /// <summary>
     /// Skips blocks up to the next leaf, the block of <paramref name="end"/> or the first block of unknown weight, whichever
@@ -67,14 +67,14 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     public void SkipBlocks(TermCursor end, LeafSums sums, out long terms, out long weight)
     {
         (terms, weight) = (0, 0);
-        if (blocks.IndexInLeaf == 0 && TryPassLeaves(end, sums, ref terms, ref weight))
+        if (_blocks.IndexInLeaf == 0 && TryPassLeaves(end, sums, ref terms, ref weight))
             return;
 
-        if (key.Length < Tree.MaxKeyBytes)
-            key = new byte[Tree.MaxKeyBytes];
-        bool isLast = blocks.IsInLeafOf(end.blocks);
-        LeafEntries leaf = blocks.Entries(key);
-        int first = blocks.IndexInLeaf, place = first, last = isLast ? end.blocks.IndexInLeaf : leaf.Count;
+        if (_key.Length < Tree.MaxKeyBytes)
+            _key = new byte[Tree.MaxKeyBytes];
+        bool isLast = _blocks.IsInLeafOf(end._blocks);
+        LeafEntries leaf = _blocks.Entries(_key);
+        int first = _blocks.IndexInLeaf, place = first, last = isLast ? end._blocks.IndexInLeaf : leaf.Count;
         for (; place < last; place++)
         {
             long mine = TermBlock.WeightOf(leaf.Value(place), out int count);
@@ -86,13 +86,13 @@ internal sealed class TermCursor(Tree tree) : IDisposable
 
         if (place < leaf.Count)
         {
-            blocks.MoveTo(place);
+            _blocks.MoveTo(place);
         }
         else
         {
             if (first == 0)
-                sums.Note(blocks.Branch, blocks.LeavesOfBranch, blocks.LeafInBranch, terms, weight);
-            blocks.MovePast(0); // the other cursor is further on, so there is a next leaf
+                sums.Note(_blocks.Branch, _blocks.LeavesOfBranch, _blocks.LeafInBranch, terms, weight);
+            _blocks.MovePast(0); // the other cursor is further on, so there is a next leaf
         }
 
         EnterFirst();
@@ -104,34 +104,34 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     /// </summary>
     private bool TryPassLeaves(TermCursor end, LeafSums sums, ref long terms, ref long weight)
     {
-        long branch = blocks.Branch;
-        int leaves = blocks.LeavesOfBranch, first = blocks.LeafInBranch;
+        long branch = _blocks.Branch;
+        int leaves = _blocks.LeavesOfBranch, first = _blocks.LeafInBranch;
         int leaf = sums.Pass(
-            branch, first, end.blocks.Branch == branch ? end.blocks.LeafInBranch : leaves, ref terms, ref weight);
+            branch, first, end._blocks.Branch == branch ? end._blocks.LeafInBranch : leaves, ref terms, ref weight);
         if (leaf == first)
             return false;
         if (leaf < leaves)
         {
-            blocks.MoveToLeaf(leaf);
+            _blocks.MoveToLeaf(leaf);
         }
         else
         {
             if (leaves - 1 > first)
-                blocks.MoveToLeaf(leaves - 1);
-            blocks.MovePast(0); // the other cursor is further on, so there is a next leaf
+                _blocks.MoveToLeaf(leaves - 1);
+            _blocks.MovePast(0); // the other cursor is further on, so there is a next leaf
         }
 
         return EnterFirst();
     }
 
     /// <summary>Moves to the last term of the previous block; false if there is none.</summary>
-    public bool MoveToPreviousBlock() => blocks.MovePrevious() && EnterLast();
+    public bool MoveToPreviousBlock() => _blocks.MovePrevious() && EnterLast();
 
     /// <summary>Moves to the first term; false if there is none.</summary>
-    public bool MoveFirst() => blocks.Seek([TermTree.BlockMark]) && EnterFirst();
+    public bool MoveFirst() => _blocks.Seek([TermTree.BlockMark]) && EnterFirst();
 
     /// <summary>Moves to the last term; false if there is none.</summary>
-    public bool MoveLast() => blocks.MoveLast() && EnterLast();
+    public bool MoveLast() => _blocks.MoveLast() && EnterLast();
 
     /// <summary>Moves to the first term that is not before <paramref name="term"/>; false if there is none.</summary>
     public bool Seek(scoped ReadOnlySpan<byte> term)
@@ -139,42 +139,42 @@ internal sealed class TermCursor(Tree tree) : IDisposable
         if (!SeekBlock(term))
             return MoveFirst();
 
-        var block = new TermBlock(blocks.Value);
-        keyLength = -1;
-        count = block.Count;
-        index = block.LowerBound(term, out current, out next, out _);
-        return index < count || (blocks.MoveNext() && EnterFirst());
+        var block = new TermBlock(_blocks.Value);
+        _keyLength = -1;
+        _count = block.Count;
+        _index = block.LowerBound(term, out _current, out _next, out _);
+        return _index < _count || (_blocks.MoveNext() && EnterFirst());
     }
 
     /// <summary>Moves to the next term; false after the last.</summary>
     public bool MoveNext()
     {
-        if (index + 1 >= count)
-            return blocks.MoveNext() && EnterFirst();
+        if (_index + 1 >= _count)
+            return _blocks.MoveNext() && EnterFirst();
 
-        index++;
-        keyLength = -1;
-        next = new TermBlock(blocks.Value).Read(next, out current);
+        _index++;
+        _keyLength = -1;
+        _next = new TermBlock(_blocks.Value).Read(_next, out _current);
         return true;
     }
 
     /// <summary>Moves to the previous term; false before the first.</summary>
     public bool MovePrevious()
     {
-        if (index == 0)
-            return blocks.MovePrevious() && EnterLast();
+        if (_index == 0)
+            return _blocks.MovePrevious() && EnterLast();
 
-        index--;
-        keyLength = -1;
-        next = new TermBlock(blocks.Value).At(index, out current);
+        _index--;
+        _keyLength = -1;
+        _next = new TermBlock(_blocks.Value).At(_index, out _current);
         return true;
     }
 
     /// <inheritdoc/>
     public void Dispose()
     {
-        blocks.Reset();
-        keyLength = -1;
+        _blocks.Reset();
+        _keyLength = -1;
         TermTree? owner = Owner;
         Owner = null;
         owner?.Leave(this);
@@ -184,54 +184,54 @@ internal sealed class TermCursor(Tree tree) : IDisposable
     internal bool TryFind(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value)
     {
         value = default;
-        blocks.Dispose(); // start at the root each time, so that counters do not depend on earlier lookups
-        if (!blocks.SeekBefore(BlockKeyBehind(term)) || !blocks.IsAt([TermTree.BlockMark], out ReadOnlySpan<byte> bytes))
+        _blocks.Dispose(); // start at the root each time, so that counters do not depend on earlier lookups
+        if (!_blocks.SeekBefore(BlockKeyBehind(term)) || !_blocks.IsAt([TermTree.BlockMark], out ReadOnlySpan<byte> bytes))
             return false;
 
         var block = new TermBlock(bytes);
-        keyLength = -1;
-        count = block.Count;
-        index = block.LowerBound(term, out current, out next, out bool isExact);
+        _keyLength = -1;
+        _count = block.Count;
+        _index = block.LowerBound(term, out _current, out _next, out bool isExact);
         if (isExact)
-            value = block.Value(current);
+            value = block.Value(_current);
         return isExact;
     }
 
     /// <summary>Moves to the block that covers a term; false if all blocks are after it.</summary>
     private bool SeekBlock(scoped ReadOnlySpan<byte> term) =>
-        blocks.SeekBefore(BlockKeyBehind(term)) && blocks.Key[0] == TermTree.BlockMark;
+        _blocks.SeekBefore(BlockKeyBehind(term)) && _blocks.Key[0] == TermTree.BlockMark;
 
     /// <summary>The least possible block key greater than the term's own.</summary>
     private ReadOnlySpan<byte> BlockKeyBehind(scoped ReadOnlySpan<byte> term)
     {
-        if (scratch.Length < term.Length + 2)
-            scratch = new byte[term.Length * 2];
-        scratch[0] = TermTree.BlockMark;
-        term.CopyTo(scratch.AsSpan(1));
-        scratch[term.Length + 1] = 0;
-        return scratch.AsSpan(0, term.Length + 2);
+        if (_scratch.Length < term.Length + 2)
+            _scratch = new byte[term.Length * 2];
+        _scratch[0] = TermTree.BlockMark;
+        term.CopyTo(_scratch.AsSpan(1));
+        _scratch[term.Length + 1] = 0;
+        return _scratch.AsSpan(0, term.Length + 2);
     }
 
     private bool EnterFirst()
     {
-        var block = new TermBlock(blocks.Value);
-        keyLength = -1;
-        index = 0;
-        count = block.Count;
-        next = block.Read(block.First, out current);
+        var block = new TermBlock(_blocks.Value);
+        _keyLength = -1;
+        _index = 0;
+        _count = block.Count;
+        _next = block.Read(block.First, out _current);
         return true;
     }
 
     private bool EnterLast()
     {
-        if (blocks.Key[0] != TermTree.BlockMark)
+        if (_blocks.Key[0] != TermTree.BlockMark)
             return false;
 
-        var block = new TermBlock(blocks.Value);
-        keyLength = -1;
-        count = block.Count;
-        index = count - 1;
-        next = block.At(index, out current);
+        var block = new TermBlock(_blocks.Value);
+        _keyLength = -1;
+        _count = block.Count;
+        _index = _count - 1;
+        _next = block.At(_index, out _current);
         return true;
     }
 }

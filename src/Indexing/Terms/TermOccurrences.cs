@@ -9,75 +9,75 @@ namespace Treepie.Indexing.Terms;
 /// </summary>
 internal sealed class TermOccurrences
 {
-    private int[] starts = [];
-    private int[] owners = [];
-    private int[] frequencies = [];
-    private int[] positionStarts = [];
-    private int[] positions = [];
-    private int[] placeOf = [];
-    private int[] next = [];
-    private int termCount;
-    private int occurrenceCount;
-    private int positionCount;
+    private int[] _starts = [];
+    private int[] _owners = [];
+    private int[] _frequencies = [];
+    private int[] _positionStarts = [];
+    private int[] _positions = [];
+    private int[] _placeOf = [];
+    private int[] _next = [];
+    private int _termCount;
+    private int _occurrenceCount;
+    private int _positionCount;
 
     /// <summary>Whether positions are kept.</summary>
-    public bool HasPositions => positionCount > 0;
+    public bool HasPositions => _positionCount > 0;
 
     /// <summary>First occurrence of each term, and the end.</summary>
-    public Span<int> Starts => starts.AsSpan(0, termCount + 1);
+    public Span<int> Starts => _starts.AsSpan(0, _termCount + 1);
 
     /// <summary>Owner of each occurrence.</summary>
-    public Span<int> Owners => owners.AsSpan(0, occurrenceCount);
+    public Span<int> Owners => _owners.AsSpan(0, _occurrenceCount);
 
     /// <summary>Frequency of each occurrence.</summary>
-    public Span<int> Frequencies => frequencies.AsSpan(0, occurrenceCount);
+    public Span<int> Frequencies => _frequencies.AsSpan(0, _occurrenceCount);
 
     /// <summary>First position of each occurrence, and the end; if positions are kept.</summary>
-    public Span<int> PositionStarts => positionStarts.AsSpan(0, occurrenceCount + 1);
+    public Span<int> PositionStarts => _positionStarts.AsSpan(0, _occurrenceCount + 1);
 
     /// <summary>All positions, ascending within an occurrence.</summary>
-    public Span<int> Positions => positions.AsSpan(0, positionCount);
+    public Span<int> Positions => _positions.AsSpan(0, _positionCount);
 
     /// <summary>For the producer: place of each occurrence by its order of arrival; if positions are kept.</summary>
-    public Span<int> PlaceOf => placeOf.AsSpan(0, positionCount > 0 ? occurrenceCount : 0);
+    public Span<int> PlaceOf => _placeOf.AsSpan(0, _positionCount > 0 ? _occurrenceCount : 0);
 
     /// <summary>For the producer: a number for each term or occurrence.</summary>
-    public Span<int> Next => next;
+    public Span<int> Next => _next;
 
     /// <summary>Positions of consecutive occurrences; each has as many as its frequency.</summary>
     public ReadOnlySpan<int> PositionsFrom(int first, int count)
     {
-        Debug.Assert(first >= 0 && first + count <= occurrenceCount, "the occurrences are of this batch");
-        return positions.AsSpan(positionStarts[first]..positionStarts[first + count]);
+        Debug.Assert(first >= 0 && first + count <= _occurrenceCount, "the occurrences are of this batch");
+        return _positions.AsSpan(_positionStarts[first].._positionStarts[first + count]);
     }
 
     /// <summary>Sizes the arrays; their content is undefined.</summary>
     public void Begin(int terms, int occurrences, int places)
     {
-        (termCount, occurrenceCount, positionCount) = (terms, occurrences, places);
-        Room(ref starts, terms + 1);
-        Room(ref owners, occurrences);
-        Room(ref frequencies, occurrences);
-        Room(ref next, places > 0 ? Math.Max(terms, occurrences) : terms);
+        (_termCount, _occurrenceCount, _positionCount) = (terms, occurrences, places);
+        Room(ref _starts, terms + 1);
+        Room(ref _owners, occurrences);
+        Room(ref _frequencies, occurrences);
+        Room(ref _next, places > 0 ? Math.Max(terms, occurrences) : terms);
         if (places == 0)
             return;
-        Room(ref positionStarts, occurrences + 1);
-        Room(ref positions, places);
-        Room(ref placeOf, occurrences);
+        Room(ref _positionStarts, occurrences + 1);
+        Room(ref _positions, places);
+        Room(ref _placeOf, occurrences);
     }
 
     /// <summary>Releases arrays larger than <paramref name="keepBytes"/>.</summary>
     public void Trim(int keepBytes)
     {
         int most = keepBytes / sizeof(int);
-        Drop(ref starts, most);
-        Drop(ref owners, most);
-        Drop(ref frequencies, most);
-        Drop(ref positionStarts, most);
-        Drop(ref positions, most);
-        Drop(ref placeOf, most);
-        Drop(ref next, most);
-        termCount = occurrenceCount = positionCount = 0;
+        Drop(ref _starts, most);
+        Drop(ref _owners, most);
+        Drop(ref _frequencies, most);
+        Drop(ref _positionStarts, most);
+        Drop(ref _positions, most);
+        Drop(ref _placeOf, most);
+        Drop(ref _next, most);
+        _termCount = _occurrenceCount = _positionCount = 0;
     }
 
     private static void Drop(ref int[] array, int most)

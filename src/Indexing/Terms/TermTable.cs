@@ -28,30 +28,30 @@ internal sealed class TermTable
     /// <summary>
     /// From the seed that the runtime draws for each process, so that nobody can craft a document whose terms all collide.
     /// </summary>
-    private readonly ulong seed = (uint)HashCode.Combine(nameof(TermTable));
+    private readonly ulong _seed = (uint)HashCode.Combine(nameof(TermTable));
 
-    private readonly ByteArena arena = new();
-    private readonly TermOccurrences grouped = new();
-    private readonly HeadSort headSort = new();
-    private readonly IComparer<int> byTerm;
-    private Bucket[] buckets = new Bucket[FirstBuckets];
-    private Term[] terms = new Term[FirstTerms];
-    private Occurrence[] occurrences = new Occurrence[FirstOccurrences];
-    private Place[] places = [];
-    private ulong[] sortKeys = [];
-    private int[] sorted = [];
+    private readonly ByteArena _arena = new();
+    private readonly TermOccurrences _grouped = new();
+    private readonly HeadSort _headSort = new();
+    private readonly IComparer<int> _byTerm;
+    private Bucket[] _buckets = new Bucket[FirstBuckets];
+    private Term[] _terms = new Term[FirstTerms];
+    private Occurrence[] _occurrences = new Occurrence[FirstOccurrences];
+    private Place[] _places = [];
+    private ulong[] _sortKeys = [];
+    private int[] _sorted = [];
 
     /// <summary>
     /// The terms in sorted order and where each ends, so that enumerating them in order reads memory sequentially.
     /// </summary>
-    private readonly ByteArena inOrder = new();
-    private int[] ends = [];
+    private readonly ByteArena _inOrder = new();
+    private int[] _ends = [];
 
     /// <summary>Number of terms sorted, and of occurrences grouped; -1 if none.</summary>
-    private int sortedCount = -1, groupedCount = -1;
-    private int placeCount;
+    private int _sortedCount = -1, _groupedCount = -1;
+    private int _placeCount;
 
-    public TermTable() => byTerm = new ByTerm(this);
+    public TermTable() => _byTerm = new ByTerm(this);
 
     /// <summary>A term by its hash; comparing hashes first avoids reading other terms of the same bucket.</summary>
     private struct Bucket
@@ -89,18 +89,18 @@ internal sealed class TermTable
     /// <summary>Number of pairs of term and owner.</summary>
     public int OccurrenceCount { get; private set; }
 
-    public ReadOnlySpan<byte> this[int ordinal] => arena.Slice(terms[ordinal].Start, terms[ordinal].Length);
+    public ReadOnlySpan<byte> this[int ordinal] => _arena.Slice(_terms[ordinal].Start, _terms[ordinal].Length);
 
     /// <summary>A term by its place in sorted order; after <see cref="SortedOrdinals"/> and until the next change.</summary>
     public ReadOnlySpan<byte> InOrder(int place)
     {
-        Debug.Assert(sortedCount == Count, "terms are sorted and unchanged since");
-        int start = place == 0 ? 0 : ends[place - 1];
-        return inOrder.Slice(start, ends[place] - start);
+        Debug.Assert(_sortedCount == Count, "terms are sorted and unchanged since");
+        int start = place == 0 ? 0 : _ends[place - 1];
+        return _inOrder.Slice(start, _ends[place] - start);
     }
 
     /// <summary>Number of owners of a term.</summary>
-    public int OccurrencesOf(int ordinal) => terms[ordinal].OccurrenceCount;
+    public int OccurrencesOf(int ordinal) => _terms[ordinal].OccurrenceCount;
 
     /// <summary>Adds a term of an owner; true if it is the owner's first occurrence of the term.</summary>
     public bool Add(ReadOnlySpan<byte> term, int owner, out int ordinal) => Add(term, Hash(term), owner, out ordinal);
@@ -108,11 +108,11 @@ internal sealed class TermTable
     private bool Add(ReadOnlySpan<byte> term, uint hash, int owner, out int ordinal)
     {
         ordinal = Intern(term, hash, HeadOf(term));
-        ref Term entry = ref terms[ordinal];
+        ref Term entry = ref _terms[ordinal];
         if (entry.OccurrenceCount > 0 && entry.LastOwner == owner)
         {
-            occurrences[entry.LastOccurrence].Frequency++;
-            groupedCount = -1;
+            _occurrences[entry.LastOccurrence].Frequency++;
+            _groupedCount = -1;
             return false;
         }
 
@@ -129,9 +129,9 @@ internal sealed class TermTable
     public bool Add(ReadOnlySpan<byte> term, uint hash, int owner, int position, out int ordinal)
     {
         bool isFirst = Add(term, hash, owner, out ordinal);
-        if (placeCount == places.Length)
-            Array.Resize(ref places, Math.Max(FirstOccurrences, placeCount * 2));
-        places[placeCount++] = new Place(terms[ordinal].LastOccurrence, position);
+        if (_placeCount == _places.Length)
+            Array.Resize(ref _places, Math.Max(FirstOccurrences, _placeCount * 2));
+        _places[_placeCount++] = new Place(_terms[ordinal].LastOccurrence, position);
         return isFirst;
     }
 
@@ -151,25 +151,25 @@ internal sealed class TermTable
         for (int i = 0; i < other.Count; i++)
         {
             int before = Count;
-            ref readonly Term term = ref other.terms[i];
-            ordinals[i] = Intern(other.arena.Slice(term.Start, term.Length), term.Hash, term.Head);
+            ref readonly Term term = ref other._terms[i];
+            ordinals[i] = Intern(other._arena.Slice(term.Start, term.Length), term.Hash, term.Head);
             if (Count == before)
                 known += term.Length + bytesBeside;
         }
 
         int firstOccurrence = OccurrenceCount;
-        GrowTo(ref occurrences, OccurrenceCount + other.OccurrenceCount);
-        foreach (ref readonly Occurrence occurrence in other.occurrences.AsSpan(0, other.OccurrenceCount))
+        GrowTo(ref _occurrences, OccurrenceCount + other.OccurrenceCount);
+        foreach (ref readonly Occurrence occurrence in other._occurrences.AsSpan(0, other.OccurrenceCount))
         {
             int ordinal = ordinals[occurrence.Term];
             Add(
-                ref terms[ordinal],
+                ref _terms[ordinal],
                 new Occurrence { Term = ordinal, Owner = firstOwner + occurrence.Owner, Frequency = occurrence.Frequency });
         }
 
-        GrowTo(ref places, placeCount + other.placeCount);
-        foreach (ref readonly Place place in other.places.AsSpan(0, other.placeCount))
-            places[placeCount++] = new Place(firstOccurrence + place.Occurrence, place.Position);
+        GrowTo(ref _places, _placeCount + other._placeCount);
+        foreach (ref readonly Place place in other._places.AsSpan(0, other._placeCount))
+            _places[_placeCount++] = new Place(firstOccurrence + place.Occurrence, place.Position);
         return known;
     }
 
@@ -182,8 +182,8 @@ internal sealed class TermTable
         for (int t = 0, n = 0; t < texts.OccurrenceCount || n < numbers.OccurrenceCount;)
         {
             bool isText = n == numbers.OccurrenceCount
-                || (t < texts.OccurrenceCount && texts.occurrences[t].Owner <= numbers.occurrences[n].Owner);
-            Occurrence next = isText ? texts.occurrences[t++] : numbers.occurrences[n++];
+                || (t < texts.OccurrenceCount && texts._occurrences[t].Owner <= numbers._occurrences[n].Owner);
+            Occurrence next = isText ? texts._occurrences[t++] : numbers._occurrences[n++];
             ReadOnlySpan<byte> text = isText ? texts[next.Term] : room[..NumberKey.Format(numbers[next.Term], room)];
             for (int i = 0; i < next.Frequency; i++)
                 Add(text, next.Owner, out _);
@@ -193,19 +193,19 @@ internal sealed class TermTable
     /// <summary>The hash of a term in this process, the same in every table.</summary>
     public uint Hash(ReadOnlySpan<byte> term)
     {
-        ulong hash = MapHash.Compute(term, seed);
+        ulong hash = MapHash.Compute(term, _seed);
         return (uint)(hash ^ (hash >> 32));
     }
 
     /// <summary>Prefetches the first bucket of a hash.</summary>
-    public void Prefetch(uint hash) => PrefetchKernels.Prefetch(in buckets[hash & (uint)(buckets.Length - 1)]);
+    public void Prefetch(uint hash) => PrefetchKernels.Prefetch(in _buckets[hash & (uint)(_buckets.Length - 1)]);
 
     /// <summary>Prefetches the term in the first bucket of a hash, if any; after <see cref="Prefetch"/>.</summary>
     public void PrefetchTerm(uint hash)
     {
-        Bucket bucket = buckets[hash & (uint)(buckets.Length - 1)];
+        Bucket bucket = _buckets[hash & (uint)(_buckets.Length - 1)];
         if (bucket.Number != 0)
-            PrefetchKernels.Prefetch(in terms[bucket.Number - 1]);
+            PrefetchKernels.Prefetch(in _terms[bucket.Number - 1]);
     }
 
     /// <summary>The ordinal of a term, which is added if new.</summary>
@@ -214,13 +214,13 @@ internal sealed class TermTable
     /// <summary>All ordinals in byte order of their terms; valid until the next change.</summary>
     public ReadOnlySpan<int> SortedOrdinals()
     {
-        if (sortedCount != Count)
+        if (_sortedCount != Count)
         {
             Sort();
-            sortedCount = Count;
+            _sortedCount = Count;
         }
 
-        return sorted.AsSpan(0, Count);
+        return _sorted.AsSpan(0, Count);
     }
 
     /// <summary>
@@ -228,38 +228,38 @@ internal sealed class TermTable
     /// </summary>
     public TermOccurrences GroupByTerm()
     {
-        if (groupedCount != OccurrenceCount)
+        if (_groupedCount != OccurrenceCount)
         {
             Group();
-            groupedCount = OccurrenceCount;
+            _groupedCount = OccurrenceCount;
         }
 
-        return grouped;
+        return _grouped;
     }
 
     /// <summary>Removes everything and releases arrays larger than <paramref name="keepBytes"/>.</summary>
     public void Clear(int keepBytes)
     {
-        arena.Clear(keepBytes);
-        if (buckets.Length > Math.Max(FirstBuckets, keepBytes / 8))
-            buckets = new Bucket[FirstBuckets];
+        _arena.Clear(keepBytes);
+        if (_buckets.Length > Math.Max(FirstBuckets, keepBytes / 8))
+            _buckets = new Bucket[FirstBuckets];
         else
-            Array.Clear(buckets);
-        if (occurrences.Length > Math.Max(FirstOccurrences, keepBytes / 12))
-            occurrences = new Occurrence[FirstOccurrences];
-        if (terms.Length > Math.Max(FirstTerms, keepBytes / 32))
-            terms = new Term[FirstTerms];
-        if (places.Length > keepBytes / 8)
-            places = [];
-        if (sortKeys.Length > keepBytes / 8)
-            (sortKeys, sorted, ends) = ([], [], []);
-        inOrder.Clear(keepBytes);
-        headSort.Trim(keepBytes);
-        grouped.Trim(keepBytes);
+            Array.Clear(_buckets);
+        if (_occurrences.Length > Math.Max(FirstOccurrences, keepBytes / 12))
+            _occurrences = new Occurrence[FirstOccurrences];
+        if (_terms.Length > Math.Max(FirstTerms, keepBytes / 32))
+            _terms = new Term[FirstTerms];
+        if (_places.Length > keepBytes / 8)
+            _places = [];
+        if (_sortKeys.Length > keepBytes / 8)
+            (_sortKeys, _sorted, _ends) = ([], [], []);
+        _inOrder.Clear(keepBytes);
+        _headSort.Trim(keepBytes);
+        _grouped.Trim(keepBytes);
         Count = 0;
         OccurrenceCount = 0;
-        placeCount = 0;
-        sortedCount = groupedCount = -1;
+        _placeCount = 0;
+        _sortedCount = _groupedCount = -1;
     }
 
     /// <summary>Grows an array to at least a length; keeps its content.</summary>
@@ -272,11 +272,11 @@ internal sealed class TermTable
     private void Add(ref Term entry, Occurrence occurrence)
     {
         Debug.Assert(
-            OccurrenceCount == 0 || occurrences[OccurrenceCount - 1].Owner <= occurrence.Owner, "1: owners never descend");
+            OccurrenceCount == 0 || _occurrences[OccurrenceCount - 1].Owner <= occurrence.Owner, "1: owners never descend");
         Debug.Assert(entry.OccurrenceCount == 0 || entry.LastOwner < occurrence.Owner, "2: one occurrence per term and owner");
-        if (OccurrenceCount == occurrences.Length)
-            Array.Resize(ref occurrences, occurrences.Length * 2);
-        occurrences[OccurrenceCount] = occurrence;
+        if (OccurrenceCount == _occurrences.Length)
+            Array.Resize(ref _occurrences, _occurrences.Length * 2);
+        _occurrences[OccurrenceCount] = occurrence;
         entry.LastOccurrence = OccurrenceCount++;
         entry.LastOwner = occurrence.Owner;
         entry.OccurrenceCount++;
@@ -284,96 +284,96 @@ internal sealed class TermTable
 
     private int Intern(ReadOnlySpan<byte> term, uint hash, ulong head)
     {
-        int mask = buckets.Length - 1;
+        int mask = _buckets.Length - 1;
         int bucket = (int)hash & mask;
-        for (Bucket found = buckets[bucket]; found.Number != 0; found = buckets[bucket])
+        for (Bucket found = _buckets[bucket]; found.Number != 0; found = _buckets[bucket])
         {
-            if (found.Hash == hash && IsTerm(in terms[found.Number - 1], term, head))
+            if (found.Hash == hash && IsTerm(in _terms[found.Number - 1], term, head))
                 return found.Number - 1;
             bucket = (bucket + 1) & mask;
         }
 
-        if (Count == terms.Length)
-            Array.Resize(ref terms, terms.Length * 2);
-        terms[Count] = new Term { Head = head, Start = arena.Add(term), Length = term.Length, Hash = hash };
-        buckets[bucket] = new Bucket { Hash = hash, Number = ++Count };
-        if (Count * 2L > buckets.Length)
+        if (Count == _terms.Length)
+            Array.Resize(ref _terms, _terms.Length * 2);
+        _terms[Count] = new Term { Head = head, Start = _arena.Add(term), Length = term.Length, Hash = hash };
+        _buckets[bucket] = new Bucket { Hash = hash, Number = ++Count };
+        if (Count * 2L > _buckets.Length)
             Rehash();
-        Debug.Assert(Count * 2L <= buckets.Length, "3: half of the buckets are free");
+        Debug.Assert(Count * 2L <= _buckets.Length, "3: half of the buckets are free");
         return Count - 1;
     }
 
     private bool IsTerm(in Term candidate, ReadOnlySpan<byte> term, ulong head) =>
         candidate.Head == head && candidate.Length == term.Length
-            && (term.Length <= HeadBytes || arena.Slice(candidate.Start, candidate.Length).SequenceEqual(term));
+            && (term.Length <= HeadBytes || _arena.Slice(candidate.Start, candidate.Length).SequenceEqual(term));
 
     /// <summary>
     /// Sorts by the heads first, without reading the terms, and then terms with equal heads by all their bytes.
     /// </summary>
     private void Sort()
     {
-        GrowTo(ref sortKeys, Count);
-        GrowTo(ref sorted, Count);
-        Span<ulong> heads = sortKeys.AsSpan(0, Count);
-        Span<int> ordinals = sorted.AsSpan(0, Count);
+        GrowTo(ref _sortKeys, Count);
+        GrowTo(ref _sorted, Count);
+        Span<ulong> heads = _sortKeys.AsSpan(0, Count);
+        Span<int> ordinals = _sorted.AsSpan(0, Count);
         for (int i = 0; i < Count; i++)
-            (heads[i], ordinals[i]) = (terms[i].Head, i);
-        headSort.Sort(heads, ordinals);
+            (heads[i], ordinals[i]) = (_terms[i].Head, i);
+        _headSort.Sort(heads, ordinals);
         for (int first = 0, end; first < Count; first = end)
         {
             for (end = first + 1; end < Count && heads[end] == heads[first];)
                 end++;
             if (end - first > 1)
-                ordinals[first..end].Sort(byTerm);
+                ordinals[first..end].Sort(_byTerm);
         }
 
-        inOrder.Clear(int.MaxValue);
-        GrowTo(ref ends, Count);
+        _inOrder.Clear(int.MaxValue);
+        GrowTo(ref _ends, Count);
         for (int i = 0; i < ordinals.Length; i++)
         {
-            inOrder.Add(this[ordinals[i]]);
-            ends[i] = inOrder.Length;
+            _inOrder.Add(this[ordinals[i]]);
+            _ends[i] = _inOrder.Length;
         }
     }
 
     private void Group()
     {
         ReadOnlySpan<int> order = SortedOrdinals();
-        grouped.Begin(Count, OccurrenceCount, placeCount);
-        Span<int> starts = grouped.Starts,
-            next = grouped.Next,
-            owners = grouped.Owners,
-            frequencies = grouped.Frequencies,
-            placeOf = grouped.PlaceOf;
+        _grouped.Begin(Count, OccurrenceCount, _placeCount);
+        Span<int> starts = _grouped.Starts,
+            next = _grouped.Next,
+            owners = _grouped.Owners,
+            frequencies = _grouped.Frequencies,
+            placeOf = _grouped.PlaceOf;
         starts[0] = 0;
         for (int i = 0; i < order.Length; i++)
         {
             next[order[i]] = starts[i];
-            starts[i + 1] = starts[i] + terms[order[i]].OccurrenceCount;
+            starts[i + 1] = starts[i] + _terms[order[i]].OccurrenceCount;
         }
 
         Debug.Assert(starts[order.Length] == OccurrenceCount, "each occurrence is counted at its term");
         for (int i = 0; i < OccurrenceCount; i++)
         {
-            ref readonly Occurrence occurrence = ref occurrences[i];
+            ref readonly Occurrence occurrence = ref _occurrences[i];
             int place = next[occurrence.Term]++;
             owners[place] = occurrence.Owner;
             frequencies[place] = occurrence.Frequency;
-            if (placeCount > 0)
+            if (_placeCount > 0)
                 placeOf[i] = place;
         }
 
-        if (placeCount > 0)
+        if (_placeCount > 0)
             GroupPositions();
     }
 
     private void GroupPositions()
     {
-        Span<int> starts = grouped.PositionStarts,
-            next = grouped.Next,
-            frequencies = grouped.Frequencies,
-            placeOf = grouped.PlaceOf,
-            positions = grouped.Positions;
+        Span<int> starts = _grouped.PositionStarts,
+            next = _grouped.Next,
+            frequencies = _grouped.Frequencies,
+            placeOf = _grouped.PlaceOf,
+            positions = _grouped.Positions;
         starts[0] = 0;
         for (int i = 0; i < OccurrenceCount; i++)
         {
@@ -381,22 +381,22 @@ internal sealed class TermTable
             starts[i + 1] = starts[i] + frequencies[i];
         }
 
-        Debug.Assert(starts[OccurrenceCount] == placeCount, "4: an occurrence has as many positions as its frequency");
-        foreach (ref readonly Place place in places.AsSpan(0, placeCount))
+        Debug.Assert(starts[OccurrenceCount] == _placeCount, "4: an occurrence has as many positions as its frequency");
+        foreach (ref readonly Place place in _places.AsSpan(0, _placeCount))
             positions[next[placeOf[place.Occurrence]]++] = place.Position;
     }
 
     private void Rehash()
     {
-        buckets = new Bucket[buckets.Length * 2];
-        Debug.Assert(BitOperations.IsPow2(buckets.Length), "3: the number of buckets is a power of 2");
-        int mask = buckets.Length - 1;
+        _buckets = new Bucket[_buckets.Length * 2];
+        Debug.Assert(BitOperations.IsPow2(_buckets.Length), "3: the number of buckets is a power of 2");
+        int mask = _buckets.Length - 1;
         for (int i = 0; i < Count; i++)
         {
-            int bucket = (int)terms[i].Hash & mask;
-            while (buckets[bucket].Number != 0)
+            int bucket = (int)_terms[i].Hash & mask;
+            while (_buckets[bucket].Number != 0)
                 bucket = (bucket + 1) & mask;
-            buckets[bucket] = new Bucket { Hash = terms[i].Hash, Number = i + 1 };
+            _buckets[bucket] = new Bucket { Hash = _terms[i].Hash, Number = i + 1 };
         }
     }
 

@@ -22,30 +22,30 @@ internal sealed class TermTree(Tree tree)
     /// <summary>First byte of the keys of blocks.</summary>
     public const byte BlockMark = 1;
 
-    private readonly TermCursor?[] spare = new TermCursor?[2]; // counting a range takes two cursors
-    private TermCursor? finder;
-    private LeafSums? sums;
+    private readonly TermCursor?[] _spare = new TermCursor?[2]; // counting a range takes two cursors
+    private TermCursor? _finder;
+    private LeafSums? _sums;
 
     /// <summary>Key of the number of terms.</summary>
     public static ReadOnlySpan<byte> CountKey => [0];
 
     /// <summary>Cached sums of its leaves.</summary>
-    public LeafSums Sums => sums ??= new LeafSums();
+    public LeafSums Sums => _sums ??= new LeafSums();
 
     /// <summary>Number of terms. Each read is a lookup.</summary>
     public long Count => ReadCount(tree);
 
     /// <summary>Finds the value of a term.</summary>
     public bool TryGet(scoped ReadOnlySpan<byte> term, out ReadOnlySpan<byte> value) =>
-        (finder ??= new TermCursor(tree)).TryFind(term, out value);
+        (_finder ??= new TermCursor(tree)).TryFind(term, out value);
 
     /// <summary>Returns a cursor before the first term. Disposed cursors are reused.</summary>
     public TermCursor OpenCursor()
     {
-        TermCursor cursor = spare[0] ?? spare[1] ?? new TermCursor(tree);
-        if (spare[0] is null)
-            spare[1] = null;
-        spare[0] = null;
+        TermCursor cursor = _spare[0] ?? _spare[1] ?? new TermCursor(tree);
+        if (_spare[0] is null)
+            _spare[1] = null;
+        _spare[0] = null;
         cursor.Owner = this;
         return cursor;
     }
@@ -53,11 +53,11 @@ internal sealed class TermTree(Tree tree)
     /// <summary>Takes a cursor back.</summary>
     internal void Leave(TermCursor cursor)
     {
-        Debug.Assert(spare[0] != cursor && spare[1] != cursor, "a cursor comes back once");
-        if (spare[0] is null)
-            spare[0] = cursor;
+        Debug.Assert(_spare[0] != cursor && _spare[1] != cursor, "a cursor comes back once");
+        if (_spare[0] is null)
+            _spare[0] = cursor;
         else
-            spare[1] = cursor;
+            _spare[1] = cursor;
     }
 
     /// <summary>Number of terms of a dictionary.</summary>

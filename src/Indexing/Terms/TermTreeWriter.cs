@@ -20,58 +20,58 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
     /// <summary>Below this size, a block that lost terms is merged with the next.</summary>
     private const int MinBytes = TermBlock.MaxBytes / 4;
 
-    private Tree tree = null!; // Begin sets tree and cursor before any change
-    private Cursor cursor = null!;
-    private readonly TermBlockEdit edit = new(weight);
-    private readonly ByteArena bytes = new();
-    private readonly TermBlockEncoder encoder = new(weight);
+    private Tree _tree = null!; // Begin sets tree and cursor before any change
+    private Cursor _cursor = null!;
+    private readonly TermBlockEdit _edit = new(weight);
+    private readonly ByteArena _bytes = new();
+    private readonly TermBlockEncoder _encoder = new(weight);
 
-    /// <summary>Terms of a block that is being rebuilt; those from <see cref="next"/> on are not yet in
-    /// <see cref="made"/>.</summary>
-    private readonly List<TermItem> old = [];
+    /// <summary>Terms of a block that is being rebuilt; those from <see cref="_next"/> on are not yet in
+    /// <see cref="_made"/>.</summary>
+    private readonly List<TermItem> _old = [];
 
     /// <summary>Terms of the rebuilt block up to the last one looked up.</summary>
-    private readonly List<TermItem> made = [];
+    private readonly List<TermItem> _made = [];
 
-    private readonly byte[] blockKey = new byte[Tree.MaxKeyBytes];
-    private readonly byte[] endKey = new byte[Tree.MaxKeyBytes];
-    private byte[] termRoom = new byte[64];
-    private byte[] lastTerm = new byte[64];
-    private int lastTermLength;
-    private int blockKeyLength;
-    private int endKeyLength;
-    private int next;
-    private bool isLoaded;
-    private bool isStored;
+    private readonly byte[] _blockKey = new byte[Tree.MaxKeyBytes];
+    private readonly byte[] _endKey = new byte[Tree.MaxKeyBytes];
+    private byte[] _termRoom = new byte[64];
+    private byte[] _lastTerm = new byte[64];
+    private int _lastTermLength;
+    private int _blockKeyLength;
+    private int _endKeyLength;
+    private int _next;
+    private bool _isLoaded;
+    private bool _isStored;
 
     /// <summary>Whether the block is rebuilt term by term, because it is new or a term lacks its prefix or suffix.</summary>
-    private bool isAnew;
-    private bool isChanged;
-    private bool hasLost;
+    private bool _isAnew;
+    private bool _isChanged;
+    private bool _hasLost;
 
     /// <summary>
     /// Of the last term looked up: whether it exists, and whether it was changed, after which only greater terms can be found.
     /// </summary>
-    private bool isThere;
-    private bool isPassed;
-    private long countChange;
+    private bool _isThere;
+    private bool _isPassed;
+    private long _countChange;
 
     /// <summary>A writer for a single dictionary.</summary>
     public TermTreeWriter(Tree tree, TermWeight? weight = null)
         : this(weight) => Begin(tree);
 
     /// <summary>Number of terms.</summary>
-    public long Count => TermTree.ReadCount(tree) + countChange;
+    public long Count => TermTree.ReadCount(_tree) + _countChange;
 
-    private bool HasEnd => endKeyLength > 0;
+    private bool HasEnd => _endKeyLength > 0;
 
     /// <summary>Switches to another dictionary; discards changes of the previous one that were not flushed.</summary>
     public void Begin(Tree dictionary)
     {
-        tree = dictionary;
-        cursor = dictionary.OpenCursor();
-        isChanged = false;
-        countChange = 0;
+        _tree = dictionary;
+        _cursor = dictionary.OpenCursor();
+        _isChanged = false;
+        _countChange = 0;
         Leave();
     }
 
@@ -81,7 +81,7 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
         value = default;
         if (!Find(term))
             return false;
-        value = isAnew ? bytes.Slice(old[next].Value, old[next].ValueLength) : edit.Value;
+        value = _isAnew ? _bytes.Slice(_old[_next].Value, _old[_next].ValueLength) : _edit.Value;
         return true;
     }
 
@@ -89,28 +89,29 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
     public void Put(scoped ReadOnlySpan<byte> term, scoped ReadOnlySpan<byte> value)
     {
         bool isKnown = Find(term);
-        countChange += isKnown ? 0 : 1;
-        isChanged = isPassed = true;
-        if (!isAnew && isKnown)
+        _countChange += isKnown ? 0 : 1;
+        _isChanged = _isPassed = true;
+        if (!_isAnew && isKnown)
         {
-            edit.Replace(value);
+            _edit.Replace(value);
             return;
         }
 
-        if (!isAnew && edit.TryAdd(term, value))
+        if (!_isAnew && _edit.TryAdd(term, value))
             return;
-        if (!isAnew)
+        if (!_isAnew)
         {
             BeginAnew();
             Walk(term);
         }
 
         if (isKnown)
-            next++;
-        Debug.Assert(made.Count == 0 || Key(made[^1]).SequenceCompareTo(term) < 0, "2: made terms ascend");
-        Debug.Assert(next == old.Count || term.SequenceCompareTo(Key(old[next])) < 0, "2: made terms are before the old ones");
-        int key = bytes.Add(term);
-        made.Add(new TermItem(key, term.Length, bytes.Add(value), value.Length));
+            _next++;
+        Debug.Assert(_made.Count == 0 || Key(_made[^1]).SequenceCompareTo(term) < 0, "2: made terms ascend");
+        Debug.Assert(
+            _next == _old.Count || term.SequenceCompareTo(Key(_old[_next])) < 0, "2: made terms are before the old ones");
+        int key = _bytes.Add(term);
+        _made.Add(new TermItem(key, term.Length, _bytes.Add(value), value.Length));
     }
 
     /// <summary>Removes a term; false if it is not there.</summary>
@@ -118,12 +119,12 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
     {
         if (!Find(term))
             return false;
-        if (isAnew)
-            next++;
+        if (_isAnew)
+            _next++;
         else
-            edit.Remove();
-        countChange--;
-        isChanged = hasLost = isPassed = true;
+            _edit.Remove();
+        _countChange--;
+        _isChanged = _hasLost = _isPassed = true;
         return true;
     }
 
@@ -131,56 +132,56 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
     public void Flush()
     {
         Leave();
-        if (countChange == 0)
+        if (_countChange == 0)
             return;
         long count = Count;
-        countChange = 0;
+        _countChange = 0;
         if (count == 0)
         {
-            tree.Delete(TermTree.CountKey);
+            _tree.Delete(TermTree.CountKey);
             return;
         }
 
         Span<byte> value = stackalloc byte[sizeof(long)];
         BinaryPrimitives.WriteInt64LittleEndian(value, count);
-        tree.Put(TermTree.CountKey, value);
+        _tree.Put(TermTree.CountKey, value);
     }
 
     /// <summary>Moves to the place of a term; returns whether it exists.</summary>
     private bool Find(scoped ReadOnlySpan<byte> term)
     {
-        if (isLoaded)
+        if (_isLoaded)
         {
-            int order = term.SequenceCompareTo(lastTerm.AsSpan(0, lastTermLength));
-            if (order == 0 && !isPassed)
-                return isThere;
-            if (order <= 0 || (HasEnd && term.SequenceCompareTo(endKey.AsSpan(1, endKeyLength - 1)) >= 0))
+            int order = term.SequenceCompareTo(_lastTerm.AsSpan(0, _lastTermLength));
+            if (order == 0 && !_isPassed)
+                return _isThere;
+            if (order <= 0 || (HasEnd && term.SequenceCompareTo(_endKey.AsSpan(1, _endKeyLength - 1)) >= 0))
                 Leave(); // before the last change, or after the block
         }
 
-        if (!isLoaded)
+        if (!_isLoaded)
             Load(term);
         Debug.Assert(
-            term.SequenceCompareTo(blockKey.AsSpan(1, blockKeyLength - 1)) >= 0
-                && (!HasEnd || term.SequenceCompareTo(endKey.AsSpan(1, endKeyLength - 1)) < 0),
+            term.SequenceCompareTo(_blockKey.AsSpan(1, _blockKeyLength - 1)) >= 0
+                && (!HasEnd || term.SequenceCompareTo(_endKey.AsSpan(1, _endKeyLength - 1)) < 0),
             "1: the loaded block covers the term");
-        if (lastTerm.Length < term.Length)
-            lastTerm = new byte[term.Length * 2];
-        term.CopyTo(lastTerm);
-        lastTermLength = term.Length;
-        isPassed = false;
-        return isThere = isAnew ? Walk(term) : edit.Find(term);
+        if (_lastTerm.Length < term.Length)
+            _lastTerm = new byte[term.Length * 2];
+        term.CopyTo(_lastTerm);
+        _lastTermLength = term.Length;
+        _isPassed = false;
+        return _isThere = _isAnew ? Walk(term) : _edit.Find(term);
     }
 
     /// <summary>Moves to the place of a term in a block that is being rebuilt.</summary>
     private bool Walk(scoped ReadOnlySpan<byte> term)
     {
-        for (; next < old.Count; next++)
+        for (; _next < _old.Count; _next++)
         {
-            int order = Key(old[next]).SequenceCompareTo(term);
+            int order = Key(_old[_next]).SequenceCompareTo(term);
             if (order >= 0)
                 return order == 0;
-            made.Add(old[next]);
+            _made.Add(_old[_next]);
         }
 
         return false;
@@ -189,36 +190,36 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
     /// <summary>Starts to rebuild the block from its current terms.</summary>
     private void BeginAnew()
     {
-        Debug.Assert(!isAnew && old.Count == 0 && made.Count == 0, "2: a block is taken apart once");
-        edit.CopyTo(old, bytes);
-        isAnew = true;
+        Debug.Assert(!_isAnew && _old.Count == 0 && _made.Count == 0, "2: a block is taken apart once");
+        _edit.CopyTo(_old, _bytes);
+        _isAnew = true;
     }
 
-    private ReadOnlySpan<byte> Key(TermItem item) => bytes.Slice(item.Key, item.KeyLength);
+    private ReadOnlySpan<byte> Key(TermItem item) => _bytes.Slice(item.Key, item.KeyLength);
 
     /// <summary>Reads the block that covers a term.</summary>
     private void Load(scoped ReadOnlySpan<byte> term)
     {
-        if (termRoom.Length < term.Length + 2)
-            termRoom = new byte[term.Length * 2];
-        termRoom[0] = TermTree.BlockMark;
-        term.CopyTo(termRoom.AsSpan(1));
-        termRoom[term.Length + 1] = 0;
-        isLoaded = true;
-        isStored = cursor.SeekBefore(termRoom.AsSpan(0, term.Length + 2)) && cursor.Key[0] == TermTree.BlockMark;
-        if (isStored)
+        if (_termRoom.Length < term.Length + 2)
+            _termRoom = new byte[term.Length * 2];
+        _termRoom[0] = TermTree.BlockMark;
+        term.CopyTo(_termRoom.AsSpan(1));
+        _termRoom[term.Length + 1] = 0;
+        _isLoaded = true;
+        _isStored = _cursor.SeekBefore(_termRoom.AsSpan(0, term.Length + 2)) && _cursor.Key[0] == TermTree.BlockMark;
+        if (_isStored)
         {
-            blockKeyLength = Copy(cursor.Key, blockKey);
-            edit.Begin(cursor.Value);
-            endKeyLength = cursor.MoveNext() ? Copy(cursor.Key, endKey) : 0;
+            _blockKeyLength = Copy(_cursor.Key, _blockKey);
+            _edit.Begin(_cursor.Value);
+            _endKeyLength = _cursor.MoveNext() ? Copy(_cursor.Key, _endKey) : 0;
             return;
         }
 
         // Before all existing blocks: a new block, up to the first.
-        isAnew = true;
-        blockKey[0] = TermTree.BlockMark;
-        blockKeyLength = 1;
-        endKeyLength = cursor.Seek([TermTree.BlockMark]) ? Copy(cursor.Key, endKey) : 0;
+        _isAnew = true;
+        _blockKey[0] = TermTree.BlockMark;
+        _blockKeyLength = 1;
+        _endKeyLength = _cursor.Seek([TermTree.BlockMark]) ? Copy(_cursor.Key, _endKey) : 0;
     }
 
     private static int Copy(ReadOnlySpan<byte> from, Span<byte> to)
@@ -230,14 +231,14 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
     /// <summary>Writes the block, split if it has grown too long, and unloads it.</summary>
     private void Leave()
     {
-        Debug.Assert(!isChanged || isLoaded, "3: only a loaded block has changes");
-        if (isChanged)
+        Debug.Assert(!_isChanged || _isLoaded, "3: only a loaded block has changes");
+        if (_isChanged)
             Store();
-        Clear(old);
-        Clear(made);
-        bytes.Clear(1 << 20);
-        next = 0;
-        isLoaded = isAnew = isChanged = hasLost = false;
+        Clear(_old);
+        Clear(_made);
+        _bytes.Clear(1 << 20);
+        _next = 0;
+        _isLoaded = _isAnew = _isChanged = _hasLost = false;
     }
 
     private static void Clear(List<TermItem> items)
@@ -249,62 +250,62 @@ internal sealed class TermTreeWriter(TermWeight? weight = null)
 
     private void Store()
     {
-        if (!isAnew)
+        if (!_isAnew)
         {
-            int length = edit.Bytes;
-            bool isLong = length > TermBlock.MaxBytes && edit.Count > 1;
-            if (edit.Count > 0 && !isLong && (!hasLost || !HasEnd || length >= MinBytes))
+            int length = _edit.Bytes;
+            bool isLong = length > TermBlock.MaxBytes && _edit.Count > 1;
+            if (_edit.Count > 0 && !isLong && (!_hasLost || !HasEnd || length >= MinBytes))
             {
-                tree.Put(blockKey.AsSpan(0, blockKeyLength), edit.Finish());
+                _tree.Put(_blockKey.AsSpan(0, _blockKeyLength), _edit.Finish());
                 return;
             }
 
             BeginAnew();
         }
 
-        for (; next < old.Count; next++)
-            made.Add(old[next]);
-        if (hasLost && HasEnd && TermBlockEncoder.Measure(made, bytes) < MinBytes)
+        for (; _next < _old.Count; _next++)
+            _made.Add(_old[_next]);
+        if (_hasLost && HasEnd && TermBlockEncoder.Measure(_made, _bytes) < MinBytes)
             Join();
-        if (made.Count == 0)
+        if (_made.Count == 0)
         {
-            if (isStored)
-                tree.Delete(blockKey.AsSpan(0, blockKeyLength));
+            if (_isStored)
+                _tree.Delete(_blockKey.AsSpan(0, _blockKeyLength));
             return;
         }
 
         int wanted = TermBlock.MaxBytes;
-        ReadOnlySpan<byte> encoded = encoder.Encode(made, 0, wanted, bytes, out int count);
-        if (count < made.Count && HasEnd)
+        ReadOnlySpan<byte> encoded = _encoder.Encode(_made, 0, wanted, _bytes, out int count);
+        if (count < _made.Count && HasEnd)
         {
             // Terms are mostly appended to the last block, but inserted into others: split those evenly, so that each part
             // has free space.
-            int total = TermBlockEncoder.Measure(made, bytes);
+            int total = TermBlockEncoder.Measure(_made, _bytes);
             wanted = 1 + (total / Math.Max(2, (total + TermBlock.MaxBytes - 1) / TermBlock.MaxBytes));
-            encoded = encoder.Encode(made, 0, wanted, bytes, out count);
+            encoded = _encoder.Encode(_made, 0, wanted, _bytes, out count);
         }
 
-        tree.Put(blockKey.AsSpan(0, blockKeyLength), encoded);
-        for (int first = count; first < made.Count; first += count)
+        _tree.Put(_blockKey.AsSpan(0, _blockKeyLength), encoded);
+        for (int first = count; first < _made.Count; first += count)
         {
-            ReadOnlySpan<byte> before = Key(made[first - 1]), key = Key(made[first]);
+            ReadOnlySpan<byte> before = Key(_made[first - 1]), key = Key(_made[first]);
             int length = key.CommonPrefixLength(before) + 1;
-            endKey[0] = TermTree.BlockMark;
-            key[..length].CopyTo(endKey.AsSpan(1));
-            tree.Put(endKey.AsSpan(0, length + 1), encoder.Encode(made, first, wanted, bytes, out count));
+            _endKey[0] = TermTree.BlockMark;
+            key[..length].CopyTo(_endKey.AsSpan(1));
+            _tree.Put(_endKey.AsSpan(0, length + 1), _encoder.Encode(_made, first, wanted, _bytes, out count));
         }
     }
 
     /// <summary>Merges the terms of the next block into this one.</summary>
     private void Join()
     {
-        ReadOnlySpan<byte> key = endKey.AsSpan(0, endKeyLength);
-        if (!tree.TryGet(key, out ReadOnlySpan<byte> value))
+        ReadOnlySpan<byte> key = _endKey.AsSpan(0, _endKeyLength);
+        if (!_tree.TryGet(key, out ReadOnlySpan<byte> value))
             return;
-        edit.Begin(value);
-        edit.CopyTo(made, bytes);
-        tree.Delete(key);
-        Debug.Assert(made.Count > 0, "a block has terms");
+        _edit.Begin(value);
+        _edit.CopyTo(_made, _bytes);
+        _tree.Delete(key);
+        Debug.Assert(_made.Count > 0, "a block has terms");
     }
 }
 

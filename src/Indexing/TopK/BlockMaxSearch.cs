@@ -35,41 +35,41 @@ internal sealed class BlockMaxSearch
     /// <summary>Most rare words whose pairs are looked at first.</summary>
     private const int MostPaired = 3;
 
-    private static readonly SortKey[] ByScore = [new SortKey("", SortKind.Score, Descending: true)];
+    private static readonly SortKey[] _byScore = [new SortKey("", SortKind.Score, Descending: true)];
 
-    private readonly QueryContext context;
-    private readonly TopKPlan plan;
-    private readonly HitSorter sorter;
-    private readonly TopKHits hits;
-    private readonly bool[] countsAlone;
-    private readonly int[] order;
-    private (string Name, string Reason) way;
-    private List<(int List, long Id, float Score)>? alone;
+    private readonly QueryContext _context;
+    private readonly TopKPlan _plan;
+    private readonly HitSorter _sorter;
+    private readonly TopKHits _hits;
+    private readonly bool[] _countsAlone;
+    private readonly int[] _order;
+    private (string Name, string Reason) _way;
+    private List<(int List, long Id, float Score)>? _alone;
 
     public BlockMaxSearch(QueryContext context, TopKPlan plan, HitSorter sorter)
     {
-        (this.context, this.plan, this.sorter) = (context, plan, sorter);
-        hits = new TopKHits(context, plan, sorter);
-        countsAlone = new bool[plan.TermCount];
-        order = new int[plan.TermCount];
-        Array.Fill(countsAlone, true);
-        for (int i = 0; i < order.Length; i++)
+        (_context, _plan, _sorter) = (context, plan, sorter);
+        _hits = new TopKHits(context, plan, sorter);
+        _countsAlone = new bool[plan.TermCount];
+        _order = new int[plan.TermCount];
+        Array.Fill(_countsAlone, true);
+        for (int i = 0; i < _order.Length; i++)
         {
             int place = i;
-            for (; place > 0 && plan.Terms[order[place - 1]].Entries > plan.Terms[i].Entries; place--)
-                order[place] = order[place - 1];
-            order[place] = i;
+            for (; place > 0 && plan.Terms[_order[place - 1]].Entries > plan.Terms[i].Entries; place--)
+                _order[place] = _order[place - 1];
+            _order[place] = i;
         }
     }
 
     /// <summary>Windows in which hits were scored.</summary>
-    public long WindowsScored => hits.WindowsScored;
+    public long WindowsScored => _hits.WindowsScored;
 
     /// <summary>Windows that may have hits, none of which could be among the best.</summary>
-    public long WindowsBelowBound => hits.WindowsBelowBound;
+    public long WindowsBelowBound => _hits.WindowsBelowBound;
 
     /// <summary>How the hits were found, for the plan.</summary>
-    public PlanDecision Decision => new(Question, way.Name, null, way.Reason, []);
+    public PlanDecision Decision => new(Question, _way.Name, null, _way.Reason, []);
 
     /// <summary>What a plan says where <see cref="TryDictionary"/> was enough.</summary>
     public static PlanDecision FromDictionary => new(
@@ -87,24 +87,24 @@ internal sealed class BlockMaxSearch
     public long Run(bool counts, out bool isExact)
     {
         isExact = true;
-        if (plan.IsEmpty)
+        if (_plan.IsEmpty)
         {
-            way = ("nothing", "a condition matches no entry");
+            _way = ("nothing", "a condition matches no entry");
             return 0;
         }
 
-        long entries = plan.Terms[order[0]].Entries;
-        bool isList = plan.TermCount == 1 && plan.Filters.Count == 0;
+        long entries = _plan.Terms[_order[0]].Entries;
+        bool isList = _plan.TermCount == 1 && _plan.Filters.Count == 0;
         if (TryHeads())
         {
-            way = ("the best entries of the list", "they are kept beside the word, and no other entry can score as much");
+            _way = ("the best entries of the list", "they are kept beside the word, and no other entry can score as much");
             isExact = counts || isList;
-            return isList ? entries : counts ? CountAll() : sorter.Count;
+            return isList ? entries : counts ? CountAll() : _sorter.Count;
         }
 
-        long total = plan.IsAll ? RankAll(order, counts, out isExact) : RankAny(counts, out isExact);
+        long total = _plan.IsAll ? RankAll(_order, counts, out isExact) : RankAny(counts, out isExact);
         isExact |= isList;
-        return isList ? entries : Math.Max(total, sorter.Count);
+        return isList ? entries : Math.Max(total, _sorter.Count);
     }
 
     /// <summary>
@@ -149,7 +149,7 @@ internal sealed class BlockMaxSearch
         return isFinal;
     }
 
-    private ReadOnlySpan<TopKTerm> Terms => plan.Terms;
+    private ReadOnlySpan<TopKTerm> Terms => _plan.Terms;
 
     /// <summary>
     /// Looks at the entries that score most in each list. Offers the best hits and returns true where they are among those of the
@@ -165,9 +165,9 @@ internal sealed class BlockMaxSearch
             only = Terms[i].Scorer is null ? only : i;
         }
 
-        if (!sorter.IsByScore || sorter.Limit > ListHead.MaxEntries || (plan.IsAll && scored != 1))
+        if (!_sorter.IsByScore || _sorter.Limit > ListHead.MaxEntries || (_plan.IsAll && scored != 1))
             return false;
-        if (plan.IsAll)
+        if (_plan.IsAll)
             return TryHead(only, isOnly: true);
         for (int i = 0; i < Terms.Length; i++)
             TryHead(i, isOnly: false);
@@ -182,18 +182,18 @@ internal sealed class BlockMaxSearch
             return false;
         Span<long> ids = stackalloc long[ListHead.MaxEntries];
         Span<float> scores = stackalloc float[ListHead.MaxEntries];
-        context.Meter.Count.BlocksDecoded++;
-        context.Meter.Count.BytesDecoded += head.Length;
-        int wanted = (int)sorter.Limit, passing = 0, place = 0;
+        _context.Meter.Count.BlocksDecoded++;
+        _context.Meter.Count.BytesDecoded += head.Length;
+        int wanted = (int)_sorter.Limit, passing = 0, place = 0;
         TermScorer scorer = term.Scorer!; // a head is of a word
-        long end = context.View.State.NextEntryId;
+        long end = _context.View.State.NextEntryId;
         var sum = new SumAlone(this, list);
         int count = HeadRanking.Score(head, end, wanted, ids, scores, scorer, term.Boost, sum, out bool isFinal);
-        context.Meter.Count.CandidatesScored += count;
-        bool isFiltered = plan.Filters.Count > 0 || (plan.IsAll && plan.TermCount > 1);
+        _context.Meter.Count.CandidatesScored += count;
+        bool isFiltered = _plan.Filters.Count > 0 || (_plan.IsAll && _plan.TermCount > 1);
         for (; place < count && passing < wanted; place++)
         {
-            if (isFiltered && !(hits.Passes(ids[place]) && (!plan.IsAll || AllHave(ids[place], list))))
+            if (isFiltered && !(_hits.Passes(ids[place]) && (!_plan.IsAll || AllHave(ids[place], list))))
                 continue;
             (ids[passing], scores[passing]) = (ids[place], scores[place]);
             passing++;
@@ -208,16 +208,17 @@ internal sealed class BlockMaxSearch
             HeadRanking.Score(head, end, place, others, theirs, scorer, term.Boost, sum, out isFinal);
         }
 
-        hits.Floor = Math.Max(hits.Floor, scores[wanted - 1] >= LeastFloor ? ScoreAlone(list, scores[wanted - 1]) : hits.Floor);
-        countsAlone[list] = !isFinal;
+        _hits.Floor = Math.Max(
+            _hits.Floor, scores[wanted - 1] >= LeastFloor ? ScoreAlone(list, scores[wanted - 1]) : _hits.Floor);
+        _countsAlone[list] = !isFinal;
         if (!isFinal)
             return false;
         for (int i = 0; i < wanted; i++)
         {
             if (isOnly)
-                hits.Offer(ids[i], ScoreAlone(list, scores[i]));
+                _hits.Offer(ids[i], ScoreAlone(list, scores[i]));
             else
-                (alone ??= []).Add((list, ids[i], scores[i]));
+                (_alone ??= []).Add((list, ids[i], scores[i]));
         }
 
         return isOnly;
@@ -226,10 +227,10 @@ internal sealed class BlockMaxSearch
     /// <summary>The score of a hit that has one of the words; lists that are filters count as they do.</summary>
     private float ScoreAlone(int list, float score)
     {
-        Span<float> parts = hits.Parts;
+        Span<float> parts = _hits.Parts;
         for (int i = 0; i < parts.Length; i++)
             parts[i] = i == list ? score : Terms[i].Scorer is null ? Terms[i].Boost : 0;
-        return plan.Sum(parts);
+        return _plan.Sum(parts);
     }
 
     /// <summary>What becomes of the part of one word in the sum.</summary>
@@ -245,7 +246,7 @@ internal sealed class BlockMaxSearch
         {
             if (i == but)
                 continue;
-            context.Meter.Count.EntriesScanned++;
+            _context.Meter.Count.EntriesScanned++;
             if (!Terms[i].Source!.Contains(id)) // but one is scored, and what is not is a filter
                 return false;
         }
@@ -256,38 +257,38 @@ internal sealed class BlockMaxSearch
     /// <summary>Ranks what all of some lists have; returns how many hits there are, or were seen.</summary>
     private long RankAll(ReadOnlySpan<int> lists, bool counts, out bool isExact)
     {
-        long windows = context.View.WindowCount, least = Terms[lists[0]].Entries;
+        long windows = _context.View.WindowCount, least = Terms[lists[0]].Entries;
         if (!HasFew(least, windows) || least > ListIntersection.MostEntries)
         {
-            way = (
+            _way = (
                 "best blocks first",
                 "every list has many entries a window: the bounds of blocks are added up before a hit is looked at");
             Open(lists, int.MaxValue);
             isExact = counts;
-            return new BlockSearch(hits, [.. lists], isAll: true, needsTwo: false).Run(counts);
+            return new BlockSearch(_hits, [.. lists], isAll: true, needsTwo: false).Run(counts);
         }
 
-        way = ("candidates of the rarest list", "it has few entries a window: they are looked up in the other lists");
+        _way = ("candidates of the rarest list", "it has few entries a window: they are looked up in the other lists");
         isExact = true;
         int leading = 1;
         while (leading < lists.Length && ListIntersection.Takes(Terms[lists[leading]].Entries, least, windows))
             leading++;
 
         Open(lists, leading);
-        CandidateSearch search = context.Rent<CandidateSearch>();
-        return search.Run(hits, lists, leading, isAll: true, countsAlone);
+        CandidateSearch search = _context.Rent<CandidateSearch>();
+        return search.Run(_hits, lists, leading, isAll: true, _countsAlone);
     }
 
     /// <summary>Ranks what any of the lists have; returns how many hits there are, or were seen.</summary>
     private long RankAny(bool counts, out bool isExact)
     {
-        bool isPair = plan.TermCount == 2 && !countsAlone[0] && !countsAlone[1];
-        long found = isPair ? RankAll(order, counts && plan.Filters.Count == 0, out _) : RankSeveral();
+        bool isPair = _plan.TermCount == 2 && !_countsAlone[0] && !_countsAlone[1];
+        long found = isPair ? RankAll(_order, counts && _plan.Filters.Count == 0, out _) : RankSeveral();
         OfferAlone();
         isExact = counts;
         if (!counts)
             return found;
-        return isPair && plan.Filters.Count == 0 ? Terms[0].Entries + Terms[1].Entries - found : CountAll();
+        return isPair && _plan.Filters.Count == 0 ? Terms[0].Entries + Terms[1].Entries - found : CountAll();
     }
 
     /// <summary>
@@ -296,35 +297,35 @@ internal sealed class BlockMaxSearch
     /// </summary>
     private long RankSeveral()
     {
-        way =
+        _way =
             ("candidates of several lists", "an entry that has one word alone is among the best only if it is so for that word");
-        long windows = context.View.WindowCount, together = 0;
+        long windows = _context.View.WindowCount, together = 0;
         int leading = 0;
-        while (leading < order.Length && Terms[order[leading]].Entries is var entries && HasFew(entries, windows)
+        while (leading < _order.Length && Terms[_order[leading]].Entries is var entries && HasFew(entries, windows)
             && together + entries <= ListIntersection.MostEntries)
         {
             together += entries;
             leading++;
         }
 
-        Open(order, int.MaxValue); // entries are excluded, and counted, by window
-        context.Meter.Count.EntriesScanned += together;
-        if (leading > 1 && sorter.IsByScore && plan.Filters.Count == 0)
-            RaiseFloor(order.AsSpan(0, Math.Min(leading, MostPaired)));
+        Open(_order, int.MaxValue); // entries are excluded, and counted, by window
+        _context.Meter.Count.EntriesScanned += together;
+        if (leading > 1 && _sorter.IsByScore && _plan.Filters.Count == 0)
+            RaiseFloor(_order.AsSpan(0, Math.Min(leading, MostPaired)));
         if (leading > 0)
-            context.Rent<CandidateSearch>().Run(hits, order, leading, isAll: false, countsAlone);
-        int[] others = order[leading..];
-        bool needsTwo = !Array.Exists(others, list => countsAlone[list]);
+            _context.Rent<CandidateSearch>().Run(_hits, _order, leading, isAll: false, _countsAlone);
+        int[] others = _order[leading..];
+        bool needsTwo = !Array.Exists(others, list => _countsAlone[list]);
         foreach (int list in needsTwo ? [] : others)
-            countsAlone[list] = true; // blocks are searched for the entries of all of these
+            _countsAlone[list] = true; // blocks are searched for the entries of all of these
         if (others.Length > 1 || !needsTwo)
         {
-            TopKTerm[] excluded = [.. order[..leading].Select(list => plan.Terms[list])];
-            new BlockSearch(hits, others, isAll: others.Length == 2 && needsTwo, needsTwo) { Excluded = excluded }.Run(
+            TopKTerm[] excluded = [.. _order[..leading].Select(list => _plan.Terms[list])];
+            new BlockSearch(_hits, others, isAll: others.Length == 2 && needsTwo, needsTwo) { Excluded = excluded }.Run(
                 counts: false);
         }
 
-        return sorter.Count;
+        return _sorter.Count;
     }
 
     /// <summary>
@@ -336,41 +337,41 @@ internal sealed class BlockMaxSearch
         {
             for (int other = i + 1; other < lists.Length; other++)
             {
-                SortRoom room = context.Rent<SortRoom>();
-                var best = new HitSorter(SortPlan.Open(context, ByScore), sorter.Limit, room);
-                plan.Parts.Clear();
-                var pair = new TopKHits(context, plan, best) { Floor = hits.Floor };
-                context.Rent<CandidateSearch>().Run(pair, [lists[i], lists[other]], leading: 2, isAll: true, countsAlone);
-                hits.Floor = Math.Max(hits.Floor, best.WorstScore);
+                SortRoom room = _context.Rent<SortRoom>();
+                var best = new HitSorter(SortPlan.Open(_context, _byScore), _sorter.Limit, room);
+                _plan.Parts.Clear();
+                var pair = new TopKHits(_context, _plan, best) { Floor = _hits.Floor };
+                _context.Rent<CandidateSearch>().Run(pair, [lists[i], lists[other]], leading: 2, isAll: true, _countsAlone);
+                _hits.Floor = Math.Max(_hits.Floor, best.WorstScore);
                 Terms[lists[i]].List.Rewind();
                 Terms[lists[other]].List.Rewind();
             }
         }
 
-        plan.Parts.Clear();
+        _plan.Parts.Clear();
     }
 
     /// <summary>Offers those best entries of single lists that no other list has; the others were met among candidates.</summary>
     private void OfferAlone()
     {
-        foreach ((int list, long id, float score) in alone ?? [])
+        foreach ((int list, long id, float score) in _alone ?? [])
         {
-            bool isAlone = !countsAlone[list]; // else it was a candidate
+            bool isAlone = !_countsAlone[list]; // else it was a candidate
             for (int i = 0; i < Terms.Length && isAlone; i++)
                 isAlone = i == list || !Has(Terms[i], id);
             if (isAlone)
-                hits.Offer(id, ScoreAlone(list, score));
+                _hits.Offer(id, ScoreAlone(list, score));
         }
     }
 
     private bool Has(TopKTerm term, long id)
     {
-        context.Meter.Count.EntriesScanned++;
+        _context.Meter.Count.EntriesScanned++;
         if (term.List.IsUnrolled)
             return term.List.Contains(id);
         if (!term.IsShort && !IsOpen(term))
         {
-            return term.TryHold(context, id >> PostingWindow.SizeBits, out HeldWindow held)
+            return term.TryHold(_context, id >> PostingWindow.SizeBits, out HeldWindow held)
                 && held.Contains((ushort)(id & (PostingWindow.Size - 1)));
         }
 
@@ -390,14 +391,14 @@ internal sealed class BlockMaxSearch
     /// </summary>
     private void Open(ReadOnlySpan<int> lists, int leading)
     {
-        long windows = context.View.WindowCount, asked = Math.Min(Terms[lists[0]].Entries, windows);
+        long windows = _context.View.WindowCount, asked = Math.Min(Terms[lists[0]].Entries, windows);
         for (int i = 0; i < lists.Length; i++)
         {
             TopKTerm term = Terms[lists[i]];
             if (leading <= lists.Length && i < leading)
             {
                 Open(term);
-                context.Meter.Count.EntriesScanned += term.IsShort ? 0 : term.Entries;
+                _context.Meter.Count.EntriesScanned += term.IsShort ? 0 : term.Entries;
             }
             else if (leading > lists.Length || UnrolledRatio * asked >= Math.Min(windows, term.Entries))
             {
@@ -410,7 +411,7 @@ internal sealed class BlockMaxSearch
     private void Open(TopKTerm term)
     {
         if (!IsOpen(term))
-            term.Open(context);
+            term.Open(_context);
     }
 
     private long CountAll()
@@ -421,6 +422,6 @@ internal sealed class BlockMaxSearch
             term.List.Unroll();
         }
 
-        return new HitCount(hits, order).Run();
+        return new HitCount(_hits, _order).Run();
     }
 }

@@ -38,37 +38,37 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     /// <summary>Above this many candidates of a window, check the upper bound of each before scoring it.</summary>
     private const int ManyHits = 24;
 
-    private readonly QueryContext context = hits.Context;
-    private readonly TopKTerm[] terms = [.. lists.Select(list => hits.Plan.Terms[list])];
-    private readonly WindowSet set = hits.Context.Rent();
-    private readonly ushort[] entries = hits.Context.RentOffsets();
-    private readonly float[] scores = hits.Context.RentNumbers(PostingWindow.Size);
-    private readonly int[] at = new int[lists.Length];
-    private readonly ushort[] weights = new ushort[lists.Length];
-    private readonly float constant = lists.Sum(list => hits.Plan.Terms[list].Scorer is null ? hits.Plan.Terms[list].Boost : 0);
+    private readonly QueryContext _context = hits.Context;
+    private readonly TopKTerm[] _terms = [.. lists.Select(list => hits.Plan.Terms[list])];
+    private readonly WindowSet _set = hits.Context.Rent();
+    private readonly ushort[] _entries = hits.Context.RentOffsets();
+    private readonly float[] _scores = hits.Context.RentNumbers(PostingWindow.Size);
+    private readonly int[] _at = new int[lists.Length];
+    private readonly ushort[] _weights = new ushort[lists.Length];
+    private readonly float _constant = lists.Sum(list => hits.Plan.Terms[list].Scorer is null ? hits.Plan.Terms[list].Boost : 0);
 
     /// <summary>The lists in the order of the plan.</summary>
-    private readonly int[] inOrder = [.. Enumerable.Range(0, lists.Length).OrderBy(place => lists[place])];
-    private float[]? parts;
-    private EntryBounds? entryBounds;
-    private double scale;
+    private readonly int[] _inOrder = [.. Enumerable.Range(0, lists.Length).OrderBy(place => lists[place])];
+    private float[]? _parts;
+    private EntryBounds? _entryBounds;
+    private double _scale;
 
     // By window that may have hits: which it is, the levels of its blocks, 0 of one that was looked at, the greatest of these,
     // and whether it was looked at.
-    private ulong[] windows = [];
-    private ushort[] levels = [];
-    private ushort[] greatest = [];
-    private byte[] seen = [];
-    private int windowCount;
+    private ulong[] _windows = [];
+    private ushort[] _levels = [];
+    private ushort[] _greatest = [];
+    private byte[] _seen = [];
+    private int _windowCount;
 
     /// <summary>Lists whose entries are left out, as they were looked at already.</summary>
     public TopKTerm[] Excluded { get; init; } = [];
 
     /// <summary>What the lists that are scored have to give a hit.</summary>
-    private float Least => hits.ListThreshold - constant;
+    private float Least => hits.ListThreshold - _constant;
 
     /// <summary>The least level that a hit must have to be one of the best.</summary>
-    private int Needed => hits.Threshold > 0 ? (int)Math.Clamp(Math.Ceiling(Least * scale), 1, ushort.MaxValue + 1) : 1;
+    private int Needed => hits.Threshold > 0 ? (int)Math.Clamp(Math.Ceiling(Least * _scale), 1, ushort.MaxValue + 1) : 1;
 
     /// <summary>
     /// Offers the best; returns how many hits there are where they are counted, which is only done where all lists have to match.
@@ -77,9 +77,9 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     {
         Weigh();
         long total = isAll ? LookAtAll(counts) : LookAtAny();
-        RankLevels(greatest.AsSpan(0, windowCount));
-        hits.WindowsBelowBound += windowCount - seen.AsSpan(0, windowCount).Count((byte)1);
-        context.Return(set);
+        RankLevels(_greatest.AsSpan(0, _windowCount));
+        hits.WindowsBelowBound += _windowCount - _seen.AsSpan(0, _windowCount).Count((byte)1);
+        _context.Return(_set);
         return total;
     }
 
@@ -89,20 +89,20 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     private void Weigh()
     {
         double sum = 0;
-        foreach (TopKTerm term in terms)
+        foreach (TopKTerm term in _terms)
             sum += term.Unit * (double)(1 << LevelKernels.FractionBits);
-        scale = (LevelKernels.Greatest - (2 * weights.Length)) / sum; // of each list a weight and a product are rounded up
-        for (int i = 0; i < weights.Length; i++)
-            weights[i] = (ushort)Math.Ceiling(terms[i].Unit * scale * (1 << LevelKernels.FractionBits));
+        _scale = (LevelKernels.Greatest - (2 * _weights.Length)) / sum; // of each list a weight and a product are rounded up
+        for (int i = 0; i < _weights.Length; i++)
+            _weights[i] = (ushort)Math.Ceiling(_terms[i].Unit * _scale * (1 << LevelKernels.FractionBits));
     }
 
     private void Rent(int most)
     {
-        windows = context.RentWords(most);
-        levels = context.RentOffsets(most * Blocks);
-        greatest = context.RentOffsets(most);
-        seen = context.RentBytes(most);
-        seen.AsSpan(0, most).Clear();
+        _windows = _context.RentWords(most);
+        _levels = _context.RentOffsets(most * Blocks);
+        _greatest = _context.RentOffsets(most);
+        _seen = _context.RentBytes(most);
+        _seen.AsSpan(0, most).Clear();
     }
 
     /// <summary>
@@ -112,15 +112,15 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     private long LookAtAll(bool counts)
     {
         int rarest = 0;
-        for (int i = 1; i < terms.Length; i++)
-            rarest = terms[i].List.Windows < terms[rarest].List.Windows ? i : rarest;
-        PostingList lead = terms[rarest].List;
+        for (int i = 1; i < _terms.Length; i++)
+            rarest = _terms[i].List.Windows < _terms[rarest].List.Windows ? i : rarest;
+        PostingList lead = _terms[rarest].List;
         Rent(lead.Windows);
         long total = 0;
         for (int place = 0; place < lead.Windows; place++)
         {
             if ((place & 63) == 0)
-                context.Check();
+                _context.Check();
             if (!StepTo(lead[place].Window, counts))
                 continue;
             AddLevels(lead[place].Window);
@@ -133,10 +133,10 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     private bool StepTo(long window, bool counts)
     {
         const int Ahead = 3;
-        for (int i = 0; i < terms.Length; i++)
+        for (int i = 0; i < _terms.Length; i++)
         {
-            PostingList list = terms[i].List;
-            ref int place = ref at[i];
+            PostingList list = _terms[i].List;
+            ref int place = ref _at[i];
             place = list.Step(place, window);
             if (list[place].Window != window)
                 return false;
@@ -151,17 +151,17 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     private long LookAtAny()
     {
         int most = 0;
-        foreach (TopKTerm term in terms)
+        foreach (TopKTerm term in _terms)
             most += term.List.Windows;
-        Rent((int)Math.Min(most, context.View.WindowCount));
+        Rent((int)Math.Min(most, _context.View.WindowCount));
         for (long window = 0; ; window++)
         {
             long next = PostingList.End;
             int here = 0;
-            for (int i = 0; i < terms.Length; i++)
+            for (int i = 0; i < _terms.Length; i++)
             {
-                at[i] = terms[i].List.Step(at[i], window);
-                long mine = terms[i].List[at[i]].Window;
+                _at[i] = _terms[i].List.Step(_at[i], window);
+                long mine = _terms[i].List[_at[i]].Window;
                 here = mine == next ? here + 1 : mine < next ? 1 : here;
                 next = Math.Min(next, mine);
             }
@@ -169,8 +169,8 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
             if (next == PostingList.End)
                 return 0;
             window = next;
-            if ((windowCount & 63) == 0)
-                context.Check();
+            if ((_windowCount & 63) == 0)
+                _context.Check();
             if (here > 1 || !needsTwo)
                 AddLevels(window);
         }
@@ -178,18 +178,18 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
 
     private void AddLevels(long window)
     {
-        Span<ushort> mine = LevelsOf(windowCount);
+        Span<ushort> mine = LevelsOf(_windowCount);
         mine.Clear();
         ushort largest = 0;
-        for (int i = 0; i < terms.Length; i++)
+        for (int i = 0; i < _terms.Length; i++)
         {
-            ref readonly HeldWindow held = ref terms[i].List[at[i]];
-            if (weights[i] > 0 && held.Window == window)
-                largest = LevelKernels.Add(held.Postings.Impacts, weights[i], mine);
+            ref readonly HeldWindow held = ref _terms[i].List[_at[i]];
+            if (_weights[i] > 0 && held.Window == window)
+                largest = LevelKernels.Add(held.Postings.Impacts, _weights[i], mine);
         }
 
-        greatest[windowCount] = largest;
-        windows[windowCount++] = (ulong)window;
+        _greatest[_windowCount] = largest;
+        _windows[_windowCount++] = (ulong)window;
     }
 
     /// <summary>Scores blocks level by level, as long as one of the best may be in them.</summary>
@@ -206,7 +206,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
                     break;
                 place += next;
                 if (all[(place + 1)..].IndexOfAnyInRange((ushort)level, ushort.MaxValue) is >= 0 and int behind)
-                    Prefetch((long)windows[place + 1 + behind]);
+                    Prefetch((long)_windows[place + 1 + behind]);
                 Visit(place, (ushort)level);
                 level = Math.Max(level, Needed);
             }
@@ -233,7 +233,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
 
     private void Prefetch(long window)
     {
-        foreach (TopKTerm term in terms)
+        foreach (TopKTerm term in _terms)
         {
             if (term.List[term.List.PlaceOf(window)] is var held && held.Window == window)
                 held.PrefetchIds();
@@ -243,13 +243,13 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     /// <summary>Offers the best hits of those blocks of a window that have a level at least.</summary>
     private void Visit(int place, ushort level)
     {
-        context.Check();
-        long window = (long)windows[place];
-        for (int i = 0; i < terms.Length; i++)
-            at[i] = terms[i].List.PlaceOf(window);
-        hits.WindowsScored += 1 - seen[place];
-        seen[place] = 1;
-        ulong blocks = LevelKernels.Take(LevelsOf(place), level, out greatest[place]);
+        _context.Check();
+        long window = (long)_windows[place];
+        for (int i = 0; i < _terms.Length; i++)
+            _at[i] = _terms[i].List.PlaceOf(window);
+        hits.WindowsScored += 1 - _seen[place];
+        _seen[place] = 1;
+        ulong blocks = LevelKernels.Take(LevelsOf(place), level, out _greatest[place]);
         Span<ulong> words = stackalloc ulong[Blocks];
         words.Clear();
         if (isAll)
@@ -269,18 +269,18 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
             count = Filter(window, words);
         if (count >= ManyHits && hits.Threshold > 0)
             Narrow(window, words);
-        Span<ushort> mine = entries.AsSpan(0, BitmapKernels.Decode(words, entries));
+        Span<ushort> mine = _entries.AsSpan(0, BitmapKernels.Decode(words, _entries));
         mine = isFiltered ? mine : hits.Filter(window, mine);
         if (mine.IsEmpty)
             return;
         Scored().Factors.Prefetch(window, mine);
-        context.Meter.Count.CandidatesScored += mine.Length;
+        _context.Meter.Count.CandidatesScored += mine.Length;
         Offer(window, mine);
     }
 
     private TermScorer Scored()
     {
-        foreach (TopKTerm term in terms)
+        foreach (TopKTerm term in _terms)
         {
             if (term.Scorer is { } scorer)
                 return scorer;
@@ -293,12 +293,12 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     private void FillAll(long window, ulong blocks, Span<ulong> words)
     {
         bool areBitmaps = true;
-        for (int i = 0; i < terms.Length; i++)
+        for (int i = 0; i < _terms.Length; i++)
             areBitmaps &= Held(i).Count >= PostingWindow.MinBitsCount;
         if (!areBitmaps)
         {
             Intersect();
-            set.CopyWords(words);
+            _set.CopyWords(words);
             for (int block = 0; block < Blocks; block++)
                 words[block] = (blocks >> block & 1) == 0 ? 0 : words[block];
             return;
@@ -306,7 +306,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
 
         for (ulong left = blocks; left != 0; left &= left - 1)
             words[BitOperations.TrailingZeroCount(left)] = ulong.MaxValue;
-        for (int i = 0; i < terms.Length; i++)
+        for (int i = 0; i < _terms.Length; i++)
         {
             ReadOnlySpan<ulong> mine = Held(i).Postings.Words;
             if (mine.IsEmpty)
@@ -325,10 +325,10 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     /// </summary>
     private void FillAny(long window, ulong blocks, Span<ulong> words)
     {
-        Span<ulong> all = stackalloc ulong[Blocks * terms.Length];
-        Span<float> bounds = stackalloc float[Blocks * terms.Length];
+        Span<ulong> all = stackalloc ulong[Blocks * _terms.Length];
+        Span<float> bounds = stackalloc float[Blocks * _terms.Length];
         bounds.Clear();
-        for (int i = 0; i < terms.Length; i++)
+        for (int i = 0; i < _terms.Length; i++)
         {
             Span<ulong> mine = all.Slice(i * Blocks, Blocks);
             if (Held(i).Window != window)
@@ -340,9 +340,9 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
             PostingWindow postings = Held(i).Postings;
             postings.CopyWords(mine);
             if (postings.Impacts.Length == Blocks)
-                BoundKernels.AddSpread(postings.Impacts, terms[i].Unit, bounds.Slice(i * Blocks, Blocks));
+                BoundKernels.AddSpread(postings.Impacts, _terms[i].Unit, bounds.Slice(i * Blocks, Blocks));
             else
-                bounds.Slice(i * Blocks, Blocks).Fill(terms[i].Unit * postings.LargestImpact);
+                bounds.Slice(i * Blocks, Blocks).Fill(_terms[i].Unit * postings.LargestImpact);
         }
 
         float least = hits.Threshold > 0 ? Least : float.NegativeInfinity;
@@ -350,10 +350,10 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         {
             int block = BitOperations.TrailingZeroCount(left);
             float sum = 0;
-            for (int i = 0; i < terms.Length; i++)
+            for (int i = 0; i < _terms.Length; i++)
                 sum += bounds[(i * Blocks) + block];
             ulong once = 0, twice = 0, required = ulong.MaxValue;
-            for (int i = 0; i < terms.Length; i++)
+            for (int i = 0; i < _terms.Length; i++)
             {
                 ulong mine = all[(i * Blocks) + block];
                 twice |= once & mine;
@@ -376,48 +376,48 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     /// <summary>Leaves the words what the filters let through; returns how many entries these are.</summary>
     private int Filter(long window, Span<ulong> words)
     {
-        set.SetBits(MemoryMarshal.AsBytes(words));
-        hits.Filter(window, set);
-        set.CopyWords(words);
-        return set.Count;
+        _set.SetBits(MemoryMarshal.AsBytes(words));
+        hits.Filter(window, _set);
+        _set.CopyWords(words);
+        return _set.Count;
     }
 
     /// <summary>Takes candidates out whose own upper bound is below the threshold.</summary>
     private void Narrow(long window, Span<ulong> words)
     {
-        entryBounds ??= new EntryBounds(context);
-        entryBounds.Begin(words);
-        for (int i = 0; i < terms.Length; i++)
+        _entryBounds ??= new EntryBounds(_context);
+        _entryBounds.Begin(words);
+        for (int i = 0; i < _terms.Length; i++)
         {
-            if (terms[i].Scorer is not { } scorer || Held(i).Window != window)
+            if (_terms[i].Scorer is not { } scorer || Held(i).Window != window)
                 continue;
             PostingWindow postings = Held(i).Postings;
-            if (!entryBounds.TryAdd(in postings, scorer, terms[i].Boost))
-                scorer.AddBounds(in postings, entryBounds.Rest, scorer.Weight(terms[i].Boost));
+            if (!_entryBounds.TryAdd(in postings, scorer, _terms[i].Boost))
+                scorer.AddBounds(in postings, _entryBounds.Rest, scorer.Weight(_terms[i].Boost));
         }
 
-        entryBounds.Narrow(window, words, Least, 1);
+        _entryBounds.Narrow(window, words, Least, 1);
     }
 
     /// <summary>Scores hits of a window and offers them.</summary>
     private void Offer(long window, ReadOnlySpan<ushort> mine)
     {
         long start = window << PostingWindow.SizeBits;
-        Span<float> sums = scores.AsSpan(0, mine.Length);
+        Span<float> sums = _scores.AsSpan(0, mine.Length);
         if (hits.Plan.IsFlat)
         {
             sums.Clear();
-            foreach (int list in inOrder)
+            foreach (int list in _inOrder)
                 Score(list, window, mine, sums);
             for (int i = 0; i < mine.Length; i++)
                 hits.Offer(start + mine[i], sums[i]);
             return;
         }
 
-        parts ??= context.RentNumbers(PostingWindow.Size * terms.Length);
-        for (int list = 0; list < terms.Length; list++)
+        _parts ??= _context.RentNumbers(PostingWindow.Size * _terms.Length);
+        for (int list = 0; list < _terms.Length; list++)
         {
-            Span<float> each = parts.AsSpan(list * mine.Length, mine.Length);
+            Span<float> each = _parts.AsSpan(list * mine.Length, mine.Length);
             each.Clear();
             Score(list, window, mine, each);
         }
@@ -426,8 +426,8 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         ofLists.Clear();
         for (int i = 0; i < mine.Length; i++)
         {
-            for (int list = 0; list < terms.Length; list++)
-                ofLists[lists[list]] = parts[(list * mine.Length) + i];
+            for (int list = 0; list < _terms.Length; list++)
+                ofLists[lists[list]] = _parts[(list * mine.Length) + i];
             hits.Offer(start + mine[i], ofLists);
         }
     }
@@ -438,20 +438,20 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         if (held.Window != window)
             return;
         PostingWindow postings = held.Postings;
-        if (terms[list].Scorer is { } scorer)
+        if (_terms[list].Scorer is { } scorer)
         {
-            scorer.Score(window, in postings, mine, sums, terms[list].Boost);
+            scorer.Score(window, in postings, mine, sums, _terms[list].Boost);
             return;
         }
 
         foreach (ref float sum in sums)
-            sum += terms[list].Boost; // filters are lists only where all have to match
+            sum += _terms[list].Boost; // filters are lists only where all have to match
     }
 
     /// <summary>How many hits there are in the window that all lists stand on.</summary>
     private int Count(long window)
     {
-        if (terms.Length == 2 && hits.Plan.Filters.Count == 0)
+        if (_terms.Length == 2 && hits.Plan.Filters.Count == 0)
         {
             PostingWindow one = Held(0).Postings, other = Held(1).Postings;
             if (one.Form == WindowSetForm.Bits && other.Form == WindowSetForm.Bits)
@@ -463,18 +463,18 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         }
 
         Intersect();
-        hits.Filter(window, set);
-        return set.Count;
+        hits.Filter(window, _set);
+        return _set.Count;
     }
 
     private void Intersect()
     {
-        set.Set(Held(0).Postings);
-        for (int i = 1; i < terms.Length && !set.IsEmpty; i++)
-            set.And(Held(i).Postings);
+        _set.Set(Held(0).Postings);
+        for (int i = 1; i < _terms.Length && !_set.IsEmpty; i++)
+            _set.And(Held(i).Postings);
     }
 
-    private ref readonly HeldWindow Held(int list) => ref terms[list].List[at[list]];
+    private ref readonly HeldWindow Held(int list) => ref _terms[list].List[_at[list]];
 
-    private Span<ushort> LevelsOf(int place) => levels.AsSpan(place * Blocks, Blocks);
+    private Span<ushort> LevelsOf(int place) => _levels.AsSpan(place * Blocks, Blocks);
 }

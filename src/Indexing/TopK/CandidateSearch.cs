@@ -30,40 +30,40 @@ internal sealed class CandidateSearch : IReusable
     /// <summary>Candidates that may be known before that.</summary>
     private const int Room = 2 * MostKnown;
 
-    private readonly Batch[] batch = new Batch[WindowsTogether];
-    private readonly CandidateUnion union = new();
-    private TopKHits hits = null!; // Run comes first
-    private TopKTerm[] terms = [];
-    private int[] termOf = [];
-    private PostingList[] leads = [];
-    private int leadCount;
-    private int listCount;
-    private int batchCount;
-    private int batchEntries;
+    private readonly Batch[] _batch = new Batch[WindowsTogether];
+    private readonly CandidateUnion _union = new();
+    private TopKHits _hits = null!; // Run comes first
+    private TopKTerm[] _terms = [];
+    private int[] _termOf = [];
+    private PostingList[] _leads = [];
+    private int _leadCount;
+    private int _listCount;
+    private int _batchCount;
+    private int _batchEntries;
 
     /// <summary>By window of the batch and list, its postings there; of none where the list has nothing in the window.</summary>
-    private HeldWindow[] held = [];
-    private int[] at = [];
-    private ushort[] entries = [];
+    private HeldWindow[] _held = [];
+    private int[] _at = [];
+    private ushort[] _entries = [];
 
     // By candidate: what the leading lists give it, one list after the other, what its length does to all parts, the most that it
     // can score, and its id.
-    private float[] parts = [];
-    private float[] lengths = [];
-    private float[] most = [];
-    private ulong[] ids = [];
-    private int[] reaching = [];
-    private int known;
+    private float[] _parts = [];
+    private float[] _lengths = [];
+    private float[] _most = [];
+    private ulong[] _ids = [];
+    private int[] _reaching = [];
+    private int _known;
 
-    private QueryContext Context => hits.Context;
+    private QueryContext Context => _hits.Context;
 
     /// <inheritdoc/>
     public void Clear()
     {
-        Array.Clear(terms);
-        Array.Clear(leads);
-        (entries, parts, lengths, most, ids, reaching) = ([], [], [], [], [], []);
-        (hits, known, batchCount) = (null!, 0, 0);
+        Array.Clear(_terms);
+        Array.Clear(_leads);
+        (_entries, _parts, _lengths, _most, _ids, _reaching) = ([], [], [], [], [], []);
+        (_hits, _known, _batchCount) = (null!, 0, 0);
     }
 
     /// <summary>Offers the best; returns how many entries of the leading lists all lists have and filters let through.</summary>
@@ -76,17 +76,17 @@ internal sealed class CandidateSearch : IReusable
     /// best.</param>
     public long Run(TopKHits hits, ReadOnlySpan<int> order, int leading, bool isAll, ReadOnlySpan<bool> countsAlone)
     {
-        this.hits = hits;
-        leadCount = leading;
+        _hits = hits;
+        _leadCount = leading;
         Open(order);
         long total = 0;
         var windows = isAll && leading > 1
-            ? new ListIntersection(leads.AsSpan(0, leading), Context.RentOffsets(), Context)
+            ? new ListIntersection(_leads.AsSpan(0, leading), Context.RentOffsets(), Context)
             : default;
         for (bool more = true; more;)
         {
             Context.Check();
-            (batchCount, batchEntries) = (0, 0);
+            (_batchCount, _batchEntries) = (0, 0);
             more = !isAll ? FillAny(countsAlone) : leading == 1 ? FillFromLead() : FillCommon(ref windows);
             total += Probe(isAll);
             Bound();
@@ -99,42 +99,43 @@ internal sealed class CandidateSearch : IReusable
     private void Open(ReadOnlySpan<int> order)
     {
         int count = order.Length;
-        if (terms.Length < count)
+        if (_terms.Length < count)
         {
-            (terms, leads) = (new TopKTerm[TopKPlan.MostTerms], new PostingList[TopKPlan.MostTerms]);
-            (termOf, at) = (new int[TopKPlan.MostTerms], new int[TopKPlan.MostTerms]);
+            (_terms, _leads) = (new TopKTerm[TopKPlan.MostTerms], new PostingList[TopKPlan.MostTerms]);
+            (_termOf, _at) = (new int[TopKPlan.MostTerms], new int[TopKPlan.MostTerms]);
         }
 
-        if (held.Length < count * WindowsTogether)
-            held = new HeldWindow[count * WindowsTogether];
-        Array.Clear(at);
+        if (_held.Length < count * WindowsTogether)
+            _held = new HeldWindow[count * WindowsTogether];
+        Array.Clear(_at);
         for (int i = 0; i < count; i++)
-            (terms[i], leads[i], termOf[i]) = (hits.Plan.Terms[order[i]], hits.Plan.Terms[order[i]].List, order[i]);
-        listCount = count;
-        entries = Context.RentOffsets(MostTogether + (2 * PostingWindow.Size));
-        (parts, lengths, most) = (Context.RentNumbers(Room * leadCount), Context.RentNumbers(Room), Context.RentNumbers(Room));
-        (ids, reaching) = (Context.RentWords(Room), Context.RentPlaces(Room));
+            (_terms[i], _leads[i], _termOf[i]) = (_hits.Plan.Terms[order[i]], _hits.Plan.Terms[order[i]].List, order[i]);
+        _listCount = count;
+        _entries = Context.RentOffsets(MostTogether + (2 * PostingWindow.Size));
+        (_parts, _lengths, _most) =
+            (Context.RentNumbers(Room * _leadCount), Context.RentNumbers(Room), Context.RentNumbers(Room));
+        (_ids, _reaching) = (Context.RentWords(Room), Context.RentPlaces(Room));
     }
 
     /// <summary>Takes the next windows of the only leading list; false behind the last.</summary>
     private bool FillFromLead()
     {
-        PostingList lead = terms[0].List;
-        while (batchCount < WindowsTogether && batchEntries < MostTogether)
+        PostingList lead = _terms[0].List;
+        while (_batchCount < WindowsTogether && _batchEntries < MostTogether)
         {
             if (!lead.IsOnWindow && !lead.MoveNextSegment())
                 return false;
-            ref HeldWindow postings = ref held[batchCount * listCount];
+            ref HeldWindow postings = ref _held[_batchCount * _listCount];
             postings = lead.Held;
             lead.At++;
             if (!Stand(postings.Window))
                 continue;
-            ref Batch here = ref batch[batchCount];
-            (here.Window, here.Start, here.Count) = (postings.Window, batchEntries, postings.Count);
+            ref Batch here = ref _batch[_batchCount];
+            (here.Window, here.Start, here.Count) = (postings.Window, _batchEntries, postings.Count);
             here.InPlace = postings.Count < PostingWindow.MinBitsCount;
             if (!here.InPlace)
-                postings.Postings.CopyOffsets(entries.AsSpan(here.Start));
-            Keep(here.InPlace ? postings.PaddedOffsets[..postings.Count] : entries.AsSpan(here.Start, here.Count));
+                postings.Postings.CopyOffsets(_entries.AsSpan(here.Start));
+            Keep(here.InPlace ? postings.PaddedOffsets[..postings.Count] : _entries.AsSpan(here.Start, here.Count));
         }
 
         return true;
@@ -143,16 +144,16 @@ internal sealed class CandidateSearch : IReusable
     /// <summary>Takes the next windows in which the leading lists have entries in common; false if there are no more.</summary>
     private bool FillCommon(scoped ref ListIntersection windows)
     {
-        while (batchCount < WindowsTogether && batchEntries < MostTogether)
+        while (_batchCount < WindowsTogether && _batchEntries < MostTogether)
         {
             if (!windows.MoveNext(out Span<ushort> common))
                 return false;
             if (!Stand(windows.Window))
                 continue;
-            for (int i = 0; i < leadCount; i++)
-                held[(batchCount * listCount) + i] = terms[i].List.Held;
-            common.CopyTo(entries.AsSpan(batchEntries));
-            batch[batchCount] = new Batch { Window = windows.Window, Start = batchEntries, Count = common.Length };
+            for (int i = 0; i < _leadCount; i++)
+                _held[(_batchCount * _listCount) + i] = _terms[i].List.Held;
+            common.CopyTo(_entries.AsSpan(_batchEntries));
+            _batch[_batchCount] = new Batch { Window = windows.Window, Start = _batchEntries, Count = common.Length };
             Keep(common);
         }
 
@@ -162,12 +163,12 @@ internal sealed class CandidateSearch : IReusable
     /// <summary>Takes the next windows in which enough lists have entries; false if there are no more.</summary>
     private bool FillAny(ReadOnlySpan<bool> countsAlone)
     {
-        while (batchCount < WindowsTogether && batchEntries < MostTogether)
+        while (_batchCount < WindowsTogether && _batchEntries < MostTogether)
         {
             long window = PostingList.End;
-            for (int i = 0; i < leadCount; i++)
+            for (int i = 0; i < _leadCount; i++)
             {
-                PostingList list = terms[i].List;
+                PostingList list = _terms[i].List;
                 if (list.IsOnWindow || list.MoveNextSegment())
                     window = Math.Min(window, list.Window);
             }
@@ -175,12 +176,12 @@ internal sealed class CandidateSearch : IReusable
             if (window == PostingList.End)
                 return false;
             StandAny(window);
-            ReadOnlySpan<HeldWindow> here = held.AsSpan(batchCount * listCount, listCount);
-            int count = union.Unite(hits, terms, here, leadCount, countsAlone, termOf, entries.AsSpan(batchEntries));
+            ReadOnlySpan<HeldWindow> here = _held.AsSpan(_batchCount * _listCount, _listCount);
+            int count = _union.Unite(_hits, _terms, here, _leadCount, countsAlone, _termOf, _entries.AsSpan(_batchEntries));
             if (count == 0)
                 continue;
-            batch[batchCount] = new Batch { Window = window, Start = batchEntries, Count = count };
-            Keep(entries.AsSpan(batchEntries, count));
+            _batch[_batchCount] = new Batch { Window = window, Start = _batchEntries, Count = count };
+            Keep(_entries.AsSpan(_batchEntries, count));
         }
 
         return true;
@@ -189,10 +190,10 @@ internal sealed class CandidateSearch : IReusable
     /// <summary>Ends a window of the batch, and prefetches what its entries are looked up in.</summary>
     private void Keep(ReadOnlySpan<ushort> found)
     {
-        if (listCount > leadCount && held[(batchCount * listCount) + leadCount] is { Count: > 0 } first)
+        if (_listCount > _leadCount && _held[(_batchCount * _listCount) + _leadCount] is { Count: > 0 } first)
             first.PrefetchWithImpacts(found);
-        batchEntries += batch[batchCount].Count;
-        batchCount++;
+        _batchEntries += _batch[_batchCount].Count;
+        _batchCount++;
     }
 
     /// <summary>
@@ -200,9 +201,9 @@ internal sealed class CandidateSearch : IReusable
     /// </summary>
     private bool Stand(long window)
     {
-        for (int i = leadCount; i < listCount; i++)
+        for (int i = _leadCount; i < _listCount; i++)
         {
-            if (!TryHold(i, window, out held[(batchCount * listCount) + i]))
+            if (!TryHold(i, window, out _held[(_batchCount * _listCount) + i]))
                 return false;
         }
 
@@ -211,10 +212,10 @@ internal sealed class CandidateSearch : IReusable
 
     private bool TryHold(int place, long window, out HeldWindow found)
     {
-        PostingList list = terms[place].List;
+        PostingList list = _terms[place].List;
         if (!list.IsUnrolled)
-            return terms[place].TryHold(Context, window, out found);
-        ref int here = ref at[place];
+            return _terms[place].TryHold(Context, window, out found);
+        ref int here = ref _at[place];
         here = list.Step(here, window);
         found = list[here];
         return found.Window == window;
@@ -223,11 +224,11 @@ internal sealed class CandidateSearch : IReusable
     /// <summary>Has all lists stand on a window, those that have it, and leaves it in the leading ones.</summary>
     private void StandAny(long window)
     {
-        for (int i = 0; i < listCount; i++)
+        for (int i = 0; i < _listCount; i++)
         {
-            ref HeldWindow here = ref held[(batchCount * listCount) + i];
-            PostingList list = terms[i].List;
-            if (i >= leadCount)
+            ref HeldWindow here = ref _held[(_batchCount * _listCount) + i];
+            PostingList list = _terms[i].List;
+            if (i >= _leadCount)
             {
                 if (!TryHold(i, window, out here))
                     here = default;
@@ -250,17 +251,17 @@ internal sealed class CandidateSearch : IReusable
     private int Probe(bool isAll)
     {
         int total = 0;
-        LengthFactors? factors = terms[0].Scorer?.Factors;
-        for (int window = 0; window < batchCount; window++)
+        LengthFactors? factors = _terms[0].Scorer?.Factors;
+        for (int window = 0; window < _batchCount; window++)
         {
-            ref Batch here = ref batch[window];
-            Span<ushort> mine = entries.AsSpan(here.Start, here.Count);
-            ReadOnlySpan<ushort> left = here.InPlace ? held[window * listCount].PaddedOffsets[..here.Count] : mine;
-            for (int i = leadCount; isAll && i < listCount && !left.IsEmpty; i++)
-                left = mine[..held[(window * listCount) + i].CopyCommon(left, mine)];
-            if (here.InPlace && (!isAll || listCount == leadCount))
+            ref Batch here = ref _batch[window];
+            Span<ushort> mine = _entries.AsSpan(here.Start, here.Count);
+            ReadOnlySpan<ushort> left = here.InPlace ? _held[window * _listCount].PaddedOffsets[..here.Count] : mine;
+            for (int i = _leadCount; isAll && i < _listCount && !left.IsEmpty; i++)
+                left = mine[.._held[(window * _listCount) + i].CopyCommon(left, mine)];
+            if (here.InPlace && (!isAll || _listCount == _leadCount))
                 left.CopyTo(mine);
-            here.Count = hits.Filter(here.Window, mine[..left.Length]).Length;
+            here.Count = _hits.Filter(here.Window, mine[..left.Length]).Length;
             total += here.Count;
             if (here.Count == 0 || factors is null)
                 continue;
@@ -277,22 +278,22 @@ internal sealed class CandidateSearch : IReusable
     /// </summary>
     private void Bound()
     {
-        for (int window = 0; window < batchCount; window++)
+        for (int window = 0; window < _batchCount; window++)
         {
-            ref readonly Batch here = ref batch[window];
+            ref readonly Batch here = ref _batch[window];
             if (here.Count == 0)
                 continue;
-            if (hits.Threshold > 0 && BoundOf(window) < hits.ListThreshold)
+            if (_hits.Threshold > 0 && BoundOf(window) < _hits.ListThreshold)
             {
-                hits.WindowsBelowBound++;
+                _hits.WindowsBelowBound++;
                 continue;
             }
 
-            hits.WindowsScored++;
+            _hits.WindowsScored++;
             for (int first = 0; first < here.Count; first += MostKnown)
             {
-                Bound(window, entries.AsSpan(here.Start + first, Math.Min(MostKnown, here.Count - first)));
-                if (known >= MostKnown)
+                Bound(window, _entries.AsSpan(here.Start + first, Math.Min(MostKnown, here.Count - first)));
+                if (_known >= MostKnown)
                     OfferKnown();
             }
         }
@@ -300,61 +301,61 @@ internal sealed class CandidateSearch : IReusable
 
     private void Bound(int window, ReadOnlySpan<ushort> candidates)
     {
-        Span<float> bounds = most.AsSpan(known, candidates.Length);
+        Span<float> bounds = _most.AsSpan(_known, candidates.Length);
         bounds.Clear();
-        for (int i = 0; i < leadCount; i++)
+        for (int i = 0; i < _leadCount; i++)
         {
-            Span<float> mine = parts.AsSpan((i * Room) + known, candidates.Length);
+            Span<float> mine = _parts.AsSpan((i * Room) + _known, candidates.Length);
             WriteParts(window, i, candidates, mine);
             for (int hit = 0; hit < mine.Length; hit++)
                 bounds[hit] += mine[hit];
         }
 
-        if (terms[0].Scorer is { } own && held[window * listCount].Count == 0)
+        if (_terms[0].Scorer is { } own && _held[window * _listCount].Count == 0)
         {
             // No leading list of that field may be here: lengths are wanted by the others.
-            WindowFactors factors = own.Factors.Of(in batch[window].Lengths);
+            WindowFactors factors = own.Factors.Of(in _batch[window].Lengths);
             for (int hit = 0; hit < candidates.Length; hit++)
-                lengths[known + hit] = factors[candidates[hit]];
+                _lengths[_known + hit] = factors[candidates[hit]];
         }
 
-        for (int i = leadCount; i < listCount; i++)
+        for (int i = _leadCount; i < _listCount; i++)
         {
-            if (held[(window * listCount) + i] is { Count: > 0 } found)
-                terms[i].AddBounds(in found, candidates, bounds);
+            if (_held[(window * _listCount) + i] is { Count: > 0 } found)
+                _terms[i].AddBounds(in found, candidates, bounds);
         }
 
-        ulong start = (ulong)batch[window].Window << PostingWindow.SizeBits;
-        float constant = hits.Plan.Constant;
+        ulong start = (ulong)_batch[window].Window << PostingWindow.SizeBits;
+        float constant = _hits.Plan.Constant;
         for (int hit = 0; hit < bounds.Length; hit++)
         {
             bounds[hit] = (bounds[hit] + constant) * Bm25.BoundMargin;
-            ids[known + hit] = start + candidates[hit];
+            _ids[_known + hit] = start + candidates[hit];
         }
 
-        known += candidates.Length;
+        _known += candidates.Length;
     }
 
     /// <summary>The most that the lists give an entry of a window of the batch.</summary>
     private float BoundOf(int window)
     {
         float sum = 0;
-        for (int i = 0; i < listCount; i++)
+        for (int i = 0; i < _listCount; i++)
         {
-            ref readonly HeldWindow found = ref held[(window * listCount) + i];
+            ref readonly HeldWindow found = ref _held[(window * _listCount) + i];
             sum += found.Count == 0 ? 0 : BoundOf(i, in found);
         }
 
         return sum;
     }
 
-    private float BoundOf(int list, in HeldWindow found) => terms[list].BoundOf(in found);
+    private float BoundOf(int list, in HeldWindow found) => _terms[list].BoundOf(in found);
 
     /// <summary>Writes what a leading list gives candidates; of the first also what lengths do.</summary>
     private void WriteParts(int window, int list, ReadOnlySpan<ushort> candidates, Span<float> mine)
     {
-        TopKTerm term = terms[list];
-        ref readonly HeldWindow found = ref held[(window * listCount) + list];
+        TopKTerm term = _terms[list];
+        ref readonly HeldWindow found = ref _held[(window * _listCount) + list];
         if (found.Count == 0)
         {
             mine.Clear();
@@ -368,10 +369,10 @@ internal sealed class CandidateSearch : IReusable
             return;
         }
 
-        bool isFirst = scorer.Factors == terms[0].Scorer?.Factors;
-        ref readonly Batch here = ref batch[window];
+        bool isFirst = scorer.Factors == _terms[0].Scorer?.Factors;
+        ref readonly Batch here = ref _batch[window];
         WindowFactors factors = isFirst ? scorer.Factors.Of(in here.Lengths) : scorer.Factors.OfWindow(here.Window);
-        Span<float> ofLengths = isFirst ? lengths.AsSpan(known, candidates.Length) : default;
+        Span<float> ofLengths = isFirst ? _lengths.AsSpan(_known, candidates.Length) : default;
         scorer.WriteParts(in postings, found.Vectors, candidates, in factors, mine, ofLengths, term.Boost);
     }
 
@@ -380,25 +381,25 @@ internal sealed class CandidateSearch : IReusable
     /// </summary>
     private void OfferKnown()
     {
-        Span<float> bounds = most.AsSpan(0, known);
+        Span<float> bounds = _most.AsSpan(0, _known);
         Span<int> first = stackalloc int[BoundKernels.Lanes];
         first = first[..BoundKernels.BestOfLanes(bounds, first)];
-        known = 0;
+        _known = 0;
         foreach (int hit in first)
             Prefetch(hit);
         foreach (int hit in first)
         {
-            if (!(bounds[hit] < hits.Threshold))
+            if (!(bounds[hit] < _hits.Threshold))
                 Offer(hit);
             bounds[hit] = Operator.NoMatch; // it is done
         }
 
-        Span<int> left = reaching.AsSpan(0, BoundKernels.CopyReaching(bounds, Math.Max(0, hits.Threshold), reaching));
+        Span<int> left = _reaching.AsSpan(0, BoundKernels.CopyReaching(bounds, Math.Max(0, _hits.Threshold), _reaching));
         foreach (int hit in left)
             Prefetch(hit);
         foreach (int hit in left)
         {
-            if (!(bounds[hit] < hits.Threshold))
+            if (!(bounds[hit] < _hits.Threshold))
                 Offer(hit);
         }
     }
@@ -406,10 +407,10 @@ internal sealed class CandidateSearch : IReusable
     /// <summary>Prefetches what a candidate is scored by in the lists that do not lead.</summary>
     private void Prefetch(int hit)
     {
-        long window = (long)(ids[hit] >> PostingWindow.SizeBits);
-        for (int i = leadCount; i < listCount; i++)
+        long window = (long)(_ids[hit] >> PostingWindow.SizeBits);
+        for (int i = _leadCount; i < _listCount; i++)
         {
-            PostingList list = terms[i].List;
+            PostingList list = _terms[i].List;
             if (list.IsUnrolled && list[list.PlaceOf(window)] is var found && found.Window == window)
                 found.PrefetchFrequencies();
         }
@@ -418,21 +419,21 @@ internal sealed class CandidateSearch : IReusable
     private void Offer(int hit)
     {
         Context.Meter.Count.CandidatesScored++;
-        Span<float> each = hits.Parts;
-        long id = (long)ids[hit];
-        LengthFactors? factors = terms[0].Scorer?.Factors;
-        for (int i = 0; i < listCount; i++)
+        Span<float> each = _hits.Parts;
+        long id = (long)_ids[hit];
+        LengthFactors? factors = _terms[0].Scorer?.Factors;
+        for (int i = 0; i < _listCount; i++)
         {
-            TopKTerm term = terms[i];
-            if (i < leadCount)
-                each[termOf[i]] = parts[(i * Room) + hit];
+            TopKTerm term = _terms[i];
+            if (i < _leadCount)
+                each[_termOf[i]] = _parts[(i * Room) + hit];
             else if (term.Scorer is not { } scorer)
-                each[termOf[i]] = term.Boost;
+                each[_termOf[i]] = term.Boost;
             else
-                each[termOf[i]] = PartOf(term, scorer, id, scorer.Factors == factors ? lengths[hit] : scorer.Factors.Of(id));
+                each[_termOf[i]] = PartOf(term, scorer, id, scorer.Factors == factors ? _lengths[hit] : scorer.Factors.Of(id));
         }
 
-        hits.Offer(id, each);
+        _hits.Offer(id, each);
     }
 
     private float PartOf(TopKTerm term, TermScorer scorer, long id, float ofLength)

@@ -6,11 +6,11 @@ namespace Treepie.Indexing.TopK;
 /// <summary>Finds the candidates of a query for any of several words in one window.</summary>
 internal sealed class CandidateUnion
 {
-    private readonly ulong[] once = new ulong[BitmapKernels.Words];
-    private readonly ulong[] twice = new ulong[BitmapKernels.Words];
-    private readonly ushort[] decoded = new ushort[PostingWindow.Size];
-    private readonly ushort[] decodedOther = new ushort[PostingWindow.Size];
-    private readonly ushort[] filtered = new ushort[2 * PostingWindow.Size];
+    private readonly ulong[] _once = new ulong[BitmapKernels.Words];
+    private readonly ulong[] _twice = new ulong[BitmapKernels.Words];
+    private readonly ushort[] _decoded = new ushort[PostingWindow.Size];
+    private readonly ushort[] _decodedOther = new ushort[PostingWindow.Size];
+    private readonly ushort[] _filtered = new ushort[2 * PostingWindow.Size];
 
     /// <summary>
     /// Writes the entries of the leading lists that several lists have, or one whose own entries count, as far as their bounds
@@ -78,20 +78,20 @@ internal sealed class CandidateUnion
                 return OffsetKernels.Intersect(mine, leading[one].Count, leading[other].PaddedOffsets[..count], output);
         }
 
-        Array.Clear(once);
-        Array.Clear(twice);
+        Array.Clear(_once);
+        Array.Clear(_twice);
         foreach (ref readonly HeldWindow held in leading)
         {
             foreach (ushort offset in held.Count == 0 ? default : OffsetsOf(in held))
             {
-                ref ulong word = ref once[offset >> PostingWindow.BlockBits];
+                ref ulong word = ref _once[offset >> PostingWindow.BlockBits];
                 ulong bit = 1UL << (offset & (PostingWindow.Blocks - 1));
-                twice[offset >> PostingWindow.BlockBits] |= word & bit;
+                _twice[offset >> PostingWindow.BlockBits] |= word & bit;
                 word |= bit;
             }
         }
 
-        return BitmapKernels.Decode(twice, output);
+        return BitmapKernels.Decode(_twice, output);
     }
 
     /// <summary>The offsets of a window; they live until those of another one are asked for.</summary>
@@ -99,8 +99,8 @@ internal sealed class CandidateUnion
     {
         if (held.Count < PostingWindow.MinBitsCount)
             return held.PaddedOffsets[..held.Count];
-        held.Postings.CopyOffsets(decoded);
-        return decoded.AsSpan(0, held.Count);
+        held.Postings.CopyOffsets(_decoded);
+        return _decoded.AsSpan(0, held.Count);
     }
 
     /// <summary>Those entries of a leading list that may get so much from it, told from their lengths.</summary>
@@ -109,9 +109,9 @@ internal sealed class CandidateUnion
         ReadOnlySpan<ushort> mine = OffsetsOf(in held);
         PostingWindow postings = held.Postings;
         if (term.Scorer is { } scorer)
-            return filtered.AsSpan(0, scorer.CopyReaching(held.Window, in postings, mine, least, term.Boost, filtered));
-        mine.CopyTo(filtered);
-        return filtered.AsSpan(0, mine.Length);
+            return _filtered.AsSpan(0, scorer.CopyReaching(held.Window, in postings, mine, least, term.Boost, _filtered));
+        mine.CopyTo(_filtered);
+        return _filtered.AsSpan(0, mine.Length);
     }
 
     /// <summary>
@@ -126,27 +126,27 @@ internal sealed class CandidateUnion
             ref readonly HeldWindow other = ref others[i];
             if (other.Count == 0)
                 continue;
-            int found = other.CopyCommon(entries, decodedOther);
-            count = OffsetKernels.Unite(filtered, count, decodedOther.AsSpan(0, found));
+            int found = other.CopyCommon(entries, _decodedOther);
+            count = OffsetKernels.Unite(_filtered, count, _decodedOther.AsSpan(0, found));
         }
 
         if (count == 0 || float.IsNegativeInfinity(least))
-            return filtered.AsSpan(0, count);
+            return _filtered.AsSpan(0, count);
         Span<float> bounds = stackalloc float[count];
         bounds.Clear();
         for (int i = 0; i < others.Length; i++)
         {
             if (others[i].Count > 0)
-                terms[i].AddBounds(in others[i], filtered.AsSpan(0, count), bounds);
+                terms[i].AddBounds(in others[i], _filtered.AsSpan(0, count), bounds);
         }
 
         int kept = 0;
         for (int i = 0; i < count; i++)
         {
-            filtered[kept] = filtered[i];
+            _filtered[kept] = _filtered[i];
             kept += bounds[i] < least ? 0 : 1;
         }
 
-        return filtered.AsSpan(0, kept);
+        return _filtered.AsSpan(0, kept);
     }
 }

@@ -10,26 +10,26 @@ namespace Treepie.Indexing.TopK;
 /// <param name="order">Its lists, the rarest first.</param>
 internal sealed class HitCount(TopKHits hits, int[] order)
 {
-    private readonly QueryContext context = hits.Context;
-    private readonly TopKPlan plan = hits.Plan;
+    private readonly QueryContext _context = hits.Context;
+    private readonly TopKPlan _plan = hits.Plan;
 
-    private ReadOnlySpan<TopKTerm> Terms => plan.Terms;
+    private ReadOnlySpan<TopKTerm> Terms => _plan.Terms;
 
     /// <summary>Counts all hits, window by window. All lists are unrolled.</summary>
     public long Run()
     {
-        if (plan is { TermCount: 1, Filters: [{ IsWanted: true, Operator: { } filter }] }
+        if (_plan is { TermCount: 1, Filters: [{ IsWanted: true, Operator: { } filter }] }
             && ColumnRangeOperator.Of(filter) is { } range)
-            return Count(Terms[0].List, range, context.Tracer is null ? null : filter.Describe());
-        if (!plan.IsAll && plan.Filters.Count == 0)
+            return Count(Terms[0].List, range, _context.Tracer is null ? null : filter.Describe());
+        if (!_plan.IsAll && _plan.Filters.Count == 0)
             return CountAny();
-        WindowSet set = context.Rent();
+        WindowSet set = _context.Rent();
         Span<int> at = stackalloc int[Terms.Length];
         at.Clear();
         long total = 0;
         for (long window = 0; ; window++)
         {
-            context.Check();
+            _context.Check();
             window = NextWindow(at, window);
             if (window == PostingList.End)
                 break;
@@ -38,7 +38,7 @@ internal sealed class HitCount(TopKHits hits, int[] order)
             total += set.Count;
         }
 
-        context.Return(set);
+        _context.Return(set);
         return total;
     }
 
@@ -56,7 +56,7 @@ internal sealed class HitCount(TopKHits hits, int[] order)
         long total = Terms[order[^1]].Entries;
         for (long window = 0; ; window++)
         {
-            context.Check();
+            _context.Check();
             long next = PostingList.End;
             foreach (int i in others)
             {
@@ -88,9 +88,9 @@ internal sealed class HitCount(TopKHits hits, int[] order)
         if (node is null)
             return range.Count(list);
 
-        context.Tracer?.Enter(node);
+        _context.Tracer?.Enter(node);
         long count = range.Count(list);
-        context.Tracer?.Leave(node);
+        _context.Tracer?.Leave(node);
         node.Windows += list.Windows;
         node.RowsOut += count;
         return count;
@@ -99,16 +99,16 @@ internal sealed class HitCount(TopKHits hits, int[] order)
     /// <summary>The first window from one on that all lists have, or any.</summary>
     private long NextWindow(Span<int> at, long from)
     {
-        long window = plan.IsAll ? from : PostingList.End;
+        long window = _plan.IsAll ? from : PostingList.End;
         for (int i = 0; i < at.Length; i++)
         {
             PostingList list = Terms[i].List;
-            at[i] = list.Step(at[i], plan.IsAll ? window : from);
+            at[i] = list.Step(at[i], _plan.IsAll ? window : from);
             long mine = list[at[i]].Window;
-            if (plan.IsAll && mine > window && mine != PostingList.End)
+            if (_plan.IsAll && mine > window && mine != PostingList.End)
                 i = -1;
-            window = plan.IsAll ? mine : Math.Min(window, mine);
-            if (plan.IsAll && mine == PostingList.End)
+            window = _plan.IsAll ? mine : Math.Min(window, mine);
+            if (_plan.IsAll && mine == PostingList.End)
                 break;
         }
 
@@ -129,7 +129,7 @@ internal sealed class HitCount(TopKHits hits, int[] order)
                 continue;
             if (isFirst)
                 set.Set(held.Postings);
-            else if (plan.IsAll)
+            else if (_plan.IsAll)
                 set.And(held.Postings);
             else
                 set.Or(held.Postings);

@@ -34,30 +34,30 @@ internal sealed class TopKPlan : TokenSink, IReusable
     private const float LeastWeight = 1e-20f, MostWeight = 1e30f;
 
     /// <summary>In a text these mean more than themselves: it is not words alone.</summary>
-    private static readonly SearchValues<char> Special = SearchValues.Create("\"*");
+    private static readonly SearchValues<char> _special = SearchValues.Create("\"*");
 
-    private readonly TopKTerm[] terms = new TopKTerm[MostTerms];
-    private readonly float[] parts = new float[MostTerms];
-    private readonly List<ScoreStep> steps = [];
-    private readonly List<TopKFilter> filters = [];
-    private QueryContext? context;
+    private readonly TopKTerm[] _terms = new TopKTerm[MostTerms];
+    private readonly float[] _parts = new float[MostTerms];
+    private readonly List<ScoreStep> _steps = [];
+    private readonly List<TopKFilter> _filters = [];
+    private QueryContext? _context;
 
     // The words of a text while it is analyzed.
-    private int field;
-    private string dictionary = "";
-    private float wordBoost;
-    private int wordsOfPart;
-    private bool isMissing;
-    private bool isRefused;
+    private int _field;
+    private string _dictionary = "";
+    private float _wordBoost;
+    private int _wordsOfPart;
+    private bool _isMissing;
+    private bool _isRefused;
 
     /// <summary>Its lists, in the order in which their parts are added up.</summary>
-    public ReadOnlySpan<TopKTerm> Terms => terms.AsSpan(0, TermCount);
+    public ReadOnlySpan<TopKTerm> Terms => _terms.AsSpan(0, TermCount);
 
     /// <summary>How many there are.</summary>
     public int TermCount { get; private set; }
 
     /// <summary>Room for what each list gives a hit.</summary>
-    public Span<float> Parts => parts.AsSpan(0, TermCount);
+    public Span<float> Parts => _parts.AsSpan(0, TermCount);
 
     /// <summary>Whether every list has to match; else one of them does.</summary>
     public bool IsAll { get; private set; }
@@ -66,7 +66,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
     public bool IsEmpty { get; private set; }
 
     /// <summary>What has to match, or must not, beside the lists.</summary>
-    public List<TopKFilter> Filters => filters;
+    public List<TopKFilter> Filters => _filters;
 
     /// <summary>The part of all entries that the filters probably let through together.</summary>
     public double PassingShare { get; private set; }
@@ -75,7 +75,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
     public float Constant { get; private set; }
 
     /// <summary>Whether parts are added up one after the other, with nothing between them and nothing apart.</summary>
-    public bool IsFlat => steps.Count == 1;
+    public bool IsFlat => _steps.Count == 1;
 
     /// <summary>Makes the plan of a request; null where it is left to operators.</summary>
     public static TopKPlan? TryFrom(QueryContext context, SearchRequest request)
@@ -91,7 +91,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
         if (boosts >= 0 && context.View.Dictionary(TreeNames.Numbers(boosts)) is not null)
             return null;
         TopKPlan plan = context.Rent<TopKPlan>();
-        plan.context = context;
+        plan._context = context;
         return plan.TryAdd(request.Query, 1) && plan.Complete() ? plan : null;
     }
 
@@ -99,10 +99,10 @@ internal sealed class TopKPlan : TokenSink, IReusable
     public void Clear()
     {
         for (int i = 0; i < TermCount; i++)
-            terms[i].Clear();
-        steps.Clear();
-        filters.Clear();
-        (context, TermCount, IsAll, IsEmpty, Constant, isRefused, isMissing) = (null, 0, false, false, 0, false, false);
+            _terms[i].Clear();
+        _steps.Clear();
+        _filters.Clear();
+        (_context, TermCount, IsAll, IsEmpty, Constant, _isRefused, _isMissing) = (null, 0, false, false, 0, false, false);
         PassingShare = 1;
     }
 
@@ -112,7 +112,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
     public float Sum(ReadOnlySpan<float> parts)
     {
         float sum = 0;
-        foreach (ScoreStep step in steps)
+        foreach (ScoreStep step in _steps)
         {
             if (step.Count == 0)
             {
@@ -141,15 +141,15 @@ internal sealed class TopKPlan : TokenSink, IReusable
         long estimate = IsEmpty || !IsAll ? 0 : long.MaxValue;
         foreach (TopKTerm term in IsEmpty ? default : Terms)
             estimate = IsAll ? Math.Min(estimate, term.Entries) : estimate + term.Entries;
-        estimate = Math.Min(context!.View.State.EntryCount, estimate); // TryFrom has set it
-        bool isExact = IsEmpty || (TermCount == 1 && filters.Count == 0);
+        estimate = Math.Min(_context!.View.State.EntryCount, estimate); // TryFrom has set it
+        bool isExact = IsEmpty || (TermCount == 1 && _filters.Count == 0);
         var node = new PlanNode("best hits", label: label) { Estimate = estimate, IsExact = isExact };
         PlanNode lists = TermCount == 1 ? node : new PlanNode(IsAll ? "all of the lists" : "any of the lists");
         foreach (TopKTerm term in Terms)
             lists.Over(term.Node!); // it has one where a plan is wanted
         if (TermCount > 1)
             node.Over(lists);
-        foreach (TopKFilter filter in filters)
+        foreach (TopKFilter filter in _filters)
         {
             PlanNode mine = filter.Operator!.Describe(); // the plan is complete
             node.Over(filter.IsWanted ? mine : new PlanNode("not").Over(mine));
@@ -160,32 +160,32 @@ internal sealed class TopKPlan : TokenSink, IReusable
 
     private protected override void Accept(ReadOnlySpan<byte> form, int position, int start, int end)
     {
-        if (++wordsOfPart > 1)
+        if (++_wordsOfPart > 1)
             return;
-        TermTree? words = context!.View.Dictionary(dictionary); // TryFrom has set it
+        TermTree? words = _context!.View.Dictionary(_dictionary); // TryFrom has set it
         if (words is null || !words.TryGet(form, out ReadOnlySpan<byte> value))
         {
-            isMissing = true;
+            _isMissing = true;
             return;
         }
 
         var payload = new TermPayload(value);
         if (TermCount == MostTerms || (payload.Kind == PostingKind.Flat && payload.EntryCount > FlatPostings.MaxEntries))
         {
-            isRefused = true; // a damaged list is left to operators, which say so
+            _isRefused = true; // a damaged list is left to operators, which say so
             return;
         }
 
-        var scorer = new TermScorer(context.Factors(field), context.EntriesWith(field, form, payload.EntryCount));
-        TopKTerm term = terms[TermCount] ??= new TopKTerm();
+        var scorer = new TermScorer(_context.Factors(_field), _context.EntriesWith(_field, form, payload.EntryCount));
+        TopKTerm term = _terms[TermCount] ??= new TopKTerm();
         TermCount++;
-        term.Begin(value, scorer, wordBoost, payload.Kind == PostingKind.Long ? context.View.Postings(dictionary) : null);
-        isRefused |= !(term.Most is >= LeastWeight and <= MostWeight);
-        if (context.Tracer is null)
+        term.Begin(value, scorer, _wordBoost, payload.Kind == PostingKind.Long ? _context.View.Postings(_dictionary) : null);
+        _isRefused |= !(term.Most is >= LeastWeight and <= MostWeight);
+        if (_context.Tracer is null)
             return;
-        string name = context.View.Schema.Fields[field].Name, operation = term.IsShort ? "term, short list" : "term, long list";
+        string name = _context.View.Schema.Fields[_field].Name, operation = term.IsShort ? "term, short list" : "term, long list";
         term.Node = new PlanNode(operation, name, TermText.Of(form, isNumber: false)) { Estimate = term.Entries, IsExact = true };
-        context.Tracer.Add(term.Node);
+        _context.Tracer.Add(term.Node);
     }
 
     /// <summary>Whether there is a text to be scored: anything else is not looked at any further.</summary>
@@ -256,15 +256,15 @@ internal sealed class TopKPlan : TokenSink, IReusable
     {
         foreach (IndexQuery clause in clauses)
         {
-            int first = TermCount, step = steps.Count;
+            int first = TermCount, step = _steps.Count;
             if (!TryAddText(clause, boost, out bool isAny, out bool isNone))
                 return false;
             if (isNone)
             {
                 // One of its words has no entry, so that the others lead nowhere.
-                steps.RemoveRange(step, steps.Count - step);
+                _steps.RemoveRange(step, _steps.Count - step);
                 while (TermCount > first)
-                    terms[--TermCount].Clear();
+                    _terms[--TermCount].Clear();
                 continue;
             }
 
@@ -296,18 +296,18 @@ internal sealed class TopKPlan : TokenSink, IReusable
         };
         if (name.Length == 0)
             return false;
-        if (query is FullTextQuery && text.AsSpan().ContainsAny(Special))
+        if (query is FullTextQuery && text.AsSpan().ContainsAny(_special))
             return false;
-        QueryContext running = context!; // TryFrom has set it
-        field = running.View.Field(name);
-        IndexField definition = running.View.Schema.Fields[field];
+        QueryContext running = _context!; // TryFrom has set it
+        _field = running.View.Field(name);
+        IndexField definition = running.View.Schema.Fields[_field];
         if (definition.Analysis != FieldAnalysis.FullText)
             return false;
-        dictionary = TreeNames.Terms(field);
-        wordBoost = definition.Boost == 1 ? boost : boost * definition.Boost;
+        _dictionary = TreeNames.Terms(_field);
+        _wordBoost = definition.Boost == 1 ? boost : boost * definition.Boost;
         int first = TermCount, parts = 0;
         bool hasMissing = false;
-        Analyzer analyzer = running.View.Analyzers[field].ForQueries;
+        Analyzer analyzer = running.View.Analyzers[_field].ForQueries;
         for (ReadOnlySpan<char> rest = text; !(rest = rest.TrimStart()).IsEmpty;)
         {
             int length = 0;
@@ -315,8 +315,8 @@ internal sealed class TopKPlan : TokenSink, IReusable
                 length++; // a phrase is for this where it is one word
             if (!TryAddPart(rest[..length], analyzer))
                 return false;
-            parts += wordsOfPart;
-            hasMissing |= isMissing;
+            parts += _wordsOfPart;
+            hasMissing |= _isMissing;
             rest = rest[length..];
         }
 
@@ -324,7 +324,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
         isAny = !isAll && count > 1;
         isNone = count == 0 || (isAll && hasMissing);
         if (count > 0)
-            steps.Add(new ScoreStep(first, count, 0, IsApart: isAll && count > 1));
+            _steps.Add(new ScoreStep(first, count, 0, IsApart: isAll && count > 1));
         return true;
     }
 
@@ -333,10 +333,10 @@ internal sealed class TopKPlan : TokenSink, IReusable
         Span<byte> utf8 = stackalloc byte[MostWordBytes];
         if (Encoding.UTF8.GetMaxByteCount(part.Length) > MostWordBytes)
             return false;
-        (wordsOfPart, isMissing) = (0, false);
+        (_wordsOfPart, _isMissing) = (0, false);
         Begin(0);
         analyzer.Analyze(utf8[..Encoding.UTF8.GetBytes(part, utf8)], this);
-        return wordsOfPart <= 1 && !isRefused;
+        return _wordsOfPart <= 1 && !_isRefused;
     }
 
     /// <summary>
@@ -356,8 +356,8 @@ internal sealed class TopKPlan : TokenSink, IReusable
             return false;
         if (!isWanted && ((NotQuery)clause).Clause is VectorQuery or FusionQuery)
             return false;
-        steps.Add(new ScoreStep(0, 0, isWanted && clause is not EntriesQuery ? boost : 0, IsApart: false));
-        filters.Add(new TopKFilter(clause is NotQuery negated ? negated.Clause : clause, isWanted, steps.Count - 1));
+        _steps.Add(new ScoreStep(0, 0, isWanted && clause is not EntriesQuery ? boost : 0, IsApart: false));
+        _filters.Add(new TopKFilter(clause is NotQuery negated ? negated.Clause : clause, isWanted, _steps.Count - 1));
         return true;
     }
 
@@ -373,15 +373,15 @@ internal sealed class TopKPlan : TokenSink, IReusable
     /// <summary>Has the conditions looked up, ranges last; false where they are not for this after all.</summary>
     private bool Complete()
     {
-        if (filters.Count == 0)
+        if (_filters.Count == 0)
             return TermCount > 0 || IsEmpty;
         long survivors = IsAll ? long.MaxValue : 0;
         foreach (TopKTerm term in Terms)
             survivors = IsAll ? Math.Min(survivors, term.Entries) : survivors + term.Entries;
-        var compiler = new QueryCompiler(context!, isScored: false); // TryFrom has set it
+        var compiler = new QueryCompiler(_context!, isScored: false); // TryFrom has set it
         for (int pass = 0; pass < 2; pass++)
         {
-            foreach (TopKFilter filter in filters)
+            foreach (TopKFilter filter in _filters)
             {
                 if (filter.Query is RangeQuery != (pass == 1))
                     continue;
@@ -393,11 +393,11 @@ internal sealed class TopKPlan : TokenSink, IReusable
             }
         }
 
-        filters.RemoveAll(static filter => filter is { IsWanted: false, Operator: NoneOperator });
+        _filters.RemoveAll(static filter => filter is { IsWanted: false, Operator: NoneOperator });
         if (IsAll)
             TakeLists();
         OrderFilters();
-        foreach (ScoreStep step in steps)
+        foreach (ScoreStep step in _steps)
             Constant += step.Constant;
         return TermCount > 0 || IsEmpty;
     }
@@ -405,17 +405,17 @@ internal sealed class TopKPlan : TokenSink, IReusable
     /// <summary>Conditions that are lists become lists, where all have to match: the rarest leads, whichever it is.</summary>
     private void TakeLists()
     {
-        for (int i = 0; i < filters.Count && TermCount < MostTerms; i++)
+        for (int i = 0; i < _filters.Count && TermCount < MostTerms; i++)
         {
-            TopKFilter filter = filters[i];
+            TopKFilter filter = _filters[i];
             if (!filter.IsWanted || TermOf(filter.Operator!) is not { } list) // Complete has set it
                 continue;
-            TopKTerm term = terms[TermCount] ??= new TopKTerm();
-            float constant = steps[filter.Step].Constant;
+            TopKTerm term = _terms[TermCount] ??= new TopKTerm();
+            float constant = _steps[filter.Step].Constant;
             term.Begin(list, constant);
-            steps[filter.Step] = new ScoreStep(TermCount++, 1, 0, IsApart: false);
-            term.Node = context!.Tracer is null ? null : filter.Operator!.Describe();
-            filters.RemoveAt(i--);
+            _steps[filter.Step] = new ScoreStep(TermCount++, 1, 0, IsApart: false);
+            term.Node = _context!.Tracer is null ? null : filter.Operator!.Describe();
+            _filters.RemoveAt(i--);
         }
     }
 
@@ -424,8 +424,8 @@ internal sealed class TopKPlan : TokenSink, IReusable
     /// </summary>
     private void OrderFilters()
     {
-        double entries = Math.Max(1, context!.View.State.EntryCount), passing = 1; // TryFrom has set it
-        foreach (TopKFilter filter in filters)
+        double entries = Math.Max(1, _context!.View.State.EntryCount), passing = 1; // TryFrom has set it
+        foreach (TopKFilter filter in _filters)
         {
             double share = Math.Min(1, filter.Operator!.Likely / entries); // Complete has set it
             filter.Share = filter.IsWanted ? share : 1 - share;
@@ -433,13 +433,13 @@ internal sealed class TopKPlan : TokenSink, IReusable
         }
 
         PassingShare = passing;
-        for (int i = 1; i < filters.Count; i++)
+        for (int i = 1; i < _filters.Count; i++)
         {
-            TopKFilter moving = filters[i];
+            TopKFilter moving = _filters[i];
             int place = i;
-            for (; place > 0 && moving.IsBefore(filters[place - 1]); place--)
-                filters[place] = filters[place - 1];
-            filters[place] = moving;
+            for (; place > 0 && moving.IsBefore(_filters[place - 1]); place--)
+                _filters[place] = _filters[place - 1];
+            _filters[place] = moving;
         }
     }
 

@@ -15,13 +15,13 @@ namespace Treepie.Indexing.TopK;
 internal sealed class TopKTerm
 {
     /// <summary>Of the long list, or of one of an earlier query, which is used again.</summary>
-    private PostingCursor? cursor;
-    private Tree? cursorTree;
-    private bool isCursorOpen;
+    private PostingCursor? _cursor;
+    private Tree? _cursorTree;
+    private bool _isCursorOpen;
 
     /// <summary>What stands beside the word in its dictionary.</summary>
-    private HeldBytes payload;
-    private Tree? tree;
+    private HeldBytes _payload;
+    private Tree? _tree;
 
     /// <summary>Entries it has.</summary>
     public long Entries { get; private set; }
@@ -54,7 +54,7 @@ internal sealed class TopKTerm
     public ReadOnlySpan<byte> Head => Scorer is null || IsShort ? default : Payload.Best;
 
     /// <summary>What stands beside the word.</summary>
-    public TermPayload Payload => new(payload.Span);
+    public TermPayload Payload => new(_payload.Span);
 
     /// <summary>The most that it gives an entry of one of its windows.</summary>
     public float BoundOf(in HeldWindow window) => Unit == 0 ? Most : Unit * window.Postings.LargestImpact;
@@ -87,8 +87,8 @@ internal sealed class TopKTerm
     {
         var beside = new TermPayload(value);
         Clear();
-        payload = new HeldBytes(value);
-        (tree, Entries, IsShort, Scorer, Boost) = (postings, beside.EntryCount, beside.Kind == PostingKind.Flat, scorer, boost);
+        _payload = new HeldBytes(value);
+        (_tree, Entries, IsShort, Scorer, Boost) = (postings, beside.EntryCount, beside.Kind == PostingKind.Flat, scorer, boost);
         Most = scorer.Weight(boost);
         Unit = IsShort ? 0 : scorer.ImpactUnit * Most;
     }
@@ -135,7 +135,7 @@ internal sealed class TopKTerm
     public void Clear()
     {
         List.Clear();
-        (isCursorOpen, tree, Source, Scorer, Node, payload) = (false, null, null, null, null, default);
+        (_isCursorOpen, _tree, Source, Scorer, Node, _payload) = (false, null, null, null, null, default);
         Unit = 0;
     }
 
@@ -143,16 +143,16 @@ internal sealed class TopKTerm
     {
         if (Source is not null)
             return ((LongListOperator)Source).Postings; // only long lists are asked so
-        if (isCursorOpen)
-            return cursor!; // it was opened
+        if (_isCursorOpen)
+            return _cursor!; // it was opened
         long listId = Payload.ListId;
-        Tree postings = tree!; // where a word has a long list they are there
+        Tree postings = _tree!; // where a word has a long list they are there
         Scorer?.Factors.Announce(Entries);
         context.View.Announce(postings, listId, Entries);
-        if (cursorTree != postings)
-            (cursor, cursorTree) = (new PostingCursor(postings, listId, context.Meter), postings);
-        cursor!.Reset(listId); // it was just made, if there was none
-        isCursorOpen = true;
-        return cursor;
+        if (_cursorTree != postings)
+            (_cursor, _cursorTree) = (new PostingCursor(postings, listId, context.Meter), postings);
+        _cursor!.Reset(listId); // it was just made, if there was none
+        _isCursorOpen = true;
+        return _cursor;
     }
 }

@@ -14,20 +14,20 @@ namespace Treepie.Indexing.Vectors;
 /// </summary>
 internal sealed class VectorFieldWriter
 {
-    private readonly Tree vectors;
-    private readonly Tree? full;
-    private readonly Tree nodes;
-    private readonly VectorFieldOptions options;
-    private readonly VectorGraphEditor graph;
+    private readonly Tree _vectors;
+    private readonly Tree? _full;
+    private readonly Tree _nodes;
+    private readonly VectorFieldOptions _options;
+    private readonly VectorGraphEditor _graph;
 
     public VectorFieldWriter(WriteTransaction transaction, int field, VectorFieldOptions options)
     {
-        this.options = options;
-        vectors = transaction.GetOrCreateTree(TreeNames.Vectors(field));
-        full = options.IsQuantised ? null : transaction.GetOrCreateTree(TreeNames.FullVectors(field));
-        nodes = transaction.GetOrCreateTree(TreeNames.VectorNodes(field));
+        _options = options;
+        _vectors = transaction.GetOrCreateTree(TreeNames.Vectors(field));
+        _full = options.IsQuantised ? null : transaction.GetOrCreateTree(TreeNames.FullVectors(field));
+        _nodes = transaction.GetOrCreateTree(TreeNames.VectorNodes(field));
         Tree links = transaction.GetOrCreateTree(TreeNames.Links(field));
-        graph = new VectorGraphEditor(vectors, links, VectorState.Read(links), options);
+        _graph = new VectorGraphEditor(_vectors, links, VectorState.Read(links), options);
     }
 
     /// <summary>Removes the vectors of entries; entries without a vector are skipped.</summary>
@@ -39,14 +39,14 @@ internal sealed class VectorFieldWriter
         {
             cancellationToken.ThrowIfCancellationRequested();
             EntryKey.Write(entry, id);
-            if (!nodes.TryGet(entry, out ReadOnlySpan<byte> value))
+            if (!_nodes.TryGet(entry, out ReadOnlySpan<byte> value))
                 continue;
             uint[] had = NodeList.Read(value);
-            nodes.Delete(entry);
+            _nodes.Delete(entry);
             foreach (uint node in had)
             {
-                graph.Remove(node);
-                full?.Delete(VectorKey.Write(key, node));
+                _graph.Remove(node);
+                _full?.Delete(VectorKey.Write(key, node));
             }
         }
     }
@@ -59,11 +59,11 @@ internal sealed class VectorFieldWriter
         var numbers = new List<uint>(added.Count);
         foreach (float[] vector in added)
         {
-            if (graph.State.Dimensions == 0)
-                graph.State.Dimensions = vector.Length;
-            Debug.Assert(vector.Length == graph.State.Dimensions, "the batch takes vectors of one length");
-            uint node = graph.Insert(VectorNode.Encode(id, vector, options.Metric), cancellationToken);
-            full?.Put(VectorKey.Write(key, node), MemoryMarshal.AsBytes<float>(vector));
+            if (_graph.State.Dimensions == 0)
+                _graph.State.Dimensions = vector.Length;
+            Debug.Assert(vector.Length == _graph.State.Dimensions, "the batch takes vectors of one length");
+            uint node = _graph.Insert(VectorNode.Encode(id, vector, _options.Metric), cancellationToken);
+            _full?.Put(VectorKey.Write(key, node), MemoryMarshal.AsBytes<float>(vector));
             numbers.Add(node);
         }
 
@@ -71,11 +71,11 @@ internal sealed class VectorFieldWriter
             return;
         Span<byte> entry = stackalloc byte[EntryKey.Bytes];
         EntryKey.Write(entry, id);
-        nodes.Put(entry, NodeList.Write(numbers));
+        _nodes.Put(entry, NodeList.Write(numbers));
     }
 
     /// <summary>Writes the graph.</summary>
-    public void Flush() => graph.Flush();
+    public void Flush() => _graph.Flush();
 }
 
 /// <summary>The nodes of an entry's vectors, 4 bytes each, little-endian. Key in the tree <c>nodes.N</c>: entry id.</summary>

@@ -24,8 +24,8 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
     /// <summary>Most links of a node in layer 0, well within the one byte of a count.</summary>
     public const int MaxLinks = 128;
 
-    private readonly byte[] key = new byte[VectorKey.Bytes];
-    private readonly HashSet<uint> visited = [];
+    private readonly byte[] _key = new byte[VectorKey.Bytes];
+    private readonly HashSet<uint> _visited = [];
 
     public VectorState State { get; } = state;
 
@@ -94,12 +94,12 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
         out bool isComplete, Action check)
     {
         isComplete = true;
-        visited.Clear();
+        _visited.Clear();
         var open = new PriorityQueue<uint, Neighbour>();
         var best = new PriorityQueue<uint, Neighbour>(Neighbour.FarthestFirst);
         foreach (Neighbour start in starts)
         {
-            visited.Add(start.Node);
+            _visited.Add(start.Node);
             open.Enqueue(start.Node, start);
             if (accepts is null || accepts(Node(start.Node).EntryId))
                 best.Enqueue(start.Node, start);
@@ -116,9 +116,9 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
             int count = Links(node, layer, neighbours);
             foreach (uint neighbour in neighbours[..count])
             {
-                if (!visited.Add(neighbour))
+                if (!_visited.Add(neighbour))
                     continue;
-                if (visited.Count > mostVisits)
+                if (_visited.Count > mostVisits)
                 {
                     isComplete = false;
                     return [];
@@ -169,7 +169,7 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
     }
 
     protected ReadOnlySpan<byte> Value(Tree? tree, uint node, string what) =>
-        tree is not null && tree.TryGet(VectorKey.Write(key, node), out ReadOnlySpan<byte> value)
+        tree is not null && tree.TryGet(VectorKey.Write(_key, node), out ReadOnlySpan<byte> value)
             ? value
             : throw new CorruptionException(
                 $"The index misses the {what} of node {node} of a vector field. Reset the index to build it again.");

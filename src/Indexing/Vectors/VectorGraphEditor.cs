@@ -19,20 +19,20 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     /// <summary>Highest layer: with 4 edges, it has one in 4⁸ nodes, and layers above would be almost empty.</summary>
     private const int MaxLayer = 8;
 
-    private readonly Tree vectors = vectors;
-    private readonly Tree links = links;
-    private readonly Dictionary<uint, List<uint>[]> edited = [];
-    private readonly Dictionary<uint, byte[]> kept = [];
+    private readonly Tree _vectors = vectors;
+    private readonly Tree _links = links;
+    private readonly Dictionary<uint, List<uint>[]> _edited = [];
+    private readonly Dictionary<uint, byte[]> _kept = [];
 
     public override VectorNode Node(uint node)
     {
-        if (kept.TryGetValue(node, out byte[]? bytes))
+        if (_kept.TryGetValue(node, out byte[]? bytes))
             return new VectorNode(bytes);
 
-        ReadOnlySpan<byte> value = Value(vectors, node, "vectors");
-        if (kept.Count >= MaxKept)
-            kept.Clear();
-        kept.Add(node, bytes = value.ToArray());
+        ReadOnlySpan<byte> value = Value(_vectors, node, "vectors");
+        if (_kept.Count >= MaxKept)
+            _kept.Clear();
+        _kept.Add(node, bytes = value.ToArray());
         return new VectorNode(bytes);
     }
 
@@ -52,11 +52,11 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     {
         uint number = State.NextNode++;
         int top = LayerOf(number);
-        Debug.Assert(number != VectorState.NoNode && !edited.ContainsKey(number), "numbers of nodes are never reused");
-        kept[number] = node;
+        Debug.Assert(number != VectorState.NoNode && !_edited.ContainsKey(number), "numbers of nodes are never reused");
+        _kept[number] = node;
         Span<byte> key = stackalloc byte[VectorKey.Bytes];
-        vectors.Put(VectorKey.Write(key, number), node);
-        edited[number] = [.. Enumerable.Range(0, top + 1).Select(_ => new List<uint>())];
+        _vectors.Put(VectorKey.Write(key, number), node);
+        _edited[number] = [.. Enumerable.Range(0, top + 1).Select(_ => new List<uint>())];
         State.Count++;
         if (State.Entry == VectorState.NoNode)
         {
@@ -89,11 +89,11 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
             LinkByShortestTree(neighbours[layer], layer);
         }
 
-        edited.Remove(node);
-        kept.Remove(node);
+        _edited.Remove(node);
+        _kept.Remove(node);
         Span<byte> key = stackalloc byte[VectorKey.Bytes];
-        vectors.Delete(VectorKey.Write(key, node));
-        links.Delete(VectorKey.Write(key, node));
+        _vectors.Delete(VectorKey.Write(key, node));
+        _links.Delete(VectorKey.Write(key, node));
         State.Count--;
         Debug.Assert(State.Count >= 0, "only existing nodes are removed");
         if (State.Entry == node)
@@ -105,7 +105,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     {
         Span<byte> key = stackalloc byte[VectorKey.Bytes];
         byte[] value = new byte[1 + ((MaxLayer + 1) * (1 + (MaxLinks * sizeof(uint))))];
-        foreach ((uint node, List<uint>[] layers) in edited.OrderBy(pair => pair.Key))
+        foreach ((uint node, List<uint>[] layers) in _edited.OrderBy(pair => pair.Key))
         {
             int length = 1;
             value[0] = (byte)layers.Length;
@@ -120,12 +120,12 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
                 }
             }
 
-            links.Put(VectorKey.Write(key, node), value.AsSpan(0, length));
+            _links.Put(VectorKey.Write(key, node), value.AsSpan(0, length));
         }
 
-        State.Write(links);
-        edited.Clear();
-        kept.Clear();
+        State.Write(_links);
+        _edited.Clear();
+        _kept.Clear();
     }
 
     /// <summary>The highest layer of a node: one in <c>Edges</c> nodes of each layer is in the next.</summary>
@@ -281,21 +281,21 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
 
     private uint FirstNode()
     {
-        using Cursor cursor = vectors.OpenCursor();
+        using Cursor cursor = _vectors.OpenCursor();
         return cursor.MoveFirst() ? VectorKey.Read(cursor.Key) : VectorState.NoNode;
     }
 
     private List<uint>[] Edit(uint node)
     {
-        if (edited.TryGetValue(node, out List<uint>[]? layers))
+        if (_edited.TryGetValue(node, out List<uint>[]? layers))
             return layers;
 
-        ReadOnlySpan<byte> value = Value(links, node, "links");
+        ReadOnlySpan<byte> value = Value(_links, node, "links");
         layers = new List<uint>[value[0]];
         Span<uint> neighbours = stackalloc uint[MaxLinks];
         for (int i = 0; i < layers.Length; i++)
             layers[i] = [.. neighbours[..ReadLayer(value, i, neighbours)]];
-        edited.Add(node, layers);
+        _edited.Add(node, layers);
         return layers;
     }
 }

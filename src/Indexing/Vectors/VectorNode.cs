@@ -20,15 +20,15 @@ internal readonly ref struct VectorNode(ReadOnlySpan<byte> bytes)
 {
     public const int HeadBytes = 16;
 
-    private readonly ReadOnlySpan<byte> bytes = bytes;
+    private readonly ReadOnlySpan<byte> _bytes = bytes;
 
-    public long EntryId => BinaryPrimitives.ReadInt64LittleEndian(bytes);
+    public long EntryId => BinaryPrimitives.ReadInt64LittleEndian(_bytes);
 
-    public float Scale => BinaryPrimitives.ReadSingleLittleEndian(bytes[8..]);
+    public float Scale => BinaryPrimitives.ReadSingleLittleEndian(_bytes[8..]);
 
-    public float SquaredLength => BinaryPrimitives.ReadSingleLittleEndian(bytes[12..]);
+    public float SquaredLength => BinaryPrimitives.ReadSingleLittleEndian(_bytes[12..]);
 
-    public ReadOnlySpan<sbyte> Numbers => MemoryMarshal.Cast<byte, sbyte>(bytes[HeadBytes..]);
+    public ReadOnlySpan<sbyte> Numbers => MemoryMarshal.Cast<byte, sbyte>(_bytes[HeadBytes..]);
 
     /// <summary>Encodes a valid vector as a node.</summary>
     public static byte[] Encode(long entryId, ReadOnlySpan<float> vector, VectorMetric metric)

@@ -13,14 +13,14 @@ namespace Treepie.Indexing.Vectors;
 /// </summary>
 internal sealed class VectorReader
 {
-    private readonly Tree? vectors;
-    private readonly Tree? full;
-    private readonly Tree? nodes;
-    private readonly VectorFieldOptions options;
-    private readonly VectorGraph graph;
-    private readonly QueryMeter? meter;
-    private readonly byte[] key = new byte[EntryKey.Bytes];
-    private readonly float[] scratch;
+    private readonly Tree? _vectors;
+    private readonly Tree? _full;
+    private readonly Tree? _nodes;
+    private readonly VectorFieldOptions _options;
+    private readonly VectorGraph _graph;
+    private readonly QueryMeter? _meter;
+    private readonly byte[] _key = new byte[EntryKey.Bytes];
+    private readonly float[] _scratch;
 
     /// <param name="tree">Trees by name.</param>
     /// <param name="field">The field.</param>
@@ -28,21 +28,21 @@ internal sealed class VectorReader
     /// <param name="meter">Counts the vectors compared; null to count nothing.</param>
     public VectorReader(Func<string, Tree?> tree, int field, VectorFieldOptions options, QueryMeter? meter = null)
     {
-        this.meter = meter;
-        this.options = options;
-        vectors = tree(TreeNames.Vectors(field));
-        full = options.IsQuantised ? null : tree(TreeNames.FullVectors(field));
-        nodes = tree(TreeNames.VectorNodes(field));
+        _meter = meter;
+        _options = options;
+        _vectors = tree(TreeNames.Vectors(field));
+        _full = options.IsQuantised ? null : tree(TreeNames.FullVectors(field));
+        _nodes = tree(TreeNames.VectorNodes(field));
         Tree? links = tree(TreeNames.Links(field));
-        graph = new VectorGraph(vectors, links, VectorState.Read(links), options, meter);
-        scratch = new float[Dimensions];
+        _graph = new VectorGraph(_vectors, links, VectorState.Read(links), options, meter);
+        _scratch = new float[Dimensions];
     }
 
     /// <summary>Length of a vector; 0 before the first.</summary>
-    public int Dimensions => graph.State.Dimensions > 0 ? graph.State.Dimensions : options.Dimensions;
+    public int Dimensions => _graph.State.Dimensions > 0 ? _graph.State.Dimensions : _options.Dimensions;
 
     /// <summary>Number of vectors in the field.</summary>
-    public long Count => graph.State.Count;
+    public long Count => _graph.State.Count;
 
     /// <summary>
     /// The nearest entries by the graph; null if the search visited too many nodes before it found enough accepted ones.
@@ -51,15 +51,15 @@ internal sealed class VectorReader
     public List<NearEntry>? Walk(
         float[] wanted, int count, int candidates, Func<long, bool>? accepts, long mostVisits, Action check)
     {
-        var node = new VectorNode(VectorNode.Encode(0, wanted, options.Metric));
-        List<Neighbour> found = graph.Search(node, Math.Max(count, candidates), accepts, mostVisits, out bool isComplete, check);
+        var node = new VectorNode(VectorNode.Encode(0, wanted, _options.Metric));
+        List<Neighbour> found = _graph.Search(node, Math.Max(count, candidates), accepts, mostVisits, out bool isComplete, check);
         if (!isComplete)
             return null;
 
         var nearest = new NearestEntries(count);
         float squares = VectorKernels.Dot(wanted, wanted);
         foreach (Neighbour neighbour in found)
-            nearest.Add(graph.Node(neighbour.Node).EntryId, SimilarityTo(wanted, squares, neighbour.Node));
+            nearest.Add(_graph.Node(neighbour.Node).EntryId, SimilarityTo(wanted, squares, neighbour.Node));
         return nearest.Finish();
     }
 
@@ -68,9 +68,9 @@ internal sealed class VectorReader
     {
         var nearest = new NearestEntries(count);
         float squares = VectorKernels.Dot(wanted, wanted);
-        if (vectors is null)
+        if (_vectors is null)
             return [];
-        using Cursor cursor = vectors.OpenCursor();
+        using Cursor cursor = _vectors.OpenCursor();
         long steps = 0;
         for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())
         {
@@ -93,8 +93,8 @@ internal sealed class VectorReader
         {
             if ((++steps & 1023) == 0)
                 check();
-            EntryKey.Write(key, entry);
-            if (nodes is null || !nodes.TryGet(key, out ReadOnlySpan<byte> value))
+            EntryKey.Write(_key, entry);
+            if (_nodes is null || !_nodes.TryGet(_key, out ReadOnlySpan<byte> value))
                 continue;
             foreach (uint node in NodeList.Read(value))
                 nearest.Add(entry, SimilarityTo(wanted, squares, node));
@@ -106,16 +106,16 @@ internal sealed class VectorReader
     /// <summary>The vectors of an entry; decoded from bytes if the field stores only these.</summary>
     public List<float[]> Of(long entry)
     {
-        EntryKey.Write(key, entry);
+        EntryKey.Write(_key, entry);
         var own = new List<float[]>();
-        if (nodes is null || !nodes.TryGet(key, out ReadOnlySpan<byte> value))
+        if (_nodes is null || !_nodes.TryGet(_key, out ReadOnlySpan<byte> value))
             return own;
         foreach (uint node in NodeList.Read(value))
         {
-            if (full is null)
+            if (_full is null)
             {
                 float[] numbers = new float[Dimensions];
-                graph.Node(node).CopyTo(numbers);
+                _graph.Node(node).CopyTo(numbers);
                 own.Add(numbers);
             }
             else
@@ -129,22 +129,22 @@ internal sealed class VectorReader
 
     private float SimilarityTo(float[] wanted, float squares, uint node)
     {
-        if (meter is not null)
-            meter.Count.EntriesScanned++;
-        if (full is null)
+        if (_meter is not null)
+            _meter.Count.EntriesScanned++;
+        if (_full is null)
         {
-            graph.Node(node).CopyTo(scratch);
-            return Similarity.Of(wanted, squares, scratch, options.Metric);
+            _graph.Node(node).CopyTo(_scratch);
+            return Similarity.Of(wanted, squares, _scratch, _options.Metric);
         }
 
-        return Similarity.Of(wanted, squares, Full(node), options.Metric);
+        return Similarity.Of(wanted, squares, Full(node), _options.Metric);
     }
 
     /// <summary>The full vector of a node, in a field that stores full vectors.</summary>
     private ReadOnlySpan<float> Full(uint node)
     {
         Span<byte> name = stackalloc byte[VectorKey.Bytes];
-        return full!.TryGet(VectorKey.Write(name, node), out ReadOnlySpan<byte> numbers) // such a field has the tree
+        return _full!.TryGet(VectorKey.Write(name, node), out ReadOnlySpan<byte> numbers) // such a field has the tree
             ? MemoryMarshal.Cast<byte, float>(numbers)
             : throw new CorruptionException(
                 $"The index misses the numbers of node {node} of a vector field. Reset the index to build it again.");
@@ -160,32 +160,32 @@ internal readonly record struct NearEntry(long Id, float Similarity);
 /// </summary>
 internal sealed class NearestEntries(int count)
 {
-    private readonly PriorityQueue<long, (float Similarity, long Id)> worstFirst = new(Comparer<(
+    private readonly PriorityQueue<long, (float Similarity, long Id)> _worstFirst = new(Comparer<(
         float Similarity, long Id)>.Create(
         static (x, y) => x.Similarity != y.Similarity ? x.Similarity.CompareTo(y.Similarity) : y.Id.CompareTo(x.Id)));
 
-    private readonly Dictionary<long, float> kept = [];
+    private readonly Dictionary<long, float> _kept = [];
 
     public void Add(long id, float similarity)
     {
-        if (kept.TryGetValue(id, out float before))
+        if (_kept.TryGetValue(id, out float before))
         {
             if (similarity <= before)
                 return;
-            worstFirst.Remove(id, out _, out _);
+            _worstFirst.Remove(id, out _, out _);
         }
 
-        kept[id] = similarity;
-        worstFirst.Enqueue(id, (similarity, id));
-        if (worstFirst.Count > count)
-            kept.Remove(worstFirst.Dequeue());
+        _kept[id] = similarity;
+        _worstFirst.Enqueue(id, (similarity, id));
+        if (_worstFirst.Count > count)
+            _kept.Remove(_worstFirst.Dequeue());
     }
 
     /// <summary>The entries, most similar first.</summary>
     public List<NearEntry> Finish()
     {
-        var found = new List<NearEntry>(worstFirst.Count);
-        while (worstFirst.TryDequeue(out long id, out (float Similarity, long Id) priority))
+        var found = new List<NearEntry>(_worstFirst.Count);
+        while (_worstFirst.TryDequeue(out long id, out (float Similarity, long Id) priority))
             found.Add(new NearEntry(id, priority.Similarity));
         found.Reverse();
         return found;

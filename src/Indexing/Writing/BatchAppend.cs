@@ -11,9 +11,9 @@ namespace Treepie.Indexing.Writing;
 internal sealed class BatchAppend(IndexBatch target)
 {
     /// <summary>Per field: ordinals here by ordinal there.</summary>
-    private readonly Dictionary<int, int[]> words = [];
-    private int[] keys = [];
-    private int[] numbers = [];
+    private readonly Dictionary<int, int[]> _words = [];
+    private int[] _keys = [];
+    private int[] _numbers = [];
 
     /// <summary>Appends a batch; returns the change of the combined size relative to the sum of both sizes.</summary>
     public long Run(IndexBatch other)
@@ -23,11 +23,11 @@ internal sealed class BatchAppend(IndexBatch target)
         foreach (int field in other.UsedFields)
         {
             BatchField source = other.Field(field);
-            int[] terms = words.GetValueOrDefault(field, []);
+            int[] terms = _words.GetValueOrDefault(field, []);
             TermTable.GrowTo(ref terms, source.Terms.Count);
-            words[field] = terms;
-            TermTable.GrowTo(ref numbers, source.Numbers.Count);
-            known += target.Use(field).Append(source, firstOwner, terms, numbers);
+            _words[field] = terms;
+            TermTable.GrowTo(ref _numbers, source.Numbers.Count);
+            known += target.Use(field).Append(source, firstOwner, terms, _numbers);
         }
 
         target.Stored.Append(other.Stored, firstOwner);
@@ -39,12 +39,12 @@ internal sealed class BatchAppend(IndexBatch target)
 
     private long AppendKeys(IndexBatch other, int firstOwner)
     {
-        TermTable.GrowTo(ref keys, other.Keys.Count);
+        TermTable.GrowTo(ref _keys, other.Keys.Count);
         long known = 0;
         for (int i = 0; i < other.Keys.Count; i++)
         {
             ReadOnlySpan<byte> key = other.Keys[i];
-            int ordinal = keys[i] = target.Keys.Intern(key);
+            int ordinal = _keys[i] = target.Keys.Intern(key);
             int last = other.LastOfKey[i] < 0 ? -1 : firstOwner + other.LastOfKey[i];
             if (ordinal == target.LastOfKey.Count)
             {
@@ -73,7 +73,7 @@ internal sealed class BatchAppend(IndexBatch target)
         {
             int start = target.Records.Length;
             AppendRecord(other.Records.Slice(entry.RecordStart, entry.RecordLength));
-            target.Entries.Add(new BatchEntry(keys[entry.Key], start, target.Records.Length - start));
+            target.Entries.Add(new BatchEntry(_keys[entry.Key], start, target.Records.Length - start));
         }
 
         return target.Records.Length - before - other.Records.Length;
@@ -99,7 +99,7 @@ internal sealed class BatchAppend(IndexBatch target)
             target.Records.AddVarint(head);
             int count = Varint.Read(ref rest);
             target.Records.AddVarint(count);
-            int[] ordinals = words[head >> 3];
+            int[] ordinals = _words[head >> 3];
             for (int i = 0; i < count; i++)
                 target.Records.AddVarint(ordinals[Varint.Read(ref rest)]);
             record = rest;

@@ -24,42 +24,42 @@ namespace Treepie.Indexing.Writing;
 /// </summary>
 internal sealed class BatchCommit
 {
-    private readonly WriteTransaction transaction;
-    private readonly IndexSchema schema;
-    private readonly IndexBatch batch;
-    private readonly CancellationToken cancellationToken;
-    private readonly Tree index;
-    private readonly IndexState state;
-    private readonly CommitMemory memory;
-    private readonly RemovalSet removals;
-    private readonly CompoundWriter compounds;
-    private bool isBackfill;
+    private readonly WriteTransaction _transaction;
+    private readonly IndexSchema _schema;
+    private readonly IndexBatch _batch;
+    private readonly CancellationToken _cancellationToken;
+    private readonly Tree _index;
+    private readonly IndexState _state;
+    private readonly CommitMemory _memory;
+    private readonly RemovalSet _removals;
+    private readonly CompoundWriter _compounds;
+    private bool _isBackfill;
 
     /// <summary>
     /// The id of the first entry if all entries of the batch have consecutive ids; otherwise -1.
     /// </summary>
-    private long firstId = -1;
+    private long _firstId = -1;
 
     private BatchCommit(
         WriteTransaction transaction, IndexSchema schema, IndexBatch batch, CommitMemory memory,
         CancellationToken cancellationToken)
     {
-        this.transaction = transaction;
-        this.schema = schema;
-        this.batch = batch;
-        this.cancellationToken = cancellationToken;
-        index = transaction.GetOrCreateTree(TreeNames.Index);
-        state = IndexState.Read(index);
-        this.memory = memory;
-        compounds = new CompoundWriter(transaction, CompoundRecord.Read(index));
-        removals = memory.Removals;
-        removals.Clear();
+        _transaction = transaction;
+        _schema = schema;
+        _batch = batch;
+        _cancellationToken = cancellationToken;
+        _index = transaction.GetOrCreateTree(TreeNames.Index);
+        _state = IndexState.Read(_index);
+        _memory = memory;
+        _compounds = new CompoundWriter(transaction, CompoundRecord.Read(_index));
+        _removals = memory.Removals;
+        _removals.Clear();
     }
 
     /// <summary>Ids by place in the batch; -1 for an entry that a later one of the batch replaced.</summary>
-    private Span<long> IdOf => memory.Ids(batch.Entries.Count);
+    private Span<long> IdOf => _memory.Ids(_batch.Entries.Count);
 
-    private EntryIds EntryIds => new(IdOf, firstId);
+    private EntryIds EntryIds => new(IdOf, _firstId);
 
     /// <summary>Applies a batch; returns the number of entries after it.</summary>
     public static long Run(
@@ -72,17 +72,17 @@ internal sealed class BatchCommit
             commit.AssignIds();
             commit.ApplyKeys();
             BatchErrors.Apply(transaction, batch);
-            batch.Stored.Apply(transaction, commit.IdOf, commit.removals.Ids);
+            batch.Stored.Apply(transaction, commit.IdOf, commit._removals.Ids);
             commit.ApplyLists();
             foreach (int field in commit.ChangedFields())
                 commit.ApplyField(field);
             commit.AppendEntries(); // after fields: entries refer to words by the numbers assigned there
-            commit.compounds.Apply(commit.IdOf, cancellationToken); // last: their keys are derived from entries and sort values
+            commit._compounds.Apply(commit.IdOf, cancellationToken); // last: their keys are derived from entries and sort values
         }
 
-        commit.state.Etag = etag;
-        commit.state.Write(commit.index);
-        return commit.state.EntryCount;
+        commit._state.Etag = etag;
+        commit._state.Write(commit._index);
+        return commit._state.EntryCount;
     }
 
     /// <summary>
@@ -94,11 +94,11 @@ internal sealed class BatchCommit
         CancellationToken cancellationToken)
     {
         var commit = new BatchCommit(transaction, schema, batch, memory, cancellationToken);
-        List<Backfill> groups = BackfillRecord.Read(commit.index);
+        List<Backfill> groups = BackfillRecord.Read(commit._index);
         Debug.Assert(groups.Count > 0 && groups[0].FirstField == reached.FirstField, "groups are filled in order");
         if (batch.Count > 0)
         {
-            commit.isBackfill = true;
+            commit._isBackfill = true;
             commit.FindIds();
             BatchErrors.Add(transaction, batch);
             commit.ApplyLists();
@@ -108,22 +108,22 @@ internal sealed class BatchCommit
         }
 
         groups[0] = reached;
-        if (reached.Etag >= commit.state.Etag)
+        if (reached.Etag >= commit._state.Etag)
             groups.RemoveAt(0);
-        BackfillRecord.Write(commit.index, groups);
-        commit.state.Write(commit.index);
+        BackfillRecord.Write(commit._index, groups);
+        commit._state.Write(commit._index);
     }
 
     private void FindIds()
     {
-        var keys = new TermTree(transaction.GetOrCreateTree(TreeNames.Keys));
+        var keys = new TermTree(_transaction.GetOrCreateTree(TreeNames.Keys));
         Span<long> idOf = IdOf;
         long last = -1;
         for (int i = 0; i < idOf.Length; i++)
         {
-            int key = batch.Entries[i].Key;
-            bool isThere = keys.TryGet(batch.Keys[key], out ReadOnlySpan<byte> id);
-            idOf[i] = isThere && batch.LastOfKey[key] == i ? EntryKey.Read(id) : -1;
+            int key = _batch.Entries[i].Key;
+            bool isThere = keys.TryGet(_batch.Keys[key], out ReadOnlySpan<byte> id);
+            idOf[i] = isThere && _batch.LastOfKey[key] == i ? EntryKey.Read(id) : -1;
             if (idOf[i] < 0)
                 continue;
             if (idOf[i] <= last)
@@ -136,15 +136,15 @@ internal sealed class BatchCommit
 
     private void ExtendEntries()
     {
-        var entries = new EntryBlockWriter(transaction.GetOrCreateTree(TreeNames.Entries));
-        RecordEncoder records = memory.Records;
+        var entries = new EntryBlockWriter(_transaction.GetOrCreateTree(TreeNames.Entries));
+        RecordEncoder records = _memory.Records;
         Span<long> idOf = IdOf;
         for (int i = 0; i < idOf.Length; i++)
         {
             if (idOf[i] < 0)
                 continue;
-            BatchEntry entry = batch.Entries[i];
-            records.Encode(batch.Records.Slice(entry.RecordStart, entry.RecordLength));
+            BatchEntry entry = _batch.Entries[i];
+            records.Encode(_batch.Records.Slice(entry.RecordStart, entry.RecordLength));
             if (!records.Heads.IsEmpty)
                 entries.Extend(idOf[i], records.Heads, records.Items);
         }
@@ -152,41 +152,41 @@ internal sealed class BatchCommit
         entries.Flush();
     }
 
-    private IEnumerable<int> ChangedFields() => batch.UsedFields.Union(removals.UsedFields).Order();
+    private IEnumerable<int> ChangedFields() => _batch.UsedFields.Union(_removals.UsedFields).Order();
 
     /// <summary>Assigns ids, in order of appearance, to the entries that are not replaced within the batch.</summary>
     private void AssignIds()
     {
         Span<long> idOf = IdOf;
-        long first = state.NextEntryId;
+        long first = _state.NextEntryId;
         for (int i = 0; i < idOf.Length; i++)
         {
-            bool isLast = batch.LastOfKey[batch.Entries[i].Key] == i;
-            idOf[i] = isLast ? state.NextEntryId++ : -1;
-            state.EntryCount += isLast ? 1 : 0;
+            bool isLast = _batch.LastOfKey[_batch.Entries[i].Key] == i;
+            idOf[i] = isLast ? _state.NextEntryId++ : -1;
+            _state.EntryCount += isLast ? 1 : 0;
         }
 
-        Debug.Assert(state.NextEntryId - first <= idOf.Length, "1: an entry takes one id");
-        if (state.NextEntryId - first == idOf.Length)
-            firstId = first;
+        Debug.Assert(_state.NextEntryId - first <= idOf.Length, "1: an entry takes one id");
+        if (_state.NextEntryId - first == idOf.Length)
+            _firstId = first;
     }
 
     /// <summary>Points keys to their new entries and collects their old ones for removal.</summary>
     private void ApplyKeys()
     {
-        TermTreeWriter keys = memory.Keys;
-        keys.Begin(transaction.GetOrCreateTree(TreeNames.Keys));
+        TermTreeWriter keys = _memory.Keys;
+        keys.Begin(_transaction.GetOrCreateTree(TreeNames.Keys));
         Span<long> idOf = IdOf;
         Span<byte> value = stackalloc byte[EntryKey.Bytes];
-        ReadOnlySpan<int> order = batch.Keys.SortedOrdinals();
+        ReadOnlySpan<int> order = _batch.Keys.SortedOrdinals();
         for (int i = 0; i < order.Length; i++)
         {
             int ordinal = order[i];
-            ReadOnlySpan<byte> key = batch.Keys.InOrder(i);
+            ReadOnlySpan<byte> key = _batch.Keys.InOrder(i);
             bool existed = keys.TryGet(key, out ReadOnlySpan<byte> oldId);
             if (existed)
-                removals.Add(EntryKey.Read(oldId));
-            int last = batch.LastOfKey[ordinal];
+                _removals.Add(EntryKey.Read(oldId));
+            int last = _batch.LastOfKey[ordinal];
             Debug.Assert(last < 0 || idOf[last] >= 0, "2: the last entry of a key has an id");
             if (last >= 0)
             {
@@ -199,22 +199,22 @@ internal sealed class BatchCommit
         }
 
         keys.Flush();
-        removals.Take(transaction, compounds, cancellationToken);
-        state.EntryCount -= removals.Ids.Length;
-        Debug.Assert(removals.Ids.IsEmpty || removals.Ids[^1] < state.NextEntryId, "1: removed entries had an id before");
+        _removals.Take(_transaction, _compounds, _cancellationToken);
+        _state.EntryCount -= _removals.Ids.Length;
+        Debug.Assert(_removals.Ids.IsEmpty || _removals.Ids[^1] < _state.NextEntryId, "1: removed entries had an id before");
     }
 
     private void AppendEntries()
     {
-        var entries = new EntryBlockWriter(transaction.GetOrCreateTree(TreeNames.Entries));
-        RecordEncoder records = memory.Records;
+        var entries = new EntryBlockWriter(_transaction.GetOrCreateTree(TreeNames.Entries));
+        RecordEncoder records = _memory.Records;
         Span<long> idOf = IdOf;
         for (int i = 0; i < idOf.Length; i++)
         {
-            BatchEntry entry = batch.Entries[i];
+            BatchEntry entry = _batch.Entries[i];
             if (idOf[i] < 0)
                 continue;
-            ReadOnlySpan<byte> key = records.Encode(batch.Records.Slice(entry.RecordStart, entry.RecordLength));
+            ReadOnlySpan<byte> key = records.Encode(_batch.Records.Slice(entry.RecordStart, entry.RecordLength));
             entries.Append(idOf[i], key, records.Heads, records.Items);
         }
 
@@ -225,12 +225,12 @@ internal sealed class BatchCommit
     {
         using PostingWriter lists = OpenDictionary(TreeNames.Lists);
         Span<byte> key = stackalloc byte[ListKey.Bytes];
-        if (!isBackfill)
-            lists.Apply(ListKey.Write(key, -1, ListKind.All), Run(NewEntries()), removals.Ids);
+        if (!_isBackfill)
+            lists.Apply(ListKey.Write(key, -1, ListKind.All), Run(NewEntries()), _removals.Ids);
         foreach (int field in ChangedFields())
         {
-            BatchField? added = batch.UsedFields.BinarySearch(field) >= 0 ? batch.Field(field) : null;
-            BatchField? removed = removals.Field(field);
+            BatchField? added = _batch.UsedFields.BinarySearch(field) >= 0 ? _batch.Field(field) : null;
+            BatchField? removed = _removals.Field(field);
             Apply(lists, ListKey.Write(key, field, ListKind.Exists), added?.Exists, removed?.Exists);
             Apply(lists, ListKey.Write(key, field, ListKind.Null), added?.Nulls, removed?.Nulls);
         }
@@ -242,9 +242,9 @@ internal sealed class BatchCommit
     {
         ReadOnlySpan<Posting> additions = Additions(CollectionsMarshal.AsSpan(added));
         ReadOnlySpan<int> owners = CollectionsMarshal.AsSpan(removed);
-        Span<long> taken = memory.Gone(owners.Length);
+        Span<long> taken = _memory.Gone(owners.Length);
         for (int i = 0; i < owners.Length; i++)
-            taken[i] = removals.Ids[owners[i]];
+            taken[i] = _removals.Ids[owners[i]];
         if (additions.Length + taken.Length > 0)
             lists.Apply(key, Run(additions), taken);
     }
@@ -253,7 +253,7 @@ internal sealed class BatchCommit
 
     private ReadOnlySpan<Posting> NewEntries()
     {
-        Span<Posting> postings = memory.Postings(batch.Entries.Count);
+        Span<Posting> postings = _memory.Postings(_batch.Entries.Count);
         int count = 0;
         foreach (long id in IdOf)
             if (id >= 0)
@@ -263,7 +263,7 @@ internal sealed class BatchCommit
 
     private ReadOnlySpan<Posting> Additions(ReadOnlySpan<int> owners)
     {
-        Span<Posting> postings = memory.Postings(owners.Length);
+        Span<Posting> postings = _memory.Postings(owners.Length);
         ReadOnlySpan<long> idOf = IdOf;
         int count = 0;
         foreach (int owner in owners)
@@ -274,15 +274,15 @@ internal sealed class BatchCommit
 
     private void ApplyField(int field)
     {
-        BatchField? added = batch.UsedFields.BinarySearch(field) >= 0 ? batch.Field(field) : null;
-        BatchField? removed = removals.Field(field);
-        bool isFullText = schema.Fields[field].Analysis == FieldAnalysis.FullText;
-        var statistics = FieldStatistics.Read(index, field);
-        if (schema.Fields[field].Analysis == FieldAnalysis.Spatial)
+        BatchField? added = _batch.UsedFields.BinarySearch(field) >= 0 ? _batch.Field(field) : null;
+        BatchField? removed = _removals.Field(field);
+        bool isFullText = _schema.Fields[field].Analysis == FieldAnalysis.FullText;
+        var statistics = FieldStatistics.Read(_index, field);
+        if (_schema.Fields[field].Analysis == FieldAnalysis.Spatial)
         {
             ApplyPlaces(field, added, removed, statistics);
         }
-        else if (schema.Fields[field].Analysis == FieldAnalysis.Vector)
+        else if (_schema.Fields[field].Analysis == FieldAnalysis.Vector)
         {
             ApplyVectors(field, added, removed);
         }
@@ -292,9 +292,9 @@ internal sealed class BatchCommit
             ApplyNorms(field, added, removed, statistics);
             using NormImpacts impacts = OpenImpacts(field, added, statistics);
             using PostingWriter terms = OpenDictionary(
-                TreeNames.Terms(field), impacts, transaction.GetOrCreateTree(TreeNames.Words(field)));
+                TreeNames.Terms(field), impacts, _transaction.GetOrCreateTree(TreeNames.Words(field)));
             Span<long> wordOf = added is null ? [] : ReserveWords(field, added.Terms);
-            memory.Merge.Run(terms, added?.Terms, EntryIds, removed?.Terms, removals.Ids, wordOf, cancellationToken);
+            _memory.Merge.Run(terms, added?.Terms, EntryIds, removed?.Terms, _removals.Ids, wordOf, _cancellationToken);
         }
         else
         {
@@ -302,7 +302,7 @@ internal sealed class BatchCommit
             if (added?.Numbers.Count > 0 || removed?.Numbers.Count > 0)
             {
                 using PostingWriter numbers = OpenDictionary(TreeNames.Numbers(field));
-                memory.Merge.Run(numbers, added?.Numbers, EntryIds, removed?.Numbers, removals.Ids, [], cancellationToken);
+                _memory.Merge.Run(numbers, added?.Numbers, EntryIds, removed?.Numbers, _removals.Ids, [], _cancellationToken);
             }
 
             ApplySortValues(field, added, removed);
@@ -310,7 +310,7 @@ internal sealed class BatchCommit
             statistics.EverHadTextValue |= added?.HasTextValue ?? false;
         }
 
-        statistics.Write(index, field);
+        statistics.Write(_index, field);
     }
 
     /// <summary>
@@ -320,30 +320,30 @@ internal sealed class BatchCommit
     private void ApplyTexts(int field, BatchField? added, BatchField? removed)
     {
         string name = TreeNames.Terms(field);
-        bool areKept = transaction.FindTree(name) is { } tree && TermTree.ReadCount(tree) > 0;
+        bool areKept = _transaction.FindTree(name) is { } tree && TermTree.ReadCount(tree) > 0;
         if (!areKept && !NumberTexts.AreNeeded(added) && removed is not { Terms.Count: > 0 })
             return;
 
-        if (!areKept && transaction.FindTree(TreeNames.Numbers(field)) is { } numbers)
+        if (!areKept && _transaction.FindTree(TreeNames.Numbers(field)) is { } numbers)
         {
             using PostingWriter all = OpenDictionary(name);
-            memory.NumberTexts.Copy(
-                new TermTree(numbers), transaction.GetOrCreateTree(TreeNames.Postings(TreeNames.Numbers(field))), all,
-                cancellationToken);
+            _memory.NumberTexts.Copy(
+                new TermTree(numbers), _transaction.GetOrCreateTree(TreeNames.Postings(TreeNames.Numbers(field))), all,
+                _cancellationToken);
         }
 
         using PostingWriter terms = OpenDictionary(name);
-        memory.Merge.Run(
-            terms, memory.NumberTexts.Added(added), EntryIds, memory.NumberTexts.Removed(removed), removals.Ids, [],
-            cancellationToken);
-        memory.NumberTexts.Clear();
-        LongTexts.Apply(transaction, field, added, removed);
+        _memory.Merge.Run(
+            terms, _memory.NumberTexts.Added(added), EntryIds, _memory.NumberTexts.Removed(removed), _removals.Ids, [],
+            _cancellationToken);
+        _memory.NumberTexts.Clear();
+        LongTexts.Apply(_transaction, field, added, removed);
     }
 
     private void ApplyPlaces(int field, BatchField? added, BatchField? removed, FieldStatistics statistics)
     {
-        var writer = new SpatialFieldWriter(transaction, field);
-        writer.Remove((removed?.Exists ?? []).Select(owner => removals.Ids[owner]));
+        var writer = new SpatialFieldWriter(_transaction, field);
+        writer.Remove((removed?.Exists ?? []).Select(owner => _removals.Ids[owner]));
         var record = new ArrayBufferWriter<byte>();
         List<BatchField.Place> places = added?.Places ?? [];
         for (int first = 0, end; first < places.Count; first = end)
@@ -377,8 +377,8 @@ internal sealed class BatchCommit
 
     private void ApplyVectors(int field, BatchField? added, BatchField? removed)
     {
-        var writer = new VectorFieldWriter(transaction, field, schema.Fields[field].Vector ?? new VectorFieldOptions());
-        writer.Remove((removed?.Exists ?? []).Select(owner => removals.Ids[owner]), cancellationToken);
+        var writer = new VectorFieldWriter(_transaction, field, _schema.Fields[field].Vector ?? new VectorFieldOptions());
+        writer.Remove((removed?.Exists ?? []).Select(owner => _removals.Ids[owner]), _cancellationToken);
         List<(int Owner, float[] Numbers)> vectors = added?.Vectors ?? [];
         var ofEntry = new List<float[]>();
         for (int i = 0; i < vectors.Count; i++)
@@ -387,7 +387,7 @@ internal sealed class BatchCommit
             if (i + 1 < vectors.Count && vectors[i + 1].Owner == vectors[i].Owner)
                 continue;
             if (IdOf[vectors[i].Owner] >= 0)
-                writer.Add(IdOf[vectors[i].Owner], ofEntry, cancellationToken);
+                writer.Add(IdOf[vectors[i].Owner], ofEntry, _cancellationToken);
             ofEntry.Clear();
         }
 
@@ -396,10 +396,10 @@ internal sealed class BatchCommit
 
     private void ApplySortValues(int field, BatchField? added, BatchField? removed)
     {
-        SortColumnWriter column = memory.SortValues;
-        column.Begin(transaction, TreeNames.Sort(field), TreeNames.SortTexts(field), TreeNames.SortNumbers(field));
+        SortColumnWriter column = _memory.SortValues;
+        column.Begin(_transaction, TreeNames.Sort(field), TreeNames.SortTexts(field), TreeNames.SortNumbers(field));
         foreach (int owner in removed?.Exists ?? [])
-            column.Remove(removals.Ids[owner]);
+            column.Remove(_removals.Ids[owner]);
         ReadOnlySpan<long> idOf = IdOf;
         foreach (BatchField.SortValue value in added?.SortValues ?? [])
         {
@@ -416,11 +416,11 @@ internal sealed class BatchCommit
 
     private void ApplyNorms(int field, BatchField? added, BatchField? removed, FieldStatistics statistics)
     {
-        NormColumnWriter column = memory.Norms;
-        column.Begin(transaction.GetOrCreateTree(TreeNames.Norms(field)));
+        NormColumnWriter column = _memory.Norms;
+        column.Begin(_transaction.GetOrCreateTree(TreeNames.Norms(field)));
         foreach (int owner in removed?.Exists ?? [])
         {
-            int length = column.Set(removals.Ids[owner], 0);
+            int length = column.Set(_removals.Ids[owner], 0);
             statistics.TotalTerms -= length;
             statistics.EntriesWithTerms -= length > 0 ? 1 : 0;
         }
@@ -443,17 +443,17 @@ internal sealed class BatchCommit
         if (statistics.ReferenceLength == 0 && statistics.EntriesWithTerms > 0)
             statistics.ReferenceLength = (double)statistics.TotalTerms / statistics.EntriesWithTerms;
 
-        if (isBackfill)
+        if (_isBackfill)
             return new NormImpacts(
-                transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, long.MaxValue, [], []);
+                _transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, long.MaxValue, [], []);
 
         // Entries of a batch have consecutive ids; those replaced within it have none.
         ReadOnlySpan<long> idOf = IdOf;
         int count = 0;
         foreach (long id in idOf)
             count += id >= 0 ? 1 : 0;
-        long first = state.NextEntryId - count;
-        (int[] lengths, byte[] ofOne) = memory.Lengths(count);
+        long first = _state.NextEntryId - count;
+        (int[] lengths, byte[] ofOne) = _memory.Lengths(count);
         foreach (BatchField.Length length in added?.Lengths ?? [])
         {
             if (idOf[length.Owner] is var id and >= 0)
@@ -462,7 +462,7 @@ internal sealed class BatchCommit
         }
 
         return new NormImpacts(
-            transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, first, lengths, ofOne);
+            _transaction.GetOrCreateTree(TreeNames.Norms(field)), statistics.ReferenceLength, first, lengths, ofOne);
     }
 
     /// <summary>
@@ -471,12 +471,12 @@ internal sealed class BatchCommit
     /// </summary>
     private Span<long> ReserveWords(int field, TermTable terms)
     {
-        Span<long> next = memory.NextWords();
+        Span<long> next = _memory.NextWords();
         for (int i = 0; i < terms.Count; i++)
             next[CountClass(terms, i)]++;
         for (int i = next.Length - 1; i >= 0; i--)
-            (next[i], state.NextWord) = (state.NextWord, state.NextWord + next[i]);
-        Span<long> numbers = memory.Words(field, terms.Count);
+            (next[i], _state.NextWord) = (_state.NextWord, _state.NextWord + next[i]);
+        Span<long> numbers = _memory.Words(field, terms.Count);
         for (int i = 0; i < numbers.Length; i++)
             numbers[i] = next[CountClass(terms, i)]++;
         return numbers;
@@ -489,12 +489,12 @@ internal sealed class BatchCommit
 
     private PostingWriter OpenDictionary(string name, IImpacts? impacts = null, Tree? names = null) => new(
         name,
-        transaction.GetOrCreateTree(name),
-        transaction.GetOrCreateTree(TreeNames.Postings(name)),
-        impacts is null ? null : transaction.GetOrCreateTree(TreeNames.Positions(name)),
-        impacts is null ? null : transaction.GetOrCreateTree(TreeNames.Impacts(name)),
+        _transaction.GetOrCreateTree(name),
+        _transaction.GetOrCreateTree(TreeNames.Postings(name)),
+        impacts is null ? null : _transaction.GetOrCreateTree(TreeNames.Positions(name)),
+        impacts is null ? null : _transaction.GetOrCreateTree(TreeNames.Impacts(name)),
         impacts,
         names,
-        () => state.NextListId++,
-        memory.Dictionaries);
+        () => _state.NextListId++,
+        _memory.Dictionaries);
 }

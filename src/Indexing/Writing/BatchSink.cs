@@ -15,13 +15,13 @@ internal sealed class BatchSink(IndexBatch batch) : TokenSink
     /// </summary>
     private const int MaxPending = 64;
 
-    private readonly PendingTerm[] pending = new PendingTerm[MaxPending];
-    private readonly ByteArena forms = new();
-    private BatchField? target;
-    private int field;
-    private int owner;
-    private int first;
-    private int pendingCount;
+    private readonly PendingTerm[] _pending = new PendingTerm[MaxPending];
+    private readonly ByteArena _forms = new();
+    private BatchField? _target;
+    private int _field;
+    private int _owner;
+    private int _first;
+    private int _pendingCount;
 
     /// <summary>A term that is not in the batch yet.</summary>
     private readonly record struct PendingTerm(int Start, int Length, uint Hash, int Position);
@@ -31,49 +31,49 @@ internal sealed class BatchSink(IndexBatch batch) : TokenSink
 
     public void Begin(BatchField newTarget, int newField, int newOwner)
     {
-        target = newTarget;
-        field = newField;
-        owner = newOwner;
+        _target = newTarget;
+        _field = newField;
+        _owner = newOwner;
         Count = 0;
         Forget();
-        first = newTarget.NextPosition.Owner == newOwner ? newTarget.NextPosition.Position : 0;
-        Begin(first);
+        _first = newTarget.NextPosition.Owner == newOwner ? newTarget.NextPosition.Position : 0;
+        Begin(_first);
     }
 
     /// <summary>Adds a term of a list that starts at position 0.</summary>
     public void Add(TokenList.Token token)
     {
-        Begin(first + token.Position + 1);
-        Accept(token.Form, first + token.Position, token.Start, token.End);
+        Begin(_first + token.Position + 1);
+        Accept(token.Form, _first + token.Position, token.Start, token.End);
     }
 
     /// <summary>Adds the pending terms; called at the end of a value.</summary>
     public void Finish()
     {
-        TermTable terms = target!.Terms; // Begin sets it
-        ReadOnlySpan<PendingTerm> all = pending.AsSpan(0, pendingCount);
+        TermTable terms = _target!.Terms; // Begin sets it
+        ReadOnlySpan<PendingTerm> all = _pending.AsSpan(0, _pendingCount);
         foreach (ref readonly PendingTerm term in all)
             terms.PrefetchTerm(term.Hash);
         foreach (ref readonly PendingTerm term in all)
-            batch.AddWord(target, field, owner, forms.Slice(term.Start, term.Length), term.Hash, term.Position);
+            batch.AddWord(_target, _field, _owner, _forms.Slice(term.Start, term.Length), term.Hash, term.Position);
         Forget();
     }
 
     private protected override void Accept(ReadOnlySpan<byte> form, int position, int start, int end)
     {
-        TermTable terms = target!.Terms; // Begin sets it
+        TermTable terms = _target!.Terms; // Begin sets it
         uint hash = terms.Hash(form);
-        Debug.Assert(pendingCount < MaxPending, "a full group is added at once");
+        Debug.Assert(_pendingCount < MaxPending, "a full group is added at once");
         terms.Prefetch(hash);
-        pending[pendingCount++] = new PendingTerm(forms.Add(form), form.Length, hash, position);
+        _pending[_pendingCount++] = new PendingTerm(_forms.Add(form), form.Length, hash, position);
         Count++;
-        if (pendingCount == MaxPending)
+        if (_pendingCount == MaxPending)
             Finish();
     }
 
     private void Forget()
     {
-        pendingCount = 0;
-        forms.Clear(MaxPending * TermForm.CutBytes);
+        _pendingCount = 0;
+        _forms.Clear(MaxPending * TermForm.CutBytes);
     }
 }

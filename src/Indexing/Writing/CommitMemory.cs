@@ -14,13 +14,13 @@ internal sealed class CommitMemory
     public const int CountClasses = 4_096;
 
     /// <summary>Per full-text field: numbers of the batch's words by ordinal.</summary>
-    private readonly Dictionary<int, long[]> words = [];
-    private long[] ids = [];
-    private Posting[] postings = [];
-    private long[] gone = [];
-    private long[] nextWords = [];
-    private int[] lengths = [];
-    private byte[] impacts = [];
+    private readonly Dictionary<int, long[]> _words = [];
+    private long[] _ids = [];
+    private Posting[] _postings = [];
+    private long[] _gone = [];
+    private long[] _nextWords = [];
+    private int[] _lengths = [];
+    private byte[] _impacts = [];
 
     /// <summary>Collects removals.</summary>
     public RemovalSet Removals { get; } = new();
@@ -44,21 +44,21 @@ internal sealed class CommitMemory
     public NormColumnWriter Norms => field ??= new NormColumnWriter();
 
     /// <summary>Encodes the records of the batch.</summary>
-    public RecordEncoder Records => field ??= new RecordEncoder(words);
+    public RecordEncoder Records => field ??= new RecordEncoder(_words);
 
     /// <summary>Entry ids by place in the batch.</summary>
-    public Span<long> Ids(int count) => Room(ref ids, count);
+    public Span<long> Ids(int count) => Room(ref _ids, count);
 
     /// <summary>Buffer for postings of a list.</summary>
-    public Span<Posting> Postings(int count) => Room(ref postings, count);
+    public Span<Posting> Postings(int count) => Room(ref _postings, count);
 
     /// <summary>Buffer for entries to remove from a list.</summary>
-    public Span<long> Gone(int count) => Room(ref gone, count);
+    public Span<long> Gone(int count) => Room(ref _gone, count);
 
     /// <summary>Buffer for the next word number per frequency class: all 0.</summary>
     public Span<long> NextWords()
     {
-        Span<long> next = Room(ref nextWords, CountClasses);
+        Span<long> next = Room(ref _nextWords, CountClasses);
         next.Clear();
         return next;
     }
@@ -68,17 +68,17 @@ internal sealed class CommitMemory
     /// </summary>
     public (int[] Lengths, byte[] Impacts) Lengths(int count)
     {
-        Room(ref lengths, count).Clear();
-        Room(ref impacts, count).Clear();
-        return (lengths, impacts);
+        Room(ref _lengths, count).Clear();
+        Room(ref _impacts, count).Clear();
+        return (_lengths, _impacts);
     }
 
     /// <summary>Buffer for the word numbers of a field.</summary>
     public Span<long> Words(int field, int count)
     {
-        long[] numbers = words.GetValueOrDefault(field, []);
+        long[] numbers = _words.GetValueOrDefault(field, []);
         TermTable.GrowTo(ref numbers, count);
-        words[field] = numbers;
+        _words[field] = numbers;
         return numbers.AsSpan(0, count);
     }
 

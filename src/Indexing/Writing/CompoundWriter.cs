@@ -16,15 +16,15 @@ namespace Treepie.Indexing.Writing;
 /// <param name="compounds">The compound keys.</param>
 internal sealed class CompoundWriter(WriteTransaction transaction, List<CompoundRecord> compounds)
 {
-    private readonly TermTable[] removed = [.. compounds.Select(static _ => new TermTable())];
-    private readonly TermTable[] added = [.. compounds.Select(static _ => new TermTable())];
-    private readonly KeyBuffer key = new();
+    private readonly TermTable[] _removed = [.. compounds.Select(static _ => new TermTable())];
+    private readonly TermTable[] _added = [.. compounds.Select(static _ => new TermTable())];
+    private readonly KeyBuffer _key = new();
 
     /// <summary>Whether the index has compound keys.</summary>
     public bool IsNeeded => compounds.Count > 0;
 
     /// <summary>Collects the keys of an entry that will be removed and whose values still exist.</summary>
-    public void Remove(long id, EntryRecord record, EntryReader reader) => Collect(id, record, reader, removed);
+    public void Remove(long id, EntryRecord record, EntryReader reader) => Collect(id, record, reader, _removed);
 
     /// <summary>Updates the trees: deletes the collected keys, and adds those of entries whose values are all written.</summary>
     public void Apply(ReadOnlySpan<long> ids, CancellationToken cancellationToken)
@@ -39,7 +39,7 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
                 continue;
             if ((id & 1023) == 0)
                 cancellationToken.ThrowIfCancellationRequested();
-            Collect(id, reader.Get(id), reader, added);
+            Collect(id, reader.Get(id), reader, _added);
         }
 
         Apply();
@@ -50,14 +50,14 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
     {
         for (int i = 0; i < compounds.Count; i++)
         {
-            if (removed[i].Count + added[i].Count == 0)
+            if (_removed[i].Count + _added[i].Count == 0)
                 continue;
 
             Tree tree = transaction.GetOrCreateTree(TreeNames.Compound(i));
-            for (int place = 0; place < removed[i].SortedOrdinals().Length; place++)
-                tree.Delete(removed[i].InOrder(place));
-            for (int place = 0; place < added[i].SortedOrdinals().Length; place++)
-                tree.Put(added[i].InOrder(place), []);
+            for (int place = 0; place < _removed[i].SortedOrdinals().Length; place++)
+                tree.Delete(_removed[i].InOrder(place));
+            for (int place = 0; place < _added[i].SortedOrdinals().Length; place++)
+                tree.Put(_added[i].InOrder(place), []);
         }
     }
 
@@ -77,12 +77,12 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
             {
                 for (int i = 0; i < compounds.Count; i++)
                 {
-                    if (compounds[i].Equal != record.Field || !CompoundKeyText.TryBegin(key, item, isNumber))
+                    if (compounds[i].Equal != record.Field || !CompoundKeyText.TryBegin(_key, item, isNumber))
                         continue;
                     SortChunk chunk = reader.SortChunkOf(compounds[i].Order, id, out int slot);
-                    CompoundKeyText.AppendOrder(key, chunk, slot, compounds[i].Kind);
-                    key.Append((ulong)id);
-                    keys[i].Add(key.Written, 0, out _);
+                    CompoundKeyText.AppendOrder(_key, chunk, slot, compounds[i].Kind);
+                    _key.Append((ulong)id);
+                    keys[i].Add(_key.Written, 0, out _);
                 }
             }
         }
@@ -116,7 +116,7 @@ internal sealed class CompoundWriter(WriteTransaction transaction, List<Compound
             if ((next & 1023) == 0)
                 cancellationToken.ThrowIfCancellationRequested();
             if (reader.TryGet(next, out EntryRecord record))
-                writer.Collect(next, record, reader, writer.added);
+                writer.Collect(next, record, reader, writer._added);
         }
 
         writer.Apply();

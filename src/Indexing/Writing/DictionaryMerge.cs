@@ -16,11 +16,11 @@ internal sealed class DictionaryMerge
     /// </summary>
     private const int PrefetchDistance = 16;
 
-    private readonly TermTable none = new();
+    private readonly TermTable _none = new();
 
-    private readonly PostingBuffer plain = new(keepsPositions: false);
-    private readonly PostingBuffer placed = new(keepsPositions: true);
-    private long[] gone = new long[16];
+    private readonly PostingBuffer _plain = new(keepsPositions: false);
+    private readonly PostingBuffer _placed = new(keepsPositions: true);
+    private long[] _gone = new long[16];
 
     /// <param name="writer">The dictionary.</param>
     /// <param name="added">Terms of the batch, owned by places of its entries; null if none.</param>
@@ -34,11 +34,11 @@ internal sealed class DictionaryMerge
         PostingWriter writer, TermTable? added, EntryIds idOf, TermTable? removed, ReadOnlySpan<long> removedIds,
         Span<long> wordOf, CancellationToken cancellationToken)
     {
-        TermTable adds = added ?? none, removes = removed ?? none;
+        TermTable adds = added ?? _none, removes = removed ?? _none;
         ReadOnlySpan<int> addOrder = adds.SortedOrdinals(), removeOrder = removes.SortedOrdinals();
         Debug.Assert(wordOf.IsEmpty || wordOf.Length >= adds.Count, "each term has a number in reserve");
         TermOccurrences addedBy = adds.GroupByTerm();
-        PostingBuffer additions = addedBy.HasPositions ? placed : plain;
+        PostingBuffer additions = addedBy.HasPositions ? _placed : _plain;
         int a = 0;
         int r = 0;
         for (int step = 0; a < addOrder.Length || r < removeOrder.Length; step++)
@@ -60,7 +60,7 @@ internal sealed class DictionaryMerge
                 continue;
 
             bool isNumbered = ordinal >= 0 && !wordOf.IsEmpty;
-            long word = writer.Apply(term, additions.Run, gone.AsSpan(0, goneCount), isNumbered ? wordOf[ordinal] : -1);
+            long word = writer.Apply(term, additions.Run, _gone.AsSpan(0, goneCount), isNumbered ? wordOf[ordinal] : -1);
             if (isNumbered)
                 wordOf[ordinal] = word;
         }
@@ -68,15 +68,15 @@ internal sealed class DictionaryMerge
         writer.Finish();
     }
 
-    /// <summary>Collects the entries of a removed term in <see cref="gone"/>; returns how many.</summary>
+    /// <summary>Collects the entries of a removed term in <see cref="_gone"/>; returns how many.</summary>
     private int Remove(TermTable removes, int term, ReadOnlySpan<long> removedIds)
     {
         TermOccurrences removedBy = removes.GroupByTerm();
         int start = removedBy.Starts[term], count = removedBy.Starts[term + 1] - start;
-        TermTable.GrowTo(ref gone, count);
+        TermTable.GrowTo(ref _gone, count);
         ReadOnlySpan<int> owners = removedBy.Owners;
         for (int i = 0; i < count; i++)
-            gone[i] = removedIds[owners[start + i]];
+            _gone[i] = removedIds[owners[start + i]];
         return count;
     }
 }

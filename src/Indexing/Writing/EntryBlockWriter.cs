@@ -13,16 +13,16 @@ namespace Treepie.Indexing.Writing;
 /// <param name="entries">The tree.</param>
 internal sealed class EntryBlockWriter(Tree entries)
 {
-    private readonly Cursor cursor = entries.OpenCursor();
-    private readonly List<Record> records = [];
-    private readonly ByteArena bytes = new();
-    private readonly byte[] key = new byte[EntryKey.Bytes];
-    private readonly byte[] keyRoom = new byte[IndexBatch.MaxKeyBytes];
-    private byte[] output = new byte[4_096];
-    private long firstId = -1;
-    private long lastId = -1;
-    private int blockBytes;
-    private bool isChanged;
+    private readonly Cursor _cursor = entries.OpenCursor();
+    private readonly List<Record> _records = [];
+    private readonly ByteArena _bytes = new();
+    private readonly byte[] _key = new byte[EntryKey.Bytes];
+    private readonly byte[] _keyRoom = new byte[IndexBatch.MaxKeyBytes];
+    private byte[] _output = new byte[4_096];
+    private long _firstId = -1;
+    private long _lastId = -1;
+    private int _blockBytes;
+    private bool _isChanged;
 
     /// <summary>An entry of the block: key, heads and items are contiguous.</summary>
     private readonly record struct Record(long Id, int Start, int KeyBytes, int HeadBytes, int ItemBytes)
@@ -35,27 +35,27 @@ internal sealed class EntryBlockWriter(Tree entries)
     /// <summary>Adds an entry after all existing ones.</summary>
     public void Append(long id, ReadOnlySpan<byte> entryKey, ReadOnlySpan<byte> heads, ReadOnlySpan<byte> items)
     {
-        if (firstId < 0)
+        if (_firstId < 0)
             Load(long.MaxValue - 1);
         Record record = Add(id, entryKey, heads, items);
-        int needed = firstId < 0
+        int needed = _firstId < 0
             ? 0
-            : records.Count > 0
-                ? BytesOf(record, records[^1], id - records[^1].Id, records.Count)
-                : BytesOf(record, default, id - firstId + 1, 0);
-        if (firstId < 0 || blockBytes + needed > EntryBlock.MaxBytes || id - firstId > uint.MaxValue)
+            : _records.Count > 0
+                ? BytesOf(record, _records[^1], id - _records[^1].Id, _records.Count)
+                : BytesOf(record, default, id - _firstId + 1, 0);
+        if (_firstId < 0 || _blockBytes + needed > EntryBlock.MaxBytes || id - _firstId > uint.MaxValue)
         {
             Flush();
-            (firstId, lastId) = (id, long.MaxValue);
+            (_firstId, _lastId) = (id, long.MaxValue);
             record = Add(id, entryKey, heads, items);
             needed = BytesOf(record, default, 1, 0);
         }
 
-        Debug.Assert(records.Count == 0 || records[^1].Id < id, "1: ids of a block ascend");
-        Debug.Assert(id >= firstId && id <= lastId, "2: the block covers the id");
-        records.Add(record);
-        blockBytes += needed;
-        isChanged = true;
+        Debug.Assert(_records.Count == 0 || _records[^1].Id < id, "1: ids of a block ascend");
+        Debug.Assert(id >= _firstId && id <= _lastId, "2: the block covers the id");
+        _records.Add(record);
+        _blockBytes += needed;
+        _isChanged = true;
     }
 
     /// <summary>Removes an entry, if it exists.</summary>
@@ -64,8 +64,8 @@ internal sealed class EntryBlockWriter(Tree entries)
         int index = Find(id);
         if (index < 0)
             return;
-        records.RemoveAt(index);
-        isChanged = true;
+        _records.RemoveAt(index);
+        _isChanged = true;
     }
 
     /// <summary>Adds groups to the record of an entry, if it exists.</summary>
@@ -74,22 +74,22 @@ internal sealed class EntryBlockWriter(Tree entries)
         int index = Find(id);
         if (index < 0)
             return;
-        Record old = records[index];
-        records[index] = Add(
+        Record old = _records[index];
+        _records[index] = Add(
             id, Slice(old.Start, old.KeyBytes), [.. Slice(old.Heads, old.HeadBytes), .. heads],
             [.. Slice(old.Items, old.ItemBytes), .. items]);
-        isChanged = true;
+        _isChanged = true;
     }
 
     /// <summary>Writes the loaded block, split if it has grown too long.</summary>
     public void Flush()
     {
-        Debug.Assert(!isChanged || firstId >= 0, "3: only a loaded block has changes");
-        if (isChanged && records.Count == 0)
-            Delete(firstId);
-        for (int next = 0; isChanged && next < records.Count;)
-            next = WriteBlock(next, next == 0 ? firstId : records[next].Id);
-        firstId = lastId = -1;
+        Debug.Assert(!_isChanged || _firstId >= 0, "3: only a loaded block has changes");
+        if (_isChanged && _records.Count == 0)
+            Delete(_firstId);
+        for (int next = 0; _isChanged && next < _records.Count;)
+            next = WriteBlock(next, next == 0 ? _firstId : _records[next].Id);
+        _firstId = _lastId = -1;
         Forget();
     }
 
@@ -97,46 +97,47 @@ internal sealed class EntryBlockWriter(Tree entries)
     private int WriteBlock(int from, long first)
     {
         int to = from, length = 0;
-        for (; to < records.Count; to++)
+        for (; to < _records.Count; to++)
         {
             length += to == from
-                ? BytesOf(records[to], default, records[to].Id - first + 1, 0)
-                : BytesOf(records[to], records[to - 1], records[to].Id - records[to - 1].Id, to - from);
-            if (to > from && (length > EntryBlock.MaxBytes || records[to].Id - first > uint.MaxValue))
+                ? BytesOf(_records[to], default, _records[to].Id - first + 1, 0)
+                : BytesOf(_records[to], _records[to - 1], _records[to].Id - _records[to - 1].Id, to - from);
+            if (to > from && (length > EntryBlock.MaxBytes || _records[to].Id - first > uint.MaxValue))
                 break;
         }
 
-        if (output.Length < length)
-            Array.Resize(ref output, Math.Max(length, output.Length * 2));
+        if (_output.Length < length)
+            Array.Resize(ref _output, Math.Max(length, _output.Length * 2));
         int restarts = (to - from - 1) / EntryBlock.RestartEvery, headsAt = 0;
         length = EntryBlock.HeaderBytes(restarts);
         if (restarts > 0)
-            output[0] = (byte)(EntryBlock.RestartsFlag + restarts);
+            _output[0] = (byte)(EntryBlock.RestartsFlag + restarts);
         for (int i = from; i < to; i++)
         {
-            Record before = i == from ? default : records[i - 1];
+            Record before = i == from ? default : _records[i - 1];
             bool isRestart = IsRestart(i - from);
             if (isRestart)
                 EntryBlock.WriteRestart(
-                    output, ((i - from) / EntryBlock.RestartEvery) - 1, length, headsAt, (uint)(before.Id - first));
+                    _output, ((i - from) / EntryBlock.RestartEvery) - 1, length, headsAt, (uint)(before.Id - first));
             length += Write(
-                records[i], before, records[i].Id - (i == from ? first - 1 : before.Id), isRestart, output, length, ref headsAt);
+                _records[i], before, _records[i].Id - (i == from ? first - 1 : before.Id), isRestart, _output, length,
+                ref headsAt);
         }
 
-        EntryKey.Write(key, first);
-        entries.Put(key, output.AsSpan(0, length));
+        EntryKey.Write(_key, first);
+        entries.Put(_key, _output.AsSpan(0, length));
         return to;
     }
 
     private static bool IsRestart(int index) => index > 0 && index % EntryBlock.RestartEvery == 0;
 
-    private ReadOnlySpan<byte> Slice(int start, int length) => bytes.Slice(start, length);
+    private ReadOnlySpan<byte> Slice(int start, int length) => _bytes.Slice(start, length);
 
     private Record Add(long id, ReadOnlySpan<byte> entryKey, ReadOnlySpan<byte> heads, ReadOnlySpan<byte> items)
     {
-        int start = bytes.Add(entryKey);
-        bytes.Add(heads);
-        bytes.Add(items);
+        int start = _bytes.Add(entryKey);
+        _bytes.Add(heads);
+        _bytes.Add(items);
         return new Record(id, start, entryKey.Length, heads.Length, items.Length);
     }
 
@@ -200,29 +201,29 @@ internal sealed class EntryBlockWriter(Tree entries)
 
     private void Delete(long first)
     {
-        EntryKey.Write(key, first);
-        entries.Delete(key);
+        EntryKey.Write(_key, first);
+        entries.Delete(_key);
     }
 
     private void Forget()
     {
-        records.Clear();
-        bytes.Clear(1 << 20);
-        blockBytes = 0;
-        isChanged = false;
+        _records.Clear();
+        _bytes.Clear(1 << 20);
+        _blockBytes = 0;
+        _isChanged = false;
     }
 
     /// <summary>Loads the block of an entry; returns its index there, or -1.</summary>
     private int Find(long id)
     {
-        if (firstId < 0 || id > lastId)
+        if (_firstId < 0 || id > _lastId)
         {
             Flush();
             Load(id);
         }
 
-        for (int i = 0; firstId >= 0 && i < records.Count; i++)
-            if (records[i].Id == id)
+        for (int i = 0; _firstId >= 0 && i < _records.Count; i++)
+            if (_records[i].Id == id)
                 return i;
         return -1;
     }
@@ -231,18 +232,18 @@ internal sealed class EntryBlockWriter(Tree entries)
     private void Load(long id)
     {
         Forget();
-        EntryKey.Write(key, id + 1);
-        if (!cursor.SeekBefore(key))
+        EntryKey.Write(_key, id + 1);
+        if (!_cursor.SeekBefore(_key))
         {
-            firstId = lastId = -1;
+            _firstId = _lastId = -1;
             return;
         }
 
-        firstId = EntryKey.Read(cursor.Key);
-        var block = new EntryBlock(cursor.Value, firstId, keyRoom);
-        blockBytes = cursor.Value.Length;
+        _firstId = EntryKey.Read(_cursor.Key);
+        var block = new EntryBlock(_cursor.Value, _firstId, _keyRoom);
+        _blockBytes = _cursor.Value.Length;
         while (block.MoveNext())
-            records.Add(Add(block.Id, block.Key, block.Heads, block.Items));
-        lastId = cursor.MoveNext() ? EntryKey.Read(cursor.Key) - 1 : long.MaxValue - 1;
+            _records.Add(Add(block.Id, block.Key, block.Heads, block.Items));
+        _lastId = _cursor.MoveNext() ? EntryKey.Read(_cursor.Key) - 1 : long.MaxValue - 1;
     }
 }

@@ -17,7 +17,7 @@ namespace Treepie.Indexing.Writing;
 internal sealed class NormImpacts(Tree norms, double reference, long firstNewId, int[] newLengths, byte[] newImpacts)
     : IImpacts, IDisposable
 {
-    private readonly ChunkCursor column = new(norms);
+    private readonly ChunkCursor _column = new(norms);
 
     public byte Of(long entryId, int frequency) =>
         frequency == 1 && entryId >= firstNewId
@@ -31,8 +31,8 @@ internal sealed class NormImpacts(Tree norms, double reference, long firstNewId,
         if (entryId >= firstNewId)
             return newLengths[entryId - firstNewId];
         long window = NormChunk.WindowOf(entryId);
-        return new NormChunk(column.Read(NormChunk.NumberOf(window)), window)[NormChunk.SlotOf(entryId)];
+        return new NormChunk(_column.Read(NormChunk.NumberOf(window)), window)[NormChunk.SlotOf(entryId)];
     }
 
-    public void Dispose() => column.Dispose();
+    public void Dispose() => _column.Dispose();
 }

@@ -15,11 +15,11 @@ internal sealed class NumberTexts
     /// <summary>Largest buffer that is kept.</summary>
     private const int KeepBytes = 1 << 20;
 
-    private readonly TermTable added = new();
-    private readonly TermTable removed = new();
-    private readonly PostingBuffer postings = new(keepsPositions: false);
-    private readonly ushort[] offsets = new ushort[PostingWindow.Size];
-    private readonly int[] frequencies = new int[PostingWindow.Size];
+    private readonly TermTable _added = new();
+    private readonly TermTable _removed = new();
+    private readonly PostingBuffer _postings = new(keepsPositions: false);
+    private readonly ushort[] _offsets = new ushort[PostingWindow.Size];
+    private readonly int[] _frequencies = new int[PostingWindow.Size];
 
     /// <summary>Whether the additions of a batch require the texts of a field to be stored.</summary>
     public static bool AreNeeded(BatchField? added)
@@ -40,16 +40,16 @@ internal sealed class NumberTexts
     /// <summary>
     /// Terms that a batch adds, with the texts of its numbers; null if none. Valid until <see cref="Clear"/>.
     /// </summary>
-    public TermTable? Added(BatchField? field) => Unite(field, added);
+    public TermTable? Added(BatchField? field) => Unite(field, _added);
 
     /// <summary>Terms that are removed, with the texts of their numbers; null if none. Valid until <see cref="Clear"/>.</summary>
-    public TermTable? Removed(BatchField? field) => Unite(field, removed);
+    public TermTable? Removed(BatchField? field) => Unite(field, _removed);
 
     /// <summary>Removes all terms.</summary>
     public void Clear()
     {
-        added.Clear(KeepBytes);
-        removed.Clear(KeepBytes);
+        _added.Clear(KeepBytes);
+        _removed.Clear(KeepBytes);
     }
 
     /// <summary>
@@ -62,13 +62,13 @@ internal sealed class NumberTexts
         for (bool isThere = cursor.MoveFirst(); isThere; isThere = cursor.MoveNext())
         {
             cancellationToken.ThrowIfCancellationRequested();
-            postings.Clear();
+            _postings.Clear();
             var payload = new TermPayload(cursor.Value);
             if (payload.Kind == PostingKind.Long)
                 AddLong(lists, payload.ListId);
             else
                 AddFlat(payload.Flat);
-            texts.Apply(cursor.Key, postings.Run, []);
+            texts.Apply(cursor.Key, _postings.Run, []);
         }
 
         texts.Finish();
@@ -85,7 +85,7 @@ internal sealed class NumberTexts
     private void AddFlat(FlatPostings flat)
     {
         while (flat.MoveNext(out Posting posting))
-            postings.Add(posting, ReadOnlySpan<int>.Empty);
+            _postings.Add(posting, ReadOnlySpan<int>.Empty);
     }
 
     private void AddLong(Tree lists, long listId)
@@ -94,11 +94,11 @@ internal sealed class NumberTexts
         for (long number = list.Next(0); number != PostingCursor.End; number = list.Next(number + 1))
         {
             list.TryGet(number, out PostingWindow window);
-            int count = window.CopyOffsets(offsets);
-            window.CopyFrequencies(frequencies);
+            int count = window.CopyOffsets(_offsets);
+            window.CopyFrequencies(_frequencies);
             for (int i = 0; i < count; i++)
-                postings.Add(
-                    new Posting((number << PostingWindow.SizeBits) + offsets[i], frequencies[i]), ReadOnlySpan<int>.Empty);
+                _postings.Add(
+                    new Posting((number << PostingWindow.SizeBits) + _offsets[i], _frequencies[i]), ReadOnlySpan<int>.Empty);
         }
     }
 }

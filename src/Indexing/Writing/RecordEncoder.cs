@@ -9,22 +9,22 @@ namespace Treepie.Indexing.Writing;
 /// <param name="wordsOf">Numbers by ordinal, per full-text field.</param>
 internal sealed class RecordEncoder(Dictionary<int, long[]> wordsOf)
 {
-    private byte[] heads = new byte[64];
-    private byte[] items = new byte[1_024];
-    private long[] numbers = new long[64];
-    private int headBytes;
-    private int itemBytes;
+    private byte[] _heads = new byte[64];
+    private byte[] _items = new byte[1_024];
+    private long[] _numbers = new long[64];
+    private int _headBytes;
+    private int _itemBytes;
 
     /// <summary>The heads of the groups.</summary>
-    public ReadOnlySpan<byte> Heads => heads.AsSpan(0, headBytes);
+    public ReadOnlySpan<byte> Heads => _heads.AsSpan(0, _headBytes);
 
     /// <summary>The items of the groups.</summary>
-    public ReadOnlySpan<byte> Items => items.AsSpan(0, itemBytes);
+    public ReadOnlySpan<byte> Items => _items.AsSpan(0, _itemBytes);
 
     /// <summary>Encodes a record of a batch; returns the key.</summary>
     public ReadOnlySpan<byte> Encode(ReadOnlySpan<byte> record)
     {
-        headBytes = itemBytes = 0;
+        _headBytes = _itemBytes = 0;
         ReadOnlySpan<byte> rest = record;
         int keyBytes = Varint.Read(ref rest);
         ReadOnlySpan<byte> key = rest[..keyBytes];
@@ -32,9 +32,9 @@ internal sealed class RecordEncoder(Dictionary<int, long[]> wordsOf)
         while (!rest.IsEmpty)
         {
             int head = Varint.Read(ref rest);
-            if (heads.Length - headBytes < Varint.MaxBytes)
-                Array.Resize(ref heads, heads.Length * 2);
-            headBytes += Varint.Write(heads.AsSpan(headBytes), head);
+            if (_heads.Length - _headBytes < Varint.MaxBytes)
+                Array.Resize(ref _heads, _heads.Length * 2);
+            _headBytes += Varint.Write(_heads.AsSpan(_headBytes), head);
             var group = (EntryGroup)(head & 7);
             if (group == EntryGroup.Words)
             {
@@ -71,27 +71,27 @@ internal sealed class RecordEncoder(Dictionary<int, long[]> wordsOf)
     private void EncodeWords(long[] words, ref ReadOnlySpan<byte> rest)
     {
         int count = Varint.Read(ref rest);
-        if (numbers.Length < count)
-            numbers = new long[Math.Max(count, numbers.Length * 2)];
+        if (_numbers.Length < count)
+            _numbers = new long[Math.Max(count, _numbers.Length * 2)];
         for (int i = 0; i < count; i++)
-            numbers[i] = words[Varint.Read(ref rest)];
-        Span<long> sorted = numbers.AsSpan(0, count);
+            _numbers[i] = words[Varint.Read(ref rest)];
+        Span<long> sorted = _numbers.AsSpan(0, count);
         sorted.Sort();
         Room(Varint.MaxBytes + WordNumbers.MaxBytes(count));
-        itemBytes += Varint.Write(items.AsSpan(itemBytes), count);
-        itemBytes += WordNumbers.Write(sorted, items.AsSpan(itemBytes));
+        _itemBytes += Varint.Write(_items.AsSpan(_itemBytes), count);
+        _itemBytes += WordNumbers.Write(sorted, _items.AsSpan(_itemBytes));
     }
 
     private void Copy(ReadOnlySpan<byte> bytes)
     {
         Room(bytes.Length);
-        bytes.CopyTo(items.AsSpan(itemBytes));
-        itemBytes += bytes.Length;
+        bytes.CopyTo(_items.AsSpan(_itemBytes));
+        _itemBytes += bytes.Length;
     }
 
     private void Room(int bytes)
     {
-        if (items.Length - itemBytes < bytes)
-            Array.Resize(ref items, Math.Max(itemBytes + bytes, items.Length * 2));
+        if (_items.Length - _itemBytes < bytes)
+            Array.Resize(ref _items, Math.Max(_itemBytes + bytes, _items.Length * 2));
     }
 }

@@ -15,34 +15,34 @@ internal sealed class RemovalSet
     /// <summary>Largest buffer that is kept.</summary>
     private const int KeepBytes = 16 << 20;
 
-    private readonly SortedDictionary<int, BatchField> fields = [];
-    private long[] ids = [];
-    private int count;
+    private readonly SortedDictionary<int, BatchField> _fields = [];
+    private long[] _ids = [];
+    private int _count;
 
     /// <summary>Entries to be removed, ascending.</summary>
-    public ReadOnlySpan<long> Ids => ids.AsSpan(0, count);
+    public ReadOnlySpan<long> Ids => _ids.AsSpan(0, _count);
 
     /// <summary>Fields that any of the entries has, ascending.</summary>
-    public IEnumerable<int> UsedFields => fields.Where(pair => pair.Value.Exists.Count > 0).Select(pair => pair.Key);
+    public IEnumerable<int> UsedFields => _fields.Where(pair => pair.Value.Exists.Count > 0).Select(pair => pair.Key);
 
     /// <summary>Their content in a field; null if none.</summary>
     public BatchField? Field(int field) =>
-        fields.TryGetValue(field, out BatchField? found) && found.Exists.Count > 0 ? found : null;
+        _fields.TryGetValue(field, out BatchField? found) && found.Exists.Count > 0 ? found : null;
 
     /// <summary>Removes everything.</summary>
     public void Clear()
     {
-        count = 0;
-        foreach (BatchField field in fields.Values)
+        _count = 0;
+        foreach (BatchField field in _fields.Values)
             field.Clear(KeepBytes);
     }
 
     /// <summary>Adds an entry to be removed.</summary>
     public void Add(long id)
     {
-        if (count == ids.Length)
-            TermTable.GrowTo(ref ids, Math.Max(64, 2 * count));
-        ids[count++] = id;
+        if (_count == _ids.Length)
+            TermTable.GrowTo(ref _ids, Math.Max(64, 2 * _count));
+        _ids[_count++] = id;
     }
 
     /// <summary>Reads the records of the entries and removes them from the tree.</summary>
@@ -51,19 +51,19 @@ internal sealed class RemovalSet
     /// <param name="cancellationToken">Checked every 1,024 entries.</param>
     public void Take(WriteTransaction transaction, CompoundWriter compounds, CancellationToken cancellationToken)
     {
-        if (count == 0)
+        if (_count == 0)
             return;
 
-        ids.AsSpan(0, count).Sort();
+        _ids.AsSpan(0, _count).Sort();
         var reader = new EntryReader(transaction.FindTree);
-        for (int owner = 0; owner < count; owner++)
+        for (int owner = 0; owner < _count; owner++)
         {
             if ((owner & 1023) == 0)
                 cancellationToken.ThrowIfCancellationRequested();
-            Debug.Assert(owner == 0 || ids[owner - 1] < ids[owner], "an entry is removed once");
-            Add(owner, reader.Get(ids[owner]));
+            Debug.Assert(owner == 0 || _ids[owner - 1] < _ids[owner], "an entry is removed once");
+            Add(owner, reader.Get(_ids[owner]));
             if (compounds.IsNeeded)
-                compounds.Remove(ids[owner], reader.Get(ids[owner]), reader);
+                compounds.Remove(_ids[owner], reader.Get(_ids[owner]), reader);
         }
 
         var entries = new EntryBlockWriter(transaction.GetOrCreateTree(TreeNames.Entries));
@@ -76,8 +76,8 @@ internal sealed class RemovalSet
     {
         while (record.MoveNextGroup())
         {
-            if (!fields.TryGetValue(record.Field, out BatchField? field))
-                fields.Add(record.Field, field = new BatchField());
+            if (!_fields.TryGetValue(record.Field, out BatchField? field))
+                _fields.Add(record.Field, field = new BatchField());
             if (field.Exists.Count == 0 || field.Exists[^1] != owner)
                 field.Exists.Add(owner);
             if (record.Group == EntryGroup.Null)

@@ -11,32 +11,32 @@ namespace Treepie.Indexing.Writing;
 /// </summary>
 internal sealed class StoredValues
 {
-    private readonly ByteArena bytes = new();
-    private readonly List<(int Owner, int Start)> owners = [];
+    private readonly ByteArena _bytes = new();
+    private readonly List<(int Owner, int Start)> _owners = [];
 
     /// <summary>Adds a value of an entry; entries and slots come in order.</summary>
     public void Add(int owner, int slot, ReadOnlySpan<byte> value)
     {
-        Debug.Assert(owners.Count == 0 || owners[^1].Owner <= owner, "entries come in order");
-        if (owners.Count == 0 || owners[^1].Owner != owner)
-            owners.Add((owner, bytes.Length));
-        bytes.AddVarint(slot);
-        bytes.AddVarint(value.Length);
-        bytes.Add(value);
+        Debug.Assert(_owners.Count == 0 || _owners[^1].Owner <= owner, "entries come in order");
+        if (_owners.Count == 0 || _owners[^1].Owner != owner)
+            _owners.Add((owner, _bytes.Length));
+        _bytes.AddVarint(slot);
+        _bytes.AddVarint(value.Length);
+        _bytes.Add(value);
     }
 
     /// <summary>Appends other values, whose owner 0 becomes <paramref name="firstOwner"/>.</summary>
     public void Append(StoredValues other, int firstOwner)
     {
-        int start = bytes.Add(other.bytes.Slice(0, other.bytes.Length));
-        foreach ((int owner, int at) in other.owners)
-            owners.Add((firstOwner + owner, start + at));
+        int start = _bytes.Add(other._bytes.Slice(0, other._bytes.Length));
+        foreach ((int owner, int at) in other._owners)
+            _owners.Add((firstOwner + owner, start + at));
     }
 
     /// <summary>Deletes the values of removed entries and writes those of new ones.</summary>
     public void Apply(WriteTransaction transaction, ReadOnlySpan<long> idOf, ReadOnlySpan<long> removed)
     {
-        if (owners.Count == 0 && transaction.FindTree(TreeNames.Stored) is null)
+        if (_owners.Count == 0 && transaction.FindTree(TreeNames.Stored) is null)
             return;
 
         Tree stored = transaction.GetOrCreateTree(TreeNames.Stored);
@@ -47,20 +47,20 @@ internal sealed class StoredValues
             stored.Delete(key);
         }
 
-        for (int i = 0; i < owners.Count; i++)
+        for (int i = 0; i < _owners.Count; i++)
         {
-            (int owner, int start) = owners[i];
+            (int owner, int start) = _owners[i];
             if (idOf[owner] < 0)
                 continue;
             EntryKey.Write(key, idOf[owner]);
-            int end = i + 1 < owners.Count ? owners[i + 1].Start : bytes.Length;
-            stored.Put(key, bytes.Slice(start, end - start));
+            int end = i + 1 < _owners.Count ? _owners[i + 1].Start : _bytes.Length;
+            stored.Put(key, _bytes.Slice(start, end - start));
         }
     }
 
     public void Clear(int keepBytes)
     {
-        owners.Clear();
-        bytes.Clear(keepBytes);
+        _owners.Clear();
+        _bytes.Clear(keepBytes);
     }
 }

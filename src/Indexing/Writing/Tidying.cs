@@ -16,20 +16,20 @@ internal sealed class Tidying(StorageEnvironment environment)
 
     private const int PageBytes = 8_192;
 
-    private readonly Queue<string> trees = new(NamesOf(environment));
-    private byte[] from = [];
+    private readonly Queue<string> _trees = new(NamesOf(environment));
+    private byte[] _from = [];
 
     /// <summary>Continues; false if it was stopped before the end.</summary>
     public bool Run(Func<bool> isWanted, CancellationToken cancellationToken)
     {
-        while (trees.TryPeek(out string? name))
+        while (_trees.TryPeek(out string? name))
         {
             if (!isWanted())
                 return false;
-            byte[]? next = environment.Write(transaction => transaction.FindTree(name)?.Pack(from, out _), cancellationToken);
-            from = next ?? [];
+            byte[]? next = environment.Write(transaction => transaction.FindTree(name)?.Pack(_from, out _), cancellationToken);
+            _from = next ?? [];
             if (next is null)
-                trees.Dequeue();
+                _trees.Dequeue();
         }
 
         Shrink(isWanted, cancellationToken);

@@ -12,16 +12,16 @@ internal sealed class AllowedPlaces : DestinationProvider
 {
     private const int MaxNameLength = 64;
 
-    private readonly IReadOnlyList<DestinationProvider> providers;
-    private readonly Dictionary<string, string> places;
-    private readonly Uri[] endpoints;
+    private readonly IReadOnlyList<DestinationProvider> _providers;
+    private readonly Dictionary<string, string> _places;
+    private readonly Uri[] _endpoints;
 
     /// <summary>As the options say now; a later change of them has no effect.</summary>
     public AllowedPlaces(TreepieServerOptions options)
     {
-        providers = [.. options.Destinations];
-        endpoints = [.. options.S3Endpoints];
-        places = options.BackupFolders.ToDictionary(
+        _providers = [.. options.Destinations];
+        _endpoints = [.. options.S3Endpoints];
+        _places = options.BackupFolders.ToDictionary(
             static place => place.Key,
             static place => IsAddress(place.Value)
                 ? place.Value
@@ -59,7 +59,7 @@ internal sealed class AllowedPlaces : DestinationProvider
         if (kind is not S3DestinationProvider)
             throw Refused(
                 "Requests reach places of this kind only by a name that the server gives them (--backup-folder NAME=ADDRESS).");
-        if (S3DestinationProvider.EndpointOf(settings.Address) is { } endpoint && !endpoints.Contains(endpoint))
+        if (S3DestinationProvider.EndpointOf(settings.Address) is { } endpoint && !_endpoints.Contains(endpoint))
             throw Refused(
                 $"The server does not send anything to '{endpoint}': its owner did not allow that endpoint (--s3-endpoint URL).");
         if (!settings.HasKeys)
@@ -77,7 +77,7 @@ internal sealed class AllowedPlaces : DestinationProvider
     private FolderDestination OpenPath(string path)
     {
         string full = Path.TrimEndingDirectorySeparator(Path.GetFullPath(path));
-        foreach ((string _, string place) in places)
+        foreach ((string _, string place) in _places)
             if (!IsAddress(place)
                 && (full == place
                     || full.StartsWith(
@@ -90,7 +90,7 @@ internal sealed class AllowedPlaces : DestinationProvider
     private BackupDestination OpenNamed(DestinationSettings settings, string address)
     {
         string[] parts = address.TrimEnd('/').Split('/');
-        if (!places.TryGetValue(parts[0], out string? place))
+        if (!_places.TryGetValue(parts[0], out string? place))
             throw NotAllowed();
         foreach (string part in parts.AsSpan(1))
             if (part.Length == 0 || part[0] == '.' || part.AsSpan().ContainsAny('\\', '?', '\0'))
@@ -108,16 +108,16 @@ internal sealed class AllowedPlaces : DestinationProvider
         return KindOf(whole).Open(settings with { Address = whole });
     }
 
-    private DestinationProvider KindOf(string address) => providers.FirstOrDefault(provider => provider.Takes(address))
+    private DestinationProvider KindOf(string address) => _providers.FirstOrDefault(provider => provider.Takes(address))
         ?? throw new DestinationException(
             DestinationFault.BadAddress,
             "The address is of a kind that this server cannot open. Give the name of a folder, or s3://bucket/prefix.");
 
     private DestinationException NotAllowed() => Refused(
         "Requests reach a folder only by a name that the server's owner gave it (--backup-folder NAME=PATH). "
-        + (places.Count == 0
+        + (_places.Count == 0
             ? "This server has none."
-            : $"There are: {string.Join(", ", places.Keys.Order(StringComparer.Ordinal))}."));
+            : $"There are: {string.Join(", ", _places.Keys.Order(StringComparer.Ordinal))}."));
 
     private static DestinationException Refused(string message) => new(DestinationFault.BadAddress, message);
 }

@@ -13,11 +13,11 @@ namespace Treepie.Server.Backups;
 /// </summary>
 internal sealed class BackupService : IAsyncDisposable
 {
-    private readonly RequestServices server;
+    private readonly RequestServices _server;
 
     public BackupService(RequestServices server, ServerOperations operations, TreepieServerOptions options)
     {
-        this.server = server;
+        _server = server;
         Scheduler = new BackupScheduler(
             new GatedBackups(server.Databases), new DestinationProviders(new AllowedPlaces(options)), server.Clock)
         {
@@ -45,7 +45,7 @@ internal sealed class BackupService : IAsyncDisposable
             catch (Exception exception)
             {
                 if (!operation.Killed.IsCancellationRequested)
-                    server.Logger.LogWarning(exception, "The {What}, operation {OperationId}, failed", what, operation.Id);
+                    _server.Logger.LogWarning(exception, "The {What}, operation {OperationId}, failed", what, operation.Id);
             }
         });
         return operation;

@@ -12,7 +12,7 @@ namespace Treepie.Server.Backups;
 /// </summary>
 internal static class BackupTaskReader
 {
-    private static readonly string[] UnbuiltPlaces = ["GlacierSettings", "AzureSettings", "FtpSettings", "GoogleCloudSettings"];
+    private static readonly string[] _unbuiltPlaces = ["GlacierSettings", "AzureSettings", "FtpSettings", "GoogleCloudSettings"];
 
     /// <summary>Reads a task.</summary>
     /// <exception cref="WireException">Says what is wrong, or not built.</exception>
@@ -115,7 +115,7 @@ internal static class BackupTaskReader
 
     private static List<DestinationSettings> ReadPlaces(JsonElement root)
     {
-        foreach (string name in UnbuiltPlaces)
+        foreach (string name in _unbuiltPlaces)
             if (IsOn(Part(root, name)))
                 throw WireException.NotBuilt($"'{name}' of backups; there are LocalSettings and S3Settings");
 

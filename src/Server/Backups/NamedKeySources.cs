@@ -9,17 +9,17 @@ namespace Treepie.Server.Backups;
 /// </summary>
 internal sealed class NamedKeySources(TreepieServerOptions options, ILogger logger) : IBackupKeySources
 {
-    private readonly Dictionary<string, KeySource> sources = new(options.KeySources, StringComparer.Ordinal);
+    private readonly Dictionary<string, KeySource> _sources = new(options.KeySources, StringComparer.Ordinal);
 
     // What was given is not said again: it may be a key.
-    public KeySource Find(string source) => sources.TryGetValue(source, out KeySource? found)
+    public KeySource Find(string source) => _sources.TryGetValue(source, out KeySource? found)
         ? found
         : throw new KeySourceException(
             "A request gives a key source by a name that the server's owner gave it (--key-source NAME=SOURCE), and what was "
             + "given is none of these. "
-            + (sources.Count == 0
+            + (_sources.Count == 0
                 ? "This server has none."
-                : $"There are: {string.Join(", ", sources.Keys.Order(StringComparer.Ordinal))}."));
+                : $"There are: {string.Join(", ", _sources.Keys.Order(StringComparer.Ordinal))}."));
 
     public KeySourceException Explain(string source, KeySourceException error)
     {

@@ -32,15 +32,15 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
     /// <summary>Levels around a document: the item; and one more, so that the database is who refuses it, by name.</summary>
     private const int LevelsAroundDocument = 1 + 1;
 
-    private static readonly SearchValues<byte> Structure = SearchValues.Create("\"{}[]"u8);
+    private static readonly SearchValues<byte> _structure = SearchValues.Create("\"{}[]"u8);
 
-    private byte[] item = new byte[FirstBytes];
-    private int length;
-    private State state;
-    private int depth;
-    private bool inString;
-    private bool escaped;
-    private long items;
+    private byte[] _item = new byte[FirstBytes];
+    private int _length;
+    private State _state;
+    private int _depth;
+    private bool _inString;
+    private bool _escaped;
+    private long _items;
 
     private enum State
     {
@@ -53,10 +53,10 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
     }
 
     /// <summary>Items read so far, heartbeats included.</summary>
-    public long Items => items;
+    public long Items => _items;
 
     /// <summary>Whether the closing bracket was seen.</summary>
-    public bool Ended => state == State.Ended;
+    public bool Ended => _state == State.Ended;
 
     /// <summary>Whether <see cref="Document"/> is no document, but operations on counters of it.</summary>
     public bool IsCounters { get; private set; }
@@ -82,12 +82,12 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
     public int Read(ReadOnlySpan<byte> bytes)
     {
         DocumentId = null;
-        if (state != State.InItem && item.Length > KeptBytes)
+        if (_state != State.InItem && _item.Length > KeptBytes)
             Shrink();
         int read = 0;
-        while (read < bytes.Length && DocumentId is null && state != State.Ended)
+        while (read < bytes.Length && DocumentId is null && _state != State.Ended)
         {
-            if (state == State.InItem)
+            if (_state == State.InItem)
                 read += ReadItem(bytes[read..]);
             else
                 ReadBetween(bytes[read++]);
@@ -101,7 +101,7 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         if (next is (byte)' ' or (byte)'\n' or (byte)'\r' or (byte)'\t')
             return;
 
-        state = (state, next) switch
+        _state = (_state, next) switch
         {
             (State.Start, (byte)'[') => State.FirstItem,
             (State.FirstItem or State.AfterItem, (byte)']') => State.Ended,
@@ -109,26 +109,26 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
             (State.FirstItem or State.BeforeItem, (byte)'{') => State.InItem,
             _ => throw Broken(next),
         };
-        if (state != State.InItem)
+        if (_state != State.InItem)
             return;
 
-        item[0] = next;
-        length = 1;
-        depth = 1;
+        _item[0] = next;
+        _length = 1;
+        _depth = 1;
     }
 
     private int ReadItem(ReadOnlySpan<byte> bytes)
     {
         int position = 0;
-        while (position < bytes.Length && depth > 0)
-            position += inString ? SkipString(bytes[position..]) : SkipStructure(bytes[position..]);
+        while (position < bytes.Length && _depth > 0)
+            position += _inString ? SkipString(bytes[position..]) : SkipStructure(bytes[position..]);
 
         Append(bytes[..position]);
-        if (depth > 0)
+        if (_depth > 0)
             return position;
 
-        state = State.AfterItem;
-        items++;
+        _state = State.AfterItem;
+        _items++;
         try
         {
             FinishItem();
@@ -136,7 +136,7 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         catch (JsonException exception)
         {
             throw WireException.BadRequest(
-                $"Item {items} of the bulk insert is not valid JSON: {WireJson.Explain(exception)}", exception);
+                $"Item {_items} of the bulk insert is not valid JSON: {WireJson.Explain(exception)}", exception);
         }
 
         return position;
@@ -144,34 +144,34 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
 
     private void Append(ReadOnlySpan<byte> bytes)
     {
-        long needed = (long)length + bytes.Length;
+        long needed = (long)_length + bytes.Length;
         long most = (long)limits.MaxDocumentBytes + AroundDocumentBytes;
         if (needed > most)
             throw TooLarge(bytes);
 
-        if (needed > item.Length)
+        if (needed > _item.Length)
         {
-            int larger = (int)Math.Min(Math.Max(item.Length * 2L, needed), most);
-            lease?.Grow(larger - item.Length);
-            Array.Resize(ref item, larger);
+            int larger = (int)Math.Min(Math.Max(_item.Length * 2L, needed), most);
+            lease?.Grow(larger - _item.Length);
+            Array.Resize(ref _item, larger);
         }
 
-        bytes.CopyTo(item.AsSpan(length));
-        length += bytes.Length;
+        bytes.CopyTo(_item.AsSpan(_length));
+        _length += bytes.Length;
     }
 
     /// <summary>One large document must not hold memory as long as the insert lasts.</summary>
     private void Shrink()
     {
-        lease?.Shrink(item.Length - FirstBytes);
-        item = new byte[FirstBytes];
+        lease?.Shrink(_item.Length - FirstBytes);
+        _item = new byte[FirstBytes];
     }
 
     private int SkipString(ReadOnlySpan<byte> bytes)
     {
-        if (escaped)
+        if (_escaped)
         {
-            escaped = false;
+            _escaped = false;
             return 1;
         }
 
@@ -180,29 +180,29 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
             return bytes.Length;
 
         if (bytes[found] == '"')
-            inString = false;
+            _inString = false;
         else
-            escaped = true;
+            _escaped = true;
 
         return found + 1;
     }
 
     private int SkipStructure(ReadOnlySpan<byte> bytes)
     {
-        int found = bytes.IndexOfAny(Structure);
+        int found = bytes.IndexOfAny(_structure);
         if (found < 0)
             return bytes.Length;
 
         switch (bytes[found])
         {
             case (byte)'"':
-                inString = true;
+                _inString = true;
                 break;
             case (byte)'{' or (byte)'[':
-                depth++;
+                _depth++;
                 break;
             default:
-                depth--;
+                _depth--;
                 break;
         }
 
@@ -212,7 +212,7 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
     private void FinishItem()
     {
         var reader = new Utf8JsonReader(
-            item.AsSpan(0, length), new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + LevelsAroundDocument });
+            _item.AsSpan(0, _length), new JsonReaderOptions { MaxDepth = limits.MaxDocumentDepth + LevelsAroundDocument });
         string? id = null;
         string? type = null, name = null, contentType = null;
         long contentLength = -1;
@@ -258,7 +258,7 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         {
             if (string.IsNullOrEmpty(id) || name is null || contentLength < 0)
                 throw WireException.BadRequest(
-                    $"Item {items} of the bulk insert lacks 'Id', 'Name' or 'ContentLength', a whole number from 0 on.");
+                    $"Item {_items} of the bulk insert lacks 'Id', 'Name' or 'ContentLength', a whole number from 0 on.");
             (DocumentId, Attachment, RawBytes, IsCounters, IsTimeSeries) = (id, (name, contentType), contentLength, false, false);
             return;
         }
@@ -267,22 +267,22 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         DocumentId = id;
         IsCounters = type == "Counters";
         IsTimeSeries = type == "TimeSeriesBulkInsert";
-        Document = item.AsMemory(documentStart, documentLength);
+        Document = _item.AsMemory(documentStart, documentLength);
     }
 
     private void Check(string? id, string? type, int documentStart, int documentLength)
     {
         if (type is not ("PUT" or "Counters" or "TimeSeriesBulkInsert"))
             throw type is null
-                ? WireException.BadRequest($"Item {items} of the bulk insert lacks 'Type'.")
-                : WireException.NotBuilt($"The bulk insert item {type} (item {items}, document '{id}')");
+                ? WireException.BadRequest($"Item {_items} of the bulk insert lacks 'Type'.")
+                : WireException.NotBuilt($"The bulk insert item {type} (item {_items}, document '{id}')");
 
         if (string.IsNullOrEmpty(id))
-            throw WireException.BadRequest($"Item {items} of the bulk insert lacks 'Id'.");
+            throw WireException.BadRequest($"Item {_items} of the bulk insert lacks 'Id'.");
 
         if (documentStart < 0)
             throw WireException.BadRequest(
-                $"Item {items} of the bulk insert (document '{id}') lacks '{(type == "PUT" ? "Document" : type)}', a JSON "
+                $"Item {_items} of the bulk insert (document '{id}') lacks '{(type == "PUT" ? "Document" : type)}', a JSON "
                     + $"object.");
 
         if (documentLength > limits.MaxDocumentBytes)
@@ -296,7 +296,7 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
             return null;
 
         if (reader.TokenType != JsonTokenType.String)
-            throw WireException.BadRequest($"'{name}' of item {items} of the bulk insert is not a string.");
+            throw WireException.BadRequest($"'{name}' of item {_items} of the bulk insert is not a string.");
 
         try
         {
@@ -305,13 +305,13 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         catch (InvalidOperationException exception)
         {
             throw WireException.BadRequest(
-                $"'{name}' of item {items} of the bulk insert is not valid UTF-8, or escapes half a surrogate pair.", exception);
+                $"'{name}' of item {_items} of the bulk insert is not valid UTF-8, or escapes half a surrogate pair.", exception);
         }
     }
 
     private WireException Broken(byte found)
     {
-        string expected = state switch
+        string expected = _state switch
         {
             State.Start => "'['",
             State.FirstItem => "'{' or ']'",
@@ -320,17 +320,17 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         };
         char shown = found is >= 0x20 and < 0x7F ? (char)found : '?';
         return WireException.BadRequest(
-            $"The bulk insert is not an array of items: after item {items} stands '{shown}' (0x{found:X2}); expected is "
+            $"The bulk insert is not an array of items: after item {_items} stands '{shown}' (0x{found:X2}); expected is "
                 + $"{expected}.");
     }
 
     private WireException TooLarge(ReadOnlySpan<byte> rest)
     {
         const int shownBytes = 100;
-        ReadOnlySpan<byte> start = length > shownBytes ? item.AsSpan(0, length) : rest;
+        ReadOnlySpan<byte> start = _length > shownBytes ? _item.AsSpan(0, _length) : rest;
         string shown = Encoding.UTF8.GetString(start[..Math.Min(shownBytes, start.Length)]);
         return WireException.TooLarge(
-            $"Item {items + 1} of the bulk insert is longer than the {limits.MaxDocumentBytes:N0} bytes allowed for a document "
+            $"Item {_items + 1} of the bulk insert is longer than the {limits.MaxDocumentBytes:N0} bytes allowed for a document "
                 + $"(MaxDocumentBytes). It holds: {shown}…");
     }
 }

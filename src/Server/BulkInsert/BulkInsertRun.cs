@@ -16,18 +16,18 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
     /// <summary>Bytes of an item that show that its client is at work, where an item takes long.</summary>
     private const long ProgressBytes = 64 * 1024;
 
-    private readonly BufferLease lease = request.Services.Buffers.Open();
-    private BulkInsertParser? parser;
-    private AttachmentUpload? upload;
-    private long rawLeft;
-    private (string Id, string Name, string? ContentType) attached;
-    private long stored;
-    private long itemsSeen;
-    private long bytesSeen;
+    private readonly BufferLease _lease = request.Services.Buffers.Open();
+    private BulkInsertParser? _parser;
+    private AttachmentUpload? _upload;
+    private long _rawLeft;
+    private (string Id, string Name, string? ContentType) _attached;
+    private long _stored;
+    private long _itemsSeen;
+    private long _bytesSeen;
 
-    private BulkInsertParser Parser => parser ??= new BulkInsertParser(database.Options, lease);
+    private BulkInsertParser Parser => _parser ??= new BulkInsertParser(database.Options, _lease);
 
-    public void Dispose() => lease.Dispose();
+    public void Dispose() => _lease.Dispose();
 
     /// <summary>Reads until the closing bracket; completes when everything is durable.</summary>
     public async Task RunAsync(PipeReader input, BulkInsertOptions options, CancellationToken cancellationToken)
@@ -41,8 +41,8 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         }
         catch
         {
-            if (upload is not null)
-                await upload.DisposeAsync().ConfigureAwait(false);
+            if (_upload is not null)
+                await _upload.DisposeAsync().ConfigureAwait(false);
             // Waits for the batch on its way: the database must not close under a write that nobody waits for.
             await insert.AbortAsync().ConfigureAwait(false);
             Report(insert.Progress);
@@ -58,7 +58,7 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         while (!Parser.Ended)
         {
             ReadResult read = await ReadAsync(input, insert, idle, cancellationToken).ConfigureAwait(false);
-            bytesSeen += read.Buffer.Length;
+            _bytesSeen += read.Buffer.Length;
             SequencePosition consumed = read.Buffer.End;
             try
             {
@@ -70,16 +70,16 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
             }
 
             Report(insert.Progress);
-            if (Parser.Items > itemsSeen || bytesSeen >= ProgressBytes)
+            if (Parser.Items > _itemsSeen || _bytesSeen >= ProgressBytes)
             {
                 // Single bytes from time to time show nothing: half-open inserts would last for ever.
-                (itemsSeen, bytesSeen) = (Parser.Items, 0);
+                (_itemsSeen, _bytesSeen) = (Parser.Items, 0);
                 silence.CancelAfter(patience);
             }
 
             if (read.IsCompleted && !Parser.Ended)
                 throw WireException.BadRequest(
-                    $"The bulk insert broke off before its closing bracket. {stored:N0} documents are stored; what came after "
+                    $"The bulk insert broke off before its closing bracket. {_stored:N0} documents are stored; what came after "
                         + $"'{insert.Progress.LastId}' may be missing.");
         }
     }
@@ -98,7 +98,7 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
         {
             throw WireException.Timeout(
                 $"The bulk insert sent neither an item nor {ProgressBytes / 1024} KiB of one for "
-                    + $"{request.Services.Limits.BulkInsertIdleTimeout}; {stored:N0} documents are stored.");
+                    + $"{request.Services.Limits.BulkInsertIdleTimeout}; {_stored:N0} documents are stored.");
         }
     }
 
@@ -136,12 +136,12 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
             int read = 0;
             while (read < piece.Length && !Parser.Ended)
             {
-                if (upload is not null)
+                if (_upload is not null)
                 {
-                    int taken = (int)Math.Min(rawLeft, piece.Length - read);
-                    await upload.WriteAsync(piece.Slice(read, taken), cancellationToken).ConfigureAwait(false);
+                    int taken = (int)Math.Min(_rawLeft, piece.Length - read);
+                    await _upload.WriteAsync(piece.Slice(read, taken), cancellationToken).ConfigureAwait(false);
                     read += taken;
-                    rawLeft -= taken;
+                    _rawLeft -= taken;
                     await StoreAttachmentAsync(insert, cancellationToken).ConfigureAwait(false);
                     continue;
                 }
@@ -151,7 +151,7 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
                     continue;
                 if (Parser.Attachment is { } attachment)
                 {
-                    (upload, rawLeft, attached) =
+                    (_upload, _rawLeft, _attached) =
                         (database.BeginUpload(), Parser.RawBytes, (id, attachment.Name, attachment.ContentType));
                     await StoreAttachmentAsync(insert, cancellationToken).ConfigureAwait(false);
                 }
@@ -174,15 +174,15 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
     /// <summary>Stores the attachment whose content is on its way, if all of that has come.</summary>
     private async ValueTask StoreAttachmentAsync(Writes.BulkInsert insert, CancellationToken cancellationToken)
     {
-        if (upload is null || rawLeft > 0)
+        if (_upload is null || _rawLeft > 0)
             return;
 
-        AttachmentUpload whole = upload;
-        upload = null;
+        AttachmentUpload whole = _upload;
+        _upload = null;
         await using (whole.ConfigureAwait(false))
         {
             await whole.CompleteAsync(cancellationToken).ConfigureAwait(false);
-            await insert.AttachmentAsync(attached.Id, attached.Name, attached.ContentType, whole, cancellationToken)
+            await insert.AttachmentAsync(_attached.Id, _attached.Name, _attached.ContentType, whole, cancellationToken)
                 .ConfigureAwait(false);
         }
     }
@@ -203,11 +203,11 @@ internal sealed class BulkInsertRun(HttpServerRequest request, Database database
 
     private void Report(BulkInsertProgress progress)
     {
-        if (progress.Documents == stored)
+        if (progress.Documents == _stored)
             return;
 
-        request.Services.Telemetry.BulkInserted(progress.Documents - stored);
-        stored = progress.Documents;
-        operation.Report(new OperationProgress(stored, stored, progress.Batches, progress.LastId));
+        request.Services.Telemetry.BulkInserted(progress.Documents - _stored);
+        _stored = progress.Documents;
+        operation.Report(new OperationProgress(_stored, _stored, progress.Batches, progress.LastId));
     }
 }

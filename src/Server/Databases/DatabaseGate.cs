@@ -14,10 +14,10 @@ namespace Treepie.Server.Databases;
 /// </summary>
 internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, ILogger logger)
 {
-    private readonly ConcurrentDictionary<string, Door> doors = new(StringComparer.OrdinalIgnoreCase);
+    private readonly ConcurrentDictionary<string, Door> _doors = new(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Databases that are known to be disabled, so that they are not opened to be asked.</summary>
-    private readonly ConcurrentDictionary<string, bool> disabled = new(StringComparer.OrdinalIgnoreCase);
+    private readonly ConcurrentDictionary<string, bool> _disabled = new(StringComparer.OrdinalIgnoreCase);
 
     public IReadOnlyList<string> Names => source.Names;
 
@@ -54,29 +54,29 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
         TryEnter(name, isUse: false) ?? throw WireException.DatabaseDoesNotExist(name);
 
     /// <summary>Whether a database is disabled, as far as that is known without opening it.</summary>
-    public bool IsDisabled(string name) => disabled.ContainsKey(name);
+    public bool IsDisabled(string name) => _disabled.ContainsKey(name);
 
     /// <summary>It was set whether a database is enabled: one that is not is closed when nobody is inside.</summary>
     public void StateChanged(string name)
     {
-        disabled.TryRemove(name, out _);
+        _disabled.TryRemove(name, out _);
         using DatabaseLease? lease = TryEnter(name, isUse: false);
         if (lease is null || !DatabaseState.Of(lease.Database).IsDisabled)
             return;
-        disabled[name] = true;
+        _disabled[name] = true;
         lease.Dispose();
-        if (doors.TryGetValue(name, out Door? door))
+        if (_doors.TryGetValue(name, out Door? door))
             door.CloseIdle(clock, TimeSpan.Zero, () => Close(name));
     }
 
     private DatabaseLease? TryEnter(string name, bool isUse)
     {
-        if (isUse && disabled.ContainsKey(name))
+        if (isUse && _disabled.ContainsKey(name))
             throw WireException.DatabaseDisabled(name);
         Door door;
         do
         {
-            door = doors.GetOrAdd(name, static _ => new Door());
+            door = _doors.GetOrAdd(name, static _ => new Door());
             if (door.TryEnter())
                 break;
 
@@ -96,7 +96,7 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
                 return null;
             if (isUse && DatabaseState.Of(database).IsDisabled)
             {
-                disabled[name] = true;
+                _disabled[name] = true;
                 database = null; // who was let in leaves
                 throw WireException.DatabaseDisabled(name);
             }
@@ -127,7 +127,7 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
     /// <summary>Closes the databases that nobody has been inside for as long, and that have no work of their own.</summary>
     public void CloseIdle(TimeSpan idle)
     {
-        foreach ((string name, Door door) in doors)
+        foreach ((string name, Door door) in _doors)
             door.CloseIdle(clock, idle, () => Close(name));
     }
 
@@ -147,7 +147,7 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
         Door door;
         do
         {
-            door = doors.GetOrAdd(name, static _ => new Door());
+            door = _doors.GetOrAdd(name, static _ => new Door());
             if (door.IsDeleting)
                 throw new ConcurrencyException($"Database '{name}' is being deleted by another request.");
         }
@@ -156,13 +156,13 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
         try
         {
             await door.Empty.ConfigureAwait(false);
-            disabled.TryRemove(name, out _);
+            _disabled.TryRemove(name, out _);
             return source.Delete(name, deleteFiles);
         }
         finally
         {
             // Who comes now finds a new, open door, and behind it the database, or none.
-            doors.TryRemove(KeyValuePair.Create(name, door));
+            _doors.TryRemove(KeyValuePair.Create(name, door));
         }
     }
 
@@ -199,7 +199,7 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
     {
         if (LacksRoom is not { } lacksRoom || !lacksRoom())
             return;
-        foreach ((string name, Door door) in doors.OrderBy(static entry => entry.Value.LastUse))
+        foreach ((string name, Door door) in _doors.OrderBy(static entry => entry.Value.LastUse))
             if (door.CloseIdle(clock, TimeSpan.Zero, () => Close(name)) && !lacksRoom())
                 return;
     }
@@ -221,7 +221,7 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
     private void Forget(string name, Door door)
     {
         if (door.CloseIfEmpty())
-            doors.TryRemove(KeyValuePair.Create(name, door));
+            _doors.TryRemove(KeyValuePair.Create(name, door));
     }
 
     /// <summary>Counts who is inside one database.</summary>
@@ -229,13 +229,13 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
         "Design", "CA1001", Justification = "The source has neither timer nor links, so there is nothing to dispose.")]
     internal sealed class Door
     {
-        private readonly Lock sync = new();
-        private readonly CancellationTokenSource closing = new();
-        private readonly TaskCompletionSource empty = new(TaskCreationOptions.RunContinuationsAsynchronously);
-        private int inside;
-        private long lastUse;
-        private bool wasOpened;
-        private State state;
+        private readonly Lock _sync = new();
+        private readonly CancellationTokenSource _closing = new();
+        private readonly TaskCompletionSource _empty = new(TaskCreationOptions.RunContinuationsAsynchronously);
+        private int _inside;
+        private long _lastUse;
+        private bool _wasOpened;
+        private State _state;
 
         /// <summary>Open; then either closed for a deletion, or dropped from the table because nobody was inside.</summary>
         private enum State
@@ -249,35 +249,35 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
         {
             get
             {
-                lock (sync)
-                    return state == State.Deleting;
+                lock (_sync)
+                    return _state == State.Deleting;
             }
         }
 
         /// <summary>Whether the database was opened by who entered here, and not closed since.</summary>
         public bool WasOpened
         {
-            get => Volatile.Read(ref wasOpened);
-            set => Volatile.Write(ref wasOpened, value);
+            get => Volatile.Read(ref _wasOpened);
+            set => Volatile.Write(ref _wasOpened, value);
         }
 
         /// <summary>Cancelled when the door closes.</summary>
-        public CancellationToken Closing => closing.Token;
+        public CancellationToken Closing => _closing.Token;
 
         /// <summary>Completes when the door is closed and the last has left.</summary>
-        public Task Empty => empty.Task;
+        public Task Empty => _empty.Task;
 
         /// <summary>When somebody left who had used it, as a timestamp of the clock.</summary>
-        public long LastUse => Volatile.Read(ref lastUse);
+        public long LastUse => Volatile.Read(ref _lastUse);
 
         public bool TryEnter()
         {
-            lock (sync)
+            lock (_sync)
             {
-                if (state != State.Open)
+                if (_state != State.Open)
                     return false;
 
-                inside++;
+                _inside++;
                 return true;
             }
         }
@@ -285,30 +285,30 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
         /// <summary>Leaves; <paramref name="usedAt"/> is null for who has not used the database.</summary>
         public void Leave(long? usedAt)
         {
-            lock (sync)
+            lock (_sync)
             {
-                inside--;
+                _inside--;
                 if (usedAt is { } now)
-                    Volatile.Write(ref lastUse, now);
-                if (state == State.Deleting && inside == 0)
-                    empty.TrySetResult();
+                    Volatile.Write(ref _lastUse, now);
+                if (_state == State.Deleting && _inside == 0)
+                    _empty.TrySetResult();
             }
         }
 
         /// <summary>Closes for a deletion; false if it was not open.</summary>
         public bool Close()
         {
-            lock (sync)
+            lock (_sync)
             {
-                if (state != State.Open)
+                if (_state != State.Open)
                     return false;
 
-                state = State.Deleting;
-                if (inside == 0)
-                    empty.TrySetResult();
+                _state = State.Deleting;
+                if (_inside == 0)
+                    _empty.TrySetResult();
             }
 
-            closing.Cancel();
+            _closing.Cancel();
             return true;
         }
 
@@ -317,9 +317,9 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
         /// </summary>
         public bool CloseIdle(TimeProvider clock, TimeSpan idle, Func<bool> close)
         {
-            lock (sync)
+            lock (_sync)
             {
-                if (state != State.Open || inside > 0 || clock.GetElapsedTime(lastUse) < idle || !close())
+                if (_state != State.Open || _inside > 0 || clock.GetElapsedTime(_lastUse) < idle || !close())
                     return false;
                 WasOpened = false;
                 return true;
@@ -328,12 +328,12 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
 
         public bool CloseIfEmpty()
         {
-            lock (sync)
+            lock (_sync)
             {
-                if (state != State.Open || inside > 0)
+                if (_state != State.Open || _inside > 0)
                     return false;
 
-                state = State.Forgotten;
+                _state = State.Forgotten;
                 return true;
             }
         }

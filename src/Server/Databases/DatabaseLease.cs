@@ -7,7 +7,7 @@ namespace Treepie.Server.Databases;
 /// it.</param>
 internal sealed class DatabaseLease(DatabaseGate.Door door, Database database, TimeProvider? clock) : IDisposable
 {
-    private int disposed;
+    private int _disposed;
 
     public Database Database => database;
 
@@ -16,7 +16,7 @@ internal sealed class DatabaseLease(DatabaseGate.Door door, Database database, T
 
     public void Dispose()
     {
-        if (Interlocked.Exchange(ref disposed, 1) == 0)
+        if (Interlocked.Exchange(ref _disposed, 1) == 0)
             door.Leave(clock?.GetTimestamp());
     }
 }

@@ -9,12 +9,12 @@ internal sealed class IdleDatabases : IDisposable
 {
     private static readonly TimeSpan _longestPause = TimeSpan.FromMinutes(1);
 
-    private readonly DatabaseGate gate;
-    private readonly TimeSpan idle;
-    private readonly TimeSpan pause;
-    private readonly Lock sync = new();
-    private readonly ITimer timer;
-    private bool disposed;
+    private readonly DatabaseGate _gate;
+    private readonly TimeSpan _idle;
+    private readonly TimeSpan _pause;
+    private readonly Lock _sync = new();
+    private readonly ITimer _timer;
+    private bool _disposed;
 
     /// <summary>Begins.</summary>
     /// <param name="gate">The databases.</param>
@@ -23,21 +23,21 @@ internal sealed class IdleDatabases : IDisposable
     /// <param name="lacksRoom">Whether there is no room for one more open database.</param>
     public IdleDatabases(DatabaseGate gate, TimeSpan idle, TimeProvider clock, Func<bool> lacksRoom)
     {
-        this.gate = gate;
-        this.idle = idle;
-        pause = idle / 4 < _longestPause ? idle / 4 : _longestPause;
+        _gate = gate;
+        _idle = idle;
+        _pause = idle / 4 < _longestPause ? idle / 4 : _longestPause;
         gate.LacksRoom = lacksRoom;
-        timer = clock.CreateTimer(
+        _timer = clock.CreateTimer(
             static state => ((IdleDatabases)state!).Look(), this, Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
-        timer.Change(pause, Timeout.InfiniteTimeSpan);
+        _timer.Change(_pause, Timeout.InfiniteTimeSpan);
     }
 
     public void Dispose()
     {
-        lock (sync)
+        lock (_sync)
         {
-            disposed = true;
-            timer.Dispose();
+            _disposed = true;
+            _timer.Dispose();
         }
     }
 
@@ -45,15 +45,15 @@ internal sealed class IdleDatabases : IDisposable
     {
         try
         {
-            gate.CloseIdle(idle);
+            _gate.CloseIdle(_idle);
         }
         catch (ObjectDisposedException)
         {
             return; // the catalogue is closed
         }
 
-        lock (sync)
-            if (!disposed)
-                timer.Change(pause, Timeout.InfiniteTimeSpan);
+        lock (_sync)
+            if (!_disposed)
+                _timer.Change(_pause, Timeout.InfiniteTimeSpan);
     }
 }

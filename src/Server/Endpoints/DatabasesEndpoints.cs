@@ -17,7 +17,7 @@ internal static class DatabasesEndpoints
     // Clients only want a number that is not zero: a log of commands shared between nodes needs more than one node.
     private const int CommandIndex = 1;
 
-    private static readonly FrozenSet<string> UnbuiltParts = FrozenSet.Create(
+    private static readonly FrozenSet<string> _unbuiltParts = FrozenSet.Create(
         StringComparer.Ordinal,
         "Sharding", "Indexes", "PeriodicBackups", "ExternalReplications", "DocumentsCompression");
 
@@ -103,7 +103,7 @@ internal static class DatabasesEndpoints
 
         var record = JsonDocument.Parse(body.Memory.ToArray());
         foreach (JsonProperty property in record.RootElement.EnumerateObject())
-            if (UnbuiltParts.Contains(property.Name) && AsksForSomething(property.Value))
+            if (_unbuiltParts.Contains(property.Name) && AsksForSomething(property.Value))
                 throw WireException.NotBuilt($"'{property.Name}' of a database record");
 
         return record;

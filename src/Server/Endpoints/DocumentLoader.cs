@@ -128,14 +128,14 @@ internal static class DocumentLoader
     /// <summary>FNV-1a over numbers: only equality counts, and only between answers to the same URL.</summary>
     private struct EtagHash()
     {
-        private ulong hash = 14695981039346656037;
+        private ulong _hash = 14695981039346656037;
 
         public void Add(long value)
         {
             for (int shift = 0; shift < 64; shift += 8)
-                hash = (hash ^ (byte)(value >> shift)) * 1099511628211;
+                _hash = (_hash ^ (byte)(value >> shift)) * 1099511628211;
         }
 
-        public readonly override string ToString() => hash.ToString("x16", CultureInfo.InvariantCulture);
+        public readonly override string ToString() => _hash.ToString("x16", CultureInfo.InvariantCulture);
     }
 }

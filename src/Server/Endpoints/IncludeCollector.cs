@@ -9,25 +9,25 @@ namespace Treepie.Server.Endpoints;
 /// </summary>
 internal sealed class IncludeCollector
 {
-    private readonly string[][] paths;
-    private readonly int limit;
-    private readonly HashSet<string> seen = new(StringComparer.OrdinalIgnoreCase);
-    private readonly List<string> ids = [];
+    private readonly string[][] _paths;
+    private readonly int _limit;
+    private readonly HashSet<string> _seen = new(StringComparer.OrdinalIgnoreCase);
+    private readonly List<string> _ids = [];
 
     public IncludeCollector(StringValues includePaths, int maxIds)
     {
-        limit = maxIds;
-        paths = new string[includePaths.Count][];
+        _limit = maxIds;
+        _paths = new string[includePaths.Count][];
         for (int i = 0; i < includePaths.Count; i++)
-            paths[i] = Parse(includePaths[i] ?? "");
+            _paths[i] = Parse(includePaths[i] ?? "");
     }
 
     /// <summary>Ids in the order found, each once.</summary>
-    public IReadOnlyList<string> Ids => ids;
+    public IReadOnlyList<string> Ids => _ids;
 
     public void CollectFrom(ReadOnlySpan<byte> body)
     {
-        foreach (string[] path in paths)
+        foreach (string[] path in _paths)
         {
             // Stored documents were checked against the depth limit when they were written; no second limit here.
             var reader = new Utf8JsonReader(body, new JsonReaderOptions { MaxDepth = int.MaxValue });
@@ -40,7 +40,7 @@ internal sealed class IncludeCollector
     public void Except(IReadOnlyList<string> loaded)
     {
         var there = new HashSet<string>(loaded, StringComparer.OrdinalIgnoreCase);
-        ids.RemoveAll(there.Contains);
+        _ids.RemoveAll(there.Contains);
     }
 
     private static string[] Parse(string path)
@@ -97,13 +97,13 @@ internal sealed class IncludeCollector
 
     private void Add(string? id)
     {
-        if (string.IsNullOrEmpty(id) || !seen.Add(id))
+        if (string.IsNullOrEmpty(id) || !_seen.Add(id))
             return;
 
-        if (ids.Count == limit)
+        if (_ids.Count == _limit)
             throw WireException.TooLarge(
-                $"The documents refer to more than {limit:N0} others to include, the limit. Load fewer at a time.");
+                $"The documents refer to more than {_limit:N0} others to include, the limit. Load fewer at a time.");
 
-        ids.Add(id);
+        _ids.Add(id);
     }
 }

@@ -11,7 +11,7 @@ internal static class LifecycleEndpoints
     /// <summary>A configuration has three members.</summary>
     private const int MaxBodyBytes = 64 * 1024;
 
-    private static readonly (LifecycleTask Task, string Path, string Frequency, string Member)[] s_tasks =
+    private static readonly (LifecycleTask Task, string Path, string Frequency, string Member)[] _tasks =
     [
         (LifecycleTask.Expiration, "expiration", "DeleteFrequencyInSec", "Expiration"),
         (LifecycleTask.Refresh, "refresh", "RefreshFrequencyInSec", "Refresh"),
@@ -20,7 +20,7 @@ internal static class LifecycleEndpoints
 
     public static void Map(Routes routes)
     {
-        foreach ((LifecycleTask task, string path, string frequency, _) in s_tasks)
+        foreach ((LifecycleTask task, string path, string frequency, _) in _tasks)
         {
             routes.Database(
                 "GET", $"/{path}/config", AccessLevel.DatabaseRead,
@@ -37,7 +37,7 @@ internal static class LifecycleEndpoints
     /// <summary>What is set, as members of a database record.</summary>
     public static void WriteRecord(Utf8JsonWriter json, Database database)
     {
-        foreach ((LifecycleTask task, _, string frequency, string member) in s_tasks)
+        foreach ((LifecycleTask task, _, string frequency, string member) in _tasks)
         {
             if (database.Lifecycle.Get(task) is not { } settings)
                 continue;
@@ -50,7 +50,7 @@ internal static class LifecycleEndpoints
     public static IReadOnlyList<(LifecycleTask Task, LifecycleSettings Settings)> ReadRecord(JsonElement record)
     {
         List<(LifecycleTask, LifecycleSettings)> settings = [];
-        foreach ((LifecycleTask task, _, string frequency, string member) in s_tasks)
+        foreach ((LifecycleTask task, _, string frequency, string member) in _tasks)
             if (record.TryGetProperty(member, out JsonElement given) && given.ValueKind == JsonValueKind.Object)
                 settings.Add((task, Read(given, frequency)));
         return settings;

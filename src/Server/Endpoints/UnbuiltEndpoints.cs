@@ -15,7 +15,7 @@ internal static class UnbuiltEndpoints
     private const string Sorters =
         "Sorters of one's own over HTTP (the program that opens the database gives them, in DatabaseOptions.CustomOrders)";
 
-    private static readonly (string Pattern, string Feature)[] OfDatabases =
+    private static readonly (string Pattern, string Feature)[] _ofDatabases =
     [
         ("/attachments", "Attachments of revisions"), ("/attachments/{**rest}", "Other requests about attachments"),
         ("/admin/attachments/{**rest}", "Attachments kept elsewhere"),
@@ -41,7 +41,7 @@ internal static class UnbuiltEndpoints
         ("/ai/{**rest}", "AI tasks"),
     ];
 
-    private static readonly (string Pattern, string Feature)[] OfTheServer =
+    private static readonly (string Pattern, string Feature)[] _ofTheServer =
     [
         ("/admin/databases/{**rest}", "Other requests about databases"),
         ("/admin/compact", "Compacting on demand"),
@@ -58,13 +58,13 @@ internal static class UnbuiltEndpoints
 
     public static void Map(Routes routes)
     {
-        foreach ((string pattern, string feature) in OfDatabases)
+        foreach ((string pattern, string feature) in _ofDatabases)
             routes.Rest(
                 "/databases/{" + Routes.DatabaseParameter + "}" + pattern,
                 IsAdmin(pattern) ? AccessLevel.DatabaseAdmin : AccessLevel.DatabaseRead,
                 _ => throw WireException.NotBuilt(feature));
 
-        foreach ((string pattern, string feature) in OfTheServer)
+        foreach ((string pattern, string feature) in _ofTheServer)
             routes.Rest(
                 pattern, IsAdmin(pattern) ? AccessLevel.Operator : AccessLevel.ValidUser,
                 _ => throw WireException.NotBuilt(feature));

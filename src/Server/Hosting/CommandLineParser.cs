@@ -16,7 +16,7 @@ internal static class CommandLineParser
     private const int MostSlowSeconds = 86_400;
 
     /// <summary>RavenDB's switches and keys without a dot that mean nothing here.</summary>
-    private static readonly string[] IgnoredNames = ["non-interactive", "no-setup-wizard", "log-to-console", "n", "l"];
+    private static readonly string[] _ignoredNames = ["non-interactive", "no-setup-wizard", "log-to-console", "n", "l"];
 
     /// <exception cref="CommandLineException">An option is unknown, lacks its value or has a wrong one.</exception>
     public static ProgramOptions Parse(IReadOnlyList<string> arguments)
@@ -117,7 +117,7 @@ internal static class CommandLineParser
         }
 
         bool isForeign = name.Contains('.', StringComparison.Ordinal)
-            || IgnoredNames.Contains(name, StringComparer.OrdinalIgnoreCase);
+            || _ignoredNames.Contains(name, StringComparer.OrdinalIgnoreCase);
         if (!isForeign)
             throw new CommandLineException($"There is no option --{name}. See --help for those there are.");
 

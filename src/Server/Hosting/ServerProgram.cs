@@ -16,7 +16,7 @@ namespace Treepie.Server.Hosting;
 internal sealed class ServerProgram(TextReader input, TextWriter output, TextWriter error, ILoggerProvider? log = null)
 {
     /// <summary>Longest the requests at work may take to end when the server stops; then they are cut off.</summary>
-    private static readonly TimeSpan ShutdownTimeout = TimeSpan.FromSeconds(10);
+    private static readonly TimeSpan _shutdownTimeout = TimeSpan.FromSeconds(10);
 
     private const string DefaultUrl = "http://127.0.0.1:8080", DefaultSecureUrl = "https://localhost:8443";
 
@@ -112,7 +112,7 @@ internal sealed class ServerProgram(TextReader input, TextWriter output, TextWri
         await using CancellationTokenRegistration stop = lifetime.ApplicationStopping.Register(stopping.SetResult);
         await stopping.Task.ConfigureAwait(false);
         await demo.ConfigureAwait(false);
-        using var patience = new CancellationTokenSource(ShutdownTimeout);
+        using var patience = new CancellationTokenSource(_shutdownTimeout);
         await app.StopAsync(patience.Token).ConfigureAwait(false);
     }
 

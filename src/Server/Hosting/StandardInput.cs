@@ -5,7 +5,7 @@ namespace Treepie.Server.Hosting;
 /// </summary>
 internal static class StandardInput
 {
-    private static readonly string[] StopLines = ["q", "shutdown no-confirmation"];
+    private static readonly string[] _stopLines = ["q", "shutdown no-confirmation"];
 
     /// <summary>Calls <paramref name="stop"/> at the first line that asks for it.</summary>
     public static void Watch(TextReader input, Action stop)
@@ -21,7 +21,7 @@ internal static class StandardInput
         {
             while (input.ReadLine() is { } line)
             {
-                if (!StopLines.Contains(line.Trim(), StringComparer.OrdinalIgnoreCase))
+                if (!_stopLines.Contains(line.Trim(), StringComparer.OrdinalIgnoreCase))
                     continue;
 
                 stop();

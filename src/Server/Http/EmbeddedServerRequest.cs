@@ -14,7 +14,7 @@ internal sealed class EmbeddedServerRequest(
     HttpServerRequest outer, string path, string query, string method, IReadOnlyDictionary<string, string> headers,
     string? content) : ServerRequest
 {
-    private long outputStart = long.MaxValue;
+    private long _outputStart = long.MaxValue;
 
     public override RequestServices Services => outer.Services;
 
@@ -36,12 +36,12 @@ internal sealed class EmbeddedServerRequest(
     public string? ETag { get; private set; }
 
     /// <summary>Whether the answer has a body.</summary>
-    public bool HasBody => Output.WrittenBytes > outputStart;
+    public bool HasBody => Output.WrittenBytes > _outputStart;
 
     protected override IQueryCollection Query { get; } = new QueryCollection(QueryHelpers.ParseQuery(query));
 
     /// <summary>From here on what is written is its answer.</summary>
-    public void BeginAnswer() => outputStart = Output.WrittenBytes;
+    public void BeginAnswer() => _outputStart = Output.WrittenBytes;
 
     public override string? Header(string name) => headers.GetValueOrDefault(name);
 

@@ -12,18 +12,18 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     /// <summary>Most queries of a request that are remembered.</summary>
     private const int MostNotes = 8;
 
-    private readonly long startedAt;
-    private CancellationTokenSource? deadline;
-    private CancellationToken closing;
-    private WorkShare.Place? place;
-    private QueryTurn? turn;
-    private List<(string Text, QueryResults? Results)>? queries;
+    private readonly long _startedAt;
+    private CancellationTokenSource? _deadline;
+    private CancellationToken _closing;
+    private WorkShare.Place? _place;
+    private QueryTurn? _turn;
+    private List<(string Text, QueryResults? Results)>? _queries;
 
     public HttpServerRequest(RequestServices server, HttpContext http)
     {
         Services = server;
         Http = http;
-        startedAt = server.Clock.GetTimestamp();
+        _startedAt = server.Clock.GetTimestamp();
         Client = ClientKey.Of(http);
         Output = new ResponseBody(http.Response.BodyWriter, server.Limits, server.Clock, http.Abort);
     }
@@ -43,23 +43,23 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
 
     /// <summary>Whether the time for this request is what cancelled it.</summary>
     public bool IsOverdue =>
-        deadline is { IsCancellationRequested: true }
+        _deadline is { IsCancellationRequested: true }
             && !Http.RequestAborted.IsCancellationRequested
-            && !closing.IsCancellationRequested;
+            && !_closing.IsCancellationRequested;
 
     public override CancellationToken Aborted
     {
         get
         {
-            if (deadline is null)
+            if (_deadline is null)
             {
                 // Made when first asked for: most requests are answered before anything waits.
-                deadline = CancellationTokenSource.CreateLinkedTokenSource(Http.RequestAborted, closing);
+                _deadline = CancellationTokenSource.CreateLinkedTokenSource(Http.RequestAborted, _closing);
                 TimeSpan left = Services.Limits.RequestTimeout - Elapsed;
-                deadline.CancelAfter(left > TimeSpan.Zero ? left : TimeSpan.Zero);
+                _deadline.CancelAfter(left > TimeSpan.Zero ? left : TimeSpan.Zero);
             }
 
-            return deadline.Token;
+            return _deadline.Token;
         }
     }
 
@@ -70,29 +70,29 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     }
 
     /// <summary>Whether the database this request is in is being deleted.</summary>
-    public bool IsDatabaseClosing => closing.IsCancellationRequested;
+    public bool IsDatabaseClosing => _closing.IsCancellationRequested;
 
     protected override IQueryCollection Query => Http.Request.Query;
 
     /// <summary>Since it began.</summary>
-    public TimeSpan Elapsed => Services.Clock.GetElapsedTime(startedAt);
+    public TimeSpan Elapsed => Services.Clock.GetElapsedTime(_startedAt);
 
     /// <summary>The first queries it ran, where the server logs slow requests.</summary>
-    public IReadOnlyList<(string Text, QueryResults? Results)> Queries => queries ?? [];
+    public IReadOnlyList<(string Text, QueryResults? Results)> Queries => _queries ?? [];
 
     public override void NoteQuery(string text, QueryResults? results)
     {
         if (Services.SlowLog is null)
             return;
-        queries ??= [];
-        if (results is not null && queries.Count > 0 && queries[^1] is { Results: null } last && last.Text == text)
-            queries[^1] = (text, results);
-        else if (queries.Count < MostNotes)
-            queries.Add((text, results));
+        _queries ??= [];
+        if (results is not null && _queries.Count > 0 && _queries[^1] is { Results: null } last && last.Text == text)
+            _queries[^1] = (text, results);
+        else if (_queries.Count < MostNotes)
+            _queries.Add((text, results));
     }
 
     /// <summary>Also ends this request when the database closes. To be called before <see cref="Aborted"/> is read.</summary>
-    public void EndWith(CancellationToken databaseClosing) => closing = databaseClosing;
+    public void EndWith(CancellationToken databaseClosing) => _closing = databaseClosing;
 
     public override string? Header(string name) =>
         Http.Request.Headers.TryGetValue(name, out var values) ? values.ToString() : null;
@@ -130,7 +130,7 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     }
 
     /// <summary>Takes a place among requests that are to end soon; the frame calls it.</summary>
-    public void Enter() => place = Services.Requests.Enter(Client);
+    public void Enter() => _place = Services.Requests.Enter(Client);
 
     /// <summary>
     /// Counts this request among work that lasts as long as its client likes, which has limits of its own, and no longer
@@ -141,10 +141,10 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     public void BecomeLong(WorkShare share)
     {
         WorkShare.Place longer = share.Enter(Client);
-        place?.Dispose();
-        place = longer;
+        _place?.Dispose();
+        _place = longer;
         _ = Aborted; // made now, so that its deadline can be lifted
-        deadline?.CancelAfter(Timeout.InfiniteTimeSpan);
+        _deadline?.CancelAfter(Timeout.InfiniteTimeSpan);
     }
 
     /// <summary>
@@ -158,14 +158,14 @@ internal sealed class HttpServerRequest : ServerRequest, IDisposable
     }
 
     /// <summary>The place of this request among queries; not taken yet.</summary>
-    public override QueryTurn Turn => turn ??= new QueryTurn(Services.Queries, Client, Services.Clock);
+    public override QueryTurn Turn => _turn ??= new QueryTurn(Services.Queries, Client, Services.Clock);
 
     public void Dispose()
     {
-        turn?.Dispose();
+        _turn?.Dispose();
         Output.Dispose();
-        deadline?.Dispose();
-        place?.Dispose();
+        _deadline?.Dispose();
+        _place?.Dispose();
     }
 
     private async ValueTask<RequestBody> ReadToEndAsync(PipeReader reader, long? announced, long maxBytes)

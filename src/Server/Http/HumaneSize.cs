@@ -5,19 +5,19 @@ namespace Treepie.Server.Http;
 /// <summary>A size for people: <c>1.5 MBytes</c>.</summary>
 internal static class HumaneSize
 {
-    private static readonly string[] Units = ["Bytes", "KBytes", "MBytes", "GBytes", "TBytes"];
+    private static readonly string[] _units = ["Bytes", "KBytes", "MBytes", "GBytes", "TBytes"];
 
     public static string Of(long bytes)
     {
         const double step = 1024;
         double size = bytes;
         int unit = 0;
-        while (size >= step && unit < Units.Length - 1)
+        while (size >= step && unit < _units.Length - 1)
         {
             size /= step;
             unit++;
         }
 
-        return string.Create(CultureInfo.InvariantCulture, $"{size:0.##} {Units[unit]}");
+        return string.Create(CultureInfo.InvariantCulture, $"{size:0.##} {_units[unit]}");
     }
 }

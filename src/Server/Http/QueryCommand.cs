@@ -6,14 +6,14 @@ namespace Treepie.Server.Http;
 /// <summary>A query as it came in a body. Its parameters live in that body's buffer: dispose when the query is done.</summary>
 internal sealed class QueryCommand : IDisposable
 {
-    private readonly JsonDocument document;
-    private readonly RequestBody body;
+    private readonly JsonDocument _document;
+    private readonly RequestBody _body;
 
     private QueryCommand(QueryRequest request, JsonDocument document, RequestBody body)
     {
         Request = request;
-        this.document = document;
-        this.body = body;
+        _document = document;
+        _body = body;
     }
 
     public QueryRequest Request { get; }
@@ -50,8 +50,8 @@ internal sealed class QueryCommand : IDisposable
 
     public void Dispose()
     {
-        document.Dispose();
-        body.Dispose();
+        _document.Dispose();
+        _body.Dispose();
     }
 
     private static QueryRequest Read(ServerRequest request, JsonElement command)

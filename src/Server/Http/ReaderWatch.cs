@@ -13,31 +13,31 @@ namespace Treepie.Server.Http;
 /// <param name="cutOff">Ends the connection. May be called from any thread, and more than once.</param>
 internal sealed class ReaderWatch(ServerLimits limits, TimeProvider clock, Action cutOff) : IDisposable
 {
-    private ITimer? stalled;
-    private ITimer? old;
-    private TimeSpan waited;
-    private long waitedForBytes;
+    private ITimer? _stalled;
+    private ITimer? _old;
+    private TimeSpan _waited;
+    private long _waitedForBytes;
 
     /// <summary>Waits until the reader has taken so many bytes.</summary>
     public async ValueTask<FlushResult> WaitAsync(ValueTask<FlushResult> flush, long bytes)
     {
         long began = clock.GetTimestamp();
-        if (stalled is null)
+        if (_stalled is null)
             // this is the state
-            stalled = clock.CreateTimer(
+            _stalled = clock.CreateTimer(
                 static state => ((ReaderWatch)state!).CutOff(), this, limits.StalledReaderTimeout, Timeout.InfiniteTimeSpan);
         else
-            stalled.Change(limits.StalledReaderTimeout, Timeout.InfiniteTimeSpan);
+            _stalled.Change(limits.StalledReaderTimeout, Timeout.InfiniteTimeSpan);
         try
         {
             return await flush.ConfigureAwait(false);
         }
         finally
         {
-            stalled.Change(Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
-            waited += clock.GetElapsedTime(began);
-            waitedForBytes += bytes;
-            if (waited > limits.StalledReaderTimeout && waitedForBytes < waited.TotalSeconds * limits.MinReadBytesPerSecond)
+            _stalled.Change(Timeout.InfiniteTimeSpan, Timeout.InfiniteTimeSpan);
+            _waited += clock.GetElapsedTime(began);
+            _waitedForBytes += bytes;
+            if (_waited > limits.StalledReaderTimeout && _waitedForBytes < _waited.TotalSeconds * limits.MinReadBytesPerSecond)
                 CutOff();
         }
     }
@@ -45,12 +45,12 @@ internal sealed class ReaderWatch(ServerLimits limits, TimeProvider clock, Actio
     /// <summary>Cuts the connection off after this time.</summary>
     public void EndAfter(TimeSpan age) =>
         // this is the state
-        old ??= clock.CreateTimer(static state => ((ReaderWatch)state!).CutOff(), this, age, Timeout.InfiniteTimeSpan);
+        _old ??= clock.CreateTimer(static state => ((ReaderWatch)state!).CutOff(), this, age, Timeout.InfiniteTimeSpan);
 
     public void Dispose()
     {
-        stalled?.Dispose();
-        old?.Dispose();
+        _stalled?.Dispose();
+        _old?.Dispose();
     }
 
     private void CutOff() => cutOff();

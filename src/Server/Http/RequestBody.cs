@@ -18,30 +18,30 @@ internal sealed class RequestBody : IDisposable
     /// <summary>First size of a buffer. It grows with what comes, not with what is announced.</summary>
     private const int FirstBytes = 16 * 1024;
 
-    private readonly BufferLease? lease;
-    private byte[] buffer;
-    private bool pooled;
-    private bool disposed;
+    private readonly BufferLease? _lease;
+    private byte[] _buffer;
+    private bool _pooled;
+    private bool _disposed;
 
     /// <summary>Over bytes that are there.</summary>
     public RequestBody(byte[] bytes, int length)
     {
-        buffer = bytes;
+        _buffer = bytes;
         Length = length;
     }
 
     /// <summary>Empty, to be appended to.</summary>
     public RequestBody(BufferLease lease)
     {
-        this.lease = lease;
-        buffer = [];
+        _lease = lease;
+        _buffer = [];
     }
 
     public static RequestBody Empty { get; } = new([], 0);
 
-    public ReadOnlyMemory<byte> Memory => buffer.AsMemory(0, Length);
+    public ReadOnlyMemory<byte> Memory => _buffer.AsMemory(0, Length);
 
-    public ReadOnlySpan<byte> Span => buffer.AsSpan(0, Length);
+    public ReadOnlySpan<byte> Span => _buffer.AsSpan(0, Length);
 
     public int Length { get; private set; }
 
@@ -49,7 +49,7 @@ internal sealed class RequestBody : IDisposable
     /// Holds so many bytes more of the shared memory until this is disposed: what the body is parsed to, or copied to.
     /// </summary>
     /// <exception cref="WireException">All requests together would hold more than they may.</exception>
-    public void Hold(long bytes) => lease?.Grow(bytes);
+    public void Hold(long bytes) => _lease?.Grow(bytes);
 
     /// <summary>Appends what has come.</summary>
     /// <param name="bytes">The bytes.</param>
@@ -57,49 +57,49 @@ internal sealed class RequestBody : IDisposable
     public void Append(ReadOnlySequence<byte> bytes, long? expected)
     {
         int needed = checked(Length + (int)bytes.Length);
-        if (needed > buffer.Length)
+        if (needed > _buffer.Length)
             Grow(needed, expected);
-        bytes.CopyTo(buffer.AsSpan(Length));
+        bytes.CopyTo(_buffer.AsSpan(Length));
         Length = needed;
     }
 
     /// <summary>Zeroes it, where it was a secret.</summary>
-    public void Wipe() => CryptographicOperations.ZeroMemory(buffer);
+    public void Wipe() => CryptographicOperations.ZeroMemory(_buffer);
 
     public void Dispose()
     {
-        if (disposed || buffer.Length == 0)
+        if (_disposed || _buffer.Length == 0)
         {
-            lease?.Dispose();
+            _lease?.Dispose();
             return;
         }
 
-        disposed = true;
+        _disposed = true;
         Return();
-        lease?.Dispose();
+        _lease?.Dispose();
     }
 
     private void Grow(int needed, long? expected)
     {
         const int Doubling = 2;
-        long wanted = Math.Max(Math.Max(needed, FirstBytes), (long)buffer.Length * Doubling);
+        long wanted = Math.Max(Math.Max(needed, FirstBytes), (long)_buffer.Length * Doubling);
         if (expected is { } end && end >= needed)
             wanted = Math.Min(wanted, end);
         wanted = Math.Min(wanted, Array.MaxLength);
-        lease?.Grow(wanted - buffer.Length);
+        _lease?.Grow(wanted - _buffer.Length);
         bool isPooled = wanted <= MostPooledBytes;
         byte[] larger = isPooled ? ArrayPool<byte>.Shared.Rent((int)wanted) : GC.AllocateUninitializedArray<byte>((int)wanted);
-        lease?.Grow(larger.Length - wanted); // a pool gives what it has
-        buffer.AsSpan(0, Length).CopyTo(larger);
+        _lease?.Grow(larger.Length - wanted); // a pool gives what it has
+        _buffer.AsSpan(0, Length).CopyTo(larger);
         Return();
-        buffer = larger;
-        pooled = isPooled;
+        _buffer = larger;
+        _pooled = isPooled;
     }
 
     private void Return()
     {
-        if (pooled)
-            ArrayPool<byte>.Shared.Return(buffer);
-        pooled = false;
+        if (_pooled)
+            ArrayPool<byte>.Shared.Return(_buffer);
+        _pooled = false;
     }
 }

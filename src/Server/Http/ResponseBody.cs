@@ -20,8 +20,8 @@ internal sealed class ResponseBody(PipeWriter pipe, ServerLimits limits, TimePro
     /// </summary>
     private const int FlushAfterBytes = 32 * 1024;
 
-    private readonly ReaderWatch watch = new(limits, clock, cutOff);
-    private long flushedBytes;
+    private readonly ReaderWatch _watch = new(limits, clock, cutOff);
+    private long _flushedBytes;
 
     /// <summary>Bytes written so far.</summary>
     public long WrittenBytes { get; private set; }
@@ -71,7 +71,7 @@ internal sealed class ResponseBody(PipeWriter pipe, ServerLimits limits, TimePro
     /// </summary>
     public ValueTask<FlushResult> FlushIfNeededAsync(CancellationToken cancellationToken)
     {
-        if (WrittenBytes - flushedBytes < FlushAfterBytes)
+        if (WrittenBytes - _flushedBytes < FlushAfterBytes)
             return default;
 
         return FlushAsync(cancellationToken);
@@ -79,16 +79,16 @@ internal sealed class ResponseBody(PipeWriter pipe, ServerLimits limits, TimePro
 
     public ValueTask<FlushResult> FlushAsync(CancellationToken cancellationToken)
     {
-        long bytes = WrittenBytes - flushedBytes;
-        flushedBytes = WrittenBytes;
+        long bytes = WrittenBytes - _flushedBytes;
+        _flushedBytes = WrittenBytes;
         ValueTask<FlushResult> flush = pipe.FlushAsync(cancellationToken);
-        return flush.IsCompleted ? flush : watch.WaitAsync(flush, bytes);
+        return flush.IsCompleted ? flush : _watch.WaitAsync(flush, bytes);
     }
 
     /// <summary>Cuts the answer off when it is older than this, whoever reads it and however fast.</summary>
-    public void EndAfter(TimeSpan age) => watch.EndAfter(age);
+    public void EndAfter(TimeSpan age) => _watch.EndAfter(age);
 
-    public void Dispose() => watch.Dispose();
+    public void Dispose() => _watch.Dispose();
 
     private void WriteQuoted(ReadOnlySpan<byte> escaped)
     {

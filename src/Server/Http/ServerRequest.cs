@@ -15,7 +15,7 @@ namespace Treepie.Server.Http;
 /// </summary>
 internal abstract class ServerRequest
 {
-    private static readonly JsonWriterOptions JsonOptions = new()
+    private static readonly JsonWriterOptions _jsonOptions = new()
     {
         Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping,
         SkipValidation = true,
@@ -128,7 +128,7 @@ internal abstract class ServerRequest
     public Task JsonAsync(Action<Utf8JsonWriter> write, int statusCode = StatusCodes.Status200OK)
     {
         BeginJson(statusCode);
-        using var writer = new Utf8JsonWriter((IBufferWriter<byte>)Output, JsonOptions);
+        using var writer = new Utf8JsonWriter((IBufferWriter<byte>)Output, _jsonOptions);
         write(writer);
         return Task.CompletedTask;
     }
@@ -137,7 +137,7 @@ internal abstract class ServerRequest
     public Task JsonAsync<T>(T state, Action<Utf8JsonWriter, T> write, int statusCode = StatusCodes.Status200OK)
     {
         BeginJson(statusCode);
-        using var writer = new Utf8JsonWriter((IBufferWriter<byte>)Output, JsonOptions);
+        using var writer = new Utf8JsonWriter((IBufferWriter<byte>)Output, _jsonOptions);
         write(writer, state);
         return Task.CompletedTask;
     }

@@ -3,25 +3,25 @@ namespace Treepie.Server.Limits;
 /// <summary>Bytes that all requests may hold together. Thread-safe.</summary>
 internal sealed class BufferBudget(long most)
 {
-    private long held;
+    private long _held;
 
     /// <summary>Bytes held now.</summary>
-    public long HeldBytes => Interlocked.Read(ref held);
+    public long HeldBytes => Interlocked.Read(ref _held);
 
     /// <summary>A lease of nothing yet, for one request.</summary>
     public BufferLease Open() => new(this);
 
     internal void Take(long bytes)
     {
-        long now = Interlocked.Add(ref held, bytes);
+        long now = Interlocked.Add(ref _held, bytes);
         if (now <= most)
             return;
 
-        Interlocked.Add(ref held, -bytes);
+        Interlocked.Add(ref _held, -bytes);
         throw WireException.Busy(
             $"The server holds {now - bytes:N0} bytes of requests and may hold {most:N0}; this request needs {bytes:N0} more. "
                 + $"Nothing was changed. Try again later, or send less at a time.");
     }
 
-    internal void Return(long bytes) => Interlocked.Add(ref held, -bytes);
+    internal void Return(long bytes) => Interlocked.Add(ref _held, -bytes);
 }

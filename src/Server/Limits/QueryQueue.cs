@@ -8,20 +8,20 @@ namespace Treepie.Server.Limits;
 /// <remarks>Invariant: while somebody waits, all places are taken.</remarks>
 internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
 {
-    private readonly Lock sync = new();
-    private readonly Dictionary<ClientKey, LinkedList<Waiter>> byClient = [];
-    private readonly Queue<ClientKey> rotation = [];
-    private readonly int mostOfClient = Math.Max(1, limits.MaxQueuedQueries / 2);
-    private int running;
-    private int queued;
+    private readonly Lock _sync = new();
+    private readonly Dictionary<ClientKey, LinkedList<Waiter>> _byClient = [];
+    private readonly Queue<ClientKey> _rotation = [];
+    private readonly int _mostOfClient = Math.Max(1, limits.MaxQueuedQueries / 2);
+    private int _running;
+    private int _queued;
 
     /// <summary>Queries at work.</summary>
     public int Running
     {
         get
         {
-            lock (sync)
-                return running;
+            lock (_sync)
+                return _running;
         }
     }
 
@@ -30,8 +30,8 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
     {
         get
         {
-            lock (sync)
-                return queued;
+            lock (_sync)
+                return _queued;
         }
     }
 
@@ -43,11 +43,11 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
     /// <exception cref="WireException">The queue is full, or the wait took too long.</exception>
     public ValueTask EnterAsync(ClientKey client, bool isReturning, CancellationToken cancellationToken)
     {
-        lock (sync)
+        lock (_sync)
         {
-            if (running < limits.MaxQueries)
+            if (_running < limits.MaxQueries)
             {
-                running++;
+                _running++;
                 return default;
             }
 
@@ -58,10 +58,10 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
     /// <summary>Gives a place back, to the next that waits.</summary>
     public void Leave()
     {
-        lock (sync)
+        lock (_sync)
         {
             if (Dequeue() is not { } next)
-                running--;
+                _running--;
             else
                 next.Granted.SetResult();
         }
@@ -69,25 +69,25 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
 
     private Waiter Enqueue(ClientKey client, bool isReturning)
     {
-        byClient.TryGetValue(client, out LinkedList<Waiter>? own);
+        _byClient.TryGetValue(client, out LinkedList<Waiter>? own);
         if (!isReturning)
         {
-            if (queued >= limits.MaxQueuedQueries)
+            if (_queued >= limits.MaxQueuedQueries)
                 throw WireException.Busy(
-                    $"{limits.MaxQueries:N0} queries are at work and {queued:N0} wait, the limits of this server. Try again "
+                    $"{limits.MaxQueries:N0} queries are at work and {_queued:N0} wait, the limits of this server. Try again "
                         + $"later.");
-            if (own is not null && own.Count >= mostOfClient)
+            if (own is not null && own.Count >= _mostOfClient)
                 throw WireException.TooMany(
                     $"{own.Count:N0} queries of this client wait for their turn, the limit for one client. Try again when some "
                         + $"have ended.");
-            queued++;
+            _queued++;
         }
 
         if (own is null)
         {
             own = [];
-            byClient.Add(client, own);
-            rotation.Enqueue(client);
+            _byClient.Add(client, own);
+            _rotation.Enqueue(client);
         }
 
         var waiter = new Waiter(client, isReturning);
@@ -97,20 +97,20 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
 
     private Waiter? Dequeue()
     {
-        while (rotation.TryDequeue(out ClientKey client))
+        while (_rotation.TryDequeue(out ClientKey client))
         {
-            LinkedList<Waiter> own = byClient[client];
+            LinkedList<Waiter> own = _byClient[client];
             if (own.First is { } first)
             {
                 Remove(first.Value, own);
                 if (own.Count > 0)
-                    rotation.Enqueue(client);
+                    _rotation.Enqueue(client);
                 else
-                    byClient.Remove(client);
+                    _byClient.Remove(client);
                 return first.Value;
             }
 
-            byClient.Remove(client); // all of its queries gave up
+            _byClient.Remove(client); // all of its queries gave up
         }
 
         return null;
@@ -121,7 +121,7 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
         own.Remove(waiter.Node!); // it is in the list, so it has a node
         waiter.Node = null;
         if (!waiter.IsReturning)
-            queued--;
+            _queued--;
     }
 
     private async Task WaitAsync(Waiter waiter, CancellationToken cancellationToken)
@@ -144,11 +144,11 @@ internal sealed class QueryQueue(ServerLimits limits, TimeProvider clock)
 
     private void GiveUp(Waiter waiter)
     {
-        lock (sync)
+        lock (_sync)
         {
             if (waiter.Node is not null)
             {
-                Remove(waiter, byClient[waiter.Client]);
+                Remove(waiter, _byClient[waiter.Client]);
                 return;
             }
         }

@@ -9,38 +9,38 @@ namespace Treepie.Server.Limits;
 internal sealed class QueryTurn(QueryQueue queue, ClientKey client, TimeProvider clock) : IQueryAdmission, IDisposable
 {
     /// <summary>Longest time at work before others have a turn.</summary>
-    private static readonly TimeSpan Quantum = TimeSpan.FromMilliseconds(50);
+    private static readonly TimeSpan _quantum = TimeSpan.FromMilliseconds(50);
 
-    private bool isTaken;
-    private bool wasTaken;
-    private long since;
+    private bool _isTaken;
+    private bool _wasTaken;
+    private long _since;
 
     /// <summary>Whether the place is taken.</summary>
-    public bool IsTaken => isTaken;
+    public bool IsTaken => _isTaken;
 
     public async ValueTask TakeAsync(CancellationToken cancellationToken)
     {
-        if (isTaken)
+        if (_isTaken)
             return;
 
-        await queue.EnterAsync(client, wasTaken, cancellationToken).ConfigureAwait(false);
-        isTaken = wasTaken = true;
-        since = clock.GetTimestamp();
+        await queue.EnterAsync(client, _wasTaken, cancellationToken).ConfigureAwait(false);
+        _isTaken = _wasTaken = true;
+        _since = clock.GetTimestamp();
     }
 
     public void Release()
     {
-        if (!isTaken)
+        if (!_isTaken)
             return;
 
-        isTaken = false;
+        _isTaken = false;
         queue.Leave();
     }
 
     /// <summary>To be called between results: lets others work if this has had its time.</summary>
     public ValueTask ShareAsync(CancellationToken cancellationToken)
     {
-        if (isTaken && clock.GetElapsedTime(since) < Quantum)
+        if (_isTaken && clock.GetElapsedTime(_since) < _quantum)
             return default;
 
         Release();

@@ -11,17 +11,17 @@ namespace Treepie.Server.Limits;
 /// <param name="mostPerClient">Places of one client.</param>
 internal sealed class WorkShare(string what, int most, int mostPerClient)
 {
-    private readonly Lock sync = new();
-    private readonly Dictionary<ClientKey, int> byClient = [];
-    private int taken;
+    private readonly Lock _sync = new();
+    private readonly Dictionary<ClientKey, int> _byClient = [];
+    private int _taken;
 
     /// <summary>Places that are taken.</summary>
     public int Taken
     {
         get
         {
-            lock (sync)
-                return taken;
+            lock (_sync)
+                return _taken;
         }
     }
 
@@ -29,19 +29,19 @@ internal sealed class WorkShare(string what, int most, int mostPerClient)
     /// <exception cref="WireException">There is none: 503, or 429 where the client has its share.</exception>
     public Place Enter(ClientKey client)
     {
-        lock (sync)
+        lock (_sync)
         {
-            if (taken >= most)
+            if (_taken >= most)
                 throw WireException.Busy($"The server is at work on {most:N0} {what}, its limit. Try again later.");
 
-            ref int own = ref CollectionsMarshal.GetValueRefOrAddDefault(byClient, client, out _);
+            ref int own = ref CollectionsMarshal.GetValueRefOrAddDefault(_byClient, client, out _);
             if (own >= mostPerClient)
                 throw WireException.TooMany(
                     $"This client has {mostPerClient:N0} {what} at work, the limit for one client. Try again when one has "
                         + $"ended.");
 
             own++;
-            taken++;
+            _taken++;
         }
 
         return new Place(this, client);
@@ -49,20 +49,20 @@ internal sealed class WorkShare(string what, int most, int mostPerClient)
 
     private void Leave(ClientKey client)
     {
-        lock (sync)
+        lock (_sync)
         {
-            taken--;
-            ref int own = ref CollectionsMarshal.GetValueRefOrNullRef(byClient, client);
+            _taken--;
+            ref int own = ref CollectionsMarshal.GetValueRefOrNullRef(_byClient, client);
             if (--own == 0)
-                byClient.Remove(client); // clients that have left must not fill the memory
+                _byClient.Remove(client); // clients that have left must not fill the memory
         }
     }
 
     /// <summary>A place that is taken until it is disposed.</summary>
     internal sealed class Place(WorkShare share, ClientKey client) : IDisposable
     {
-        private WorkShare? held = share;
+        private WorkShare? _held = share;
 
-        public void Dispose() => Interlocked.Exchange(ref held, null)?.Leave(client);
+        public void Dispose() => Interlocked.Exchange(ref _held, null)?.Leave(client);
     }
 }

@@ -13,25 +13,25 @@ internal sealed class ChangeByQuery
 {
     private const int BatchSize = 1_024;
 
-    private readonly RequestServices server;
-    private readonly Operation operation;
-    private readonly DatabaseLease lease;
-    private readonly QueryCommand command;
-    private readonly QueryResults results;
-    private readonly Settings settings;
-    private long changed;
-    private long batches;
+    private readonly RequestServices _server;
+    private readonly Operation _operation;
+    private readonly DatabaseLease _lease;
+    private readonly QueryCommand _command;
+    private readonly QueryResults _results;
+    private readonly Settings _settings;
+    private long _changed;
+    private long _batches;
 
     private ChangeByQuery(
         RequestServices server, Operation operation, DatabaseLease lease, QueryCommand command, QueryResults results,
         Settings settings)
     {
-        this.server = server;
-        this.operation = operation;
-        this.lease = lease;
-        this.command = command;
-        this.results = results;
-        this.settings = settings;
+        _server = server;
+        _operation = operation;
+        _lease = lease;
+        _command = command;
+        _results = results;
+        _settings = settings;
     }
 
     /// <summary>How to change.</summary>
@@ -81,41 +81,41 @@ internal sealed class ChangeByQuery
 
     private async Task RunAsync()
     {
-        using DatabaseLease inside = lease;
-        using QueryCommand parameters = command;
-        using QueryResults cursor = results;
-        using var stop = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, lease.Closing);
+        using DatabaseLease inside = _lease;
+        using QueryCommand parameters = _command;
+        using QueryResults cursor = _results;
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(_operation.Killed, _lease.Closing);
         try
         {
             while (await ChangeBatchAsync(stop.Token).ConfigureAwait(false))
-                operation.Report(new OperationProgress(changed, results.TotalResults, batches, null));
+                _operation.Report(new OperationProgress(_changed, _results.TotalResults, _batches, null));
 
-            operation.Report(new OperationProgress(changed, changed, batches, null));
-            operation.Complete();
+            _operation.Report(new OperationProgress(_changed, _changed, _batches, null));
+            _operation.Complete();
         }
         catch (OperationCanceledException)
         {
-            operation.Cancel();
+            _operation.Cancel();
         }
         catch (Exception exception)
         {
-            operation.Fail(ErrorAnswer.ForOperation(exception));
-            server.Logger.LogWarning(
-                exception, "Change by query, operation {OperationId}, failed after {Changed} documents", operation.Id, changed);
+            _operation.Fail(ErrorAnswer.ForOperation(exception));
+            _server.Logger.LogWarning(
+                exception, "Change by query, operation {OperationId}, failed after {Changed} documents", _operation.Id, _changed);
         }
     }
 
     private async Task<bool> ChangeBatchAsync(CancellationToken stop)
     {
-        int size = (int)Math.Min(settings.MaxPerSecond ?? BatchSize, BatchSize);
-        var batch = new WriteBatch(lease.Database.Options);
-        while (batch.Count < size && results.MoveNext())
+        int size = (int)Math.Min(_settings.MaxPerSecond ?? BatchSize, BatchSize);
+        var batch = new WriteBatch(_lease.Database.Options);
+        while (batch.Count < size && _results.MoveNext())
         {
-            if (results.IsProjection)
+            if (_results.IsProjection)
                 throw WireException.BadRequest(
                     "The query selects fields; what is to be changed are whole documents. Leave 'select' out.");
 
-            settings.Add(batch, System.Text.Encoding.UTF8.GetString(results.Current.Id));
+            _settings.Add(batch, System.Text.Encoding.UTF8.GetString(_results.Current.Id));
         }
 
         stop.ThrowIfCancellationRequested();
@@ -123,11 +123,11 @@ internal sealed class ChangeByQuery
             return false;
 
         int count = batch.Count;
-        await lease.Database.WriteAsync(batch, stop).ConfigureAwait(false); // which uses the batch up
-        changed += count;
-        batches++;
-        if (settings.MaxPerSecond is { } perSecond)
-            await Task.Delay(TimeSpan.FromSeconds((double)count / perSecond), server.Clock, stop).ConfigureAwait(false);
+        await _lease.Database.WriteAsync(batch, stop).ConfigureAwait(false); // which uses the batch up
+        _changed += count;
+        _batches++;
+        if (_settings.MaxPerSecond is { } perSecond)
+            await Task.Delay(TimeSpan.FromSeconds((double)count / perSecond), _server.Clock, stop).ConfigureAwait(false);
 
         return true;
     }

@@ -10,12 +10,12 @@ namespace Treepie.Server.Operations;
 [SuppressMessage("Design", "CA1001", Justification = "The source has neither timer nor links, so there is nothing to dispose.")]
 internal sealed class Operation
 {
-    private readonly Lock sync = new();
-    private readonly CancellationTokenSource killed = new();
-    private OperationStatus status;
-    private OperationProgress progress;
-    private ErrorAnswer? error;
-    private Action<Utf8JsonWriter>? result;
+    private readonly Lock _sync = new();
+    private readonly CancellationTokenSource _killed = new();
+    private OperationStatus _status;
+    private OperationProgress _progress;
+    private ErrorAnswer? _error;
+    private Action<Utf8JsonWriter>? _result;
 
     public Operation(long id) => Id = id;
 
@@ -25,14 +25,14 @@ internal sealed class Operation
     public string? StartedBy { get; init; }
 
     /// <summary>Cancelled when somebody kills the operation.</summary>
-    public CancellationToken Killed => killed.Token;
+    public CancellationToken Killed => _killed.Token;
 
     public OperationStatus Status
     {
         get
         {
-            lock (sync)
-                return status;
+            lock (_sync)
+                return _status;
         }
     }
 
@@ -40,8 +40,8 @@ internal sealed class Operation
 
     public void Report(OperationProgress now)
     {
-        lock (sync)
-            progress = now;
+        lock (_sync)
+            _progress = now;
     }
 
     /// <summary>Ends it well; <paramref name="writeResult"/> says what it did, where that is more than its progress.</summary>
@@ -55,14 +55,14 @@ internal sealed class Operation
     public bool IsKilledBy(string? who) => who is null || who == StartedBy;
 
     /// <summary>Ends it as soon as it looks; what is durable stays.</summary>
-    public void Kill() => killed.Cancel();
+    public void Kill() => _killed.Cancel();
 
     public void WriteState(Utf8JsonWriter json)
     {
-        lock (sync)
+        lock (_sync)
         {
             json.WriteStartObject();
-            json.WriteString("Status", status switch
+            json.WriteString("Status", _status switch
             {
                 OperationStatus.InProgress => "InProgress",
                 OperationStatus.Completed => "Completed",
@@ -70,14 +70,14 @@ internal sealed class Operation
                 _ => "Faulted",
             });
             json.WritePropertyName("Progress");
-            progress.Write(json);
+            _progress.Write(json);
             json.WritePropertyName("Result");
-            if (error is not null)
-                error.WriteResult(json);
-            else if (status == OperationStatus.Completed && result is not null)
-                result(json);
-            else if (status == OperationStatus.Completed)
-                progress.Write(json);
+            if (_error is not null)
+                _error.WriteResult(json);
+            else if (_status == OperationStatus.Completed && _result is not null)
+                _result(json);
+            else if (_status == OperationStatus.Completed)
+                _progress.Write(json);
             else
                 json.WriteNullValue();
 
@@ -87,14 +87,14 @@ internal sealed class Operation
 
     private void End(OperationStatus end, ErrorAnswer? answer, Action<Utf8JsonWriter>? writeResult = null)
     {
-        lock (sync)
+        lock (_sync)
         {
-            if (status != OperationStatus.InProgress)
+            if (_status != OperationStatus.InProgress)
                 return;
 
-            status = end;
-            error = answer;
-            result = writeResult;
+            _status = end;
+            _error = answer;
+            _result = writeResult;
         }
     }
 }

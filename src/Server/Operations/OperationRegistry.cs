@@ -8,35 +8,35 @@ namespace Treepie.Server.Operations;
 /// </summary>
 internal sealed class OperationRegistry(int maxRemembered)
 {
-    private readonly Lock sync = new();
-    private readonly Dictionary<long, Operation> operations = [];
-    private readonly Queue<long> begun = [];
-    private readonly Queue<(long Id, string? By)> killedUnbegun = [];
-    private long lastId;
+    private readonly Lock _sync = new();
+    private readonly Dictionary<long, Operation> _operations = [];
+    private readonly Queue<long> _begun = [];
+    private readonly Queue<(long Id, string? By)> _killedUnbegun = [];
+    private long _lastId;
 
     /// <summary>A number that no operation remembered here has.</summary>
     public long NextId()
     {
-        lock (sync)
+        lock (_sync)
         {
             do
-                lastId++;
-            while (operations.ContainsKey(lastId)); // a client may have chosen it before
-            return lastId;
+                _lastId++;
+            while (_operations.ContainsKey(_lastId)); // a client may have chosen it before
+            return _lastId;
         }
     }
 
     public Operation? Find(long id)
     {
-        lock (sync)
-            return operations.GetValueOrDefault(id);
+        lock (_sync)
+            return _operations.GetValueOrDefault(id);
     }
 
     /// <summary>Begins an operation under a number of its own.</summary>
     /// <param name="startedBy">Whose it is; null: that of who administers the database.</param>
     public Operation Begin(string? startedBy = null)
     {
-        lock (sync)
+        lock (_sync)
             return TryBegin(NextId(), startedBy) ?? throw new InvalidOperationException("A fresh number is taken.");
     }
 
@@ -47,15 +47,15 @@ internal sealed class OperationRegistry(int maxRemembered)
     public Operation? TryBegin(long id, string? startedBy = null)
     {
         var operation = new Operation(id) { StartedBy = startedBy };
-        lock (sync)
+        lock (_sync)
         {
-            if (!operations.TryAdd(id, operation))
+            if (!_operations.TryAdd(id, operation))
                 return null;
 
-            if (killedUnbegun.Any(one => one.Id == id && operation.IsKilledBy(one.By)))
+            if (_killedUnbegun.Any(one => one.Id == id && operation.IsKilledBy(one.By)))
                 operation.Kill();
 
-            begun.Enqueue(id);
+            _begun.Enqueue(id);
             Forget();
             return operation;
         }
@@ -70,9 +70,9 @@ internal sealed class OperationRegistry(int maxRemembered)
     /// <exception cref="WireException">It is somebody else's.</exception>
     public bool Kill(long id, string? by = null)
     {
-        lock (sync)
+        lock (_sync)
         {
-            if (operations.TryGetValue(id, out Operation? operation))
+            if (_operations.TryGetValue(id, out Operation? operation))
             {
                 if (!operation.IsKilledBy(by))
                 {
@@ -86,12 +86,12 @@ internal sealed class OperationRegistry(int maxRemembered)
                 return true;
             }
 
-            if (id < 1 || id > lastId)
+            if (id < 1 || id > _lastId)
                 return false;
 
-            killedUnbegun.Enqueue((id, by));
-            if (killedUnbegun.Count > maxRemembered)
-                killedUnbegun.Dequeue();
+            _killedUnbegun.Enqueue((id, by));
+            if (_killedUnbegun.Count > maxRemembered)
+                _killedUnbegun.Dequeue();
 
             return true;
         }
@@ -100,14 +100,14 @@ internal sealed class OperationRegistry(int maxRemembered)
     // The oldest go first, but none that is still at work.
     private void Forget()
     {
-        int candidates = begun.Count;
-        while (operations.Count > maxRemembered && candidates-- > 0)
+        int candidates = _begun.Count;
+        while (_operations.Count > maxRemembered && candidates-- > 0)
         {
-            long oldest = begun.Dequeue();
-            if (operations[oldest].IsOver)
-                operations.Remove(oldest);
+            long oldest = _begun.Dequeue();
+            if (_operations[oldest].IsOver)
+                _operations.Remove(oldest);
             else
-                begun.Enqueue(oldest);
+                _begun.Enqueue(oldest);
         }
     }
 }

@@ -7,14 +7,14 @@ namespace Treepie.Server.Operations;
 /// </summary>
 internal sealed class ServerOperations(int maxRemembered)
 {
-    private readonly ConcurrentDictionary<string, OperationRegistry> ofDatabases = new(StringComparer.OrdinalIgnoreCase);
+    private readonly ConcurrentDictionary<string, OperationRegistry> _ofDatabases = new(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Operations of the server as a whole.</summary>
     public OperationRegistry OfServer { get; } = new(maxRemembered);
 
     /// <summary>Operations of a database that is there: whoever asks has entered it.</summary>
-    public OperationRegistry Of(string database) => ofDatabases.GetOrAdd(database, _ => new OperationRegistry(maxRemembered));
+    public OperationRegistry Of(string database) => _ofDatabases.GetOrAdd(database, _ => new OperationRegistry(maxRemembered));
 
     /// <summary>Forgets the operations of a database that was deleted: another one of its name has none of them.</summary>
-    public void Forget(string database) => ofDatabases.TryRemove(database, out _);
+    public void Forget(string database) => _ofDatabases.TryRemove(database, out _);
 }

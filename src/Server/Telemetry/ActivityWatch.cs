@@ -10,26 +10,26 @@ namespace Treepie.Server.Telemetry;
 /// </summary>
 internal sealed class ActivityWatch : IDisposable
 {
-    private readonly MeterListener listener = new();
-    private readonly ServerTelemetry telemetry;
-    private readonly TimeProvider clock;
-    private readonly long begunAt;
-    private readonly TimeSpan cpuBefore = Environment.CpuUsage.TotalTime;
-    private readonly TimeSpan pausesBefore = GC.GetTotalPauseDuration();
-    private readonly ConcurrentDictionary<string, DatabaseActivity> databases = new(StringComparer.Ordinal);
-    private long requests;
-    private long failures;
-    private long bulkInserted;
+    private readonly MeterListener _listener = new();
+    private readonly ServerTelemetry _telemetry;
+    private readonly TimeProvider _clock;
+    private readonly long _begunAt;
+    private readonly TimeSpan _cpuBefore = Environment.CpuUsage.TotalTime;
+    private readonly TimeSpan _pausesBefore = GC.GetTotalPauseDuration();
+    private readonly ConcurrentDictionary<string, DatabaseActivity> _databases = new(StringComparer.Ordinal);
+    private long _requests;
+    private long _failures;
+    private long _bulkInserted;
 
     public ActivityWatch(ServerTelemetry telemetry, TimeProvider clock)
     {
-        this.telemetry = telemetry;
-        this.clock = clock;
-        begunAt = clock.GetTimestamp();
-        listener.InstrumentPublished = Listen;
-        listener.SetMeasurementEventCallback<double>(MeasureDuration);
-        listener.SetMeasurementEventCallback<long>(MeasureCount);
-        listener.Start();
+        _telemetry = telemetry;
+        _clock = clock;
+        _begunAt = clock.GetTimestamp();
+        _listener.InstrumentPublished = Listen;
+        _listener.SetMeasurementEventCallback<double>(MeasureDuration);
+        _listener.SetMeasurementEventCallback<long>(MeasureCount);
+        _listener.Start();
     }
 
     /// <summary>From the beginning to <see cref="Stop"/>.</summary>
@@ -42,17 +42,17 @@ internal sealed class ActivityWatch : IDisposable
     public TimeSpan Pauses { get; private set; }
 
     /// <summary>Requests begun.</summary>
-    public long Requests => Interlocked.Read(ref requests);
+    public long Requests => Interlocked.Read(ref _requests);
 
     /// <summary>Requests answered with an error of the server.</summary>
-    public long Failures => Interlocked.Read(ref failures);
+    public long Failures => Interlocked.Read(ref _failures);
 
     /// <summary>Documents stored by bulk inserts.</summary>
-    public long BulkInserted => Interlocked.Read(ref bulkInserted);
+    public long BulkInserted => Interlocked.Read(ref _bulkInserted);
 
     /// <summary>The databases that wrote or searched, the busiest first.</summary>
     public IReadOnlyList<(string Name, DatabaseActivity Activity)> Databases =>
-        [.. databases.Select(static one => (one.Key, one.Value)).OrderByDescending(static one => one.Value.Count)
+        [.. _databases.Select(static one => (one.Key, one.Value)).OrderByDescending(static one => one.Value.Count)
             .ThenBy(static one => one.Key, StringComparer.Ordinal)];
 
     /// <summary>Ends the counting. A second call does nothing.</summary>
@@ -60,18 +60,18 @@ internal sealed class ActivityWatch : IDisposable
     {
         if (Elapsed != default)
             return;
-        listener.Dispose();
-        Elapsed = clock.GetElapsedTime(begunAt);
-        Cpu = Environment.CpuUsage.TotalTime - cpuBefore;
-        Pauses = GC.GetTotalPauseDuration() - pausesBefore;
+        _listener.Dispose();
+        Elapsed = _clock.GetElapsedTime(_begunAt);
+        Cpu = Environment.CpuUsage.TotalTime - _cpuBefore;
+        Pauses = GC.GetTotalPauseDuration() - _pausesBefore;
     }
 
-    public void Dispose() => listener.Dispose();
+    public void Dispose() => _listener.Dispose();
 
     private void Listen(Instrument instrument, MeterListener listening)
     {
         if (instrument is Histogram<double> && instrument.Meter.Name == ServerTelemetry.DatabaseMeterName
-            || instrument is Counter<long> && telemetry.Owns(instrument.Meter))
+            || instrument is Counter<long> && _telemetry.Owns(instrument.Meter))
             listening.EnableMeasurementEvents(instrument);
     }
 
@@ -80,7 +80,7 @@ internal sealed class ActivityWatch : IDisposable
     {
         if (tags is not [{ Value: string database }])
             return;
-        DatabaseActivity activity = databases.GetOrAdd(database, static _ => new DatabaseActivity());
+        DatabaseActivity activity = _databases.GetOrAdd(database, static _ => new DatabaseActivity());
         (instrument.Name == ServerTelemetry.WritesName ? activity.Writes : activity.Queries).Add(seconds);
     }
 
@@ -89,13 +89,13 @@ internal sealed class ActivityWatch : IDisposable
         switch (instrument.Name)
         {
             case ServerTelemetry.RequestsName:
-                Interlocked.Add(ref requests, count);
+                Interlocked.Add(ref _requests, count);
                 break;
             case ServerTelemetry.FailuresName:
-                Interlocked.Add(ref failures, count);
+                Interlocked.Add(ref _failures, count);
                 break;
             case ServerTelemetry.BulkInsertedName:
-                Interlocked.Add(ref bulkInserted, count);
+                Interlocked.Add(ref _bulkInserted, count);
                 break;
             default:
                 throw new UnreachableException($"Counter {instrument.Name} is not known here.");

@@ -15,40 +15,40 @@ internal sealed class ServerTelemetry : IDisposable
     public const string RequestsName = "treepie.server.requests", FailuresName = "treepie.server.failures",
         BulkInsertedName = "treepie.server.bulk_inserted";
 
-    private readonly Meter meter = new(MeterName);
-    private readonly Counter<long> requests;
-    private readonly Counter<long> failures;
-    private readonly UpDownCounter<long> running;
-    private readonly Counter<long> bulkInserted;
+    private readonly Meter _meter = new(MeterName);
+    private readonly Counter<long> _requests;
+    private readonly Counter<long> _failures;
+    private readonly UpDownCounter<long> _running;
+    private readonly Counter<long> _bulkInserted;
 
     public ServerTelemetry()
     {
-        requests = meter.CreateCounter<long>(RequestsName, "{request}", "Requests begun.");
-        failures = meter.CreateCounter<long>(
+        _requests = _meter.CreateCounter<long>(RequestsName, "{request}", "Requests begun.");
+        _failures = _meter.CreateCounter<long>(
             FailuresName, "{request}", "Requests answered with an error of the server (5xx).");
-        running = meter.CreateUpDownCounter<long>("treepie.server.running", "{request}", "Requests at work.");
-        bulkInserted = meter.CreateCounter<long>(
+        _running = _meter.CreateUpDownCounter<long>("treepie.server.running", "{request}", "Requests at work.");
+        _bulkInserted = _meter.CreateCounter<long>(
             BulkInsertedName, "{document}", "Documents stored by bulk inserts.");
     }
 
     /// <summary>Shows a number of one mapping of the API whenever somebody asks.</summary>
     public void Show(string name, string unit, string description, Func<long> observe) =>
-        meter.CreateObservableGauge(name, observe, unit, description);
+        _meter.CreateObservableGauge(name, observe, unit, description);
 
     /// <summary>Whether a meter is that of this mapping, not of another one in the same process.</summary>
-    public bool Owns(Meter other) => ReferenceEquals(other, meter);
+    public bool Owns(Meter other) => ReferenceEquals(other, _meter);
 
     public void RequestBegun()
     {
-        requests.Add(1);
-        running.Add(1);
+        _requests.Add(1);
+        _running.Add(1);
     }
 
-    public void RequestEnded() => running.Add(-1);
+    public void RequestEnded() => _running.Add(-1);
 
-    public void RequestFailed() => failures.Add(1);
+    public void RequestFailed() => _failures.Add(1);
 
-    public void BulkInserted(long documents) => bulkInserted.Add(documents);
+    public void BulkInserted(long documents) => _bulkInserted.Add(documents);
 
-    public void Dispose() => meter.Dispose();
+    public void Dispose() => _meter.Dispose();
 }

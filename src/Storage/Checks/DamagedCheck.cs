@@ -9,7 +9,7 @@ namespace Treepie.Storage.Checks;
 /// </summary>
 internal sealed class DamagedCheck(World world, EncryptionKey? key)
 {
-    private readonly IFileSystem files = world.Files;
+    private readonly IFileSystem _files = world.Files;
 
     public CheckReport Run(CorruptionException reason, IProgress<CheckProgress>? progress, CancellationToken cancellationToken)
     {
@@ -19,7 +19,7 @@ internal sealed class DamagedCheck(World world, EncryptionKey? key)
         {
             PagesTotal = state.PageCount
         };
-        context.Report($"The environment cannot be opened: {reason.Message}", file: files.Path);
+        context.Report($"The environment cannot be opened: {reason.Message}", file: _files.Path);
         foreach (CheckProblem problem in found)
             context.Report(problem.What, problem.Tree, problem.Page, problem.File);
         if (state.State is not { } snapshot)
@@ -36,8 +36,8 @@ internal sealed class DamagedCheck(World world, EncryptionKey? key)
     /// </summary>
     public CheckReport AddOlderMeta(CheckReport report, StoreCipher? cipher)
     {
-        using IFile file = files.Open(FormatLimits.DataFileName, create: false, writable: false);
-        string path = Path.Combine(files.Path, file.Name);
+        using IFile file = _files.Open(FormatLimits.DataFileName, create: false, writable: false);
+        string path = Path.Combine(_files.Path, file.Name);
         var bytes = new byte[PageLayout.SizeBytes];
         var problems = new List<CheckProblem>(report.Problems);
         IReadOnlyList<MetaPage>[] copies = [[], []];

@@ -18,7 +18,7 @@ public sealed class DurableFile : IAsyncDisposable, IDisposable
     /// <summary>What the names of files end with that are not finished.</summary>
     public const string Unfinished = ".unfinished";
 
-    private static readonly SearchValues<char> s_digits = SearchValues.Create("0123456789abcdef");
+    private static readonly SearchValues<char> _digits = SearchValues.Create("0123456789abcdef");
 
     private readonly IDurableFileCalls _calls;
     private readonly string _path;
@@ -164,6 +164,6 @@ public sealed class DurableFile : IAsyncDisposable, IDisposable
         int marked = name.Length - final.Length - Unfinished.Length;
         return marked > 1 && name[final.Length] == '.'
             && name.StartsWith(final, StringComparison.Ordinal) && name.EndsWith(Unfinished, StringComparison.Ordinal)
-            && name.AsSpan(final.Length + 1, marked - 1).IndexOfAnyExcept(s_digits) < 0;
+            && name.AsSpan(final.Length + 1, marked - 1).IndexOfAnyExcept(_digits) < 0;
     }
 }

@@ -19,7 +19,7 @@ internal static class Crc32C
     private const int StreamWords = StreamBytes / sizeof(ulong);
     private const int TableEntries = 256;
 
-    private static readonly uint[] MoveOn = MakeMoveOn();
+    private static readonly uint[] _moveOn = MakeMoveOn();
 
     /// <summary>Continues a checksum (neither inverted at the beginning nor at the end) over more bytes.</summary>
     public static uint Append(uint crc, ReadOnlySpan<byte> bytes)
@@ -63,7 +63,7 @@ internal static class Crc32C
 
     private static uint Moved(uint crc)
     {
-        uint[] table = MoveOn;
+        uint[] table = _moveOn;
         return table[crc & 0xFF]
             ^ table[TableEntries + ((crc >> 8) & 0xFF)]
             ^ table[(2 * TableEntries) + ((crc >> 16) & 0xFF)]

@@ -67,7 +67,7 @@ internal static class JournalPayload
     private const int PageWords = PageLayout.SizeBytes / WordBytes;
     private const int SlackBytes = 64;
 
-    private static readonly ulong[] ZeroPage = new ulong[PageWords];
+    private static readonly ulong[] _zeroPage = new ulong[PageWords];
 
     /// <summary>Writes the head, before it is known how many pages change.</summary>
     public static void WriteHead(
@@ -109,7 +109,7 @@ internal static class JournalPayload
             original.IsEmpty ? 0 : BinaryPrimitives.ReadInt64LittleEndian(original[PageLayout.BirthOffset..]), 1);
         Span<ulong> different = stackalloc ulong[PageWords / 64];
         ReadOnlySpan<ulong> words = MemoryMarshal.Cast<byte, ulong>(page);
-        ReadOnlySpan<ulong> before = original.IsEmpty ? ZeroPage : MemoryMarshal.Cast<byte, ulong>(original);
+        ReadOnlySpan<ulong> before = original.IsEmpty ? _zeroPage : MemoryMarshal.Cast<byte, ulong>(original);
         WordDifference.Find(words, before, changed, different);
         WordDifference.FillSingleGaps(different);
         if (changed.IsAll && !original.IsEmpty && WordDifference.Count(different) * WordBytes >= MovedFromBytes)

@@ -47,10 +47,10 @@ public static unsafe class QuietThread
     /// <summary>Stack of a thread that runs what is known not to be deep.</summary>
     private const int SmallStackBytes = 256 * 1024;
 
-    private static readonly Lazy<(nint Get, nint Set, nint GetPolicy, nint SetPolicy)> s_calls = new(FindCalls);
+    private static readonly Lazy<(nint Get, nint Set, nint GetPolicy, nint SetPolicy)> _calls = new(FindCalls);
 
     /// <summary>Whether the system knows quiet threads.</summary>
-    public static bool IsSupported => s_calls.Value.Set != 0;
+    public static bool IsSupported => _calls.Value.Set != 0;
 
     /// <summary>Runs something that needs little stack (256 KiB) to its end; what it throws is thrown here.</summary>
     /// <param name="work">What is to be done; threads that it begins are as quiet for as long as they live.</param>
@@ -87,7 +87,7 @@ public static unsafe class QuietThread
     public static void Start(Action work, int nice)
     {
         ArgumentNullException.ThrowIfNull(work);
-        _ = s_calls.Value; // before anything runs on the thread, see below
+        _ = _calls.Value; // before anything runs on the thread, see below
         Make(work, nice, stackBytes: 0).Start();
     }
 
@@ -109,7 +109,7 @@ public static unsafe class QuietThread
     /// </summary>
     private static void Lower(int nice)
     {
-        (nint get, nint set, nint getPolicy, nint setPolicy) = s_calls.Value;
+        (nint get, nint set, nint getPolicy, nint setPolicy) = _calls.Value;
         if (set == 0)
             return;
         int own = ((delegate* unmanaged[Cdecl]<int, uint, int>)get)(WhichProcess, (uint)Environment.ProcessId);

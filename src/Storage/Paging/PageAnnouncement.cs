@@ -11,31 +11,31 @@ internal ref struct PageAnnouncement(PageStore store)
     /// <summary>Pages of one request at the most: a mebibyte.</summary>
     private const int MaxRun = 128;
 
-    private readonly PageStore store = store;
-    private long first;
-    private int pages;
+    private readonly PageStore _store = store;
+    private long _first;
+    private int _pages;
 
     /// <summary>Adds a page, or a run of them that is looked at as a whole.</summary>
     public void Add(long number, int run = 1)
     {
-        if (!store.IsUnseen(number))
+        if (!_store.IsUnseen(number))
             return;
         run = Math.Clamp(run, 1, MaxRun);
-        if (pages > 0 && number == first + pages && pages + run <= MaxRun)
+        if (_pages > 0 && number == _first + _pages && _pages + run <= MaxRun)
         {
-            pages += run;
+            _pages += run;
             return;
         }
 
         End();
-        (first, pages) = (number, run);
+        (_first, _pages) = (number, run);
     }
 
     /// <summary>Tells the last of them.</summary>
     public void End()
     {
-        if (pages > 0)
-            store.Announce(first, pages);
-        pages = 0;
+        if (_pages > 0)
+            _store.Announce(_first, _pages);
+        _pages = 0;
     }
 }

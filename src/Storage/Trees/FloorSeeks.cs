@@ -16,51 +16,51 @@ internal ref struct FloorSeeks(Tree tree, Span<PageReference> leaves)
     /// <summary>Leaves with at most this many entries have long values: prefetch the first bytes of each.</summary>
     private const int MaxPrefetchedEntries = 16, PrefetchedBytes = 64;
 
-    private readonly PageStore store = tree.Store;
-    private readonly int levels = tree.Record.Levels;
-    private readonly Span<PageReference> leaves = leaves;
-    private SlottedPage branch;
-    private bool isInBranch;
-    private int count;
+    private readonly PageStore _store = tree.Store;
+    private readonly int _levels = tree.Record.Levels;
+    private readonly Span<PageReference> _leaves = leaves;
+    private SlottedPage _branch;
+    private bool _isInBranch;
+    private int _count;
 
     /// <summary>Finds the leaf of a key and prefetches its head. Keys ascend; the tree is not empty.</summary>
     public void Add(scoped ReadOnlySpan<byte> key)
     {
-        Debug.Assert(levels > 0 && count < leaves.Length, "the tree is not empty, and each key has room for its leaf");
-        tree.Visit(levels);
+        Debug.Assert(_levels > 0 && _count < _leaves.Length, "the tree is not empty, and each key has room for its leaf");
+        tree.Visit(_levels);
         PageReference leaf = tree.Record.Root;
-        if (levels > 1)
+        if (_levels > 1)
         {
             // A key behind the last child of this branch may belong to the next branch.
-            int child = isInBranch ? branch.FindChild(key) : -1;
-            if (child < 0 || child == branch.Count - 1)
+            int child = _isInBranch ? _branch.FindChild(key) : -1;
+            if (child < 0 || child == _branch.Count - 1)
             {
-                for (int level = levels - 1; level > 0; level--)
+                for (int level = _levels - 1; level > 0; level--)
                 {
-                    branch = new SlottedPage(store.Enter(leaf, level));
-                    child = branch.FindChild(key);
-                    leaf = branch.Child(child);
+                    _branch = new SlottedPage(_store.Enter(leaf, level));
+                    child = _branch.FindChild(key);
+                    leaf = _branch.Child(child);
                 }
 
-                isInBranch = true;
+                _isInBranch = true;
             }
 
-            leaf = branch.Child(child);
+            leaf = _branch.Child(child);
         }
 
-        if (count == 0 || leaves[count - 1] != leaf)
-            store.PrefetchHead(leaf.Number);
-        leaves[count++] = leaf;
+        if (_count == 0 || _leaves[_count - 1] != leaf)
+            _store.PrefetchHead(leaf.Number);
+        _leaves[_count++] = leaf;
     }
 
     /// <summary>Prefetches the entries of all leaves that have few.</summary>
     public readonly void PrefetchEntries()
     {
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < _count; i++)
         {
-            if (i > 0 && leaves[i] == leaves[i - 1])
+            if (i > 0 && _leaves[i] == _leaves[i - 1])
                 continue;
-            var leaf = new SlottedPage(store.Read(leaves[i], level: 0));
+            var leaf = new SlottedPage(_store.Read(_leaves[i], level: 0));
             if (leaf.Count is > 0 and <= MaxPrefetchedEntries)
                 leaf.Prefetch(0, leaf.Count - 1, PrefetchedBytes);
         }
@@ -74,15 +74,15 @@ internal ref struct FloorSeeks(Tree tree, Span<PageReference> leaves)
     /// <returns>False if the leaf begins behind the key, so that the answer is in the leaf before.</returns>
     public readonly bool TryGet(int index, scoped ReadOnlySpan<byte> key, int beginning, out ReadOnlySpan<byte> value)
     {
-        Debug.Assert((uint)index < (uint)count, "one of the keys that were added");
+        Debug.Assert((uint)index < (uint)_count, "one of the keys that were added");
         value = default;
-        var leaf = new SlottedPage(store.Read(leaves[index], level: 0));
+        var leaf = new SlottedPage(_store.Read(_leaves[index], level: 0));
         int place = leaf.LowerBound(key, 0, out bool isExact) - 1;
         place += isExact ? 1 : 0;
         if (place < 0)
             return false;
         if (leaf.StartsWith(place, key[..beginning]))
-            value = Tree.ReadValue(store, leaf, place);
+            value = Tree.ReadValue(_store, leaf, place);
         return true;
     }
 }

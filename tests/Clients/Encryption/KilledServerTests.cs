@@ -13,7 +13,7 @@ public sealed class KilledServerTests : IDisposable
 {
     private const int Kills = 2;
 
-    private static readonly string[] Markers =
+    private static readonly string[] _markers =
     [
         "marker-of-a-body", "marker-of-an-id", "marker-of-metadata", "MarkerOfACollection", "MarkerOfAField",
         "marker-of-what-was-deleted", "marker-of-what-was-updated", "marker-漢字",
@@ -46,12 +46,12 @@ public sealed class KilledServerTests : IDisposable
                 await server.KillAsync();
             else
                 Assert.Equal(0, await server.StopAsync());
-            Assert.Empty(Treepie.Tests.Support.Markers.FoundIn(Path.Combine(data, "databases", "safe"), Markers));
+            Assert.Empty(Treepie.Tests.Support.Markers.FoundIn(Path.Combine(data, "databases", "safe"), _markers));
             Assert.DoesNotContain("marker", server.Output, StringComparison.OrdinalIgnoreCase);
             AssertNoKey(data, File.ReadAllText(key).Trim());
         }
 
-        Assert.Equal(Markers, Treepie.Tests.Support.Markers.FoundIn(Path.Combine(data, "databases", "twin"), Markers));
+        Assert.Equal(_markers, Treepie.Tests.Support.Markers.FoundIn(Path.Combine(data, "databases", "twin"), _markers));
         Assert.Empty(Treepie.Tests.Support.Markers.FoundIn(Path.Combine(data, SecretStore.FolderName), ["safe", "SAFE"]));
         CommandLineProcess check = await CommandLineProcess.SucceedAsync("check", data, "--master-key", $"file:{master}");
         Assert.Contains("secrets: clean", check.Output, StringComparison.Ordinal);

@@ -12,14 +12,14 @@ namespace Treepie.Clients.Tests.Node;
 public sealed class NodeClientTests
 {
     /// <summary>No file takes a tenth of it; what takes longer hangs.</summary>
-    private static readonly TimeSpan Patience = TimeSpan.FromMinutes(5);
+    private static readonly TimeSpan _patience = TimeSpan.FromMinutes(5);
 
-    private static readonly string Folder = Path.Combine(DataSets.RepositoryRoot, "tests", "Clients", "Node");
+    private static readonly string _folder = Path.Combine(DataSets.RepositoryRoot, "tests", "Clients", "Node");
 
     public static TheoryData<string> Files()
     {
         var files = new TheoryData<string>();
-        foreach (string path in Directory.GetFiles(Folder, "*.test.mjs").Order(StringComparer.Ordinal))
+        foreach (string path in Directory.GetFiles(_folder, "*.test.mjs").Order(StringComparer.Ordinal))
             files.Add(Path.GetFileName(path));
 
         return files;
@@ -70,7 +70,7 @@ public sealed class NodeClientTests
     [Fact]
     public void The_lock_file_records_no_address_of_a_registry()
     {
-        string text = File.ReadAllText(Path.Combine(Folder, "package-lock.json"));
+        string text = File.ReadAllText(Path.Combine(_folder, "package-lock.json"));
         Assert.DoesNotContain("\"resolved\"", text, StringComparison.Ordinal);
         Assert.Contains("\"integrity\"", text, StringComparison.Ordinal);
     }
@@ -78,8 +78,8 @@ public sealed class NodeClientTests
     /// <summary>Installs what stands in the lock file, where it is not there yet.</summary>
     internal static async Task InstallClientAsync()
     {
-        if (File.Exists(Path.Combine(Folder, "node_modules", "ravendb", "package.json"))
-            && File.Exists(Path.Combine(Folder, "node_modules", "s3rver", "package.json")))
+        if (File.Exists(Path.Combine(_folder, "node_modules", "ravendb", "package.json"))
+            && File.Exists(Path.Combine(_folder, "node_modules", "s3rver", "package.json")))
             return;
 
         string npm = Requirement.Program("npm", "Install npm.");
@@ -99,7 +99,7 @@ public sealed class NodeClientTests
     {
         var start = new ProcessStartInfo(program, arguments)
         {
-            WorkingDirectory = Folder,
+            WorkingDirectory = _folder,
             RedirectStandardInput = true,
             RedirectStandardOutput = true,
             RedirectStandardError = true,
@@ -117,7 +117,7 @@ public sealed class NodeClientTests
         try
         {
             await process.WaitForExitAsync(TestContext.Current.CancellationToken)
-                .WaitAsync(Patience, TestContext.Current.CancellationToken);
+                .WaitAsync(_patience, TestContext.Current.CancellationToken);
         }
         catch (Exception exception) when (exception is TimeoutException or OperationCanceledException)
         {

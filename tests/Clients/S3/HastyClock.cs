@@ -6,7 +6,7 @@ namespace Treepie.Clients.Tests.S3;
 /// </summary>
 internal sealed class HastyClock(Func<Task>? meanwhile = null) : TimeProvider
 {
-    private static readonly TimeSpan s_short = TimeSpan.FromMinutes(1);
+    private static readonly TimeSpan _short = TimeSpan.FromMinutes(1);
 
     private readonly Lock _lock = new();
     private readonly List<Action> _long = [];
@@ -17,7 +17,7 @@ internal sealed class HastyClock(Func<Task>? meanwhile = null) : TimeProvider
 
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
     {
-        if (dueTime > s_short || dueTime < TimeSpan.Zero)
+        if (dueTime > _short || dueTime < TimeSpan.Zero)
         {
             lock (_lock)
                 _long.Add(() => callback(state));

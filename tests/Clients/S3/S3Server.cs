@@ -13,7 +13,7 @@ internal sealed class S3Server : IAsyncDisposable
 {
     public const string AccessKey = "S3RVER", SecretKey = "S3RVER";
 
-    private static readonly TimeSpan Patience = Eventually.Patience;
+    private static readonly TimeSpan _patience = Eventually.Patience;
 
     private readonly TemporaryDirectory _files = new();
     private Process? _process;
@@ -63,7 +63,7 @@ internal sealed class S3Server : IAsyncDisposable
         _process.ErrorDataReceived += (_, line) => Take(line.Data);
         _process.BeginOutputReadLine();
         _process.BeginErrorReadLine();
-        Task first = await Task.WhenAny(listens.Task, _process.WaitForExitAsync(), Task.Delay(Patience));
+        Task first = await Task.WhenAny(listens.Task, _process.WaitForExitAsync(), Task.Delay(_patience));
         Assert.True(first == listens.Task, $"s3rver did not come up. It wrote:\n{output}");
         Port = await listens.Task;
     }

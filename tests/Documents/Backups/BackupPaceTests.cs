@@ -7,7 +7,7 @@ namespace Treepie.Documents.Tests.Backups;
 /// <summary>Backups that let writers go first: how long they rest, that they end, and that nothing is lost by it.</summary>
 public sealed class BackupPaceTests : IDisposable
 {
-    private static readonly TimeSpan s_piece = TimeSpan.FromMilliseconds(2);
+    private static readonly TimeSpan _piece = TimeSpan.FromMilliseconds(2);
 
     private readonly TemporaryDirectory _files = new();
     private readonly SkippingClock _clock = new();
@@ -27,7 +27,7 @@ public sealed class BackupPaceTests : IDisposable
         var pace = new BackupPace(percent, _clock, () => _commit);
         for (int piece = 0; piece < 500; piece++)
         {
-            _clock.Skip(s_piece);
+            _clock.Skip(_piece);
             pace.GiveWay(Cancel);
         }
 
@@ -36,8 +36,8 @@ public sealed class BackupPaceTests : IDisposable
         for (int piece = 0; piece < 1_000; piece++)
         {
             _commit++;
-            _clock.Skip(s_piece);
-            work += s_piece;
+            _clock.Skip(_piece);
+            work += _piece;
             pace.GiveWay(Cancel);
         }
 

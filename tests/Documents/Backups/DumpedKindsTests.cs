@@ -13,7 +13,7 @@ namespace Treepie.Documents.Tests.Backups;
 /// <summary>What lies beside documents, in dumps: in the form others read, and again over what is there.</summary>
 public sealed class DumpedKindsTests : IDisposable
 {
-    private static readonly DateTime s_start = new(2024, 1, 1, 0, 0, 0, DateTimeKind.Utc);
+    private static readonly DateTime _start = new(2024, 1, 1, 0, 0, 0, DateTimeKind.Utc);
 
     private readonly TemporaryDirectory _files = new();
     private readonly ManualClock _clock = new();
@@ -89,13 +89,13 @@ public sealed class DumpedKindsTests : IDisposable
         Assert.Equal(points.OrderBy(static point => point.Timestamp), points);
         Assert.All(
             points, static point => Assert.Equal(
-                point.Timestamp >= s_start ? 1 : 7, point.Values[0]));
+                point.Timestamp >= _start ? 1 : 7, point.Values[0]));
         KindInvariants.Check(database);
     }
 
     private static BackupOptions Plain => new() { Compression = BackupCompression.None };
 
-    private static TimeSeriesPoint At(int second, double value) => new(s_start.AddSeconds(second), [value], null);
+    private static TimeSeriesPoint At(int second, double value) => new(_start.AddSeconds(second), [value], null);
 
     private static string Body(Revision revision) => Encoding.UTF8.GetString(revision.Body.Span);
 

@@ -19,7 +19,7 @@ public sealed class ForeignDumpTests : IDisposable
 {
     private const string Attachment = "not JSON: \"{[ \u0000\u00ff";
 
-    private static readonly string s_dump = """
+    private static readonly string _dump = """
         { "BuildVersion" : 62014,
           "DatabaseRecord" : { "DatabaseName":"Northwind", "Encrypted":false, "Settings":{"a":[1,{"b":"]}"}]} },
           "Docs":[
@@ -56,7 +56,7 @@ public sealed class ForeignDumpTests : IDisposable
     [InlineData(true)]
     public async Task A_dump_of_ravendb_becomes_a_database(bool isGzip)
     {
-        BackupReport report = await Database.RestoreAsync(Dump(s_dump, isGzip), Target, null, null, Cancel);
+        BackupReport report = await Database.RestoreAsync(Dump(_dump, isGzip), Target, null, null, Cancel);
         Assert.Equal(new BackupCounts(2, 0, 1, 2, 0) { Beside = 3 }, report.Counts);
         Assert.Equal((null, null, isGzip ? "gzip" : "none"), (report.ContentHash, report.DatabaseName, report.Compression));
         Assert.Equal(
@@ -96,7 +96,7 @@ public sealed class ForeignDumpTests : IDisposable
         await database.SeedIdentityAsync("users|", 1_000, cancellationToken: Cancel);
         for (int i = 0; i < 4; i++)
             await database.NextHiLoRangeAsync(new HiLoRequest("users", 64, DateTime.UnixEpoch, 0), Cancel);
-        BackupReport report = await database.ImportAsync(Dump(s_dump, isGzip: true), null, null, Cancel);
+        BackupReport report = await database.ImportAsync(Dump(_dump, isGzip: true), null, null, Cancel);
         Assert.Equal(2, report.Counts.Documents);
         using DatabaseSnapshot snapshot = database.BeginRead();
         Assert.True(snapshot.TryGet("users/1-A", out Document user) && Text(user.Body).Contains("Ada", StringComparison.Ordinal));
@@ -123,7 +123,7 @@ public sealed class ForeignDumpTests : IDisposable
             {"Type":"Map","Definition":{"Name":"Users/Strange","Maps":7}},
             {"Type":"Map","Definition":"none"}
             """;
-        string dump = s_dump[..s_dump.IndexOf("\"Indexes\"", StringComparison.Ordinal)] + $"\"Indexes\":[{Indexes}]}}";
+        string dump = _dump[.._dump.IndexOf("\"Indexes\"", StringComparison.Ordinal)] + $"\"Indexes\":[{Indexes}]}}";
         if (!isImport)
             Assert.Equal((2L, 4L), await RestoredAsync(dump));
         await using Database database = Database.Open(Target);
@@ -274,7 +274,7 @@ public sealed class ForeignDumpTests : IDisposable
     [Fact]
     public async Task It_makes_no_difference_in_which_pieces_a_dump_comes()
     {
-        byte[] dump = Encoding.UTF8.GetBytes("\uFEFF" + s_dump);
+        byte[] dump = Encoding.UTF8.GetBytes("\uFEFF" + _dump);
         for (int piece = 1; piece < 40; piece += 3)
         {
             BackupReport report = await Database.VerifyBackupAsync(new PieceStream(dump, piece), null, null, Cancel);

@@ -10,7 +10,7 @@ namespace Treepie.Documents.Tests.Backups;
 /// <summary>A database with something of everything a backup must keep.</summary>
 internal static class RandomDatabase
 {
-    private static readonly string[] s_collections = ["Users", "Orders", "@empty", "Ünïts"];
+    private static readonly string[] _collections = ["Users", "Orders", "@empty", "Ünïts"];
 
     public static async Task FillAsync(Database database, Random random, int documents, CancellationToken cancellationToken)
     {
@@ -156,7 +156,7 @@ internal static class RandomDatabase
             $"{{\"n\":{random.Next(100)},\"Name\":\"{(char)('a' + random.Next(26))}\",\"Text\":\""
                 + $"{new string('x', random.Next(30) == 0 ? random.Next(60_000) : random.Next(60))} \\u00e9 \\\"q\\\" "
                 + $"1.50e+3\",\"deep\":[[{{\"x\":1.0}}]]");
-        string collection = s_collections[number % s_collections.Length];
+        string collection = _collections[number % _collections.Length];
         if (collection != "@empty")
             json.Append(
                 CultureInfo.InvariantCulture,

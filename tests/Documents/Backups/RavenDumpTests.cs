@@ -18,7 +18,7 @@ namespace Treepie.Documents.Tests.Backups;
 public sealed class RavenDumpTests : IDisposable
 {
     /// <summary>Bytes that would end a JSON reader if it looked at them.</summary>
-    private static readonly byte[] s_raw =
+    private static readonly byte[] _raw =
         [.. Enumerable.Range(0, 300).Select(static value => (byte)"]}\",{[\\\0\u00ff7"[value % 10])];
 
     private readonly TemporaryDirectory _files = new();
@@ -56,8 +56,8 @@ public sealed class RavenDumpTests : IDisposable
             [("Likes", 15L), ("old", 4L)],
             snapshot.Counters("users/1-A").Select(static counter => (counter.Name, counter.Value)));
         AttachmentValue attachment = Assert.Single(snapshot.Attachments("users/1-A"));
-        Assert.Equal(("a", s_raw.Length), (attachment.Name, (int)attachment.SizeBytes));
-        Assert.Equal(s_raw, snapshot.Content(attachment, 0).ToArray());
+        Assert.Equal(("a", _raw.Length), (attachment.Name, (int)attachment.SizeBytes));
+        Assert.Equal(_raw, snapshot.Content(attachment, 0).ToArray());
         Assert.NotNull(snapshot.CompareExchange("a"));
         Assert.Equal(7, database.Revisions.Configuration?.Default?.MinimumToKeep);
         Assert.Equal(
@@ -142,7 +142,7 @@ public sealed class RavenDumpTests : IDisposable
     private static byte[] Whole()
     {
         using var dump = new MemoryStream();
-        string size = s_raw.Length.ToString(CultureInfo.InvariantCulture);
+        string size = _raw.Length.ToString(CultureInfo.InvariantCulture);
         Text("""
             {"BuildVersion":62014,"DatabaseRecord":{"DatabaseName":"Northwind","Encrypted":false,"Revisions":{"Default":{"MinimumRevisionsToKeep":7}},
               "Expiration":{"Disabled":false,"DeleteFrequencyInSec":77},"Refresh":{"DeleteFrequencyInSec":5,"RefreshFrequencyInSec":-1},"Sorters":{},
@@ -151,7 +151,7 @@ public sealed class RavenDumpTests : IDisposable
             "Docs":[
             {"@metadata":{"@export-type":"Attachment"},"Hash":"EcDnm3HDl2zNDALRMQ4lFsCO3J2Lb1fM1oDWOk2Octo=","Size":@,"Tag":"x"}
             """);
-        dump.Write(s_raw);
+        dump.Write(_raw);
         Text("""
             ,{"Name":"Ada","@metadata":{"@collection":"Users","@id":"users/1-A","@flags":"HasAttachments, HasCounters, HasTimeSeries, HasRevisions","own":1,
               "@attachments":[{"Name":"a","Hash":"EcDnm3HDl2zNDALRMQ4lFsCO3J2Lb1fM1oDWOk2Octo=","ContentType":"","Size":@}],"@counters":["likes"],"@timeseries":["heart"]}},
@@ -159,7 +159,7 @@ public sealed class RavenDumpTests : IDisposable
             "RevisionDocuments":[
             {"@metadata":{"@export-type":"Attachment"},"Hash":"AAAAm3HDl2zNDALRMQ4lFsCO3J2Lb1fM1oDWOk2Octo=","Size":@,"Tag":"x"}
             """);
-        dump.Write(s_raw);
+        dump.Write(_raw);
         Text("""
             ,{"Name":"Old","@metadata":{"@id":"users/1-A","@flags":"HasRevisions, Revision, HasAttachments"}}],
             "Conflicts":[],
@@ -178,9 +178,9 @@ public sealed class RavenDumpTests : IDisposable
             "TimeSeries":[
             {"DocId":"users/1-A","Name":"Heart","ChangeVector":"A:1-x","Collection":"Users","Baseline":"2024-01-01T00:00:00.0000000Z","SegmentSize":@}
             """);
-        dump.Write(s_raw);
+        dump.Write(_raw);
         Text(""",{"Document":{"DocId":"users/1-A","Name":"Heart"},"Size":@}""");
-        dump.Write(s_raw);
+        dump.Write(_raw);
         Text(
             """,{"DocId":"users/1-A","Name":"Heart","@size":0}],"TimeSeriesDeletedRanges":[{"DocId":"users/1-A"}],"ReplicationHubCertificates":[]}""");
         return dump.ToArray();

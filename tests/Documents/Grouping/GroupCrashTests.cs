@@ -21,7 +21,7 @@ namespace Treepie.Documents.Tests.Grouping;
 /// </summary>
 public sealed class GroupCrashTests
 {
-    private static readonly GroupDefinition s_definition = new("Orders", [new GroupKey("City")], ["Freight"], []);
+    private static readonly GroupDefinition _definition = new("Orders", [new GroupKey("City")], ["Freight"], []);
 
     private readonly SortedDictionary<long, (string Id, string? City, int Freight)> _log = [];
     private readonly Dictionary<string, long> _etags = [];
@@ -40,7 +40,7 @@ public sealed class GroupCrashTests
             try
             {
                 using StorageEnvironment environment = Open(disk, random);
-                var writer = new IndexWriter(environment, s_definition.Schema);
+                var writer = new IndexWriter(environment, _definition.Schema);
                 for (int step = random.Next(2, 12); step > 0; step--)
                 {
                     for (int i = random.Next(60); i > 0; i--)
@@ -63,7 +63,7 @@ public sealed class GroupCrashTests
 
         Assert.True(crashes > 10, $"seed {seed}: only {crashes} crashes");
         using StorageEnvironment last = Open(disk, random);
-        var final = new IndexWriter(last, s_definition.Schema);
+        var final = new IndexWriter(last, _definition.Schema);
         while (final.LastEtag < _lastEtag)
             Index(final, 1_000);
         Assert.Empty(last.Check(TestContext.Current.CancellationToken).Problems);
@@ -103,7 +103,7 @@ public sealed class GroupCrashTests
             [.. _log.Where(change => change.Key > writer.LastEtag).Take(most).Select(pair => (pair.Key, pair.Value))];
         MappedDocument[] mapped = [.. next.Select(change => Map(change.Order.Id, change.Order.City, change.Order.Freight))];
         var reducer = new Reducer(
-            s_definition.Reduction.Reduce, new FieldExtractor(s_definition), TimeProvider.System, new ReduceCounters());
+            _definition.Reduction.Reduce, new FieldExtractor(_definition), TimeProvider.System, new ReduceCounters());
         writer.Commit(
             writer.BeginBatch(),
             next.Length < most ? _lastEtag : next[^1].Etag,
@@ -124,9 +124,9 @@ public sealed class GroupCrashTests
         byte[] json = Encoding.UTF8.GetBytes(
             string.Create(CultureInfo.InvariantCulture, $"{{\"City\":\"{city}\",\"Freight\":{freight}}}"));
         // the map of groups looks at nothing but its document
-        s_definition.Reduction.Map.Map(new ObjectAsDocument().Of(json), null!, output);
+        _definition.Reduction.Map.Map(new ObjectAsDocument().Of(json), null!, output);
         return new MappedDocument(
-            key, id, [new MappedResult(ReduceKey.Of(output[0].Span, s_definition.Reduction.Reduce.Keys), output[0].ToArray())],
+            key, id, [new MappedResult(ReduceKey.Of(output[0].Span, _definition.Reduction.Reduce.Keys), output[0].ToArray())],
             null, default);
     }
 

@@ -7,7 +7,7 @@ namespace Treepie.Documents.Tests.Grouping;
 /// <summary>Random documents with values whose one spelling is known, and what groups of them are, by LINQ.</summary>
 internal sealed class GroupOracle(Random random)
 {
-    private static readonly (string Json, string Canonical)[] s_cities =
+    private static readonly (string Json, string Canonical)[] _cities =
     [
         ("\"Berlin\"", "\"Berlin\""), ("\"berlin\"", "\"berlin\""), ("\"B\\u0065rlin\"", "\"Berlin\""), ("\"Köln\"", "\"Köln\""),
         ("\"\\ud83d\\ude00\"", "\"😀\""), ("\"\"", "\"\""),
@@ -19,7 +19,7 @@ internal sealed class GroupOracle(Random random)
         ("\"quote\\\"d\\\\ \\n\"", "\"quote\\\"d\\\\ \\u000a\""),
     ];
 
-    private static readonly string[] s_freights =
+    private static readonly string[] _freights =
         ["0.1", "0.2", "0.7", "-0.3", "1e2", "1000000000000000000", "2.5E-3", "7", "\"text\"", "null", "", "[1,2.5]", "1e-20"];
 
     private readonly SortedDictionary<string, Order> _orders = new(StringComparer.Ordinal);
@@ -31,8 +31,8 @@ internal sealed class GroupOracle(Random random)
     public string Put(string id)
     {
         var order = new Order(
-            Pick(s_cities), Pick(s_freights),
-            [.. Enumerable.Range(0, random.Next(4)).Select(_ => (Pick(s_cities), random.Next(5)))]);
+            Pick(_cities), Pick(_freights),
+            [.. Enumerable.Range(0, random.Next(4)).Select(_ => (Pick(_cities), random.Next(5)))]);
         _orders[id] = order;
         var json = new StringBuilder("{\"Padding\":").Append(random.Next(1000));
         if (order.City.Json.Length > 0)

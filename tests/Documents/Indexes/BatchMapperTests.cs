@@ -13,7 +13,7 @@ namespace Treepie.Documents.Tests.Indexes;
 /// <summary>What several threads make of documents, and how large batches become.</summary>
 public sealed class BatchMapperTests : IDisposable
 {
-    private static readonly IndexDefinition s_everything = new()
+    private static readonly IndexDefinition _everything = new()
     {
         Name = "Everything",
         Collections = ["Users", "Places"],
@@ -44,14 +44,14 @@ public sealed class BatchMapperTests : IDisposable
         {
             using Database database = Open(mappers);
             if (expected is null)
-                database.Indexes.Put(s_everything);
+                database.Indexes.Put(_everything);
             else
-                database.Indexes.Reset(s_everything.Name);
+                database.Indexes.Reset(_everything.Name);
             Assert.True(
                 await database.Indexes.WaitForNonStaleAsync(
                     TimeSpan.FromMinutes(5), cancellationToken: TestContext.Current.CancellationToken));
             Assert.True(Assert.Single(database.Indexes.List()).ErrorCount > 0);
-            List<string> content = Content(database.Indexes.Find(s_everything.Name)!); // it was put
+            List<string> content = Content(database.Indexes.Find(_everything.Name)!); // it was put
             expected ??= content;
             Assert.True(expected.SequenceEqual(content), $"seed {seed}: {mappers} mappers make another index than one");
         }
@@ -65,7 +65,7 @@ public sealed class BatchMapperTests : IDisposable
         const int Documents = 24, WordsOfEach = 8_000;
         using Database database = Open(mappers);
         database.Indexes.Control.Pause();
-        database.Indexes.Put(s_everything);
+        database.Indexes.Put(_everything);
         for (int i = 0; i < Documents; i++)
         {
             string text = string.Join(' ', Enumerable.Range(0, WordsOfEach).Select(word => $"w{i}x{word}"));
@@ -74,7 +74,7 @@ public sealed class BatchMapperTests : IDisposable
                 TestContext.Current.CancellationToken);
         }
 
-        DocumentIndex index = database.Indexes.Find(s_everything.Name)!; // it was put
+        DocumentIndex index = database.Indexes.Find(_everything.Name)!; // it was put
         var context = new IndexingContext(
             database.BeginRead, new ChangeSignal(), TimeProvider.System, AnalyzerSet.BuiltIn,
             database.Options.Indexing with { MaxBatchBytes = 2 << 20 });
@@ -105,10 +105,10 @@ public sealed class BatchMapperTests : IDisposable
     {
         using Database database = Open(2);
         database.Indexes.Control.Pause();
-        database.Indexes.Put(s_everything);
+        database.Indexes.Put(_everything);
         for (int i = 0; i < 10; i++)
             await database.WriteAsync(RandomChanges(new Random(i), 100), TestContext.Current.CancellationToken);
-        DocumentIndex index = database.Indexes.Find(s_everything.Name)!; // it was put
+        DocumentIndex index = database.Indexes.Find(_everything.Name)!; // it was put
         var context = new IndexingContext(
             database.BeginRead, new ChangeSignal(), _clock, AnalyzerSet.BuiltIn,
             new IndexingOptions { Mappers = 2, MaxBatchChanges = 200 });

@@ -7,13 +7,13 @@ namespace Treepie.Documents.Tests.Indexes;
 /// <summary>Locks, priorities, disabled and paused indexes: what they do, and what outlives a restart.</summary>
 public sealed class IndexControlTests : IDisposable
 {
-    private static readonly IndexDefinition ByCity = new()
+    private static readonly IndexDefinition _byCity = new()
     {
         Name = "ByCity",
         Collections = ["Users"],
         Fields = [new() { Name = "City" }]
     };
-    private static readonly IndexDefinition ByName = ByCity with { Fields = [new() { Name = "City", Path = "Name" }] };
+    private static readonly IndexDefinition _byName = _byCity with { Fields = [new() { Name = "City", Path = "Name" }] };
 
     private readonly TemporaryDirectory _folder = new();
     private Database _database;
@@ -29,7 +29,7 @@ public sealed class IndexControlTests : IDisposable
     [Fact]
     public async Task A_disabled_index_answers_from_what_it_has_until_it_is_enabled_also_after_a_restart()
     {
-        _database.Indexes.Put(ByCity);
+        _database.Indexes.Put(_byCity);
         await _database.PutAsync("users/1", """{"City":"Paris"}""", "Users");
         Assert.Equal(1, (await _database.AskAsync("from index ByCity")).Total);
         _database.Indexes.Control.Set("bycity", settings => settings with { IsDisabled = true });
@@ -52,7 +52,7 @@ public sealed class IndexControlTests : IDisposable
     {
         _database.Indexes.Control.Pause();
         Assert.True(_database.Indexes.Control.AreAllPaused);
-        _database.Indexes.Put(ByCity);
+        _database.Indexes.Put(_byCity);
         await _database.PutAsync("users/1", """{"City":"Paris"}""", "Users");
         Assert.Equal(0, (await AskNowAsync("from index ByCity")).Total);
         Assert.True(Assert.Single(_database.Indexes.List()).IsPaused);
@@ -70,18 +70,18 @@ public sealed class IndexControlTests : IDisposable
     [Fact]
     public async Task A_lock_keeps_a_definition_as_it_is()
     {
-        _database.Indexes.Put(ByCity);
+        _database.Indexes.Put(_byCity);
         _database.Indexes.Control.Set("ByCity", settings => settings with { LockMode = IndexLockMode.LockedError });
         Reopen();
-        var refused = Assert.Throws<InvalidIndexDefinitionException>(() => _database.Indexes.Put(ByName));
+        var refused = Assert.Throws<InvalidIndexDefinitionException>(() => _database.Indexes.Put(_byName));
         Assert.Equal("LockMode", refused.Property);
-        _database.Indexes.Put(ByCity); // the same is no change
+        _database.Indexes.Put(_byCity); // the same is no change
         _database.Indexes.Control.Set("ByCity", settings => settings with { LockMode = IndexLockMode.LockedIgnore });
-        _database.Indexes.Put(ByName);
-        Assert.True(_database.Indexes.Definition("ByCity")!.IsSameAs(ByCity)); // it was put
+        _database.Indexes.Put(_byName);
+        Assert.True(_database.Indexes.Definition("ByCity")!.IsSameAs(_byCity)); // it was put
         _database.Indexes.Control.Set("ByCity", settings => settings with { LockMode = IndexLockMode.Unlock });
-        _database.Indexes.Put(ByName);
-        Assert.True(_database.Indexes.Definition("ByCity")!.IsSameAs(ByName)); // as above
+        _database.Indexes.Put(_byName);
+        Assert.True(_database.Indexes.Definition("ByCity")!.IsSameAs(_byName)); // as above
         await _database.PutAsync("users/1", """{"Name":"Ada"}""", "Users");
         Assert.True(
             await _database.Indexes.WaitForNonStaleAsync(

@@ -6,7 +6,7 @@ namespace Treepie.Documents.Tests.Indexes;
 
 public sealed class IndexDirectoryTests
 {
-    private static readonly AutoIndexDefinition Definition =
+    private static readonly AutoIndexDefinition _definition =
         new(
             "Users \"größe\"",
             [new("Name"), new("Lines[].Product", AutoIndexFieldKind.Exact), new("Notes", AutoIndexFieldKind.Search), new(
@@ -16,26 +16,26 @@ public sealed class IndexDirectoryTests
     public void A_published_definition_is_found_as_it_was()
     {
         using var folder = new TemporaryDirectory();
-        IndexDirectory.Create(folder.Path, Definition, 7).Publish(Definition);
+        IndexDirectory.Create(folder.Path, _definition, 7).Publish(_definition);
 
         (IndexDirectory directory, IndexMapping mapping) = Assert.Single(IndexDirectory.Scan(folder.Path));
         AutoIndexDefinition found = Assert.IsType<AutoIndexDefinition>(mapping);
         Assert.Equal(7, directory.Generation);
-        Assert.Equal(Definition.Name, found.Name);
-        Assert.Equal(Definition.Collection, found.Collection);
-        Assert.Equal(Definition.Fields, found.Fields);
+        Assert.Equal(_definition.Name, found.Name);
+        Assert.Equal(_definition.Collection, found.Collection);
+        Assert.Equal(_definition.Fields, found.Fields);
     }
 
     [Fact]
     public void What_a_crash_left_half_made_or_half_deleted_is_swept_away()
     {
         using var folder = new TemporaryDirectory();
-        IndexDirectory halfMade = IndexDirectory.Create(folder.Path, Definition, 1);
+        IndexDirectory halfMade = IndexDirectory.Create(folder.Path, _definition, 1);
         Directory.CreateDirectory(halfMade.StorePath);
-        IndexDirectory halfDeleted = IndexDirectory.Create(folder.Path, Definition, 2);
-        halfDeleted.Publish(Definition);
+        IndexDirectory halfDeleted = IndexDirectory.Create(folder.Path, _definition, 2);
+        halfDeleted.Publish(_definition);
         halfDeleted.Retract();
-        IndexDirectory broken = IndexDirectory.Create(folder.Path, Definition, 3);
+        IndexDirectory broken = IndexDirectory.Create(folder.Path, _definition, 3);
         File.WriteAllText(Path.Combine(broken.Path, "definition.json"), "{\"Version\":1,\"Fields\":");
 
         Assert.Empty(IndexDirectory.Scan(folder.Path));
@@ -47,7 +47,7 @@ public sealed class IndexDirectoryTests
     {
         using var folder = new TemporaryDirectory();
         foreach (long generation in (long[])[9, 10, 2])
-            IndexDirectory.Create(folder.Path, Definition, generation).Publish(Definition);
+            IndexDirectory.Create(folder.Path, _definition, generation).Publish(_definition);
 
         (IndexDirectory directory, _) = Assert.Single(IndexDirectory.Scan(folder.Path));
         Assert.Equal(10, directory.Generation);

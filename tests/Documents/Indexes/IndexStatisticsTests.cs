@@ -10,7 +10,7 @@ namespace Treepie.Documents.Tests.Indexes;
 /// <summary>What an index says of itself: how far behind it is, how fast it goes, and what it could not take.</summary>
 public sealed class IndexStatisticsTests : IDisposable
 {
-    private static readonly IndexDefinition s_users = new()
+    private static readonly IndexDefinition _users = new()
     {
         Name = "Users",
         Collections = ["Users"],
@@ -28,7 +28,7 @@ public sealed class IndexStatisticsTests : IDisposable
     public IndexStatisticsTests()
     {
         _database = Database.Open(_folder.Path, new DatabaseOptions { TimeProvider = _clock });
-        _database.Indexes.Put(s_users);
+        _database.Indexes.Put(_users);
     }
 
     private IndexStatistics Statistics => Assert.Single(_database.Indexes.List());

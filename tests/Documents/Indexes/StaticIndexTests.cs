@@ -10,7 +10,7 @@ namespace Treepie.Documents.Tests.Indexes;
 /// </summary>
 public sealed class StaticIndexTests : IDisposable
 {
-    private static readonly IndexDefinition ByCity = Define(
+    private static readonly IndexDefinition _byCity = Define(
         "Orders/By/City", ["Orders"], new() { Name = "City", Path = "ShipTo.City" },
         new() { Name = "Product", Path = "Lines[].Product" });
 
@@ -29,7 +29,7 @@ public sealed class StaticIndexTests : IDisposable
     public async Task Fields_take_the_values_of_their_paths_through_objects_and_arrays()
     {
         await PutOrdersAsync(40);
-        _database.Indexes.Put(ByCity);
+        _database.Indexes.Put(_byCity);
         Answer answer = await AskAsync("from index 'Orders/By/City' where City = 'city 3' and Product = 'products/3'");
         Assert.Equal((2, "Orders/By/City"), (answer.Total, answer.Index));
         Assert.Equal(["orders/23", "orders/3"], answer.Ids.Order());
@@ -92,7 +92,7 @@ public sealed class StaticIndexTests : IDisposable
         await PutOrdersAsync(5);
         await _database.PutAsync("invoices/1", """{"ShipTo":{"City":"city 1"}}""", "Invoices");
         await _database.PutAsync("others/1", """{"ShipTo":{"City":"city 1"}}""", "Others");
-        _database.Indexes.Put(ByCity with { Collections = ["Orders", "invoices", "ORDERS"] });
+        _database.Indexes.Put(_byCity with { Collections = ["Orders", "invoices", "ORDERS"] });
         Assert.Equal(
             ["invoices/1", "orders/1"], (await AskAsync("from index 'Orders/By/City' where City = 'city 1'")).Ids.Order());
 
@@ -104,7 +104,7 @@ public sealed class StaticIndexTests : IDisposable
         Assert.Equal(
             ["invoices/1", "orders/1"], (await AskAsync("from index 'Orders/By/City' where City = 'city 1'")).Ids.Order());
 
-        _database.Indexes.Put(ByCity with { Name = "All", Collections = ["@all_docs"] });
+        _database.Indexes.Put(_byCity with { Name = "All", Collections = ["@all_docs"] });
         Assert.Equal(3, (await AskAsync("from index All where City = 'city 1'")).Total);
     }
 
@@ -112,10 +112,10 @@ public sealed class StaticIndexTests : IDisposable
     public async Task A_changed_definition_is_built_beside_and_takes_the_place()
     {
         await PutOrdersAsync(30);
-        _database.Indexes.Put(ByCity);
+        _database.Indexes.Put(_byCity);
         await AskAsync("from index 'Orders/By/City'");
         Task gone = _database.Indexes.WaitForRemovalAsync("Orders/By/City");
-        _database.Indexes.Put(ByCity with { Fields = [.. ByCity.Fields, new() { Name = "Freight" }] });
+        _database.Indexes.Put(_byCity with { Fields = [.. _byCity.Fields, new() { Name = "Freight" }] });
 
         // Whichever of them answers: all of the old fields are there all the time.
         Assert.Equal(3, (await AskAsync("from index 'Orders/By/City' where City = 'city 3'")).Total);
@@ -130,13 +130,13 @@ public sealed class StaticIndexTests : IDisposable
     public async Task What_was_half_built_when_it_ended_goes_on_and_the_old_index_answers_meanwhile()
     {
         await PutOrdersAsync(30);
-        _database.Indexes.Put(ByCity);
+        _database.Indexes.Put(_byCity);
         await AskAsync("from index 'Orders/By/City'");
-        IndexDefinition changed = ByCity with { Fields = [.. ByCity.Fields, new() { Name = "Freight" }] };
+        IndexDefinition changed = _byCity with { Fields = [.. _byCity.Fields, new() { Name = "Freight" }] };
         for (int i = 0; i < 3; i++)
         {
             // Closed as soon as it is acknowledged, wherever the new index is by then.
-            _database.Indexes.Put(i % 2 == 0 ? changed : ByCity);
+            _database.Indexes.Put(i % 2 == 0 ? changed : _byCity);
             Reopen();
             Assert.Equal(3, (await AskAsync("from index 'Orders/By/City' where City = 'city 3'")).Total);
         }
@@ -150,8 +150,8 @@ public sealed class StaticIndexTests : IDisposable
     public async Task Definitions_survive_even_where_all_that_was_built_is_lost()
     {
         await PutOrdersAsync(10);
-        _database.Indexes.Put(ByCity);
-        _database.Indexes.Put(ByCity with { Name = "Gone" });
+        _database.Indexes.Put(_byCity);
+        _database.Indexes.Put(_byCity with { Name = "Gone" });
         Assert.True(_database.Indexes.Delete("GONE"));
         Assert.False(_database.Indexes.Delete("Gone"));
         _database.Dispose();
@@ -165,7 +165,7 @@ public sealed class StaticIndexTests : IDisposable
     public async Task A_backup_has_the_definitions_and_a_restored_database_builds_them()
     {
         await PutOrdersAsync(10);
-        _database.Indexes.Put(ByCity);
+        _database.Indexes.Put(_byCity);
         await _database.AskAsync("from Orders where Freight = 3");
         using var backup = new MemoryStream();
         await _database.BackupAsync(backup, cancellationToken: TestContext.Current.CancellationToken);
@@ -184,10 +184,10 @@ public sealed class StaticIndexTests : IDisposable
     public async Task The_same_definition_again_changes_nothing_and_reset_builds_anew()
     {
         await PutOrdersAsync(10);
-        _database.Indexes.Put(ByCity);
+        _database.Indexes.Put(_byCity);
         await AskAsync("from index 'Orders/By/City'");
         DateTime? before = Assert.Single(_database.Indexes.List()).LastIndexingTime;
-        _database.Indexes.Put(ByCity with { Fields = [.. ByCity.Fields] });
+        _database.Indexes.Put(_byCity with { Fields = [.. _byCity.Fields] });
         Assert.Equal(before, Assert.Single(_database.Indexes.List()).LastIndexingTime);
         _database.Indexes.Reset("Orders/By/City");
         Assert.Equal(10, (await AskAsync("from index 'Orders/By/City'")).Total);
@@ -227,42 +227,42 @@ public sealed class StaticIndexTests : IDisposable
     [Fact]
     public void What_cannot_be_built_is_refused_and_changes_nothing()
     {
-        _database.Indexes.Put(ByCity);
+        _database.Indexes.Put(_byCity);
         IndexFieldDefinition city = new() { Name = "City" };
-        Refused("analyzer", ByCity with { Fields = [city with { Analyzer = "EnglishAnalyzer" }] });
+        Refused("analyzer", _byCity with { Fields = [city with { Analyzer = "EnglishAnalyzer" }] });
         Refused(
             "NoSuchAnalyzer",
-            ByCity with { Fields = [city with { Indexing = FieldIndexing.Search, Analyzer = "NoSuchAnalyzer" }] });
-        Refused("twice", ByCity with { Fields = [city, city] });
-        Refused("not a path", ByCity with { Fields = [city with { Path = "a..b" }] });
-        Refused("not a path", ByCity with { Fields = [city with { Path = "a[x]" }] });
-        Refused("metadata", ByCity with { Fields = [city with { Path = "@metadata" }] });
-        Refused("boost", ByCity with { Fields = [city with { Indexing = FieldIndexing.Search, Boost = float.NaN }] });
-        Refused("1E-06 to 1000000", ByCity with { Fields = [city with { Indexing = FieldIndexing.Search, Boost = 1e30f }] });
-        Refused("1E-06 to 1000000", ByCity with { Fields = [city with { Indexing = FieldIndexing.Search, Boost = 1e-40f }] });
-        Refused("boost", ByCity with { Fields = [city with { Boost = 2 }] });
-        Refused("unknown way", ByCity with { Fields = [city with { Indexing = (FieldIndexing)9 }] });
-        Refused("0 fields", ByCity with { Fields = [] });
+            _byCity with { Fields = [city with { Indexing = FieldIndexing.Search, Analyzer = "NoSuchAnalyzer" }] });
+        Refused("twice", _byCity with { Fields = [city, city] });
+        Refused("not a path", _byCity with { Fields = [city with { Path = "a..b" }] });
+        Refused("not a path", _byCity with { Fields = [city with { Path = "a[x]" }] });
+        Refused("metadata", _byCity with { Fields = [city with { Path = "@metadata" }] });
+        Refused("boost", _byCity with { Fields = [city with { Indexing = FieldIndexing.Search, Boost = float.NaN }] });
+        Refused("1E-06 to 1000000", _byCity with { Fields = [city with { Indexing = FieldIndexing.Search, Boost = 1e30f }] });
+        Refused("1E-06 to 1000000", _byCity with { Fields = [city with { Indexing = FieldIndexing.Search, Boost = 1e-40f }] });
+        Refused("boost", _byCity with { Fields = [city with { Boost = 2 }] });
+        Refused("unknown way", _byCity with { Fields = [city with { Indexing = (FieldIndexing)9 }] });
+        Refused("0 fields", _byCity with { Fields = [] });
         Refused(
             "513 fields",
-            ByCity with { Fields = [.. Enumerable.Range(0, 513).Select(i => new IndexFieldDefinition { Name = $"F{i}" })] });
+            _byCity with { Fields = [.. Enumerable.Range(0, 513).Select(i => new IndexFieldDefinition { Name = $"F{i}" })] });
         Refused(
             "bytes as JSON",
-            ByCity with
+            _byCity with
             {
                 Fields = [
                     .. Enumerable.Range(0, 512)
                         .Select(
                             i => new IndexFieldDefinition { Name = $"{new string('n', 500)}{i}", Path = new string('p', 500) })]
             });
-        Refused("control character", ByCity with { Fields = [city with { Name = "a\nb" }] });
-        Refused("Auto/", ByCity with { Name = "auto/Orders/ByX" });
-        Refused("ReplacementOf/", ByCity with { Name = "ReplacementOf/X" });
-        Refused("1 to 256 bytes", ByCity with { Name = new string('ü', 129) });
-        Refused("1 to 256 bytes", ByCity with { Name = " " });
-        Refused("@all_docs", ByCity with { Collections = ["Orders", "@all_docs"] });
-        Refused("collections", ByCity with { Collections = [.. Enumerable.Range(0, 129).Select(i => $"C{i}")] });
-        Assert.True(ByCity.IsSameAs(Assert.Single(_database.Indexes.List()).Definition!)); // it is one defined by hand
+        Refused("control character", _byCity with { Fields = [city with { Name = "a\nb" }] });
+        Refused("Auto/", _byCity with { Name = "auto/Orders/ByX" });
+        Refused("ReplacementOf/", _byCity with { Name = "ReplacementOf/X" });
+        Refused("1 to 256 bytes", _byCity with { Name = new string('ü', 129) });
+        Refused("1 to 256 bytes", _byCity with { Name = " " });
+        Refused("@all_docs", _byCity with { Collections = ["Orders", "@all_docs"] });
+        Refused("collections", _byCity with { Collections = [.. Enumerable.Range(0, 129).Select(i => $"C{i}")] });
+        Assert.True(_byCity.IsSameAs(Assert.Single(_database.Indexes.List()).Definition!)); // it is one defined by hand
 
         void Refused(string problem, IndexDefinition definition) =>
             Assert.Contains(
@@ -305,7 +305,7 @@ public sealed class StaticIndexTests : IDisposable
     public async Task Unknown_indexes_and_fields_are_errors_with_their_place()
     {
         await PutOrdersAsync(1);
-        _database.Indexes.Put(ByCity);
+        _database.Indexes.Put(_byCity);
         await Assert.ThrowsAsync<IndexNotFoundException>(() => AskAsync("from index 'Orders/ByTown'"));
         InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(
             () => AskAsync("from index 'Orders/By/City' where Town = 'x'"));

@@ -13,7 +13,7 @@ namespace Treepie.Documents.Tests.Indexes;
 /// </summary>
 public sealed class WideningTests
 {
-    private static readonly string[] s_fields = ["A", "B", "C", "D"];
+    private static readonly string[] _fields = ["A", "B", "C", "D"];
 
     [Fact]
     public async Task A_widened_index_keeps_its_entries_and_its_directory()
@@ -54,7 +54,7 @@ public sealed class WideningTests
                 if (random.Next(6) == 0)
                 {
                     // An index begun to be widened is closed wherever it is.
-                    string field = s_fields[random.Next(s_fields.Length)];
+                    string field = _fields[random.Next(_fields.Length)];
                     Task<Answer> widening = database.AskAsync($"from Users where exact({field}{random.Next(3)} = 'x')");
                     database.Dispose();
                     await ((Task)widening).ConfigureAwait(
@@ -62,10 +62,10 @@ public sealed class WideningTests
                     database = Database.Open(folder.Path);
                 }
 
-                string asked = s_fields[random.Next(s_fields.Length)] + random.Next(3).ToString(CultureInfo.InvariantCulture);
+                string asked = _fields[random.Next(_fields.Length)] + random.Next(3).ToString(CultureInfo.InvariantCulture);
                 string value = $"v{random.Next(4)}";
                 bool words = random.Next(2) == 0;
-                string other = s_fields[random.Next(s_fields.Length)] + "0";
+                string other = _fields[random.Next(_fields.Length)] + "0";
                 string condition = words ? $"search({asked}, '{value}')" : $"{asked} = '{value}'";
                 Answer answer = await database.AskAsync($"from Users where {condition} and {other} != 'v0' order by {other}");
                 string[] expected = [
@@ -98,7 +98,7 @@ public sealed class WideningTests
             }
 
             var document = new JsonObject();
-            foreach (string field in s_fields)
+            foreach (string field in _fields)
                 for (int i = 0; i < 3; i++)
                     if (random.Next(4) != 0)
                         document[$"{field}{i}"] = random.Next(3) == 0

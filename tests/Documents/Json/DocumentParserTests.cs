@@ -8,8 +8,8 @@ namespace Treepie.Documents.Tests.Json;
 
 public sealed class DocumentParserTests
 {
-    private static readonly string[] s_texts = ["a", "\\", "\"", "\n", "😀", " ", "é", "\0"];
-    private static readonly JsonSerializerOptions s_indented = new() { WriteIndented = true };
+    private static readonly string[] _texts = ["a", "\\", "\"", "\n", "😀", " ", "é", "\0"];
+    private static readonly JsonSerializerOptions _indented = new() { WriteIndented = true };
 
     [Theory]
     [InlineData("{}", "{}", "", "")]
@@ -216,7 +216,7 @@ public sealed class DocumentParserTests
             JsonObject document = RandomObject(random, depth: 0);
             document["@metadata"] = RandomObject(random, depth: 1);
             byte[] json = JsonSerializer.SerializeToUtf8Bytes(
-                document, random.Next(2) == 0 ? s_indented : JsonSerializerOptions.Default);
+                document, random.Next(2) == 0 ? _indented : JsonSerializerOptions.Default);
             byte[] output = new byte[json.Length];
 
             ParsedDocument parsed = parser.Parse("users/1", json, output);
@@ -292,7 +292,7 @@ public sealed class DocumentParserTests
         1 => random.Next(2) == 0,
         2 => random.NextDouble(),
         3 => random.Next(),
-        4 => string.Concat(Enumerable.Range(0, random.Next(4)).Select(_ => s_texts[random.Next(s_texts.Length)])),
+        4 => string.Concat(Enumerable.Range(0, random.Next(4)).Select(_ => _texts[random.Next(_texts.Length)])),
         5 => new JsonArray([.. Enumerable.Range(0, random.Next(4)).Select(_ => RandomNode(random, depth + 1))]),
         _ => RandomObject(random, depth + 1),
     };

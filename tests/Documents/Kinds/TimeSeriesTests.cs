@@ -8,7 +8,7 @@ namespace Treepie.Documents.Tests.Kinds;
 
 public sealed class TimeSeriesTests : IDisposable
 {
-    private static readonly DateTime Start = new(2026, 1, 31, 12, 0, 0, DateTimeKind.Utc);
+    private static readonly DateTime _start = new(2026, 1, 31, 12, 0, 0, DateTimeKind.Utc);
 
     private readonly TemporaryDirectory _directory = new();
 
@@ -24,15 +24,15 @@ public sealed class TimeSeriesTests : IDisposable
             new WriteBatch().TimeSeries(
                 "d/1", "Heart",
                 [Point(2, 7.5, "w/2"), Point(1, 60), new TimeSeriesPoint(
-                    Start.AddTicks(3), [1, double.MinValue, double.Epsilon])]),
+                    _start.AddTicks(3), [1, double.MinValue, double.Epsilon])]),
             Cancel);
         await database.WriteAsync(new WriteBatch().TimeSeries("D/1", "HEART", [Point(1, 61, "w/1")]), Cancel);
         using DatabaseSnapshot snapshot = database.BeginRead();
         Assert.Equal(
-            [$"{Start.AddTicks(3):O} 1,{double.MinValue},{double.Epsilon} ", $"{Start.AddMinutes(1):O} 61 w/1", $"{Start.AddMinutes(2):O} 7.5 w/2"],
+            [$"{_start.AddTicks(3):O} 1,{double.MinValue},{double.Epsilon} ", $"{_start.AddMinutes(1):O} 61 w/1", $"{_start.AddMinutes(2):O} 7.5 w/2"],
             snapshot.TimeSeries("d/1", "heart").Select(Text));
         Assert.Equal(
-            [new TimeSeriesStatistics("Heart", 3, Start.AddTicks(3), Start.AddMinutes(2))], snapshot.TimeSeriesOf("d/1"));
+            [new TimeSeriesStatistics("Heart", 3, _start.AddTicks(3), _start.AddMinutes(2))], snapshot.TimeSeriesOf("d/1"));
         Assert.True(snapshot.TryGet("d/1", out Document document));
         var output = new System.Buffers.ArrayBufferWriter<byte>();
         document.WriteTo(output);
@@ -62,7 +62,7 @@ public sealed class TimeSeriesTests : IDisposable
             switch (random.Next(7))
             {
                 case 0:
-                    (DateTime begin, DateTime end) = (Start.AddSeconds(from), Start.AddSeconds(from + (length * 2)));
+                    (DateTime begin, DateTime end) = (_start.AddSeconds(from), _start.AddSeconds(from + (length * 2)));
                     batch.TimeSeries("d/1", name, [], [(begin, end)]);
                     foreach (DateTime gone in known.Keys.Where(time => time >= begin && time <= end).ToList())
                         known.Remove(gone);
@@ -81,7 +81,7 @@ public sealed class TimeSeriesTests : IDisposable
                                 .Select(_ => random.Next(3) == 0 ? random.NextDouble() : random.Next(100))];
                         points.Add(
                             new TimeSeriesPoint(
-                                Start.AddSeconds(from + random.Next(2 * length)).AddTicks(random.Next(20) == 0 ? 7 : 0), values,
+                                _start.AddSeconds(from + random.Next(2 * length)).AddTicks(random.Next(20) == 0 ? 7 : 0), values,
                                 random.Next(3) == 0 ? $"tag/{random.Next(400)}" : null));
                     }
 
@@ -115,7 +115,7 @@ public sealed class TimeSeriesTests : IDisposable
             new WriteBatch().TimeSeries(
                 "d/1", "s",
                 [.. Enumerable.Range(0, Points)
-                    .Select(static i => new TimeSeriesPoint(Start.AddSeconds(i * 10), [20 + (i / 100 % 10)]))]),
+                    .Select(static i => new TimeSeriesPoint(_start.AddSeconds(i * 10), [20 + (i / 100 % 10)]))]),
             Cancel);
         using DatabaseSnapshot snapshot = database.BeginRead();
         long bytes = 0, count = 0;
@@ -147,14 +147,14 @@ public sealed class TimeSeriesTests : IDisposable
         using var batch = new WriteBatch();
         foreach (TimeSeriesPoint point in (TimeSeriesPoint[])
         [
-            Point(1, double.NaN), Point(1, double.PositiveInfinity), new(Start, []), new(Start, new double[33]),
+            Point(1, double.NaN), Point(1, double.PositiveInfinity), new(_start, []), new(_start, new double[33]),
             Point(1, 1, new string('x', 256))
         ])
             Assert.Throws<InvalidDocumentException>(() => batch.TimeSeries("d/1", "s", [point]));
         Assert.Throws<InvalidDocumentException>(() => batch.TimeSeries("d/1", "", [Point(1, 1)]));
         Assert.Throws<InvalidDocumentException>(() => batch.TimeSeries("d/1", new string('x', 513), [Point(1, 1)]));
         Assert.Throws<InvalidDocumentException>(() => batch.TimeSeries("d/1", "a\0b", [Point(1, 1)]));
-        Assert.Throws<InvalidDocumentException>(() => batch.TimeSeries("d/1", "s", [], [(Start, Start.AddTicks(-1))]));
+        Assert.Throws<InvalidDocumentException>(() => batch.TimeSeries("d/1", "s", [], [(_start, _start.AddTicks(-1))]));
         Assert.Equal(0, batch.Count);
         await Assert.ThrowsAsync<DocumentNotFoundException>(
             () => database.WriteAsync(new WriteBatch().Put("d/3", "{}"u8).TimeSeries("d/2", "s", [Point(1, 1)]), Cancel));
@@ -205,7 +205,7 @@ public sealed class TimeSeriesTests : IDisposable
         foreach ((string name, SortedDictionary<DateTime, TimeSeriesPoint> known) in series)
         {
             Assert.Equal(known.Values.Select(Text), snapshot.TimeSeries("d/1", name).Select(Text));
-            (DateTime from, DateTime to) = (Start.AddSeconds(random.Next(20_000)), Start.AddSeconds(random.Next(40_000)));
+            (DateTime from, DateTime to) = (_start.AddSeconds(random.Next(20_000)), _start.AddSeconds(random.Next(40_000)));
             Assert.Equal(
                 known.Values.Where(point => point.Timestamp >= from && point.Timestamp <= to).Select(Text),
                 snapshot.TimeSeries("d/1", name, from, to).Select(Text));
@@ -225,7 +225,7 @@ public sealed class TimeSeriesTests : IDisposable
         other.Tag ?? one.Tag);
 
     private static TimeSeriesPoint Point(int minutes, double value, string? tag = null) =>
-        new(Start.AddMinutes(minutes), [value], tag);
+        new(_start.AddMinutes(minutes), [value], tag);
 
     private static string Text(TimeSeriesPoint point) => $"{point.Timestamp:O} {string.Join(",", point.Values)} {point.Tag}";
 

@@ -12,7 +12,7 @@ namespace Treepie.Documents.Tests.Lifecycle;
 /// <summary>Archived documents leave indexes, as their definitions say, and come back.</summary>
 public sealed class ArchivedDocumentsTests : IDisposable
 {
-    private static readonly string[] s_queries =
+    private static readonly string[] _queries =
     [
         "from Films where Title = 'M'", "from @all_docs where Title = 'M'",
         "from Films group by Title where Title = 'M' select count() as C",
@@ -96,7 +96,7 @@ public sealed class ArchivedDocumentsTests : IDisposable
     private static async Task<int[]> CountsAsync(Database database)
     {
         var counts = new List<int>();
-        foreach (string query in s_queries)
+        foreach (string query in _queries)
             counts.Add(await CountAsync(database, query, waits: true));
         return [.. counts];
     }

@@ -10,10 +10,10 @@ namespace Treepie.Documents.Tests.Lifecycle;
 
 public sealed class TimeSeriesPoliciesTests : IDisposable
 {
-    private static readonly DateTimeOffset s_start = new(2024, 3, 1, 0, 0, 0, TimeSpan.Zero);
+    private static readonly DateTimeOffset _start = new(2024, 3, 1, 0, 0, 0, TimeSpan.Zero);
 
     private readonly TemporaryDirectory _files = new();
-    private readonly ManualClock _clock = new() { Now = s_start };
+    private readonly ManualClock _clock = new() { Now = _start };
 
     private static CancellationToken Cancel => TestContext.Current.CancellationToken;
 
@@ -26,7 +26,7 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
         TimeSeriesPoint[] points = [
             .. Enumerable.Range(0, 3 * 24 * 60).Select(static i => new TimeSeriesPoint(Time(i), [i % 100, -i]))];
         await AppendAsync(database, points);
-        _clock.Now = s_start.AddDays(2).AddMinutes(90);
+        _clock.Now = _start.AddDays(2).AddMinutes(90);
         await database.TimeSeriesPolicies.RunAsync(Cancel);
         Assert.Equal(Expected(points, 1, 0, Time(2 * 1440 + 60)), Pairs(database, "Heart@By1Hour"), Same);
         Assert.Equal(Expected(points, 24, 0, Time(2 * 1440)), Pairs(database, "Heart@By1Day"), Same);
@@ -34,7 +34,7 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
         Assert.Equal(0, await StepsThatWriteAsync(database));
 
         // Nothing is written meanwhile: the time alone makes hours be over.
-        _clock.Now = s_start.AddDays(3).AddMinutes(1);
+        _clock.Now = _start.AddDays(3).AddMinutes(1);
         await database.TimeSeriesPolicies.RunAsync(Cancel);
         Assert.Equal(Expected(points, 1, 0, Time(3 * 1440)), Pairs(database, "Heart@By1Hour"), Same);
         Assert.Equal(Expected(points, 24, 0, Time(3 * 1440)), Pairs(database, "Heart@By1Day"), Same);
@@ -48,7 +48,7 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
         TimeSeriesPoint[] points = [
             .. Enumerable.Range(0, 5 * 24 * 60).Select(static i => new TimeSeriesPoint(Time(i), [i % 100]))];
         await AppendAsync(database, points);
-        _clock.Now = s_start.AddDays(5).AddMinutes(30);
+        _clock.Now = _start.AddDays(5).AddMinutes(30);
         await database.TimeSeriesPolicies.RunAsync(Cancel);
         Assert.Equal(points.Where(static point => point.Timestamp >= Time(4 * 1440)).Select(static point => point.Timestamp),
             Read(database, "Heart").Select(static point => point.Timestamp));
@@ -56,7 +56,7 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
         Assert.Equal(Expected(points, 24, 0, Time(5 * 1440)), Pairs(database, "Heart@By1Day"), Same);
 
         // A clock that is set back, and entries that come later than they are kept, change nothing of what was rolled up.
-        _clock.Now = s_start.AddDays(1);
+        _clock.Now = _start.AddDays(1);
         await AppendAsync(database, [new TimeSeriesPoint(Time(10), [1e9])]);
         await database.TimeSeriesPolicies.RunAsync(Cancel);
         Assert.Equal(Expected(points, 24, 0, Time(5 * 1440)), Pairs(database, "Heart@By1Day"), Same);
@@ -74,7 +74,7 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
         for (int round = 0; round < 40; round++)
         {
             _clock.Now += TimeSpan.FromMinutes(random.Next(400));
-            int minute = (int)(_clock.Now - s_start).TotalMinutes, age = random.Next(4) == 0 ? 4_000 : 200;
+            int minute = (int)(_clock.Now - _start).TotalMinutes, age = random.Next(4) == 0 ? 4_000 : 200;
             TimeSeriesPoint[] points = [
                 .. Enumerable.Range(0, random.Next(300)).Select(
                     _ => new TimeSeriesPoint(Time(Math.Max(0, minute - random.Next(age))), [random.Next(1000)]))];
@@ -129,7 +129,7 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
         await using (Database database = await OpenAsync(Rules(rawDays: 1)))
         {
             await AppendAsync(database, points);
-            _clock.Now = s_start.AddMinutes(2_990);
+            _clock.Now = _start.AddMinutes(2_990);
             await database.TimeSeriesPolicies.RunAsync(Cancel);
             await database.BackupAsync(dump, null, null, Cancel);
         }
@@ -137,7 +137,7 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
         string target = Path.Combine(_files.Path, "restored");
         await Database.RestoreAsync(new MemoryStream(dump.ToArray()), target, null, null, Cancel);
         await using Database restored = Database.Open(target, new DatabaseOptions { TimeProvider = _clock });
-        _clock.Now = s_start.AddMinutes(3_005);
+        _clock.Now = _start.AddMinutes(3_005);
         await restored.TimeSeriesPolicies.RunAsync(Cancel);
         Assert.Equal(Expected(points, 1, 0, Time(3_000)), Pairs(restored, "Heart@By1Hour"), Same);
     }
@@ -185,7 +185,7 @@ public sealed class TimeSeriesPoliciesTests : IDisposable
 
     private static TimeSeriesPeriod? Days(int? days) => days is { } count ? TimeSeriesPeriod.Of(TimeSpan.FromDays(count)) : null;
 
-    private static DateTime Time(int minute) => s_start.UtcDateTime.AddMinutes(minute);
+    private static DateTime Time(int minute) => _start.UtcDateTime.AddMinutes(minute);
 
     private static (DateTime, double[])[] Expected(IEnumerable<TimeSeriesPoint> points, int hours, long from, DateTime to) =>
     [

@@ -11,7 +11,7 @@ namespace Treepie.Documents.Tests.Linq;
 /// </summary>
 public sealed class LinqOracleTests : IDisposable
 {
-    private static readonly string[] s_words = ["ash", "birch", "cedar", "elm", "fir", "oak", "a.b", "x y", ""];
+    private static readonly string[] _words = ["ash", "birch", "cedar", "elm", "fir", "oak", "a.b", "x y", ""];
 
     private readonly TemporaryDirectory _directory = new();
     private readonly Database _database;
@@ -249,7 +249,7 @@ public sealed class LinqOracleTests : IDisposable
                         Amount = random.Next(10),
                         Colors = [.. Enumerable.Range(0, random.Next(3)).Select(_ => Word(random))]
                     });
-            foreach (string word in s_words.Where(
+            foreach (string word in _words.Where(
                 word => word.Length == 3 && random.Next(3) == 0 && !word.Contains('.') && !word.Contains(' ')))
                 order.Counts[word] = random.Next(5);
             all.Add(order);
@@ -260,7 +260,7 @@ public sealed class LinqOracleTests : IDisposable
         return all;
     }
 
-    private static string Word(Random random) => s_words[random.Next(s_words.Length)];
+    private static string Word(Random random) => _words[random.Next(_words.Length)];
 
     /// <summary>A random condition: one of the kinds there are, or several joined.</summary>
     private static Expression<Func<Order, bool>> Condition(Random random, int depth)

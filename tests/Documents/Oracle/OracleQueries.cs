@@ -8,15 +8,15 @@ public sealed class OracleQueries
 {
     private const string Wide = "wwwwwwwwwwwwwwww";
 
-    private static readonly string[] s_texts =
+    private static readonly string[] _texts =
         ["anna", "Anna", "ANNA", "Ännchen", "ännchen", "Łukasz", "łUKASZ", "Иван", "иВАН", "zoë", "", " ", "a", "ab", "abc", "b", "5", "-5", "10", "9", "0.25", "名前", "名", "true", "null", "it's", "\"q\"", "a\\b", "x\ny", "😀", "😀b"];
 
-    private static readonly string[] s_ids = ["docs/1", "docs/10", "DOCS/2", "docs/3", "Docs/", "docs/", "d", "x", "docs/25"];
+    private static readonly string[] _ids = ["docs/1", "docs/10", "DOCS/2", "docs/3", "Docs/", "docs/", "d", "x", "docs/25"];
 
     /// <summary>
     /// Paths, and what they may be asked: t texts, n numbers, a arrays, b booleans, o orders, e whether it is there.
     /// </summary>
-    private static readonly (string Path, string[] Names, string Asked)[] s_fields =
+    private static readonly (string Path, string[] Names, string Asked)[] _fields =
     [
         ("Name", ["Name"], "toe"), ("Age", ["Age"], "tnoe"), ("Mixed", ["Mixed"], "tnae"), ("Tags", ["Tags"], "tnae"),
         ("Tags[]", ["Tags"], "tna"), ("Flag", ["Flag"], "be"),
@@ -44,37 +44,37 @@ public sealed class OracleQueries
     public JsonObject Document()
     {
         var document = new JsonObject();
-        Maybe(document, "Name", () => Pick(s_texts));
+        Maybe(document, "Name", () => Pick(_texts));
         Maybe(document, "Age", Number);
         Maybe(
             document, "Mixed",
             () => _random.Next(4) switch
             {
                 0 => Number(),
-                1 => Array(() => _random.Next(2) == 0 ? Number() : Pick(s_texts)),
+                1 => Array(() => _random.Next(2) == 0 ? Number() : Pick(_texts)),
                 2 =>
-                _random.Next(3) == 0 ? new JsonObject { ["In"] = 1 } : Pick(s_texts),
-                _ => Pick(s_texts)
+                _random.Next(3) == 0 ? new JsonObject { ["In"] = 1 } : Pick(_texts),
+                _ => Pick(_texts)
             });
-        Maybe(document, "Tags", () => Array(() => _random.Next(6) switch { 0 => null, 1 => Number(), _ => Pick(s_texts) }));
+        Maybe(document, "Tags", () => Array(() => _random.Next(6) switch { 0 => null, 1 => Number(), _ => Pick(_texts) }));
         Maybe(document, "Flag", () => _random.Next(2) == 0);
         Maybe(
             document, "Address",
             () =>
             {
-                var at = new JsonObject(); Maybe(at, "City", () => Pick(s_texts)); Maybe(
-                at, "Zip", () => _random.Next(2) == 0 ? Number() : Pick(s_texts)); return at;
+                var at = new JsonObject(); Maybe(at, "City", () => Pick(_texts)); Maybe(
+                at, "Zip", () => _random.Next(2) == 0 ? Number() : Pick(_texts)); return at;
             });
         Maybe(
             document, "Lines",
             () => Array(
                 () =>
                 {
-                    var line = new JsonObject(); Maybe(line, "Product", () => Pick(s_texts)); Maybe(
+                    var line = new JsonObject(); Maybe(line, "Product", () => Pick(_texts)); Maybe(
                     line, "Qty", Number); return line;
                 }));
-        Maybe(document, "Long", () => _random.Next(3) == 0 ? Pick(s_texts) : Pick(_longTexts));
-        Maybe(document, "Ship To", () => new JsonObject { ["City"] = Pick(s_texts) });
+        Maybe(document, "Long", () => _random.Next(3) == 0 ? Pick(_texts) : Pick(_longTexts));
+        Maybe(document, "Ship To", () => new JsonObject { ["City"] = Pick(_texts) });
         Maybe(document, "Score", () => JsonValue.Create(_random.Next(-400, 400) / 8m));
         return document;
     }
@@ -160,7 +160,7 @@ public sealed class OracleQueries
     {
         if (_random.Next(14) == 0)
             return OfId();
-        (string path, string[] names, string asked) = s_fields[_random.Next(s_fields.Length)];
+        (string path, string[] names, string asked) = _fields[_random.Next(_fields.Length)];
         if (asked.Contains('e') && _random.Next(12) == 0)
             return new OracleCondition($"exists({path})", (_, document) => OracleValue.IsThere(document, names));
         if (_random.Next(10) == 0)
@@ -189,7 +189,7 @@ public sealed class OracleQueries
 
     private OracleCondition OfId()
     {
-        string id = Pick(s_ids), folded = OracleValue.Fold(id);
+        string id = Pick(_ids), folded = OracleValue.Fold(id);
         return _random.Next(5) switch
         {
             0 => new OracleCondition($"id() = {Literal(id)}", (of, _) => OracleValue.Fold(of) == folded),
@@ -230,7 +230,7 @@ public sealed class OracleQueries
     private OracleCondition OfTexts(string path, string[] names, Func<string, string> form)
     {
         bool isLong = path == "Long" && _random.Next(3) > 0;
-        string a = Pick(isLong ? _longTexts : s_texts), b = Pick(isLong ? _longTexts : s_texts), x = form(a), y = form(b);
+        string a = Pick(isLong ? _longTexts : _texts), b = Pick(isLong ? _longTexts : _texts), x = form(a), y = form(b);
         bool Any(JsonObject document, Func<string, bool> test) =>
             OracleValue.At(document, names).Exists(value => value.Text is { } text && test(form(text)));
         string piece = a.Length <= 20 ? a : a[^2..];
@@ -268,7 +268,7 @@ public sealed class OracleQueries
     {
         while (true)
         {
-            (string Path, string[] Names, string Asked) field = s_fields[_random.Next(s_fields.Length)];
+            (string Path, string[] Names, string Asked) field = _fields[_random.Next(_fields.Length)];
             if (field.Asked.Contains(asked))
                 return field;
         }

@@ -16,7 +16,7 @@ public sealed class OracleTests
 {
     private const int QueriesOfRound = 2_000, QueriesOfState = 80;
 
-    private static readonly int Rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds)
+    private static readonly int _rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds)
         ? rounds
         : 10;
 
@@ -24,7 +24,7 @@ public sealed class OracleTests
     public async Task Random_queries_find_what_a_scan_finds()
     {
         var random = new Random(Seed.Next());
-        for (int round = 0; round < Rounds; round++)
+        for (int round = 0; round < _rounds; round++)
             await RunRoundAsync(random);
     }
 

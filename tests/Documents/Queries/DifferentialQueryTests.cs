@@ -15,7 +15,7 @@ namespace Treepie.Documents.Tests.Queries;
 public sealed class DifferentialQueryTests
 {
     /// <summary>Short in the run of every change; TREEPIE_ROUNDS makes it longer.</summary>
-    private static readonly int Rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds)
+    private static readonly int _rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds)
         ? rounds
         : 12;
 
@@ -51,7 +51,7 @@ public sealed class DifferentialQueryTests
         using var folder = new TemporaryDirectory();
         using Database database = Open(folder);
         var documents = new SortedDictionary<string, JsonObject>(StringComparer.Ordinal);
-        for (int round = 0; round < Rounds; round++)
+        for (int round = 0; round < _rounds; round++)
         {
             await ChangeAsync(database, documents, make, random);
             if (round > 1)
@@ -152,7 +152,7 @@ public sealed class DifferentialQueryTests
         using Database database = Database.Open(folder.Path);
         var documents = new SortedDictionary<string, JsonObject>(StringComparer.Ordinal);
         foreach (string[] lines in DataSets.Lines(path)
-            .Take(collection == "Synsets" && Rounds == 12 ? 10_000 : int.MaxValue)
+            .Take(collection == "Synsets" && _rounds == 12 ? 10_000 : int.MaxValue)
             .Chunk(2_000))
         {
             var batch = new WriteBatch();

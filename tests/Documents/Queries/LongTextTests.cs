@@ -6,7 +6,7 @@ namespace Treepie.Documents.Tests.Queries;
 /// <summary>Texts that are longer than a term of an index are ordered, compared and counted as whole texts.</summary>
 public sealed class LongTextTests : IAsyncLifetime
 {
-    private static readonly string[] Texts =
+    private static readonly string[] _texts =
     [
         .. Enumerable.Range(1, 8).Select(i => new string('w', 512) + i),
         new string('w', 400) + 'b', new string('w', 400) + new string('a', 200), new string('w', 384), new string('w', 383),
@@ -19,12 +19,12 @@ public sealed class LongTextTests : IAsyncLifetime
 
     public LongTextTests() => _database = Database.Open(_folder.Path);
 
-    private static string[] Sorted => [.. Texts.Order(StringComparer.Ordinal)];
+    private static string[] Sorted => [.. _texts.Order(StringComparer.Ordinal)];
 
     public async ValueTask InitializeAsync()
     {
-        for (int i = 0; i < Texts.Length; i++)
-            await PutAsync(i, Texts[i * 7 % Texts.Length]);
+        for (int i = 0; i < _texts.Length; i++)
+            await PutAsync(i, _texts[i * 7 % _texts.Length]);
     }
 
     public ValueTask DisposeAsync()
@@ -62,8 +62,8 @@ public sealed class LongTextTests : IAsyncLifetime
         if (isStale)
         {
             _database.Indexes.Control.Pause(index);
-            await PutAsync(0, Texts[0] + "more");
-            await PutAsync(Texts.Length, new string('w', 520));
+            await PutAsync(0, _texts[0] + "more");
+            await PutAsync(_texts.Length, new string('w', 520));
         }
 
         string[] all = [.. (await NamesAsync("from Docs")).Order(StringComparer.Ordinal)];
@@ -91,11 +91,11 @@ public sealed class LongTextTests : IAsyncLifetime
     [Fact]
     public async Task Facets_name_each_text_whole_and_in_order()
     {
-        await PutAsync(50, Texts[0]);
+        await PutAsync(50, _texts[0]);
         // a facet has values
         JsonArray values = (await _database.AskAsync("from Docs select facet(Name)")).Rows[0]["Values"]!.AsArray();
         Assert.Equal(Sorted, values.Select(value => value!["Range"]!.GetValue<string>()));
-        Assert.Equal(Texts.Length + 1, values.Sum(value => value!["Count"]!.GetValue<int>()));
+        Assert.Equal(_texts.Length + 1, values.Sum(value => value!["Count"]!.GetValue<int>()));
     }
 
     [Fact]
@@ -104,10 +104,10 @@ public sealed class LongTextTests : IAsyncLifetime
         string index = (await _database.AskAsync("from Docs order by Name")).Index;
         Assert.Contains(
             _database.LookInto(index).Structures(TestContext.Current.CancellationToken), part => part.Name == "longtexts");
-        for (int i = 0; i < Texts.Length; i++)
+        for (int i = 0; i < _texts.Length; i++)
             await PutAsync(i, $"short {i:00}");
         string[] names = await NamesAsync("from Docs order by Name");
-        Assert.Equal([.. Enumerable.Range(0, Texts.Length).Select(i => $"short {i:00}")], names);
+        Assert.Equal([.. Enumerable.Range(0, _texts.Length).Select(i => $"short {i:00}")], names);
         // waits until the index has seen what the answer above knew without it
         await _database.AskAsync("from Docs order by Name");
         Assert.DoesNotContain(

@@ -14,7 +14,7 @@ public sealed class NearestDifferentialTests
     private const string Like =
         """{"Fields":["Notes"],"MinimumTermFrequency":1,"MinimumDocumentFrequency":2,"MaximumQueryTerms":2}""";
 
-    private static readonly int s_rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds)
+    private static readonly int _rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds)
         ? rounds
         : 3;
 
@@ -26,7 +26,7 @@ public sealed class NearestDifferentialTests
         using var folder = new TemporaryDirectory();
         using Database database = DifferentialQueryTests.Open(folder);
         var documents = new SortedDictionary<string, JsonObject>(StringComparer.Ordinal);
-        for (int round = 0; round < s_rounds; round++)
+        for (int round = 0; round < _rounds; round++)
         {
             await ChangeAsync(database, documents, make, random, round == 0 ? 90 : 25);
             for (int i = 0; i < 30; i++)

@@ -14,9 +14,9 @@ namespace Treepie.Documents.Tests.Queries;
 /// </summary>
 public sealed class NeverStaleTests : IDisposable
 {
-    private static readonly string[] s_words = ["quick", "brown", "fox", "lazy", "dog", "zoë", "köln", "the"];
+    private static readonly string[] _words = ["quick", "brown", "fox", "lazy", "dog", "zoë", "köln", "the"];
 
-    private static readonly string[] s_queries =
+    private static readonly string[] _queries =
     [
         "from Docs where search(Notes, 'fox dog')",
         "from Docs where search(Notes, 'quick fox', and) order by score()",
@@ -77,7 +77,7 @@ public sealed class NeverStaleTests : IDisposable
         }
         """;
 
-    private static readonly JsonDocument s_parameters = JsonDocument.Parse(Parameters);
+    private static readonly JsonDocument _parameters = JsonDocument.Parse(Parameters);
 
     private readonly HeldBackIndexes _store = new(new DatabaseOptions());
 
@@ -99,7 +99,7 @@ public sealed class NeverStaleTests : IDisposable
             _store.Hold();
             await ChangeAsync(random, random.Next(1, 30));
             var asked = new List<(string Query, List<string> Answer)>();
-            foreach (string query in s_queries)
+            foreach (string query in _queries)
             {
                 string paged = query
                     + (query.Contains("select", StringComparison.Ordinal) || query.Contains("include", StringComparison.Ordinal)
@@ -239,7 +239,7 @@ public sealed class NeverStaleTests : IDisposable
             var request = new QueryRequest
             {
                 Text = query,
-                Parameters = s_parameters.RootElement,
+                Parameters = _parameters.RootElement,
                 NeverStale = true,
                 WithTimings = true
             };
@@ -309,7 +309,7 @@ public sealed class NeverStaleTests : IDisposable
         var request = new QueryRequest
         {
             Text = query,
-            Parameters = parameters is null ? s_parameters.RootElement : given.RootElement,
+            Parameters = parameters is null ? _parameters.RootElement : given.RootElement,
             NeverStale = neverStale,
             WaitForNonStaleResults = !neverStale,
             WaitTimeout = patience ?? Eventually.Patience
@@ -362,7 +362,7 @@ public sealed class NeverStaleTests : IDisposable
             if (random.Next(3) != 0)
                 (document["Lat"], document["Lng"]) = (random.Next(35, 55), random.Next(-5, 15));
             document["Notes"] = string.Join(
-                ' ', Enumerable.Range(0, random.Next(1, 9)).Select(_ => s_words[random.Next(s_words.Length)]));
+                ' ', Enumerable.Range(0, random.Next(1, 9)).Select(_ => _words[random.Next(_words.Length)]));
             batch.Put($"docs/{number}", Encoding.UTF8.GetBytes(document.ToJsonString()));
         }
 

@@ -8,7 +8,7 @@ namespace Treepie.Documents.Tests.Queries;
 /// </summary>
 public sealed class ObjectValueTests : IAsyncLifetime
 {
-    private static readonly (string Condition, string Ids)[] s_conditions =
+    private static readonly (string Condition, string Ids)[] _conditions =
     [
         ("regex(F, '.')", "docs/2 docs/3"),
         ("exact(regex(F, '[^q]'))", "docs/2 docs/3"),
@@ -53,7 +53,7 @@ public sealed class ObjectValueTests : IAsyncLifetime
     [Fact]
     public async Task What_stands_for_it_is_found_by_no_text()
     {
-        foreach ((string condition, string ids) in s_conditions)
+        foreach ((string condition, string ids) in _conditions)
             Assert.Equal(
                 (condition, ids),
                 (condition, string.Join(' ', (await _database.AskAsync($"from Docs where {condition} order by id()")).Ids)));

@@ -11,7 +11,7 @@ namespace Treepie.Documents.Tests.Queries;
 /// </summary>
 public sealed class RandomDataSetTests
 {
-    private static readonly int s_rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds)
+    private static readonly int _rounds = int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), out int rounds)
         ? rounds
         : 2;
 
@@ -34,7 +34,7 @@ public sealed class RandomDataSetTests
         string file, string collection, string[] texts, string[] numbers, string[] words, bool hasPlace)
     {
         var random = new Random(Seed.Next());
-        int count = 500 * s_rounds, skip = random.Next(2_000);
+        int count = 500 * _rounds, skip = random.Next(2_000);
         // a line is an object
         JsonObject[] lines = [
             .. DataSets.Lines(DataSets.PathOf(file))
@@ -49,7 +49,7 @@ public sealed class RandomDataSetTests
             database, documents, collection, lines.Select(line => (line["id"]!.GetValue<string>(), (JsonObject?)line)));
         var make = new DataSetQueries(random, lines, texts, numbers, words, hasPlace);
         await DifferentialQueryTests.CompareAsync(database, documents, $"from {collection} {make.Everything}", random);
-        for (int round = 0; round < s_rounds; round++)
+        for (int round = 0; round < _rounds; round++)
         {
             for (int i = 0; i < 15; i++)
                 await DifferentialQueryTests.CompareAsync(database, documents, $"from {collection} {make.Query()}", random);

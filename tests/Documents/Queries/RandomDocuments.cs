@@ -8,27 +8,27 @@ namespace Treepie.Documents.Tests.Queries;
 /// </summary>
 internal sealed class RandomDocuments(Random random)
 {
-    private static readonly string[] Names =
+    private static readonly string[] _names =
     [
         "anna", "Anna", "ANNA", "Ännchen", "ännchen", "Łukasz", "łukasz", "Иван", "иван", "zoë", "ZOË", "a", "an", "5", "true",
         "名前", "", "a b"
     ];
-    private static readonly string[] Cities = ["Reims", "reims", "Köln", "KÖLN", "Oslo", "item 2", "item 10", "Item 1"];
-    private static readonly string[] TagNames = ["red", "Red", "green", "blue", "x1", "x10"];
-    private static readonly string[] WordList = ["quick", "Brown", "fox", "zoë", "lazy", "dog", "Köln", "42"];
+    private static readonly string[] _cities = ["Reims", "reims", "Köln", "KÖLN", "Oslo", "item 2", "item 10", "Item 1"];
+    private static readonly string[] _tagNames = ["red", "Red", "green", "blue", "x1", "x10"];
+    private static readonly string[] _wordList = ["quick", "Brown", "fox", "zoë", "lazy", "dog", "Köln", "42"];
 
     private readonly string[] _longTexts = [.. Enumerable.Range(0, 20).Select(_ => LongText(random))];
 
     public JsonObject Document()
     {
         var document = new JsonObject();
-        Maybe(document, "Name", 8, () => Pick(Names));
+        Maybe(document, "Name", 8, () => Pick(_names));
         Maybe(document, "Age", 8, Number);
         Maybe(document, "Active", 3, () => random.Next(2) == 0);
         Maybe(
             document, "Tags", 6,
             () => new JsonArray(
-                [.. Enumerable.Range(0, random.Next(4)).Select(_ => random.Next(8) == 0 ? null : (JsonNode)Pick(TagNames))]));
+                [.. Enumerable.Range(0, random.Next(4)).Select(_ => random.Next(8) == 0 ? null : (JsonNode)Pick(_tagNames))]));
         Maybe(document, "Address", 6, Address);
         Maybe(document, "Lines", 6, () => new JsonArray([.. Enumerable.Range(0, random.Next(4)).Select(_ => (JsonNode?)Line())]));
         if (random.Next(4) > 0)
@@ -36,7 +36,7 @@ internal sealed class RandomDocuments(Random random)
         if (random.Next(3) > 0)
             document["Area"] = random.Next(6) == 0 ? new JsonArray(Area(), Area()) : Area();
         Maybe(document, "Long", 8, () => Pick(_longTexts));
-        Maybe(document, "Notes", 6, () => string.Join(' ', Enumerable.Range(0, random.Next(1, 6)).Select(_ => Pick(WordList))));
+        Maybe(document, "Notes", 6, () => string.Join(' ', Enumerable.Range(0, random.Next(1, 6)).Select(_ => Pick(_wordList))));
         return document;
     }
 
@@ -94,7 +94,7 @@ internal sealed class RandomDocuments(Random random)
             19 =>
                 $"search(Notes, "
                     + $"'{Pick(["qu*", "*x", "b*wn", "f*x dog", "\"quick fox\"", "\"lazy dog\" 42", "\"brown fox dog\"", "zo* k*n"])}'{Pick(["", ", and", ", or"])})",
-            20 => $"proximity(search(Notes, '{Pick(WordList)} {Pick(WordList)}'), {random.Next(4)})",
+            20 => $"proximity(search(Notes, '{Pick(_wordList)} {Pick(_wordList)}'), {random.Next(4)})",
             21 => $"intersect({text} = {Quoted()}, {number} > 1)",
             22 => $"lucene(Notes, '{Pick(NaiveMethods.LuceneTexts).Lucene}')",
             23 => $"spatial.{Pick(["within", "intersects", "disjoint"])}(spatial.point(At.Lat, At.Lng), {Shape()})",
@@ -111,8 +111,8 @@ internal sealed class RandomDocuments(Random random)
             12 => $"{text} {Pick(["=", "!="])} null",
             13 => $"exact({text} = {Quoted()})",
             14 =>
-                $"search({Field("Notes", "Notes", "Address", "Lines[].Product")}, '{Pick(WordList)} "
-                    + $"{Pick(WordList)}'{Pick(["", ", and", ", or"])})",
+                $"search({Field("Notes", "Notes", "Address", "Lines[].Product")}, '{Pick(_wordList)} "
+                    + $"{Pick(_wordList)}'{Pick(["", ", and", ", or"])})",
             15 => $"id() {Pick(["=", "!=", "<", ">="])} 'DOCS/{random.Next(60)}'",
             _ => Pick(["true", "Active = true", "d.Active != false", "boost(Age > 1, 2)", "Age in ()", "Name > null"]),
         };
@@ -198,7 +198,7 @@ internal sealed class RandomDocuments(Random random)
 
     private string Field(params string[] names) => Pick(names);
 
-    private string Quoted() => $"'{Pick(random.Next(3) switch { 0 => Names, 1 => Cities, _ => TagNames })}'";
+    private string Quoted() => $"'{Pick(random.Next(3) switch { 0 => _names, 1 => _cities, _ => _tagNames })}'";
 
     private JsonNode Number() => random.Next(8) switch
     {
@@ -212,7 +212,7 @@ internal sealed class RandomDocuments(Random random)
     private JsonNode Address()
     {
         var address = new JsonObject();
-        Maybe(address, "City", 6, () => Pick(Cities));
+        Maybe(address, "City", 6, () => Pick(_cities));
         Maybe(address, "Geo", 3, () => new JsonObject { ["Lat"] = random.Next(12) });
         return address;
     }
@@ -220,7 +220,7 @@ internal sealed class RandomDocuments(Random random)
     private JsonObject Line()
     {
         var line = new JsonObject();
-        Maybe(line, "Product", 6, () => Pick(TagNames));
+        Maybe(line, "Product", 6, () => Pick(_tagNames));
         Maybe(line, "Quantity", 6, Number);
         return line;
     }

@@ -8,9 +8,9 @@ namespace Treepie.Documents.Tests.Queries;
 /// <summary>What queries say while an index is behind: the index of these tests works only when it is let.</summary>
 public sealed class StaleQueryTests : IDisposable
 {
-    private static readonly DatabaseOptions s_options = new() { DefaultStaleWait = Eventually.Patience };
+    private static readonly DatabaseOptions _options = new() { DefaultStaleWait = Eventually.Patience };
 
-    private readonly HeldBackIndexes _store = new(s_options);
+    private readonly HeldBackIndexes _store = new(_options);
 
     public void Dispose() => _store.Dispose();
 
@@ -88,7 +88,7 @@ public sealed class StaleQueryTests : IDisposable
         await PutAsync("users/2");
         var queries = new QueryExecutor(
             _store.Indexes, _store.Database.BeginRead, _store.Changes,
-            s_options with { MaxQueryTime = TimeSpan.FromMilliseconds(1) });
+            _options with { MaxQueryTime = TimeSpan.FromMilliseconds(1) });
         var request = new QueryRequest
         {
             Text = "from Users where Age = 1",

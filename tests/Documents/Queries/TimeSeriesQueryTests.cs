@@ -9,7 +9,7 @@ namespace Treepie.Documents.Tests.Queries;
 /// <summary><c>timeseries()</c> in queries, compared with what plain lists of entries come to.</summary>
 public sealed class TimeSeriesQueryTests : IDisposable
 {
-    private static readonly DateTime s_start = new(2024, 1, 31, 22, 0, 0, DateTimeKind.Utc);
+    private static readonly DateTime _start = new(2024, 1, 31, 22, 0, 0, DateTimeKind.Utc);
 
     private readonly Database _database = Database.OpenInMemory();
 
@@ -80,13 +80,13 @@ public sealed class TimeSeriesQueryTests : IDisposable
             .Put("watches/1", """{"Accuracy":2.5}"""u8)
             .Put("watches/2", """{"Accuracy":2}"""u8)
             .Put("people/1", """{"@metadata":{"@collection":"People"}}"""u8)
-            .TimeSeries("people/1", "Heartrate", [new TimeSeriesPoint(s_start, [value, 9], tag)]));
+            .TimeSeries("people/1", "Heartrate", [new TimeSeriesPoint(_start, [value, 9], tag)]));
         JsonElement answer = await SingleAsync($"from People as p select timeseries(from p.Heartrate {clause}) as S");
         Assert.Equal(isWanted ? 1 : 0, answer.GetProperty("Count").GetInt64());
         if (!isWanted)
             return;
         JsonElement entry = answer.GetProperty("Results").EnumerateArray().Single();
-        Assert.Equal((s_start, tag), (Time(entry, "Timestamp"), entry.GetProperty("Tag").GetString()));
+        Assert.Equal((_start, tag), (Time(entry, "Timestamp"), entry.GetProperty("Tag").GetString()));
         Assert.Equal([value, 9], Numbers(entry, "Values"));
     }
 
@@ -103,8 +103,8 @@ public sealed class TimeSeriesQueryTests : IDisposable
         await Check("last '1 day'", point => point.Timestamp >= points[^1].Timestamp - day);
         await Check("last $p", point => point.Timestamp >= points[^1].Timestamp - day, """{"p":"24 hours"}""");
         await Check(
-            "between $a and $b", point => point.Timestamp >= s_start.AddHours(3) && point.Timestamp <= s_start.AddHours(5),
-            $$"""{"a":"{{s_start.AddHours(3):O}}","b":"{{s_start.AddHours(5):O}}"}""");
+            "between $a and $b", point => point.Timestamp >= _start.AddHours(3) && point.Timestamp <= _start.AddHours(5),
+            $$"""{"a":"{{_start.AddHours(3):O}}","b":"{{_start.AddHours(5):O}}"}""");
         await Check("between null and null", static _ => true);
     }
 
@@ -128,7 +128,7 @@ public sealed class TimeSeriesQueryTests : IDisposable
     {
         await WriteAsync(batch => batch.Put("people/1", """{"@metadata":{"@collection":"People"}}"""u8).TimeSeries(
             "people/1", "Heartrate",
-            [new TimeSeriesPoint(s_start, [10]), new TimeSeriesPoint(s_start.AddHours(4), [50])]));
+            [new TimeSeriesPoint(_start, [10]), new TimeSeriesPoint(_start.AddHours(4), [50])]));
         async Task<double[]> Filled(string fill) =>
         [
             .. (await GroupsAsync($"from People select timeseries(from Heartrate group by 1h {fill} select max()) as S"))
@@ -241,7 +241,7 @@ public sealed class TimeSeriesQueryTests : IDisposable
         TimeSeriesPoint[] points = [
             .. Enumerable.Range(0, count).Select(
                 i => new TimeSeriesPoint(
-                    s_start.AddSeconds((long)i * stepSeconds), [60 + random.NextDouble(), i % 7],
+                    _start.AddSeconds((long)i * stepSeconds), [60 + random.NextDouble(), i % 7],
                     i % 3 == 0 ? null : $"watches/{i % 3}"))];
         await WriteAsync(batch => batch.Put("people/1", """{"Name":"Ada","@metadata":{"@collection":"People"}}"""u8)
             .TimeSeries("people/1", "Heartrate", points));

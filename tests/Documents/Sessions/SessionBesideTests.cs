@@ -9,7 +9,7 @@ namespace Treepie.Documents.Tests.Sessions;
 /// </summary>
 public sealed class SessionBesideTests : IDisposable
 {
-    private static readonly DateTime s_start = new(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc);
+    private static readonly DateTime _start = new(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc);
 
     private readonly TemporaryDirectory _directory = new();
     private readonly Database _database;
@@ -37,19 +37,19 @@ public sealed class SessionBesideTests : IDisposable
         _session.Store(sensor);
         SessionTimeSeries heat = _session.TimeSeriesFor(sensor, "heat");
         for (int minute = 0; minute < 10; minute++)
-            heat.Append(s_start.AddMinutes(minute), [minute, -minute], "sensors/1");
+            heat.Append(_start.AddMinutes(minute), [minute, -minute], "sensors/1");
         Assert.Empty(heat.Get());
         await _session.SaveChangesAsync(Token);
 
         Assert.Equal(10, (await heat.GetAsync(cancellationToken: Token)).Count);
-        IReadOnlyList<TimeSeriesPoint> some = heat.Get(s_start.AddMinutes(3), s_start.AddMinutes(6), start: 1, pageSize: 2);
+        IReadOnlyList<TimeSeriesPoint> some = heat.Get(_start.AddMinutes(3), _start.AddMinutes(6), start: 1, pageSize: 2);
         Assert.Equal([4.0, 5.0], some.Select(point => point.Values[0]));
         Assert.Equal([-4.0, -5.0], some.Select(point => point.Values[1]));
         Assert.Equal("sensors/1", some[0].Tag);
-        Assert.Equal(s_start.AddMinutes(9), Assert.Single(_session.Advanced.GetTimeSeriesFor("sensors/1")).Last);
+        Assert.Equal(_start.AddMinutes(9), Assert.Single(_session.Advanced.GetTimeSeriesFor("sensors/1")).Last);
 
-        heat.Delete(to: s_start.AddMinutes(7));
-        heat.Append(s_start.AddMinutes(9), 90);
+        heat.Delete(to: _start.AddMinutes(7));
+        heat.Append(_start.AddMinutes(9), 90);
         await _session.SaveChangesAsync(Token);
         Assert.Equal([8.0, 90.0], heat.Get().Select(point => point.Values[0]));
 
@@ -64,13 +64,13 @@ public sealed class SessionBesideTests : IDisposable
         SessionTimeSeries series = _session.TimeSeriesFor("sensors/1", "INC:visits");
         for (int i = 0; i < 3; i++)
         {
-            series.Increment(s_start, 2);
+            series.Increment(_start, 2);
             await _session.SaveChangesAsync(Token);
         }
 
         Assert.Equal(6, Assert.Single(series.Get()).Values[0]);
         var error = Assert.Throws<InvalidOperationException>(
-            () => _session.TimeSeriesFor("sensors/1", "heat").Increment(s_start, 1));
+            () => _session.TimeSeriesFor("sensors/1", "heat").Increment(_start, 1));
         Assert.Contains("INC:heat", error.Message, StringComparison.Ordinal);
     }
 
@@ -78,9 +78,9 @@ public sealed class SessionBesideTests : IDisposable
     public void What_cannot_be_an_entry_is_refused_at_once()
     {
         SessionTimeSeries heat = _session.TimeSeriesFor("sensors/1", "heat");
-        Assert.Throws<InvalidDocumentException>(() => heat.Append(s_start, double.NaN));
-        Assert.Throws<InvalidDocumentException>(() => heat.Append(s_start, []));
-        Assert.Throws<InvalidDocumentException>(() => heat.Delete(s_start.AddDays(1), s_start));
+        Assert.Throws<InvalidDocumentException>(() => heat.Append(_start, double.NaN));
+        Assert.Throws<InvalidDocumentException>(() => heat.Append(_start, []));
+        Assert.Throws<InvalidDocumentException>(() => heat.Delete(_start.AddDays(1), _start));
         Assert.Throws<InvalidDocumentException>(() => _session.TimeSeriesFor("sensors/1", ""));
         Assert.False(_session.HasChanges);
     }
@@ -105,7 +105,7 @@ public sealed class SessionBesideTests : IDisposable
         string oldest = (string)revisions.GetMetadataFor("sensors/1")[4]["@change-vector"]!; // revisions have one
         Assert.Equal("0", revisions.Get<Sensor>(oldest)?.Name);
         Assert.Equal("4", revisions.Get<Sensor>("sensors/1", DateTime.UtcNow.AddDays(1))?.Name);
-        Assert.Null(revisions.Get<Sensor>("sensors/1", s_start.AddYears(-50)));
+        Assert.Null(revisions.Get<Sensor>("sensors/1", _start.AddYears(-50)));
         Assert.Null(revisions.Get<Sensor>("nonsense"));
         Assert.False(_session.HasChanges);
 
@@ -222,7 +222,7 @@ public sealed class SessionBesideTests : IDisposable
         {
             await session.StoreAsync(new Sensor { Id = "sensors/7", Name = "a" }, cancellationToken: Token);
             session.CountersFor("sensors/7").Increment("x");
-            session.TimeSeriesFor("sensors/7", "heat").Append(s_start, 1);
+            session.TimeSeriesFor("sensors/7", "heat").Append(_start, 1);
             await session.SaveChangesAsync(Token);
             Assert.Same(
                 await session.LoadAsync<Sensor>(7, Token),

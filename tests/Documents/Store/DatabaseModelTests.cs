@@ -12,7 +12,7 @@ namespace Treepie.Documents.Tests.Store;
 /// </summary>
 public sealed class DatabaseModelTests
 {
-    private static readonly string[] s_collections = ["Users", "Orders", "@empty", "Ünïts"];
+    private static readonly string[] _collections = ["Users", "Orders", "@empty", "Ünïts"];
 
     [Fact]
     public async Task Random_batches_snapshots_and_reopenings_agree_with_a_dictionary()
@@ -95,7 +95,7 @@ public sealed class DatabaseModelTests
             {
                 string collection = next.Documents.TryGetValue(id, out ModelDocument? existing) && random.Next(30) != 0
                     ? existing.Collection
-                    : s_collections[random.Next(s_collections.Length)];
+                    : _collections[random.Next(_collections.Length)];
                 if (!fails && existing is not null && existing.Collection != collection)
                     expectedFailure = "collection";
                 string body =
@@ -181,7 +181,7 @@ public sealed class DatabaseModelTests
                 .OrderBy(document => document.Id.ToLowerInvariant(), StringComparer.Ordinal),
             snapshot.ByPrefix(new DocumentPrefix { StartsWith = prefix }));
         AssertFeed(model.Changes(null, after), snapshot.Changes(null, after));
-        foreach (string collection in s_collections)
+        foreach (string collection in _collections)
         {
             AssertOrder(
                 model.Documents.Values.Where(document => document.Collection == collection && document.Etag > after)

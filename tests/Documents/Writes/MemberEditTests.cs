@@ -9,7 +9,7 @@ namespace Treepie.Documents.Tests.Writes;
 /// <summary>Changes of single values of documents.</summary>
 public sealed class MemberEditTests
 {
-    private static readonly string[] s_names = ["a", "b", "two words", "it's", "é"];
+    private static readonly string[] _names = ["a", "b", "two words", "it's", "é"];
 
     [Theory]
     [InlineData("Set", "A.B", "1", """{"A":{"C":1.0}}""", """{"A":{"C":1.0,"B":1}}""")]
@@ -98,7 +98,7 @@ public sealed class MemberEditTests
 
     private static (string Path, string[] Names) Path(Random random)
     {
-        string[] names = [.. Enumerable.Range(0, random.Next(1, 4)).Select(_ => s_names[random.Next(s_names.Length)])];
+        string[] names = [.. Enumerable.Range(0, random.Next(1, 4)).Select(_ => _names[random.Next(_names.Length)])];
         return (string.Join('.', names.Select(name => $"'{name.Replace("'", "''", StringComparison.Ordinal)}'")), names);
     }
 

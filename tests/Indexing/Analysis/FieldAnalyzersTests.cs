@@ -11,7 +11,7 @@ namespace Treepie.Indexing.Tests.Analysis;
 /// <summary>Analyzers as an index uses them: by field, for writing and for queries.</summary>
 public sealed class FieldAnalyzersTests
 {
-    private static readonly IndexSchema Schema = new(
+    private static readonly IndexSchema _schema = new(
     [
         new IndexField("english", FieldAnalysis.FullText, "EnglishAnalyzer"),
         new IndexField("grams", FieldAnalysis.FullText, "NGramAnalyzer(3,3)"),
@@ -19,13 +19,13 @@ public sealed class FieldAnalyzersTests
         new IndexField("own", FieldAnalysis.FullText, "Own"),
     ]);
 
-    private static readonly AnalyzerSet Set = AnalyzerSet.BuiltIn.With("Own", new AnalyzerSetTests.Halves());
+    private static readonly AnalyzerSet _set = AnalyzerSet.BuiltIn.With("Own", new AnalyzerSetTests.Halves());
 
     [Fact]
     public void Each_field_is_written_and_asked_by_its_own_analyzer()
     {
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema, Set);
+        var writer = new IndexWriter(store.Environment, _schema, _set);
         IndexBatch batch = writer.BeginBatch();
         Put(batch, "a", "The runners were running", "Skyscraper", "New York", "abcd");
         Put(batch, "b", "A runner", "sky", "New", "abxy");
@@ -104,7 +104,7 @@ public sealed class FieldAnalyzersTests
     public void What_an_own_analyzer_throws_leaves_nothing_of_the_value()
     {
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema, Set);
+        var writer = new IndexWriter(store.Environment, _schema, _set);
         IndexBatch batch = writer.BeginBatch();
         batch.BeginEntry("bad"u8);
         batch.AddText(0, "kept"u8);
@@ -121,7 +121,7 @@ public sealed class FieldAnalyzersTests
     public void A_schema_with_an_analyzer_that_cannot_be_is_refused()
     {
         using var store = new TemporaryStore();
-        IndexSchemaException error = Assert.Throws<IndexSchemaException>(() => new IndexWriter(store.Environment, Schema));
+        IndexSchemaException error = Assert.Throws<IndexSchemaException>(() => new IndexWriter(store.Environment, _schema));
         Assert.Contains("'own'", error.Message, StringComparison.Ordinal);
         Assert.Contains("no analyzer 'Own'", error.Message, StringComparison.Ordinal);
         error = Assert.Throws<IndexSchemaException>(
@@ -142,7 +142,7 @@ public sealed class FieldAnalyzersTests
             return true;
         }, TestContext.Current.CancellationToken);
         Assert.Contains(
-            "Reset the index", Assert.Throws<IndexSchemaException>(() => new IndexWriter(store.Environment, Schema, Set)).Message,
+            "Reset the index", Assert.Throws<IndexSchemaException>(() => new IndexWriter(store.Environment, _schema, _set)).Message,
             StringComparison.Ordinal);
         Assert.Contains(
             "format 1", Assert.Throws<IndexSchemaException>(() => new IndexSearcher(store.Environment)).Message,
@@ -159,7 +159,7 @@ public sealed class FieldAnalyzersTests
 
     private static string Find(StorageEnvironment environment, string field, string text, string without = "")
     {
-        using var searcher = new IndexSearcher(environment, Set);
+        using var searcher = new IndexSearcher(environment, _set);
         using SearchResults results = searcher.Search(new SearchRequest { Query = new FullTextQuery(field, text, All: true) });
         return string.Join(' ', IndexFixture.Read(results).Where(key => key != without).Order());
     }

@@ -39,8 +39,8 @@ public sealed class PairKernelsTests
     /// <summary>A word in one of so many entries, up to so many times in each; several times at one place, too.</summary>
     private sealed class Word
     {
-        private readonly ushort[] starts = new ushort[PairKernels.StartsLength];
-        private readonly byte[] bytes;
+        private readonly ushort[] _starts = new ushort[PairKernels.StartsLength];
+        private readonly byte[] _bytes;
 
         public Word(Random random, int oneIn, int most, int longest)
         {
@@ -61,16 +61,16 @@ public sealed class PairKernelsTests
                     At[entry].Add(place);
                 }
 
-                starts[++rank] = (ushort)all.Count;
+                _starts[++rank] = (ushort)all.Count;
             }
 
-            bytes = [.. all, .. Enumerable.Range(0, PairKernels.Room).Select(_ => (byte)random.Next(128))];
+            _bytes = [.. all, .. Enumerable.Range(0, PairKernels.Room).Select(_ => (byte)random.Next(128))];
         }
 
         public ulong[] Words { get; } = new ulong[BitmapKernels.Words];
 
         public List<int>[] At { get; } = new List<int>[Entries];
 
-        public WordPlaces Places => new(Words, starts, bytes);
+        public WordPlaces Places => new(Words, _starts, _bytes);
     }
 }

@@ -8,12 +8,12 @@ namespace Treepie.Indexing.Tests.Large;
 /// <summary>Asks an index random queries in all ways there are, and the oracle.</summary>
 public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeData data, Random random)
 {
-    private static readonly SortKey Best = new("", SortKind.Score, Descending: true);
+    private static readonly SortKey _best = new("", SortKind.Score, Descending: true);
 
     /// <summary>One query in so many is put to the oracle: it costs as much as all ways together.</summary>
     private const int OracleRatio = 4;
 
-    private static readonly (OrderHint Order, PlanHints Hints)[] Ways =
+    private static readonly (OrderHint Order, PlanHints Hints)[] _ways =
     [
         (OrderHint.Cheaper, new PlanHints { Rank = RankHint.Windows }), (OrderHint.Walk, PlanHints.None),
         (OrderHint.Cheaper, new PlanHints { Probe = ProbeHint.Entries }),
@@ -57,7 +57,7 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
             Assert.True(plain.Counters == planned.Counters, $"{what}\ncounters\n{plain.Counters}\n{planned.Counters}");
             if (Tail is null)
                 Assert.True(plain.Counters == usual.Counters, $"{what}\ncounters\n{plain.Counters}\n{usual.Counters}");
-            foreach ((OrderHint order, PlanHints hints) in Ways)
+            foreach ((OrderHint order, PlanHints hints) in _ways)
                 Compare(
                     expected, Find(asked with { OrderHint = order }, new QueryOptions { Hints = hints }),
                     $"{order} {hints}, {counts}", what);
@@ -72,10 +72,10 @@ public sealed class LargeAsker(IndexSearcher searcher, LargeModel model, LargeDa
     {
         SortKey[] sort = random.Next(12) switch
         {
-            < 7 => [Best],
+            < 7 => [_best],
             7 => [],
-            8 => [Best with { Descending = false }],
-            9 => [new SortKey("number", SortKind.Double, random.Next(2) == 0), Best],
+            8 => [_best with { Descending = false }],
+            9 => [new SortKey("number", SortKind.Double, random.Next(2) == 0), _best],
             _ => [new SortKey("number", random.Next(3) == 0 ? SortKind.Long : SortKind.Double, random.Next(2) == 0)],
         };
         return new SearchRequest

@@ -14,10 +14,10 @@ namespace Treepie.Indexing.Tests.Large;
 /// </summary>
 public sealed class LargeIndexTests
 {
-    private static readonly int Rounds = int.TryParse(
+    private static readonly int _rounds = int.TryParse(
         Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), CultureInfo.InvariantCulture, out int rounds) ? rounds : 1;
 
-    private static bool IsThorough => Rounds > 1;
+    private static bool IsThorough => _rounds > 1;
 
     /// <summary>Queries after each commit.</summary>
     private static int Queries => IsThorough ? 300 : 40;
@@ -25,7 +25,7 @@ public sealed class LargeIndexTests
     [Fact]
     public void Every_way_to_answer_gives_what_scoring_every_hit_and_what_the_oracle_give()
     {
-        for (int round = 0; round < Rounds; round++)
+        for (int round = 0; round < _rounds; round++)
         {
             int seed = Seed.Next();
             try
@@ -34,7 +34,7 @@ public sealed class LargeIndexTests
             }
             catch (Exception error)
             {
-                throw new InvalidOperationException($"TREEPIE_SEED={seed} TREEPIE_ROUNDS={Rounds}: {error.Message}", error);
+                throw new InvalidOperationException($"TREEPIE_SEED={seed} TREEPIE_ROUNDS={_rounds}: {error.Message}", error);
             }
         }
     }

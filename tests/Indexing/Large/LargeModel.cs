@@ -17,86 +17,86 @@ public sealed record LargeEntry(
 /// </summary>
 public sealed class LargeModel
 {
-    private readonly Dictionary<string, LargeEntry> byKey = new(StringComparer.Ordinal);
-    private readonly Dictionary<string, long> order = new(StringComparer.Ordinal);
-    private readonly List<Dictionary<string, List<(int Entry, int Frequency)>>> words = [[], []];
-    private readonly Dictionary<string, List<int>> kinds = [];
-    private LargeEntry[] entries = [];
-    private int[][] lengths = [[], []];
-    private readonly int[] withTerms = new int[2];
-    private readonly double[] averages = new double[2];
-    private readonly Dictionary<string, int> places = new(StringComparer.Ordinal);
-    private long next;
+    private readonly Dictionary<string, LargeEntry> _byKey = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, long> _order = new(StringComparer.Ordinal);
+    private readonly List<Dictionary<string, List<(int Entry, int Frequency)>>> _words = [[], []];
+    private readonly Dictionary<string, List<int>> _kinds = [];
+    private LargeEntry[] _entries = [];
+    private int[][] _lengths = [[], []];
+    private readonly int[] _withTerms = new int[2];
+    private readonly double[] _averages = new double[2];
+    private readonly Dictionary<string, int> _places = new(StringComparer.Ordinal);
+    private long _next;
 
-    public IReadOnlyList<LargeEntry> Entries => entries;
+    public IReadOnlyList<LargeEntry> Entries => _entries;
 
-    public int Count => entries.Length;
+    public int Count => _entries.Length;
 
     /// <summary>Words of the texts, those together that about as many entries have.</summary>
     public List<List<string>> WordsByCount { get; private set; } = [];
 
     /// <summary>The number of an entry.</summary>
-    public int PlaceOf(string key) => places[key];
+    public int PlaceOf(string key) => _places[key];
 
     public void Put(LargeEntry entry)
     {
-        byKey[entry.Key] = entry;
-        order[entry.Key] = next++;
+        _byKey[entry.Key] = entry;
+        _order[entry.Key] = _next++;
     }
 
     public void Delete(string key)
     {
-        byKey.Remove(key);
-        order.Remove(key);
+        _byKey.Remove(key);
+        _order.Remove(key);
     }
 
     public LargeModel Copy()
     {
-        var copy = new LargeModel { next = next };
-        foreach ((string key, LargeEntry entry) in byKey)
-            (copy.byKey[key], copy.order[key]) = (entry, order[key]);
+        var copy = new LargeModel { _next = _next };
+        foreach ((string key, LargeEntry entry) in _byKey)
+            (copy._byKey[key], copy._order[key]) = (entry, _order[key]);
         return copy;
     }
 
     /// <summary>Takes what was put and deleted.</summary>
     public void Commit()
     {
-        entries = [.. byKey.Values.OrderBy(entry => order[entry.Key])];
-        lengths = [new int[entries.Length], new int[entries.Length]];
-        words.ForEach(field => field.Clear());
-        kinds.Clear();
-        places.Clear();
-        for (int i = 0; i < entries.Length; i++)
+        _entries = [.. _byKey.Values.OrderBy(entry => _order[entry.Key])];
+        _lengths = [new int[_entries.Length], new int[_entries.Length]];
+        _words.ForEach(field => field.Clear());
+        _kinds.Clear();
+        _places.Clear();
+        for (int i = 0; i < _entries.Length; i++)
         {
-            places[entries[i].Key] = i;
-            foreach (string[] value in entries[i].Text)
+            _places[_entries[i].Key] = i;
+            foreach (string[] value in _entries[i].Text)
                 AddWords(0, i, value);
-            AddWords(1, i, entries[i].Title);
-            foreach (string kind in entries[i].Kinds.Distinct())
+            AddWords(1, i, _entries[i].Title);
+            foreach (string kind in _entries[i].Kinds.Distinct())
             {
-                if (!kinds.TryGetValue(kind, out List<int>? list))
-                    kinds[kind] = list = [];
+                if (!_kinds.TryGetValue(kind, out List<int>? list))
+                    _kinds[kind] = list = [];
                 list.Add(i);
             }
         }
 
         WordsByCount = [
-            .. words[0].GroupBy(word => (int)(2 * Math.Log2(word.Value.Count)))
+            .. _words[0].GroupBy(word => (int)(2 * Math.Log2(word.Value.Count)))
                 .Select(group => group.Select(word => word.Key).Order(StringComparer.Ordinal).ToList())];
         for (int field = 0; field < 2; field++)
         {
-            withTerms[field] = lengths[field].Count(length => length > 0);
-            averages[field] = lengths[field].Sum(length => (long)length) / (double)Math.Max(1, withTerms[field]);
+            _withTerms[field] = _lengths[field].Count(length => length > 0);
+            _averages[field] = _lengths[field].Sum(length => (long)length) / (double)Math.Max(1, _withTerms[field]);
         }
     }
 
     private void AddWords(int field, int entry, string[] text)
     {
-        lengths[field][entry] += text.Length;
+        _lengths[field][entry] += text.Length;
         foreach (string word in text)
         {
-            if (!words[field].TryGetValue(word, out List<(int Entry, int Frequency)>? list))
-                words[field][word] = list = [];
+            if (!_words[field].TryGetValue(word, out List<(int Entry, int Frequency)>? list))
+                _words[field][word] = list = [];
             if (list.Count > 0 && list[^1].Entry == entry)
                 list[^1] = (entry, list[^1].Frequency + 1);
             else
@@ -108,9 +108,9 @@ public sealed class LargeModel
     public LargeAnswer Ask(IndexQuery query, bool hasBoosts)
     {
         LargeAnswer answer = Ask(query, 1.0);
-        for (int i = 0; hasBoosts && i < entries.Length; i++)
-            if (NaiveText.IsNumber(entries[i].Boost))
-                answer.Scores[i] *= BoostLimits.OfEntry(Number(entries[i].Boost));
+        for (int i = 0; hasBoosts && i < _entries.Length; i++)
+            if (NaiveText.IsNumber(_entries[i].Boost))
+                answer.Scores[i] *= BoostLimits.OfEntry(Number(_entries[i].Boost));
         return answer;
     }
 
@@ -144,14 +144,14 @@ public sealed class LargeModel
                     Field(fuzzy.Field), word => NaivePatterns.IsNear(word, fuzzy.Text, (int)fuzzy.Similarity, fuzzy.Prefix),
                     boost);
             case TermQuery { Field: "kind" } term:
-                return Of(kinds.GetValueOrDefault(term.Value.Text!, []), boost); // a text
+                return Of(_kinds.GetValueOrDefault(term.Value.Text!, []), boost); // a text
             case InQuery { Field: "kind" } list:
-                return Of(list.Values.SelectMany(value => kinds.GetValueOrDefault(value.Text!, [])), boost); // texts
+                return Of(list.Values.SelectMany(value => _kinds.GetValueOrDefault(value.Text!, [])), boost); // texts
             case TermQuery number:
                 double equal = Number(number.Value);
-                return Where(i => Array.Exists(entries[i].Numbers, value => Number(value) == equal), boost);
+                return Where(i => Array.Exists(_entries[i].Numbers, value => Number(value) == equal), boost);
             case RangeQuery range:
-                return Where(i => Array.Exists(entries[i].Numbers, value => IsIn(value, range)), boost);
+                return Where(i => Array.Exists(_entries[i].Numbers, value => IsIn(value, range)), boost);
             case MatchAllQuery:
                 return Where(_ => true, boost);
             case MatchNoneQuery:
@@ -174,8 +174,8 @@ public sealed class LargeModel
 
     private LargeAnswer Where(Func<int, bool> test, double score)
     {
-        var answer = new LargeAnswer(entries.Length);
-        for (int i = 0; i < entries.Length; i++)
+        var answer = new LargeAnswer(_entries.Length);
+        for (int i = 0; i < _entries.Length; i++)
             if (test(i))
                 (answer.Hits[i], answer.Scores[i]) = (true, score);
         return answer;
@@ -183,14 +183,14 @@ public sealed class LargeModel
 
     private LargeAnswer Of(IEnumerable<int> hits, double score)
     {
-        var answer = new LargeAnswer(entries.Length);
+        var answer = new LargeAnswer(_entries.Length);
         foreach (int i in hits)
             (answer.Hits[i], answer.Scores[i]) = (true, score);
         return answer;
     }
 
     private LargeAnswer Words(int field, Func<string, bool> test, double score) =>
-        Of(words[field].Where(pair => test(pair.Key)).SelectMany(pair => pair.Value.Select(posting => posting.Entry)), score);
+        Of(_words[field].Where(pair => test(pair.Key)).SelectMany(pair => pair.Value.Select(posting => posting.Entry)), score);
 
     private static LargeAnswer All(LargeAnswer[] clauses)
     {
@@ -243,28 +243,28 @@ public sealed class LargeModel
 
     private LargeAnswer Word(int field, string word, double boost)
     {
-        var answer = new LargeAnswer(entries.Length);
-        double weight = boost * FieldBoost(field) * Idf(field, word), average = averages[field];
-        foreach ((int i, int frequency) in words[field].GetValueOrDefault(word, []))
+        var answer = new LargeAnswer(_entries.Length);
+        double weight = boost * FieldBoost(field) * Idf(field, word), average = _averages[field];
+        foreach ((int i, int frequency) in _words[field].GetValueOrDefault(word, []))
             (answer.Hits[i], answer.Scores[i]) = (true, weight * Saturated(field, i, frequency, average));
         return answer;
     }
 
     private LargeAnswer Phrase(int field, string[] phrase, int slop, bool ordered, double boost)
     {
-        var answer = new LargeAnswer(entries.Length);
+        var answer = new LargeAnswer(_entries.Length);
         if (phrase.Length == 0)
             return answer;
         if (phrase.Length == 1)
             return Word(field, phrase[0], boost);
-        double weight = boost * FieldBoost(field) * phrase.Sum(word => Idf(field, word)), average = averages[field];
+        double weight = boost * FieldBoost(field) * phrase.Sum(word => Idf(field, word)), average = _averages[field];
         IEnumerable<int> candidates = phrase.Distinct()
-            .Select(word => words[field].GetValueOrDefault(word, []).Select(posting => posting.Entry))
+            .Select(word => _words[field].GetValueOrDefault(word, []).Select(posting => posting.Entry))
             .Aggregate((x, y) => x.Intersect(y));
         foreach (int i in candidates)
         {
             double frequency = NaivePhrase.Frequency(
-                Positions(field == 0 ? entries[i].Text : [entries[i].Title]), phrase, slop, ordered);
+                Positions(field == 0 ? _entries[i].Text : [_entries[i].Title]), phrase, slop, ordered);
             if (frequency > 0)
                 (answer.Hits[i], answer.Scores[i]) = (true, weight * Saturated(field, i, frequency, average));
         }
@@ -288,10 +288,10 @@ public sealed class LargeModel
 
     private static double FieldBoost(int field) => field == 0 ? 1 : LargeData.TitleBoost;
 
-    private double Idf(int field, string word) => Bm25.Idf(withTerms[field], words[field].GetValueOrDefault(word, []).Count);
+    private double Idf(int field, string word) => Bm25.Idf(_withTerms[field], _words[field].GetValueOrDefault(word, []).Count);
 
     private double Saturated(int field, int entry, double frequency, double average) =>
-        frequency / (frequency + (Bm25.K1 * (1 - Bm25.B + (Bm25.B * lengths[field][entry] / average))));
+        frequency / (frequency + (Bm25.K1 * (1 - Bm25.B + (Bm25.B * _lengths[field][entry] / average))));
 }
 
 /// <summary>By entry, whether it matches, and what it scores.</summary>

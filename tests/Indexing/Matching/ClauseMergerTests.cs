@@ -11,7 +11,7 @@ namespace Treepie.Indexing.Tests.Matching;
 /// </summary>
 public sealed class ClauseMergerTests
 {
-    private static readonly string[] Names = ["name", "number", "mixed"];
+    private static readonly string[] _names = ["name", "number", "mixed"];
 
     [Theory]
     [InlineData(true)]
@@ -170,7 +170,7 @@ public sealed class ClauseMergerTests
     /// <summary>Conditions over one or two fields, in groups of either kind.</summary>
     private static IndexQuery Group(Random random, RandomData data, int depth)
     {
-        string[] fields = [Names[random.Next(Names.Length)], Names[random.Next(Names.Length)]];
+        string[] fields = [_names[random.Next(_names.Length)], _names[random.Next(_names.Length)]];
         IndexQuery[] clauses = [
             .. Enumerable.Range(0, random.Next(8) == 0 ? 14 : random.Next(2, 6))
                 .Select(_ => Clause(random, data, fields[random.Next(2)], depth))];

@@ -16,7 +16,7 @@ public sealed class EntryBoundsTests
 {
     private const float Margin = 1.0001f;
 
-    private static readonly IndexSchema Schema = new(
+    private static readonly IndexSchema _schema = new(
         [new IndexField("text", FieldAnalysis.FullText), new IndexField("other", FieldAnalysis.FullText), new IndexField(
             "number")]);
 
@@ -115,7 +115,7 @@ public sealed class EntryBoundsTests
     /// </summary>
     private static IndexFixture Filled(Random random)
     {
-        var fixture = new IndexFixture(Schema);
+        var fixture = new IndexFixture(_schema);
         for (int i = 0; i < 14_000; i++)
         {
             bool isLong = i / PostingWindow.Size == 2 && random.Next(60) == 0;

@@ -9,7 +9,7 @@ public sealed class KeptViewsTests
 {
     private const int Words = 40;
 
-    private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("num")]);
+    private static readonly IndexSchema _schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("num")]);
 
     [Fact]
     public void A_searcher_takes_up_the_view_that_another_left_and_never_one_in_use()
@@ -107,7 +107,7 @@ public sealed class KeptViewsTests
 
     private static IndexFixture Filled()
     {
-        var fixture = new IndexFixture(Schema);
+        var fixture = new IndexFixture(_schema);
         Fill(fixture, 0);
         fixture.Commit();
         return fixture;

@@ -14,7 +14,7 @@ namespace Treepie.Indexing.Tests.Matching;
 public sealed class PhraseAheadTests
 {
     private const float K1 = 1.2f;
-    private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("number")]);
+    private static readonly IndexSchema _schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("number")]);
 
     [Theory]
     [InlineData(280_000, false)] // 69 windows: more than of words with short lists are looked at together
@@ -24,7 +24,7 @@ public sealed class PhraseAheadTests
         var random = new Random(Seed.Next());
         using var directory = new TemporaryDirectory();
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        var writer = new IndexWriter(environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         int[][] texts = new int[count][];
         for (int i = 0; i < count; i++)

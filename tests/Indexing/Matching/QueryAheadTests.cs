@@ -12,7 +12,7 @@ namespace Treepie.Indexing.Tests.Matching;
 /// </summary>
 public sealed class QueryAheadTests
 {
-    private static readonly IndexSchema Schema = new(
+    private static readonly IndexSchema _schema = new(
         [new IndexField("text", FieldAnalysis.FullText), new IndexField("number"), new IndexField(
             "group", FieldAnalysis.Keyword)]);
 
@@ -22,7 +22,7 @@ public sealed class QueryAheadTests
         int seed = Seed.Next();
         var random = new Random(seed);
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         for (int i = 0; i < 30_000; i++)
         {
@@ -60,7 +60,7 @@ public sealed class QueryAheadTests
         ];
         IndexSchema[] thought =
         [
-            Schema, new([new IndexField("first", FieldAnalysis.FullText), .. Schema.Fields]),
+            _schema, new([new IndexField("first", FieldAnalysis.FullText), .. _schema.Fields]),
             new([new IndexField("text"), new IndexField("number", FieldAnalysis.FullText)])
         ];
         foreach (SearchRequest request in requests)

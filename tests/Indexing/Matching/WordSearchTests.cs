@@ -12,9 +12,9 @@ namespace Treepie.Indexing.Tests.Matching;
 /// </summary>
 public sealed class WordSearchTests
 {
-    private static readonly SortKey[] Best = [new SortKey("", SortKind.Score, Descending: true)];
+    private static readonly SortKey[] _best = [new SortKey("", SortKind.Score, Descending: true)];
 
-    private static readonly IndexSchema Schema = new(
+    private static readonly IndexSchema _schema = new(
     [
         new IndexField("text", FieldAnalysis.FullText), new IndexField("other", FieldAnalysis.FullText),
         new IndexField("boosted", FieldAnalysis.FullText) { Boost = 2.5f }, new IndexField("whole"),
@@ -26,7 +26,7 @@ public sealed class WordSearchTests
         var random = new Random(Seed.Next());
         using var directory = new TemporaryDirectory();
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        var writer = new IndexWriter(environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         foreach (int longest in new[] { 8, 30, 400, 4, 2, 80 })
         {
@@ -132,7 +132,7 @@ public sealed class WordSearchTests
         var random = new Random(Seed.Next());
         using var directory = new TemporaryDirectory();
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        var writer = new IndexWriter(environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         Change(batch, random, 800, longest: 30, text);
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
@@ -163,7 +163,7 @@ public sealed class WordSearchTests
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
         using var searcher = new IndexSearcher(environment);
         using SearchResults results = searcher.Search(
-            new SearchRequest { Query = new FullTextQuery("text", "word", All: false), Sort = Best, Take = 1 },
+            new SearchRequest { Query = new FullTextQuery("text", "word", All: false), Sort = _best, Take = 1 },
             TestContext.Current.CancellationToken);
         Assert.True(results.MoveNext());
         Assert.Equal([4], results.Key.ToArray());
@@ -175,7 +175,7 @@ public sealed class WordSearchTests
         var random = new Random(Seed.Next());
         using var directory = new TemporaryDirectory();
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        var writer = new IndexWriter(environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         Change(batch, random, 3_000, longest: 30);
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
@@ -185,7 +185,7 @@ public sealed class WordSearchTests
             var request = new SearchRequest
             {
                 Query = new FullTextQuery("text", Word(random), All: false),
-                Sort = Best,
+                Sort = _best,
                 Take = 10
             };
             string first = Ask(searcher, request, null);
@@ -199,12 +199,12 @@ public sealed class WordSearchTests
     {
         using var directory = new TemporaryDirectory();
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        var writer = new IndexWriter(environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         Change(batch, new Random(1), 10, longest: 5);
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
         using var searcher = new IndexSearcher(environment);
-        var request = new SearchRequest { Query = new FullTextQuery("nothing", "w1", All: false), Sort = Best, Take = 10 };
+        var request = new SearchRequest { Query = new FullTextQuery("nothing", "w1", All: false), Sort = _best, Take = 10 };
         Assert.Throws<UnknownFieldException>(() => searcher.Search(request, TestContext.Current.CancellationToken));
         Assert.Throws<ArgumentOutOfRangeException>(
             () => searcher.Search(request with { Take = -1 }, TestContext.Current.CancellationToken));
@@ -221,7 +221,7 @@ public sealed class WordSearchTests
         var request = new SearchRequest
         {
             Query = query,
-            Sort = Best,
+            Sort = _best,
             Take = random.Next(3) switch { 0 => 1, 1 => 10, _ => random.Next(0, 50) },
             Skip = random.Next(3) switch { 0 => random.Next(5), 1 => random.Next(50), _ => 0 },
             CountsHits = random.Next(2) == 0,

@@ -7,14 +7,14 @@ namespace Treepie.Indexing.Tests.Model;
 /// <summary>The oracle: entries in a list, every query a scan over all of them, every order a full sort.</summary>
 public sealed class NaiveIndex(IndexSchema schema)
 {
-    private readonly Dictionary<string, NaiveEntry> byKey = new(StringComparer.Ordinal);
-    private long next;
+    private readonly Dictionary<string, NaiveEntry> _byKey = new(StringComparer.Ordinal);
+    private long _next;
 
     public IndexSchema Schema => schema;
 
-    public int Count => byKey.Count;
+    public int Count => _byKey.Count;
 
-    public IReadOnlyCollection<NaiveEntry> Entries => byKey.Values;
+    public IReadOnlyCollection<NaiveEntry> Entries => _byKey.Values;
 
     public void Put(string key, IEnumerable<(int Field, FieldValue Value)> values)
     {
@@ -22,16 +22,16 @@ public sealed class NaiveIndex(IndexSchema schema)
             System.Collections.Immutable.ImmutableDictionary<int, System.Collections.Immutable.ImmutableList<FieldValue>>.Empty;
         foreach ((int field, FieldValue value) in values)
             fields = fields.SetItem(field, fields.GetValueOrDefault(field, []).Add(value));
-        byKey[key] = new NaiveEntry(key, next++, fields);
+        _byKey[key] = new NaiveEntry(key, _next++, fields);
     }
 
-    public void Delete(string key) => byKey.Remove(key);
+    public void Delete(string key) => _byKey.Remove(key);
 
     public NaiveIndex Copy()
     {
-        var copy = new NaiveIndex(schema) { next = next };
-        foreach ((string key, NaiveEntry entry) in byKey)
-            copy.byKey.Add(key, entry);
+        var copy = new NaiveIndex(schema) { _next = _next };
+        foreach ((string key, NaiveEntry entry) in _byKey)
+            copy._byKey.Add(key, entry);
         return copy;
     }
 
@@ -40,7 +40,7 @@ public sealed class NaiveIndex(IndexSchema schema)
     {
         bool scored = request.Sort.Any(sort => sort.Kind == SortKind.Score);
         List<(NaiveEntry Entry, double Score)> hits =
-            [.. byKey.Values.OrderBy(entry => entry.Order).Where(entry => Matches(request.Query, entry))
+            [.. _byKey.Values.OrderBy(entry => entry.Order).Where(entry => Matches(request.Query, entry))
                 .Select(entry => (entry, scored ? Score(request.Query, entry, 1) : 0))];
         IOrderedEnumerable<(NaiveEntry Entry, double Score)> ordered = hits.OrderBy(_ => 0);
         foreach (SortKey sort in request.Sort)
@@ -252,14 +252,14 @@ public sealed class NaiveIndex(IndexSchema schema)
 
     private double Saturated(NaiveEntry entry, int field, double frequency)
     {
-        double average = byKey.Values.Select(other => Terms(other, field).Count()).Where(length => length > 0).Average();
+        double average = _byKey.Values.Select(other => Terms(other, field).Count()).Where(length => length > 0).Average();
         return frequency / (frequency + (Bm25.K1 * (1 - Bm25.B + (Bm25.B * Terms(entry, field).Count() / average))));
     }
 
     private double Idf(int field, string term)
     {
-        int entries = byKey.Values.Count(other => Terms(other, field).Any());
-        int documents = byKey.Values.Count(other => Terms(other, field).Contains(term));
+        int entries = _byKey.Values.Count(other => Terms(other, field).Any());
+        int documents = _byKey.Values.Count(other => Terms(other, field).Contains(term));
         return Math.Log(1 + ((entries - documents + 0.5) / (documents + 0.5)));
     }
 

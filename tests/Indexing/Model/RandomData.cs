@@ -19,18 +19,18 @@ public sealed class RandomData(Random random, bool singleValues = false)
     /// <summary>Kinds of <see cref="Leaf"/>.</summary>
     public const int Leaves = 17;
 
-    private static readonly string[] Words =
+    private static readonly string[] _words =
         ["a", "b", "ab", "abc", "ABC", "Abd", "zebra", "Ärger", "ärger", "ΣΊΣΥΦΟΣ", "σίσυφος", "x10", "x9", "x009", "10", "9", "5", "true", "", "éa", "longer than eight", "longer than nine", "longer THAN eight"];
 
-    private static readonly double[] Doubles =
+    private static readonly double[] _doubles =
     [
         0, -0.0, 0.5, -0.5, 5, 5.5, 1e18, -1e18, 9007199254740992, 1e300, double.PositiveInfinity, double.NegativeInfinity,
         double.NaN, 9.3e18
     ];
-    private static readonly long[] Longs =
+    private static readonly long[] _longs =
         [0, 1, -1, 5, 10, 9, 9007199254740993, 9007199254740992, long.MaxValue, long.MinValue, long.MaxValue - 1];
 
-    private readonly RandomPatterns patterns = new(random);
+    private readonly RandomPatterns _patterns = new(random);
 
     public IEnumerable<(int Field, FieldValue Value)> Entry()
     {
@@ -62,8 +62,8 @@ public sealed class RandomData(Random random, bool singleValues = false)
     {
         0 => FieldValue.Null,
         1 when field is 4 => FieldValue.Of(random.Next(2) == 0),
-        2 or 3 or 4 when field is 4 or 2 => FieldValue.Of(Doubles[random.Next(Doubles.Length)]),
-        5 or 6 or 7 when field is 4 or 2 => FieldValue.Of(Longs[random.Next(Longs.Length)]),
+        2 or 3 or 4 when field is 4 or 2 => FieldValue.Of(_doubles[random.Next(_doubles.Length)]),
+        5 or 6 or 7 when field is 4 or 2 => FieldValue.Of(_longs[random.Next(_longs.Length)]),
         _ when field is 2 =>
             random.Next(2) == 0 ? FieldValue.Of(random.NextInt64(-1000, 1000)) : FieldValue.Of(random.Next(-4000, 4000) / 4.0),
         _ when field is 3 => FieldValue.Of(Text(random.Next(0, 12))),
@@ -71,7 +71,7 @@ public sealed class RandomData(Random random, bool singleValues = false)
     };
 
     public string Word() =>
-        random.Next(4) switch { 0 => Words[random.Next(Words.Length)], 1 => "w" + random.Next(4), _ => "w" + random.Next(60) };
+        random.Next(4) switch { 0 => _words[random.Next(_words.Length)], 1 => "w" + random.Next(4), _ => "w" + random.Next(60) };
 
     public string Text(int words) =>
         string.Join(random.Next(2) == 0 ? " " : " - ", Enumerable.Range(0, words).Select(_ => Word()));
@@ -154,11 +154,11 @@ public sealed class RandomData(Random random, bool singleValues = false)
             case 11:
                 return new WildcardQuery(name, Pattern());
             case 12:
-                return new RegexQuery(name, patterns.Regex(), random.Next(3) == 0);
+                return new RegexQuery(name, _patterns.Regex(), random.Next(3) == 0);
             case 13:
                 float[] similarities = [0, 0.3f, 0.5f, 0.8f, 1, 2];
                 return new FuzzyQuery(
-                    name, patterns.Edited(Word()).Replace("\U0001F600", "", StringComparison.Ordinal),
+                    name, _patterns.Edited(Word()).Replace("\U0001F600", "", StringComparison.Ordinal),
                     similarities[random.Next(similarities.Length)], random.Next(3) == 0 ? random.Next(3) : 0);
             case 14:
                 return new TextQuery(name, random.Next(3) == 0 ? Text(2) : Word(), random.Next(3));

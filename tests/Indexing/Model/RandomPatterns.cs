@@ -5,7 +5,7 @@ namespace Treepie.Indexing.Tests.Model;
 /// <summary>Patterns and texts from a small alphabet, so that they meet.</summary>
 public sealed class RandomPatterns(Random random)
 {
-    private static readonly string[] Letters = ["a", "b", "c", "w", "1", "2", "ä", "σ", "\U0001F600"];
+    private static readonly string[] _letters = ["a", "b", "c", "w", "1", "2", "ä", "σ", "\U0001F600"];
 
     public string Text() => string.Concat(Enumerable.Range(0, random.Next(10)).Select(_ => Letter()));
 
@@ -65,10 +65,10 @@ public sealed class RandomPatterns(Random random)
             2 => "[a-c2]",
             3 => @"\d",
             4 => @"\w",
-            _ => Letters[random.Next(Letters.Length - 1)],
+            _ => _letters[random.Next(_letters.Length - 1)],
         };
         return atom + random.Next(10) switch { 0 => "*", 1 => "+", 2 => "?", 3 => "{2}", 4 => "{1,2}", 5 => "*?", _ => "" };
     }
 
-    private string Letter() => Letters[random.Next(Letters.Length)];
+    private string Letter() => _letters[random.Next(_letters.Length)];
 }

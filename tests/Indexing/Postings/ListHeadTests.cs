@@ -16,8 +16,8 @@ namespace Treepie.Indexing.Tests.Postings;
 /// </summary>
 public sealed class ListHeadTests
 {
-    private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("number")]);
-    private static readonly IReadOnlyList<SortKey> Best = [new SortKey("", SortKind.Score, Descending: true)];
+    private static readonly IndexSchema _schema = new([new IndexField("text", FieldAnalysis.FullText), new IndexField("number")]);
+    private static readonly IReadOnlyList<SortKey> _best = [new SortKey("", SortKind.Score, Descending: true)];
 
     /// <summary>
     /// Texts of few lengths, so that ties are the rule, or of many; averages that rise and fall; entries that come, are put anew,
@@ -30,7 +30,7 @@ public sealed class ListHeadTests
     {
         var random = new Random(Seed.Next());
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         int fromHead = 0, asked = 0;
         for (int round = 0; round < 24; round++)
@@ -63,7 +63,7 @@ public sealed class ListHeadTests
                     new SearchRequest
                     {
                         Query = query,
-                        Sort = Best,
+                        Sort = _best,
                         Take = take,
                         Skip = random.Next(5) == 0 ? random.Next(20) : 0
                     }) ? 1 : 0;
@@ -81,8 +81,8 @@ public sealed class ListHeadTests
         for (int round = 0; round < 6; round++)
         {
             using StorageEnvironment stale = MemoryEnvironment.Open(null), current = MemoryEnvironment.Open(null);
-            var staleWriter = new IndexWriter(stale, Schema);
-            var currentWriter = new IndexWriter(current, Schema);
+            var staleWriter = new IndexWriter(stale, _schema);
+            var currentWriter = new IndexWriter(current, _schema);
             foreach (IndexWriter writer in new[] { staleWriter, currentWriter })
             {
                 var same = new Random(round);
@@ -115,7 +115,7 @@ public sealed class ListHeadTests
             using var whole = new IndexSearcher(current);
             for (int i = 0; i < 30; i++)
             {
-                var request = new SearchRequest { Query = Query(random, i), Sort = Best, Take = random.Next(1, 40) };
+                var request = new SearchRequest { Query = Query(random, i), Sort = _best, Take = random.Next(1, 40) };
                 using SearchResults expected = whole.Search(
                     request with { OrderHint = OrderHint.Sort },
                     cancellationToken: TestContext.Current.CancellationToken),
@@ -129,7 +129,7 @@ public sealed class ListHeadTests
     public void A_plan_says_that_the_head_of_a_list_answered()
     {
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         for (int i = 0; i < 6_000; i++)
         {
@@ -142,19 +142,19 @@ public sealed class ListHeadTests
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
         using var searcher = new IndexSearcher(store.Environment);
         var word = new FullTextQuery("text", "w", All: false);
-        Assert.True(IsFromHead(searcher, new SearchRequest { Query = word, Sort = Best, Take = 10 }));
+        Assert.True(IsFromHead(searcher, new SearchRequest { Query = word, Sort = _best, Take = 10 }));
         Assert.True(
-            IsFromHead(searcher, new SearchRequest { Query = new BoostQuery(word, 3), Sort = Best, Take = 10, Skip = 5 }));
-        Assert.False(IsFromHead(searcher, new SearchRequest { Query = new BoostQuery(word, 0), Sort = Best, Take = 10 }));
-        Assert.False(IsFromHead(searcher, new SearchRequest { Query = word, Sort = Best, Take = ListHead.MaxEntries + 1 }));
+            IsFromHead(searcher, new SearchRequest { Query = new BoostQuery(word, 3), Sort = _best, Take = 10, Skip = 5 }));
+        Assert.False(IsFromHead(searcher, new SearchRequest { Query = new BoostQuery(word, 0), Sort = _best, Take = 10 }));
+        Assert.False(IsFromHead(searcher, new SearchRequest { Query = word, Sort = _best, Take = ListHead.MaxEntries + 1 }));
         Assert.False(
             IsFromHead(
-                searcher, new SearchRequest { Query = word, Sort = [.. Best, new SortKey("number", SortKind.Long)], Take = 10 }));
+                searcher, new SearchRequest { Query = word, Sort = [.. _best, new SortKey("number", SortKind.Long)], Take = 10 }));
         foreach ((long least, bool isFromHead) in new[] { (40L, true), (5_900L, false) })
         {
             // With a filter, where enough of the entries that are kept pass it.
             var filtered = new AndQuery([word, new RangeQuery("number", FieldValue.Of(least), true, null, false)]);
-            Assert.Equal(isFromHead, IsFromHead(searcher, new SearchRequest { Query = filtered, Sort = Best, Take = 10 }));
+            Assert.Equal(isFromHead, IsFromHead(searcher, new SearchRequest { Query = filtered, Sort = _best, Take = 10 }));
         }
     }
 

@@ -13,7 +13,7 @@ namespace Treepie.Indexing.Tests.Postings;
 
 public sealed class PositionPlacesTests
 {
-    private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText)]);
+    private static readonly IndexSchema _schema = new([new IndexField("text", FieldAnalysis.FullText)]);
 
     [Fact]
     public void Blocks_are_those_of_the_tree_however_many_are_asked_for_in_whatever_order_while_pages_move()
@@ -78,7 +78,7 @@ public sealed class PositionPlacesTests
     {
         var random = new Random(Seed.Next());
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         for (int i = 0; i < 6_000; i++)
         {

@@ -9,7 +9,7 @@ namespace Treepie.Indexing.Tests.Postings;
 
 public sealed class PostingWriterTests
 {
-    private static readonly byte[] Term = "w"u8.ToArray();
+    private static readonly byte[] _term = "w"u8.ToArray();
 
     [Fact]
     public void A_long_list_that_grows_commit_by_commit_has_all_that_was_added()
@@ -46,7 +46,7 @@ public sealed class PostingWriterTests
                     transaction =>
                     {
                         using PostingWriter writer = Open(transaction, keepsPositions, memory);
-                        writer.Apply(Term, added.Run, []);
+                        writer.Apply(_term, added.Run, []);
                         writer.Finish();
                         return true;
                     },
@@ -64,7 +64,7 @@ public sealed class PostingWriterTests
     {
         using ReadTransaction read = environment.BeginRead();
         // written by the first commit, as the others
-        Assert.True(new TermTree(read.FindTree("terms")!).TryGet(Term, out ReadOnlySpan<byte> value));
+        Assert.True(new TermTree(read.FindTree("terms")!).TryGet(_term, out ReadOnlySpan<byte> value));
         var payload = new TermPayload(value);
         Assert.Equal((PostingKind.Long, (long)expected.Count), (payload.Kind, payload.EntryCount));
         var positions = new PositionStore();

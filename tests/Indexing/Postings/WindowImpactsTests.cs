@@ -9,14 +9,14 @@ namespace Treepie.Indexing.Tests.Postings;
 
 public sealed class WindowImpactsTests
 {
-    private static readonly IndexSchema Schema = new([new IndexField("text", FieldAnalysis.FullText)]);
+    private static readonly IndexSchema _schema = new([new IndexField("text", FieldAnalysis.FullText)]);
 
     [Fact]
     public void The_largest_impacts_of_a_long_list_follow_it_while_it_grows_shrinks_and_grows_again()
     {
         var random = new Random(Seed.Next());
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         int next = 0, first = 0;
         bool wasLong = false, wasShortAgain = false;
@@ -67,7 +67,7 @@ public sealed class WindowImpactsTests
     {
         const int Before = 100, After = 400, Best = 70;
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         Add(0, Before);
         if (removes)

@@ -11,7 +11,7 @@ namespace Treepie.Indexing.Tests.Spatial;
 /// </summary>
 public sealed class NestedPlaceQueryTests
 {
-    private static readonly IndexSchema Schema = new([
+    private static readonly IndexSchema _schema = new([
         new IndexField("place", FieldAnalysis.Spatial), new IndexField("kind"), new IndexField("number"),
         new IndexField("vector", FieldAnalysis.Vector)]);
 
@@ -22,7 +22,7 @@ public sealed class NestedPlaceQueryTests
     {
         var random = new Random(Seed.Next());
         using var store = new TemporaryStore();
-        var writer = new IndexWriter(store.Environment, Schema);
+        var writer = new IndexWriter(store.Environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         var model = new Dictionary<string, Entry>();
         for (int round = 0; round < 8; round++)

@@ -7,22 +7,22 @@ namespace Treepie.Indexing.Tests.Spatial;
 /// <summary>Work that grows with the corners of shapes can be cancelled inside one shape.</summary>
 public sealed class ShapeCancellationTests
 {
-    private static readonly CancellationToken Cancelled = new(canceled: true);
+    private static readonly CancellationToken _cancelled = new(canceled: true);
 
     [Fact]
     public void Reading_a_ring_can_be_cancelled() =>
-        Assert.Throws<OperationCanceledException>(() => Geometry.Parse(Star(1_000), 1, Cancelled));
+        Assert.Throws<OperationCanceledException>(() => Geometry.Parse(Star(1_000), 1, _cancelled));
 
     [Fact]
     public void Covering_and_comparing_can_be_cancelled()
     {
         Geometry star = Geometry.Parse(Star(100), 1, TestContext.Current.CancellationToken),
             circle = Geometry.Around(GeoPoint.Of(0, 0), 100);
-        Assert.Throws<OperationCanceledException>(() => CellCover.Ranges(star, Cancelled));
+        Assert.Throws<OperationCanceledException>(() => CellCover.Ranges(star, _cancelled));
         foreach (SpatialRelation relation in Enum.GetValues<SpatialRelation>())
         {
-            Assert.Throws<OperationCanceledException>(() => GeometryRelations.Holds(relation, star, star, Cancelled));
-            Assert.Throws<OperationCanceledException>(() => GeometryRelations.Holds(relation, circle, star, Cancelled));
+            Assert.Throws<OperationCanceledException>(() => GeometryRelations.Holds(relation, star, star, _cancelled));
+            Assert.Throws<OperationCanceledException>(() => GeometryRelations.Holds(relation, circle, star, _cancelled));
         }
     }
 

@@ -12,28 +12,28 @@ namespace Treepie.Indexing.Tests.Spatial;
 /// <summary>Spatial queries and orders against a scan of all places by plain formulas, while entries come and go.</summary>
 public sealed class SpatialIndexTests : IDisposable
 {
-    private static readonly IndexSchema Schema = new(
+    private static readonly IndexSchema _schema = new(
         [new IndexField("place", FieldAnalysis.Spatial), new IndexField("kind"), new IndexField("area", FieldAnalysis.Spatial)]);
 
     /// <summary>Distances are reckoned from the steps of the grid, in kilometres.</summary>
     private const double Step = 2e-5;
 
-    private readonly TemporaryStore store = new();
-    private readonly IndexWriter writer;
-    private readonly IndexBatch batch;
-    private readonly SortedDictionary<string, Entry> model = new(StringComparer.Ordinal);
-    private long nextId;
-    private long etag;
+    private readonly TemporaryStore _store = new();
+    private readonly IndexWriter _writer;
+    private readonly IndexBatch _batch;
+    private readonly SortedDictionary<string, Entry> _model = new(StringComparer.Ordinal);
+    private long _nextId;
+    private long _etag;
 
     public SpatialIndexTests()
     {
-        writer = new IndexWriter(store.Environment, Schema);
-        batch = writer.BeginBatch();
+        _writer = new IndexWriter(_store.Environment, _schema);
+        _batch = _writer.BeginBatch();
     }
 
     private sealed record Entry(long Id, GeoPoint[] Places, string Kind);
 
-    public void Dispose() => store.Dispose();
+    public void Dispose() => _store.Dispose();
 
     [Fact]
     public void Circles_polygons_and_distances_are_those_of_a_scan_while_places_change()
@@ -67,7 +67,7 @@ public sealed class SpatialIndexTests : IDisposable
         }
 
         Commit();
-        GeoPoint[] places = [.. model.Values.SelectMany(entry => entry.Places)];
+        GeoPoint[] places = [.. _model.Values.SelectMany(entry => entry.Places)];
         for (int i = 0; i < 40; i++)
         {
             GeoPoint near = places[random.Next(places.Length)];
@@ -125,14 +125,14 @@ public sealed class SpatialIndexTests : IDisposable
                 if (random.Next(4) == 0)
                 {
                     shapes.Remove(key);
-                    batch.Delete(Encoding.UTF8.GetBytes(key));
+                    _batch.Delete(Encoding.UTF8.GetBytes(key));
                     continue;
                 }
 
                 shapes[key] = DrawShape(random);
-                batch.BeginEntry(Encoding.UTF8.GetBytes(key));
-                batch.AddShape(2, shapes[key]);
-                batch.EndEntry();
+                _batch.BeginEntry(Encoding.UTF8.GetBytes(key));
+                _batch.AddShape(2, shapes[key]);
+                _batch.EndEntry();
             }
 
             Commit();
@@ -163,22 +163,22 @@ public sealed class SpatialIndexTests : IDisposable
         Change(random, 500, keys: 300);
         for (int i = 0; i < 20; i++)
         {
-            batch.BeginEntry(Encoding.UTF8.GetBytes("shapes/" + i));
+            _batch.BeginEntry(Encoding.UTF8.GetBytes("shapes/" + i));
             Geometry shape = DrawShape(random);
-            batch.AddShape(0, shape);
+            _batch.AddShape(0, shape);
             if (random.Next(2) == 0)
-                batch.AddShape(0, random.Next(2) == 0 ? shape : DrawShape(random)); // both may stand under the same squares
-            batch.AddPoint(0, 1, 2);
-            batch.EndEntry();
+                _batch.AddShape(0, random.Next(2) == 0 ? shape : DrawShape(random)); // both may stand under the same squares
+            _batch.AddPoint(0, 1, 2);
+            _batch.EndEntry();
         }
 
         Commit();
         for (int i = 0; i < 20; i++)
-            batch.Delete(Encoding.UTF8.GetBytes("shapes/" + i));
-        foreach (string key in model.Keys)
-            batch.Delete(Encoding.UTF8.GetBytes(key));
+            _batch.Delete(Encoding.UTF8.GetBytes("shapes/" + i));
+        foreach (string key in _model.Keys)
+            _batch.Delete(Encoding.UTF8.GetBytes(key));
         Commit();
-        using Treepie.Storage.Transactions.ReadTransaction read = store.Environment.BeginRead();
+        using Treepie.Storage.Transactions.ReadTransaction read = _store.Environment.BeginRead();
         foreach (string tree in (string[])["points.0", "shapes.0", "cells.0", "covers.0"])
             Assert.Equal(0, read.FindTree(tree)?.Count ?? 0);
     }
@@ -218,7 +218,7 @@ public sealed class SpatialIndexTests : IDisposable
             Query = new SpatialQuery("place", SpatialRelation.Within, circle),
             Sort = [new SortKey("", SortKind.Score, Descending: true)]
         };
-        using var searcher = new IndexSearcher(store.Environment);
+        using var searcher = new IndexSearcher(_store.Environment);
         using SearchResults results = searcher.Search(request, TestContext.Current.CancellationToken);
         for (int i = 0; results.MoveNext(); i++)
         {
@@ -233,7 +233,7 @@ public sealed class SpatialIndexTests : IDisposable
     [Fact]
     public void A_field_without_places_and_an_order_without_a_centre_are_said()
     {
-        using var searcher = new IndexSearcher(store.Environment);
+        using var searcher = new IndexSearcher(_store.Environment);
         Geometry circle = Geometry.Around(new GeoPoint(0, 0), 1);
         CancellationToken cancellation = TestContext.Current.CancellationToken;
         Assert.Throws<IndexQueryException>(
@@ -246,11 +246,11 @@ public sealed class SpatialIndexTests : IDisposable
         Assert.Throws<IndexQueryException>(
             () => searcher.Search(
                 new SearchRequest { Query = new MatchAllQuery(), Sort = [new SortKey("place", SortKind.Text)] }, cancellation));
-        batch.BeginEntry("x"u8);
-        Assert.Throws<InvalidOperationException>(() => batch.AddPoint(1, 0, 0));
-        Assert.Throws<InvalidOperationException>(() => batch.AddText(0, "POINT(1 2)"u8));
-        Assert.Throws<InvalidGeometryException>(() => batch.AddPoint(0, double.NaN, 0));
-        batch.EndEntry();
+        _batch.BeginEntry("x"u8);
+        Assert.Throws<InvalidOperationException>(() => _batch.AddPoint(1, 0, 0));
+        Assert.Throws<InvalidOperationException>(() => _batch.AddText(0, "POINT(1 2)"u8));
+        Assert.Throws<InvalidGeometryException>(() => _batch.AddPoint(0, double.NaN, 0));
+        _batch.EndEntry();
         Commit();
     }
 
@@ -285,8 +285,8 @@ public sealed class SpatialIndexTests : IDisposable
             string key = "places/" + random.Next(keys);
             if (random.Next(5) == 0)
             {
-                model.Remove(key);
-                batch.Delete(Encoding.UTF8.GetBytes(key));
+                _model.Remove(key);
+                _batch.Delete(Encoding.UTF8.GetBytes(key));
                 continue;
             }
 
@@ -300,15 +300,15 @@ public sealed class SpatialIndexTests : IDisposable
     private void Put(string key, GeoPoint[] places, string kind)
     {
         // What the index keeps is what the scan sees.
-        model[key] = new Entry(nextId++, [.. places.Select(place => GridPoint.Of(place).Point)], kind);
-        batch.BeginEntry(Encoding.UTF8.GetBytes(key));
+        _model[key] = new Entry(_nextId++, [.. places.Select(place => GridPoint.Of(place).Point)], kind);
+        _batch.BeginEntry(Encoding.UTF8.GetBytes(key));
         foreach (GeoPoint place in places)
-            batch.AddPoint(0, place.Latitude, place.Longitude);
-        batch.AddText(1, Encoding.UTF8.GetBytes(kind));
-        batch.EndEntry();
+            _batch.AddPoint(0, place.Latitude, place.Longitude);
+        _batch.AddText(1, Encoding.UTF8.GetBytes(kind));
+        _batch.EndEntry();
     }
 
-    private void Commit() => writer.Commit(batch, ++etag);
+    private void Commit() => _writer.Commit(_batch, ++_etag);
 
     private void CheckCircle(Random random)
     {
@@ -338,12 +338,12 @@ public sealed class SpatialIndexTests : IDisposable
     private void Compare(SpatialQuery query, Func<Entry, GeoPoint[]> places, Func<GeoPoint, int> test)
     {
         HashSet<string> doubtful =
-            [.. model.Where(pair => places(pair.Value).Any(place => test(place) == -1)).Select(pair => pair.Key)];
+            [.. _model.Where(pair => places(pair.Value).Any(place => test(place) == -1)).Select(pair => pair.Key)];
         foreach (bool withKind in (bool[])[false, true])
         {
             IndexQuery whole = withKind ? new AndQuery([new TermQuery("kind", FieldValue.Of("a")), query]) : query;
             string[] expected = [
-                .. model.Where(pair => (!withKind || pair.Value.Kind == "a") && places(pair.Value).Any(place => test(place) == 1))
+                .. _model.Where(pair => (!withKind || pair.Value.Kind == "a") && places(pair.Value).Any(place => test(place) == 1))
                     .OrderBy(pair => pair.Value.Id)
                     .Select(pair => pair.Key)];
             string[] actual = Keys(new SearchRequest { Query = whole });
@@ -385,11 +385,11 @@ public sealed class SpatialIndexTests : IDisposable
         // The scan: distances by another formula, so only their order is compared, not that of ties.
         HashSet<string> hits = [.. Keys(new SearchRequest { Query = query })];
         double[] expected = [
-            .. hits.Select(hit => Distance(model[hit], centre, roundTo))
+            .. hits.Select(hit => Distance(_model[hit], centre, roundTo))
                 .OrderBy(distance => distance == double.MaxValue ? distance : descending ? -distance : distance)
                 .Skip((int)request.Skip)
                 .Take((int)Math.Min(int.MaxValue, request.Take))];
-        double[] actual = [.. bySort.Select(hit => Distance(model[hit], centre, roundTo))];
+        double[] actual = [.. bySort.Select(hit => Distance(_model[hit], centre, roundTo))];
         Assert.Equal(expected.Length, actual.Length);
         for (int i = 0; i < expected.Length; i++)
             Assert.True(
@@ -407,7 +407,7 @@ public sealed class SpatialIndexTests : IDisposable
 
     private string[] Keys(SearchRequest request)
     {
-        using var searcher = new IndexSearcher(store.Environment);
+        using var searcher = new IndexSearcher(_store.Environment);
         using SearchResults results = searcher.Search(request, TestContext.Current.CancellationToken);
         var keys = new List<string>();
         while (results.MoveNext())

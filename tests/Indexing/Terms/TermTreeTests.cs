@@ -10,7 +10,7 @@ namespace Treepie.Indexing.Tests.Terms;
 /// <summary>Dictionaries in blocks against a sorted dictionary, while terms come, change and go.</summary>
 public sealed class TermTreeTests
 {
-    private static readonly Comparer<byte[]> Order = Comparer<byte[]>.Create(static (x, y) => x.AsSpan().SequenceCompareTo(y));
+    private static readonly Comparer<byte[]> _order = Comparer<byte[]>.Create(static (x, y) => x.AsSpan().SequenceCompareTo(y));
 
     [Theory]
     [InlineData(0)]
@@ -22,7 +22,7 @@ public sealed class TermTreeTests
         int seed = Seed.Next();
         var random = new Random(seed);
         using var store = new TemporaryStore();
-        var model = new SortedDictionary<byte[], byte[]>(Order);
+        var model = new SortedDictionary<byte[], byte[]>(_order);
         for (int round = 0; round < 10; round++)
         {
             store.Environment.Write(transaction =>
@@ -111,7 +111,7 @@ public sealed class TermTreeTests
         if (removes)
             terms = [.. terms, .. model.Keys.Where(_ => random.Next(20) > 0)];
         if (isOrdered)
-            terms = [.. terms.Distinct().Order(Order)];
+            terms = [.. terms.Distinct().Order(_order)];
         foreach (byte[] term in terms)
         {
             Assert.Equal(model.TryGetValue(term, out byte[]? value), writer.TryGet(term, out ReadOnlySpan<byte> found));
@@ -172,7 +172,7 @@ public sealed class TermTreeTests
                 model.TryGetValue(asked, out byte[]? value) == terms.TryGet(asked, out ReadOnlySpan<byte> found)
                     && found.SequenceEqual(value),
                 what);
-            int place = Array.BinarySearch(keys, asked, Order);
+            int place = Array.BinarySearch(keys, asked, _order);
             place = place < 0 ? ~place : place;
             bool isThere = cursor.Seek(asked);
             Assert.True(isThere == place < keys.Length, what);

@@ -13,12 +13,12 @@ namespace Treepie.Indexing.Tests.TopK;
 /// </summary>
 public sealed class BlockMaxSearchTests
 {
-    private static readonly SortKey[] Best = [new SortKey("", SortKind.Score, Descending: true)];
+    private static readonly SortKey[] _best = [new SortKey("", SortKind.Score, Descending: true)];
 
     /// <summary>So many that they are compared with the sort values of a word's entries.</summary>
-    private static readonly RangeQuery MostNumbers = new("number", FieldValue.Of(796L), true, FieldValue.Of(29_335L), false);
+    private static readonly RangeQuery _mostNumbers = new("number", FieldValue.Of(796L), true, FieldValue.Of(29_335L), false);
 
-    private static readonly IndexSchema Schema = new(
+    private static readonly IndexSchema _schema = new(
     [
         new IndexField("text", FieldAnalysis.FullText), new IndexField("title", FieldAnalysis.FullText) { Boost = 2.5f },
         new IndexField("kind"), new IndexField("number"),
@@ -30,7 +30,7 @@ public sealed class BlockMaxSearchTests
         var random = new Random(Seed.Next());
         using var directory = new TemporaryDirectory();
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        var writer = new IndexWriter(environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         int asked = 0, taken = 0;
         var ways = new HashSet<string>();
@@ -44,8 +44,8 @@ public sealed class BlockMaxSearchTests
                     searcher,
                     new SearchRequest
                     {
-                        Query = new AndQuery([new FullTextQuery("text", word, All: false), MostNumbers]),
-                        Sort = Best,
+                        Query = new AndQuery([new FullTextQuery("text", word, All: false), _mostNumbers]),
+                        Sort = _best,
                         Take = 10
                     });
             IndexQuery nowhere = new FullTextQuery("text", "nowhere w0", All: true);
@@ -54,7 +54,7 @@ public sealed class BlockMaxSearchTests
                 new SearchRequest
                 {
                     Query = new OrQuery([nowhere, new FullTextQuery("text", "w25", All: false)]),
-                    Sort = Best,
+                    Sort = _best,
                     Take = 10
                 });
             for (int i = 0; i < 250; i++, asked++)
@@ -82,7 +82,7 @@ public sealed class BlockMaxSearchTests
     {
         using var directory = new TemporaryDirectory();
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        var writer = new IndexWriter(environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         for (int i = 0; i < 3_000; i++)
         {
@@ -100,7 +100,7 @@ public sealed class BlockMaxSearchTests
             new AndQuery([filter, new FullTextQuery("text", "word other", All: false)]),
         ];
         foreach (IndexQuery query in queries)
-            Check(searcher, new SearchRequest { Query = query, Sort = Best, Take = 10 });
+            Check(searcher, new SearchRequest { Query = query, Sort = _best, Take = 10 });
     }
 
     [Fact]
@@ -109,7 +109,7 @@ public sealed class BlockMaxSearchTests
         var random = new Random(Seed.Next());
         using var directory = new TemporaryDirectory();
         using var environment = StorageEnvironment.Open(directory.Path, new StorageOptions { Durability = Durability.Relaxed });
-        var writer = new IndexWriter(environment, Schema);
+        var writer = new IndexWriter(environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         Change(batch, random, 3_000, 9);
         writer.Commit(batch, 1, TestContext.Current.CancellationToken);
@@ -121,7 +121,7 @@ public sealed class BlockMaxSearchTests
                 new SearchRequest
                 {
                     Query = new OrQuery([new FullTextQuery("text", "w0 w1", All: false), other]),
-                    Sort = Best,
+                    Sort = _best,
                     Take = 10
                 });
     }
@@ -131,7 +131,7 @@ public sealed class BlockMaxSearchTests
         var request = new SearchRequest
         {
             Query = query,
-            Sort = Best,
+            Sort = _best,
             Take = random.Next(3) switch { 0 => 1, 1 => 10, _ => random.Next(1, 300) },
             Skip = random.Next(4) == 0 ? random.Next(40) : 0,
             CountsHits = random.Next(3) > 0,

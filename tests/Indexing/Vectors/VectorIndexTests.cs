@@ -12,14 +12,14 @@ namespace Treepie.Indexing.Tests.Vectors;
 /// <summary>Searches by vector against the comparison of all of them, while entries come and go; and the graph itself.</summary>
 public sealed class VectorIndexTests : IDisposable
 {
-    private readonly TemporaryStore store = new();
-    private readonly SortedDictionary<string, (float[][] Vectors, string Kind)> model = new(StringComparer.Ordinal);
-    private IndexWriter? writer;
-    private IndexBatch? batch;
-    private VectorFieldOptions options = new();
-    private long etag;
+    private readonly TemporaryStore _store = new();
+    private readonly SortedDictionary<string, (float[][] Vectors, string Kind)> _model = new(StringComparer.Ordinal);
+    private IndexWriter? _writer;
+    private IndexBatch? _batch;
+    private VectorFieldOptions _options = new();
+    private long _etag;
 
-    public void Dispose() => store.Dispose();
+    public void Dispose() => _store.Dispose();
 
     [Theory]
     [InlineData(VectorMetric.Cosine, false)]
@@ -43,7 +43,7 @@ public sealed class VectorIndexTests : IDisposable
                 if (filtered)
                     query = new AndQuery([query, new TermQuery("kind", FieldValue.Of("a"))]);
                 (string Key, double Similarity)[] all = [
-                    .. model.Where(pair => pair.Value.Vectors.Length > 0 && (!filtered || pair.Value.Kind == "a"))
+                    .. _model.Where(pair => pair.Value.Vectors.Length > 0 && (!filtered || pair.Value.Kind == "a"))
                         .Select(pair => (pair.Key, pair.Value.Vectors.Max(vector => Plain(wanted, vector, metric))))
                         .OrderByDescending(pair => pair.Item2)];
                 double tolerance = isQuantised ? 0.03 : 1e-4;
@@ -87,7 +87,7 @@ public sealed class VectorIndexTests : IDisposable
         List<(string Key, float Score)> near = Search(new AndQuery([filter, new VectorQuery("v", wanted, 10)]));
         List<(string Key, float Score)> exact = Search(new AndQuery([filter, new VectorQuery("v", wanted, 10, IsExact: true)]));
         Assert.Equal(10, near.Count);
-        Assert.All(near, hit => Assert.Equal("a", model[hit.Key].Kind));
+        Assert.All(near, hit => Assert.Equal("a", _model[hit.Key].Kind));
         Assert.True(near.Select(hit => hit.Key).Intersect(exact.Select(hit => hit.Key)).Count() >= 8);
     }
 
@@ -112,7 +112,7 @@ public sealed class VectorIndexTests : IDisposable
         for (int round = 0; round < 3; round++)
         {
             Fill(random, 0, 60, 5);
-            foreach (string key in model.Keys.ToArray())
+            foreach (string key in _model.Keys.ToArray())
                 Delete(key);
             Commit();
             CheckGraph();
@@ -157,7 +157,7 @@ public sealed class VectorIndexTests : IDisposable
 
         (string Chosen, string NotTaken) Ask(IndexQuery query, out long entries, QueryBudget? budget = null)
         {
-            using var searcher = new IndexSearcher(store.Environment);
+            using var searcher = new IndexSearcher(_store.Environment);
             using SearchResults results = searcher.Search(
                 new SearchRequest { Query = query, Take = 10 }, new QueryOptions { Plan = PlanDetail.Counts, Budget = budget },
                 TestContext.Current.CancellationToken);
@@ -214,7 +214,7 @@ public sealed class VectorIndexTests : IDisposable
         };
     }
 
-    private IndexBatch Batch => batch ?? throw new InvalidOperationException("Open comes first.");
+    private IndexBatch Batch => _batch ?? throw new InvalidOperationException("Open comes first.");
 
     private void Schema(VectorFieldOptions wanted)
     {
@@ -224,11 +224,11 @@ public sealed class VectorIndexTests : IDisposable
 
     private void Open(VectorFieldOptions wanted)
     {
-        options = wanted;
-        writer = new IndexWriter(
-            store.Environment,
+        _options = wanted;
+        _writer = new IndexWriter(
+            _store.Environment,
             new IndexSchema([new IndexField("v", FieldAnalysis.Vector, Vector: wanted), new IndexField("kind")]));
-        batch = writer.BeginBatch();
+        _batch = _writer.BeginBatch();
     }
 
     private void Fill(Random random, int from, int count, int dimensions)
@@ -263,7 +263,7 @@ public sealed class VectorIndexTests : IDisposable
 
     private void Put(string key, float[][] vectors, string kind)
     {
-        model[key] = (vectors, kind);
+        _model[key] = (vectors, kind);
         Batch.BeginEntry(Encoding.UTF8.GetBytes(key));
         foreach (float[] vector in vectors)
             Batch.AddVector(0, vector);
@@ -273,11 +273,11 @@ public sealed class VectorIndexTests : IDisposable
 
     private void Delete(string key)
     {
-        model.Remove(key);
+        _model.Remove(key);
         Batch.Delete(Encoding.UTF8.GetBytes(key));
     }
 
-    private void Commit() => writer?.Commit(Batch, ++etag, TestContext.Current.CancellationToken);
+    private void Commit() => _writer?.Commit(Batch, ++_etag, TestContext.Current.CancellationToken);
 
     private double Recall(Random random, int dimensions)
     {
@@ -297,7 +297,7 @@ public sealed class VectorIndexTests : IDisposable
 
     private List<(string Key, float Score)> Search(IndexQuery query)
     {
-        using var searcher = new IndexSearcher(store.Environment);
+        using var searcher = new IndexSearcher(_store.Environment);
         using SearchResults results = searcher.Search(
             new SearchRequest { Query = query, Sort = [new SortKey("", SortKind.Score, Descending: true)] },
             cancellationToken: TestContext.Current.CancellationToken);
@@ -313,14 +313,14 @@ public sealed class VectorIndexTests : IDisposable
     /// </summary>
     private void CheckGraph()
     {
-        using ReadTransaction read = store.Environment.BeginRead();
+        using ReadTransaction read = _store.Environment.BeginRead();
         Tree? links = read.FindTree("links.0"),
             vectors = read.FindTree("vectors.0"),
             nodes = read.FindTree("nodes.0"),
             full = read.FindTree("fullvectors.0");
         Assert.NotNull(links);
         VectorState state = VectorState.Read(links);
-        var graph = new VectorGraph(vectors, links, state, options);
+        var graph = new VectorGraph(vectors, links, state, _options);
         var all = new HashSet<uint>();
         using (Cursor cursor = (vectors ?? throw new InvalidOperationException("no vectors")).OpenCursor())
         {
@@ -328,10 +328,10 @@ public sealed class VectorIndexTests : IDisposable
                 all.Add(VectorKey.Read(cursor.Key));
         }
 
-        int expected = model.Values.Sum(entry => entry.Vectors.Length);
+        int expected = _model.Values.Sum(entry => entry.Vectors.Length);
         Assert.Equal((expected, (long)expected, expected + 1L), (all.Count, state.Count, links.Count));
-        Assert.Equal(options.IsQuantised ? 0 : expected, full?.Count ?? 0);
-        Assert.Equal(model.Values.Count(entry => entry.Vectors.Length > 0), nodes?.Count ?? 0);
+        Assert.Equal(_options.IsQuantised ? 0 : expected, full?.Count ?? 0);
+        Assert.Equal(_model.Values.Count(entry => entry.Vectors.Length > 0), nodes?.Count ?? 0);
         uint[] mine = new uint[VectorGraph.MaxLinks], others = new uint[VectorGraph.MaxLinks];
         foreach (uint node in all)
         {
@@ -365,7 +365,7 @@ public sealed class VectorIndexTests : IDisposable
 
     private byte[] Links()
     {
-        using ReadTransaction read = store.Environment.BeginRead();
+        using ReadTransaction read = _store.Environment.BeginRead();
         using Cursor cursor = (read.FindTree("links.0") ?? throw new InvalidOperationException("no links")).OpenCursor();
         var all = new List<byte>();
         for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext())

@@ -11,7 +11,7 @@ namespace Treepie.Indexing.Tests.Writing;
 /// </summary>
 public sealed class NumberTextsTests
 {
-    private static readonly IndexSchema Schema = new(
+    private static readonly IndexSchema _schema = new(
         [new IndexField("many"), new IndexField("few", FieldAnalysis.Keyword), new IndexField("one")]);
 
     [Theory]
@@ -22,7 +22,7 @@ public sealed class NumberTextsTests
     public void Texts_of_numbers_are_found_as_a_scan_finds_them(string? other)
     {
         var random = new Random(Seed.Next());
-        using var fixture = new IndexFixture(Schema);
+        using var fixture = new IndexFixture(_schema);
         for (int round = 0; round < 9; round++)
         {
             for (int i = 0; i < (round == 1 ? 500 : 120); i++)
@@ -92,9 +92,9 @@ public sealed class NumberTextsTests
     private static void Check(IndexFixture fixture, Random random)
     {
         using var searcher = new IndexSearcher(fixture.Environment);
-        for (int field = 0; field < Schema.Fields.Count; field++)
+        for (int field = 0; field < _schema.Fields.Count; field++)
         {
-            string name = Schema.Fields[field].Name;
+            string name = _schema.Fields[field].Name;
             List<(string Text, long Count)> texts = [
                 .. fixture.Model.Entries.SelectMany(entry => fixture.Model.TermsOf(entry, field).Distinct())
                     .GroupBy(text => text)

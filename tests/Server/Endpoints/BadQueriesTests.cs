@@ -19,7 +19,7 @@ public sealed class BadQueriesTests
         """{"two":[1,2],"nan":["NaN",1,2],"text":"NaN","huge":[1e300,1,2],"none":[],"deep":[[[1,2,3]]],"three":[1,2,3],"zeros":[0,0,0],"object":{"a":1}}""";
 
     /// <summary>Condition, and what the answer has to say.</summary>
-    private static readonly (string Where, string Hint)[] s_refused =
+    private static readonly (string Where, string Hint)[] _refused =
     [
         ("Nothing = 1", "no field 'Nothing'"),
         ("name = 'x'", "no field 'name'"),
@@ -67,7 +67,7 @@ public sealed class BadQueriesTests
     ];
 
     /// <summary>Condition, and how many it finds of the three that are there.</summary>
-    private static readonly (string Where, int Count)[] s_answered =
+    private static readonly (string Where, int Count)[] _answered =
     [
         ("search(Notes, '*')", 2), ("search(Notes, '*o*')", 2), ("lucene(Notes, '*')", 2), ("lucene(Notes, '?*')", 2),
         ("lucene(Notes, '*:*')", 3), ("startsWith(Name, '')", 2), ("endsWith(Name, '')", 2),
@@ -93,7 +93,7 @@ public sealed class BadQueriesTests
         var wrong = new List<string>();
         foreach (string route in (string[])["queries", "streams/queries?format=jsonl"])
         {
-            foreach ((string where, string hint) in s_refused)
+            foreach ((string where, string hint) in _refused)
             {
                 using HttpResponseMessage response = await server.SendAsync(
                     HttpMethod.Post, route, Body($"from index Things where {where}", Parameters));
@@ -109,7 +109,7 @@ public sealed class BadQueriesTests
             }
         }
 
-        foreach ((string where, int count) in s_answered)
+        foreach ((string where, int count) in _answered)
         {
             using HttpResponseMessage response = await server.SendAsync(
                 HttpMethod.Post, "queries", Body($"from index Things where {where}", Parameters));

@@ -18,9 +18,9 @@ namespace Treepie.Server.Tests.Endpoints;
 /// </summary>
 public sealed class SecretsEndpointsTests : IDisposable
 {
-    private readonly TemporaryDirectory directory = new();
+    private readonly TemporaryDirectory _directory = new();
 
-    public void Dispose() => directory.Dispose();
+    public void Dispose() => _directory.Dispose();
 
     [Fact]
     public async Task A_key_is_made_given_used_changed_and_rotated()
@@ -156,7 +156,7 @@ public sealed class SecretsEndpointsTests : IDisposable
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.WebHost.UseTestServer();
         builder.Logging.ClearProviders();
-        builder.Services.AddTreepie(options => options.DataDirectory = directory.Path);
+        builder.Services.AddTreepie(options => options.DataDirectory = _directory.Path);
         await using WebApplication app = builder.Build();
         app.MapTreepie();
         await app.StartAsync(TestServer.Cancelled);
@@ -181,7 +181,7 @@ public sealed class SecretsEndpointsTests : IDisposable
     {
         using EncryptionKey key = EncryptionKey.Generate();
         await using Database database = Database.Open(
-            Path.Combine(directory.Path, "own"), new DatabaseOptions { EncryptionKey = key });
+            Path.Combine(_directory.Path, "own"), new DatabaseOptions { EncryptionKey = key });
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.WebHost.UseTestServer();
         builder.Logging.ClearProviders();
@@ -213,7 +213,7 @@ public sealed class SecretsEndpointsTests : IDisposable
 
     private Task<TestServer> StartAsync(bool withMasterKey = true)
     {
-        string path = Path.Combine(directory.Path, "master.key");
+        string path = Path.Combine(_directory.Path, "master.key");
         if (withMasterKey && !File.Exists(path))
         {
             using EncryptionKey master = EncryptionKey.Generate();
@@ -222,7 +222,7 @@ public sealed class SecretsEndpointsTests : IDisposable
 
         return TestServer.StartAsync(options =>
         {
-            options.DataDirectory = Path.Combine(directory.Path, "data");
+            options.DataDirectory = Path.Combine(_directory.Path, "data");
             options.Keys = new DatabaseKeySources { MasterKey = withMasterKey ? KeySource.FromFile(path) : null };
         });
     }

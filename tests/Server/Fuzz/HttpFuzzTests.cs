@@ -9,7 +9,7 @@ namespace Treepie.Server.Tests.Fuzz;
 public sealed class HttpFuzzTests
 {
     /// <summary>Requests of a run; <c>TREEPIE_ROUNDS</c> says how many thousand instead.</summary>
-    private static readonly int s_requests =
+    private static readonly int _requests =
         int.TryParse(Environment.GetEnvironmentVariable("TREEPIE_ROUNDS"), CultureInfo.InvariantCulture, out int rounds)
             ? rounds * 1_000
             : 5_000;
@@ -31,7 +31,7 @@ public sealed class HttpFuzzTests
         // A look at the activity lasts a second, and has tests of its own.
         (string Method, string Path)[] routes = [.. server.Routes.Where(static route => route.Path != "/admin/activity")];
         var grammar = new RequestGrammar(new Random(seed), routes);
-        for (int i = 0; i < s_requests; i++)
+        for (int i = 0; i < _requests; i++)
         {
             byte[] request = grammar.Next();
             string answer = await RawHttp.SendAsync(server.Url, request, TestServer.Cancelled);

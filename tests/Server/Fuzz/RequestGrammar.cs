@@ -12,10 +12,10 @@ internal sealed class RequestGrammar(Random random, IReadOnlyList<(string Method
 {
     private const string Database = "{database}", Rest = "{**rest}";
 
-    private static readonly string[] s_methods =
+    private static readonly string[] _methods =
         ["GET", "PUT", "POST", "DELETE", "HEAD", "PATCH", "RESET", "OPTIONS", "TRACE", "Put"];
 
-    private static readonly string[] s_parameters =
+    private static readonly string[] _parameters =
     [
         "id", "name", "start", "pageSize", "include", "metadataOnly", "loadHash", "startsWith", "matches", "exclude",
         "startAfter", "tag", "lastBatchSize", "lastRangeAt", "lastMax", "end", "last",
@@ -27,7 +27,7 @@ internal sealed class RequestGrammar(Random random, IReadOnlyList<(string Method
         "collection", "test", "thumbprint", "txMode", "disableAtomicDocumentWrites", "waitForSpecificIndex", "maxOpsPerSec",
     ];
 
-    private static readonly string[] s_values =
+    private static readonly string[] _values =
     [
         "users/1", "users/", "users|", "1", "0", "-1", "true", "false", "maybe", "99999999999999999999", "9223372036854775807",
         "2147483648", "1e9", "NaN", "", " ", "\0", "\u00FC\u0416\uD83E\uDD8A",
@@ -37,7 +37,7 @@ internal sealed class RequestGrammar(Random random, IReadOnlyList<(string Method
         "Heartrate", "likes", "likes@1h", "photo.png", "1970-01-01T00:00:00.0000000Z", "9999-12-31T23:59:59.9999999Z", "ClusterWide",
     ];
 
-    private static readonly string[] s_queries =
+    private static readonly string[] _queries =
     [
         "from Users", "from Users where name = 'Ada'", "from @all_docs", "from Users where search(name, 'a*')",
         "from Users order by name select name, age", "from index 'none'",
@@ -57,21 +57,21 @@ internal sealed class RequestGrammar(Random random, IReadOnlyList<(string Method
         "from Users group by name select count(), key()", "from Users as u load u.other as o select { a: o.name }",
     ];
 
-    private static readonly string[] s_scripts =
+    private static readonly string[] _scripts =
     [
         "this.x = args.a", "del(id(this))", "put('users/', { a: 1 })", "throw 'x'", "this.x = ", "this['@metadata'] = null",
         "incrementCounter(this, 'likes', args.a)", "this.a = 'a'.repeat(1 << 28)", "load(args.a)", "this.x = this",
         "timeseries(this, 'Heartrate').append(new Date(), [1], 't')", "archived.archiveAt(this, args.a)", "output(this)",
     ];
 
-    private static readonly string[] s_commands =
+    private static readonly string[] _commands =
     [
         "PUT", "PUT", "DELETE", "PATCH", "BatchPATCH", "JsonPatch", "Counters", "TimeSeries", "TimeSeriesWithIncrements",
         "TimeSeriesCopy", "AttachmentPUT", "AttachmentDELETE", "AttachmentCOPY", "AttachmentMOVE", "ForceRevisionCreation",
         "CompareExchangePUT", "CompareExchangeDELETE", "HeartBeat", "x",
     ];
 
-    private static readonly string[] s_headers =
+    private static readonly string[] _headers =
     [
         "If-Match: \"A:1-x\"", "If-None-Match: *", "If-None-Match: \"\"", "Raven-Client-Version: 7.2.3", "Topology-Etag: \"5\"",
         "Accept-Encoding: gzip", "Content-Type: multipart/form-data; boundary=b",
@@ -84,10 +84,10 @@ internal sealed class RequestGrammar(Random random, IReadOnlyList<(string Method
     {
         (string method, string path) = routes[random.Next(routes.Count)];
         if (random.Next(12) == 0)
-            method = Any(s_methods);
+            method = Any(_methods);
         string target = path.Replace(
-            Database, random.Next(20) == 0 ? Uri.EscapeDataString(Any(s_values)) : "db", StringComparison.Ordinal)
-            .Replace(Rest, Uri.EscapeDataString(Any(s_values)), StringComparison.Ordinal);
+            Database, random.Next(20) == 0 ? Uri.EscapeDataString(Any(_values)) : "db", StringComparison.Ordinal)
+            .Replace(Rest, Uri.EscapeDataString(Any(_values)), StringComparison.Ordinal);
         path = path.Replace($"/databases/{Database}/", "", StringComparison.Ordinal);
         if (random.Next(25) == 0)
             target = Spoil(target);
@@ -95,11 +95,11 @@ internal sealed class RequestGrammar(Random random, IReadOnlyList<(string Method
         var query = new StringBuilder();
         for (int i = random.Next(5); i > 0; i--)
             query.Append(query.Length == 0 ? '?' : '&')
-                .Append(Any(s_parameters))
+                .Append(Any(_parameters))
                 .Append('=')
                 .Append(
                     random.Next(20) == 0
-                        ? Any(s_values).Replace(" ", "", StringComparison.Ordinal)
+                        ? Any(_values).Replace(" ", "", StringComparison.Ordinal)
                         : Uri.EscapeDataString(Value()));
 
         byte[] body = method is "GET" or "HEAD" ? [] : Body(path);
@@ -110,7 +110,7 @@ internal sealed class RequestGrammar(Random random, IReadOnlyList<(string Method
             .Append(query)
             .Append(" HTTP/1.1\r\nHost: 127.0.0.1\r\n");
         for (int i = random.Next(3); i > 0; i--)
-            head.Append(Any(s_headers)).Append("\r\n");
+            head.Append(Any(_headers)).Append("\r\n");
         head.Append("Connection: close\r\n");
         bool isChunked = body.Length > 0 && random.Next(3) == 0;
         head.Append(
@@ -175,7 +175,7 @@ internal sealed class RequestGrammar(Random random, IReadOnlyList<(string Method
     }
 
     private string Command() =>
-        $$"""{"Id":{{Quoted()}},"Type":"{{Any(s_commands)}}","ChangeVector":{{Any(["null", "null", "\"\"", "\"A:1-x\"", "3"])}},{{Argument()}}}""";
+        $$"""{"Id":{{Quoted()}},"Type":"{{Any(_commands)}}","ChangeVector":{{Any(["null", "null", "\"\"", "\"A:1-x\"", "3"])}},{{Argument()}}}""";
 
     private string Argument() => random.Next(9) switch
     {
@@ -189,7 +189,7 @@ internal sealed class RequestGrammar(Random random, IReadOnlyList<(string Method
     };
 
     private string Patch() =>
-        $$"""{"Script":{{Text(random.Next(10) == 0 ? Spoil(Any(s_scripts)) : Any(s_scripts))}},"Values":{"a":{{Json(2)}} } }""";
+        $$"""{"Script":{{Text(random.Next(10) == 0 ? Spoil(Any(_scripts)) : Any(_scripts))}},"Values":{"a":{{Json(2)}} } }""";
 
     private string Counter() =>
         $$"""{"Type":"{{Any(["Increment", "Put", "Delete", "Get", "GetAll", "None", "x"])}}","CounterName":{{Quoted()}},"Delta":{{Json(1)}}}""";
@@ -210,7 +210,7 @@ internal sealed class RequestGrammar(Random random, IReadOnlyList<(string Method
         $$"""{"Disabled":{{Any(["true", "false", "null"])}},"MinimumRevisionsToKeep":{{Any(["null", "2", "-1", "\"a\""])}},"MinimumRevisionAgeToKeep":{{Any(["null", "\"1.00:00:00\"", "3"])}},"PurgeOnDelete":{{Any(["true", "false"])}}}""";
 
     private string Query() =>
-        $$"""{"Query":{{Text(random.Next(10) == 0 ? Spoil(Any(s_queries)) : Any(s_queries))}},"QueryParameters":{"a":{{Json(2)}},"b":{{Json(2)}}},"Start":{{random.Next(-1, 9)}},"PageSize":{{Any(["10", "0", "-1", "2147483647", "null"])}},"WaitForNonStaleResults":{{Any(["true", "false", "null"])}},"WaitForNonStaleResultsTimeout":{{Any(["5", "\"00:00:00.1\"", "-1", "{}"])}}}""";
+        $$"""{"Query":{{Text(random.Next(10) == 0 ? Spoil(Any(_queries)) : Any(_queries))}},"QueryParameters":{"a":{{Json(2)}},"b":{{Json(2)}}},"Start":{{random.Next(-1, 9)}},"PageSize":{{Any(["10", "0", "-1", "2147483647", "null"])}},"WaitForNonStaleResults":{{Any(["true", "false", "null"])}},"WaitForNonStaleResultsTimeout":{{Any(["5", "\"00:00:00.1\"", "-1", "{}"])}}}""";
 
     private string Document() =>
         $$"""{"name":{{Json(2)}},"age":{{Json(1)}},"@metadata":{"@collection":{{Any(["\"Users\"", "\"Users\"", "\"\"", "3", "null"])}},"@id":{{Quoted()}} } }""";
@@ -227,7 +227,7 @@ internal sealed class RequestGrammar(Random random, IReadOnlyList<(string Method
         _ => $"{{{Many(() => $"{Quoted()}:{Json(depth - 1)}")}}}",
     };
 
-    private string Value() => random.Next(30) == 0 ? new string('n', random.Next(1, 6_000)) : Any(s_values);
+    private string Value() => random.Next(30) == 0 ? new string('n', random.Next(1, 6_000)) : Any(_values);
 
     private string Quoted() => Text(Value());
 

@@ -13,7 +13,7 @@ public sealed class LimitsOfRequestsTests
 {
     private const string Query = """{"Query":"from Users where name = 'ada'","WaitForNonStaleResults":true}""";
 
-    private readonly TestClock clock = new();
+    private readonly TestClock _clock = new();
 
     [Fact]
     public async Task While_queries_have_all_places_one_waits_one_is_refused_and_a_document_is_answered()
@@ -68,7 +68,7 @@ public sealed class LimitsOfRequestsTests
     public async Task A_stream_whose_reader_stands_still_is_cut_off_and_what_it_kept_is_free()
     {
         await using TestServer server = await TestServer.StartAsync(
-            options => options.Database = options.Database with { TimeProvider = clock });
+            options => options.Database = options.Database with { TimeProvider = _clock });
         const int Documents = 16, Bytes = 1_000_000;
         for (int i = 0; i < Documents; i++)
             await server.PutAsync($"users/{i}", $$"""{"text":"{{new string('x', Bytes)}}"}""");
@@ -76,11 +76,11 @@ public sealed class LimitsOfRequestsTests
         await connection.SendAsync("GET /databases/db/streams/docs?format=jsonl HTTP/1.1\r\nHost: localhost\r\n\r\n");
         Assert.StartsWith("HTTP/1.1 200", await connection.ReceiveAsync(), StringComparison.Ordinal);
         TimeSpan patience = server.Context.Limits.StalledReaderTimeout;
-        await Eventually.TrueAsync(() => clock.HasTimer(patience), "the server waits for the reader");
+        await Eventually.TrueAsync(() => _clock.HasTimer(patience), "the server waits for the reader");
         Assert.Equal(1, server.Context.Streams.Taken);
         await Eventually.TrueAsync(() => server.Context.Queries.Running == 0, "others may work while it waits");
 
-        clock.Advance(patience);
+        _clock.Advance(patience);
         await Eventually.TrueAsync(() => server.Context.Streams.Taken == 0, "the stream has ended");
         Assert.True(await connection.DrainAsync() < (long)Documents * Bytes, "all of the stream was sent");
         Assert.Equal(Documents, await server.CountAsync());
@@ -90,16 +90,16 @@ public sealed class LimitsOfRequestsTests
     public async Task A_bulk_insert_that_sends_single_bytes_is_ended_like_a_silent_one()
     {
         await using TestServer server = await TestServer.StartAsync(
-            options => options.Database = options.Database with { TimeProvider = clock });
+            options => options.Database = options.Database with { TimeProvider = _clock });
         TimeSpan patience = server.Context.Limits.BulkInsertIdleTimeout;
         await using RawConnection connection = await RawConnection.OpenAsync(server.Url);
         await connection.SendAsync(
             "POST /databases/db/bulk_insert?id=1 HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n[\r\n");
-        await Eventually.TrueAsync(() => clock.HasTimer(patience), "the insert has begun");
+        await Eventually.TrueAsync(() => _clock.HasTimer(patience), "the insert has begun");
         for (int i = 0; i < 4; i++)
         {
             await connection.SendAsync("1\r\n \r\n");
-            clock.Advance(patience / 4);
+            _clock.Advance(patience / 4);
         }
 
         Assert.StartsWith("HTTP/1.1 408", await connection.ReceiveAsync(), StringComparison.Ordinal);

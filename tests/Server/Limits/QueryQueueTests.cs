@@ -5,18 +5,18 @@ namespace Treepie.Server.Tests.Limits;
 
 public sealed class QueryQueueTests
 {
-    private static readonly ClientKey Ada = new("ada", 0), Bob = new("bob", 0);
+    private static readonly ClientKey _ada = new("ada", 0), _bob = new("bob", 0);
 
-    private readonly TestClock clock = new();
+    private readonly TestClock _clock = new();
 
     [Fact]
     public async Task Free_places_go_to_clients_in_rotation()
     {
         QueryQueue queue = Open(queries: 1, queued: 10);
-        await queue.EnterAsync(Ada, isReturning: false, TestServer.Cancelled);
+        await queue.EnterAsync(_ada, isReturning: false, TestServer.Cancelled);
         Task[] ofAda =
-            [.. Enumerable.Range(0, 3).Select(_ => queue.EnterAsync(Ada, isReturning: false, TestServer.Cancelled).AsTask())];
-        Task ofBob = queue.EnterAsync(Bob, isReturning: false, TestServer.Cancelled).AsTask();
+            [.. Enumerable.Range(0, 3).Select(_ => queue.EnterAsync(_ada, isReturning: false, TestServer.Cancelled).AsTask())];
+        Task ofBob = queue.EnterAsync(_bob, isReturning: false, TestServer.Cancelled).AsTask();
         queue.Leave();
         await ofAda[0];
         Assert.False(ofBob.IsCompleted);
@@ -36,8 +36,8 @@ public sealed class QueryQueueTests
     public async Task A_full_queue_refuses_by_name_and_a_query_that_had_a_place_before_waits_beyond_it()
     {
         QueryQueue queue = Open(queries: 1, queued: 4);
-        await queue.EnterAsync(Ada, isReturning: false, TestServer.Cancelled);
-        Task[] waiting = [Enter(Ada), Enter(Ada), Enter(Bob), Enter(Bob)];
+        await queue.EnterAsync(_ada, isReturning: false, TestServer.Cancelled);
+        Task[] waiting = [Enter(_ada), Enter(_ada), Enter(_bob), Enter(_bob)];
         WireException busy = await Assert.ThrowsAsync<WireException>(() => Enter(new ClientKey("eve", 0)));
         Assert.Equal(503, busy.StatusCode);
         Assert.NotNull(busy.RetryAfterSeconds);
@@ -55,12 +55,12 @@ public sealed class QueryQueueTests
     {
         QueryQueue queue = Open(queries: 1, queued: 4);
         for (int i = 0; i < 3; i++)
-            _ = queue.EnterAsync(Ada, isReturning: false, TestServer.Cancelled).AsTask();
+            _ = queue.EnterAsync(_ada, isReturning: false, TestServer.Cancelled).AsTask();
         WireException refused = await Assert.ThrowsAsync<WireException>(
-            () => queue.EnterAsync(Ada, isReturning: false, TestServer.Cancelled).AsTask());
+            () => queue.EnterAsync(_ada, isReturning: false, TestServer.Cancelled).AsTask());
         Assert.Equal(429, refused.StatusCode);
         Assert.NotNull(refused.RetryAfterSeconds);
-        _ = queue.EnterAsync(Bob, isReturning: false, TestServer.Cancelled).AsTask();
+        _ = queue.EnterAsync(_bob, isReturning: false, TestServer.Cancelled).AsTask();
         Assert.Equal(3, queue.Queued);
     }
 
@@ -68,32 +68,32 @@ public sealed class QueryQueueTests
     public async Task Who_gives_up_leaves_no_trace_and_takes_no_place()
     {
         QueryQueue queue = Open(queries: 1, queued: 4);
-        await queue.EnterAsync(Ada, isReturning: false, TestServer.Cancelled);
+        await queue.EnterAsync(_ada, isReturning: false, TestServer.Cancelled);
         using var stop = new CancellationTokenSource();
-        Task cancelled = queue.EnterAsync(Ada, isReturning: false, stop.Token).AsTask(),
-            late = queue.EnterAsync(Bob, isReturning: false, TestServer.Cancelled).AsTask();
+        Task cancelled = queue.EnterAsync(_ada, isReturning: false, stop.Token).AsTask(),
+            late = queue.EnterAsync(_bob, isReturning: false, TestServer.Cancelled).AsTask();
         await stop.CancelAsync();
         await Assert.ThrowsAnyAsync<OperationCanceledException>(() => cancelled);
-        clock.Advance(TimeSpan.FromSeconds(31));
+        _clock.Advance(TimeSpan.FromSeconds(31));
         WireException tooLong = await Assert.ThrowsAsync<WireException>(() => late);
         Assert.Equal(503, tooLong.StatusCode);
         Assert.Contains("30 seconds", tooLong.Message, StringComparison.Ordinal);
         Assert.Equal((1, 0), (queue.Running, queue.Queued));
         queue.Leave();
         Assert.Equal(0, queue.Running);
-        Assert.True(queue.EnterAsync(Bob, isReturning: false, TestServer.Cancelled).AsTask().IsCompletedSuccessfully);
+        Assert.True(queue.EnterAsync(_bob, isReturning: false, TestServer.Cancelled).AsTask().IsCompletedSuccessfully);
     }
 
     [Fact]
     public async Task A_turn_is_shared_after_its_quantum()
     {
         QueryQueue queue = Open(queries: 1, queued: 4);
-        using var first = new QueryTurn(queue, Ada, clock);
-        using var second = new QueryTurn(queue, Bob, clock);
+        using var first = new QueryTurn(queue, _ada, _clock);
+        using var second = new QueryTurn(queue, _bob, _clock);
         await first.TakeAsync(TestServer.Cancelled);
         Task waits = second.TakeAsync(TestServer.Cancelled).AsTask();
         Assert.True(first.ShareAsync(TestServer.Cancelled).AsTask().IsCompletedSuccessfully);
-        clock.Advance(TimeSpan.FromSeconds(1));
+        _clock.Advance(TimeSpan.FromSeconds(1));
         Task again = first.ShareAsync(TestServer.Cancelled).AsTask();
         await waits;
         Assert.False(again.IsCompleted);
@@ -102,5 +102,5 @@ public sealed class QueryQueueTests
     }
 
     private QueryQueue Open(int queries, int queued) =>
-        new(new ServerLimits { MaxQueries = queries, MaxQueuedQueries = queued }, clock);
+        new(new ServerLimits { MaxQueries = queries, MaxQueuedQueries = queued }, _clock);
 }

@@ -18,13 +18,13 @@ public sealed class EveryEndpointTests
 {
     private const string CallerHeader = "Test-Caller";
 
-    private static readonly string[] Known = ["other", "nothing", "reader", "writer", "owner", "operator", "administrator"];
+    private static readonly string[] _known = ["other", "nothing", "reader", "writer", "owner", "operator", "administrator"];
 
     /// <summary>Who is let in at a level, written down apart from the code that decides it.</summary>
-    private static readonly Dictionary<AccessLevel, string[]> LetIn = new()
+    private static readonly Dictionary<AccessLevel, string[]> _letIn = new()
     {
-        [AccessLevel.Anyone] = ["nobody", "stranger", .. Known],
-        [AccessLevel.ValidUser] = Known,
+        [AccessLevel.Anyone] = ["nobody", "stranger", .. _known],
+        [AccessLevel.ValidUser] = _known,
         [AccessLevel.DatabaseRead] = ["reader", "writer", "owner", "operator", "administrator"],
         [AccessLevel.DatabaseReadWrite] = ["writer", "owner", "operator", "administrator"],
         [AccessLevel.DatabaseAdmin] = ["owner", "operator", "administrator"],
@@ -38,13 +38,13 @@ public sealed class EveryEndpointTests
         using var directory = new TemporaryDirectory();
         using var authority = new TestAuthority();
         Dictionary<string,
-            X509Certificate2> certificates = LetIn[AccessLevel.Anyone].Where(static name => name != "nobody").ToDictionary(
+            X509Certificate2> certificates = _letIn[AccessLevel.Anyone].Where(static name => name != "nobody").ToDictionary(
             static name => name, name => authority.Client(name));
         using var store = new AccessStore(directory.Path);
         using var registry = new CertificateRegistry(store, [], [], static () => [],
             TimeProvider.System);
         using var tokens = new TokenRegistry(store, TimeProvider.System);
-        foreach (string name in Known)
+        foreach (string name in _known)
             await registry.PutAsync(CertificateEntry.For(certificates[name], [], name, RightsOf(name)));
 
         await using WebApplication app = Build(directory.Path, certificates, registry, tokens);
@@ -57,7 +57,7 @@ public sealed class EveryEndpointTests
             source.Endpoints).Cast<RouteEndpoint>())
         {
             RequiredAccess access = endpoint.Metadata.GetRequiredMetadata<RequiredAccess>();
-            foreach (string caller in LetIn[AccessLevel.Anyone])
+            foreach (string caller in _letIn[AccessLevel.Anyone])
             {
                 // HEAD, PATCH and the like reach the same guard; a route for all methods is asked with one that no other route
                 // there takes.
@@ -67,7 +67,7 @@ public sealed class EveryEndpointTests
                 using HttpResponseMessage response = await http.SendAsync(request, TestContext.Current.CancellationToken);
                 bool isLetIn = (int)response.StatusCode != StatusCodes.Status403Forbidden;
                 asked++;
-                if (isLetIn != LetIn[access.Level].Contains(caller))
+                if (isLetIn != _letIn[access.Level].Contains(caller))
                     wrong.Add($"{method} {request.RequestUri} of level {access.Level} answered {caller} with "
                         + $"{(int)response.StatusCode}");
             }

@@ -5,14 +5,14 @@ internal sealed class AddressWriter : StringWriter
 {
     private const string Prefix = "Server available on: ";
 
-    private readonly TaskCompletionSource<string> address = new(TaskCreationOptions.RunContinuationsAsynchronously);
+    private readonly TaskCompletionSource<string> _address = new(TaskCreationOptions.RunContinuationsAsynchronously);
 
-    public Task<string> Address => address.Task;
+    public Task<string> Address => _address.Task;
 
     public override Task WriteLineAsync(string? value)
     {
         if (value?.StartsWith(Prefix, StringComparison.Ordinal) == true)
-            address.TrySetResult(value[Prefix.Length..]);
+            _address.TrySetResult(value[Prefix.Length..]);
 
         return base.WriteLineAsync(value);
     }

@@ -5,15 +5,15 @@ namespace Treepie.Server.Tests.Support;
 /// <summary>Standard input that a test writes to.</summary>
 internal sealed class LineInput : TextReader
 {
-    private readonly BlockingCollection<string> lines = [];
+    private readonly BlockingCollection<string> _lines = [];
 
-    public void Send(string line) => lines.Add(line);
+    public void Send(string line) => _lines.Add(line);
 
-    public override string? ReadLine() => lines.TryTake(out string? line, Timeout.Infinite) ? line : null;
+    public override string? ReadLine() => _lines.TryTake(out string? line, Timeout.Infinite) ? line : null;
 
     protected override void Dispose(bool disposing)
     {
-        lines.CompleteAdding();
+        _lines.CompleteAdding();
         base.Dispose(disposing);
     }
 }

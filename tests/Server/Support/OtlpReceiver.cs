@@ -8,30 +8,30 @@ namespace Treepie.Server.Tests.Support;
 /// <summary>A collector that keeps what is sent to it by OTLP over HTTP.</summary>
 internal sealed class OtlpReceiver : IAsyncDisposable
 {
-    private readonly WebApplication app;
-    private readonly ConcurrentQueue<(string Path, byte[] Body)> received = [];
+    private readonly WebApplication _app;
+    private readonly ConcurrentQueue<(string Path, byte[] Body)> _received = [];
 
     private OtlpReceiver()
     {
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.WebHost.UseUrls("http://127.0.0.1:0");
         builder.Logging.ClearProviders();
-        app = builder.Build();
-        app.Run(async http =>
+        _app = builder.Build();
+        _app.Run(async http =>
         {
             using var body = new MemoryStream();
             await http.Request.Body.CopyToAsync(body);
-            received.Enqueue((http.Request.Path.Value ?? "", body.ToArray()));
+            _received.Enqueue((http.Request.Path.Value ?? "", body.ToArray()));
             http.Response.ContentType = "application/x-protobuf";
         });
     }
 
-    public string Url => app.Urls.Single();
+    public string Url => _app.Urls.Single();
 
     /// <summary>All spans it was sent.</summary>
     public IReadOnlyList<OtlpSpan> Spans =>
     [
-        .. from export in received
+        .. from export in _received
            where export.Path == "/v1/traces"
            from resource in OtlpSpan.Fields(export.Body, 1)
            from scope in OtlpSpan.Fields(resource, 2)
@@ -42,7 +42,7 @@ internal sealed class OtlpReceiver : IAsyncDisposable
     /// <summary>Names of all metrics it was sent.</summary>
     public IReadOnlyList<string> Metrics =>
     [
-        .. from export in received
+        .. from export in _received
            where export.Path == "/v1/metrics"
            from resource in OtlpSpan.Fields(export.Body, 1)
            from scope in OtlpSpan.Fields(resource, 2)
@@ -54,9 +54,9 @@ internal sealed class OtlpReceiver : IAsyncDisposable
     public static async Task<OtlpReceiver> StartAsync()
     {
         var receiver = new OtlpReceiver();
-        await receiver.app.StartAsync(TestContext.Current.CancellationToken);
+        await receiver._app.StartAsync(TestContext.Current.CancellationToken);
         return receiver;
     }
 
-    public ValueTask DisposeAsync() => app.DisposeAsync();
+    public ValueTask DisposeAsync() => _app.DisposeAsync();
 }

@@ -7,9 +7,9 @@ namespace Treepie.Server.Tests.Support;
 /// <summary>A connection that sends what a test says and reads when a test says, which no well-behaved client does.</summary>
 internal sealed class RawConnection : IAsyncDisposable
 {
-    private readonly Socket socket;
+    private readonly Socket _socket;
 
-    private RawConnection(Socket socket) => this.socket = socket;
+    private RawConnection(Socket socket) => _socket = socket;
 
     /// <summary>Connects to the server at an address such as <c>http://127.0.0.1:40123</c>.</summary>
     /// <param name="url">Where the server listens.</param>
@@ -36,7 +36,7 @@ internal sealed class RawConnection : IAsyncDisposable
     public async Task SendAsync(string text)
     {
         for (ReadOnlyMemory<byte> rest = Encoding.UTF8.GetBytes(text); !rest.IsEmpty;)
-            rest = rest[await socket.SendAsync(rest, TestServer.Cancelled)..];
+            rest = rest[await _socket.SendAsync(rest, TestServer.Cancelled)..];
     }
 
     /// <summary>Reads what has come, at least a byte; empty at the end, and when the server has reset the connection.</summary>
@@ -45,7 +45,7 @@ internal sealed class RawConnection : IAsyncDisposable
         byte[] buffer = new byte[16 * 1024];
         try
         {
-            int received = await socket.ReceiveAsync(buffer, TestServer.Cancelled);
+            int received = await _socket.ReceiveAsync(buffer, TestServer.Cancelled);
             return Encoding.UTF8.GetString(buffer, 0, received);
         }
         catch (SocketException)
@@ -61,7 +61,7 @@ internal sealed class RawConnection : IAsyncDisposable
         long total = 0;
         try
         {
-            while (await socket.ReceiveAsync(buffer, TestServer.Cancelled) is > 0 and var received)
+            while (await _socket.ReceiveAsync(buffer, TestServer.Cancelled) is > 0 and var received)
                 total += received;
         }
         catch (SocketException)
@@ -74,7 +74,7 @@ internal sealed class RawConnection : IAsyncDisposable
 
     public ValueTask DisposeAsync()
     {
-        socket.Dispose();
+        _socket.Dispose();
         return ValueTask.CompletedTask;
     }
 }

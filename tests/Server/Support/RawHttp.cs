@@ -6,7 +6,7 @@ namespace Treepie.Server.Tests.Support;
 /// <summary>Bytes as no HTTP library sends them, on a connection of their own.</summary>
 internal static class RawHttp
 {
-    private static readonly TimeSpan s_patience = TimeSpan.FromSeconds(30);
+    private static readonly TimeSpan _patience = TimeSpan.FromSeconds(30);
 
     /// <summary>
     /// Sends a request and reads the answer until the server ends the connection, or its head says that it is whole.
@@ -14,7 +14,7 @@ internal static class RawHttp
     public static async Task<string> SendAsync(string url, ReadOnlyMemory<byte> request, CancellationToken cancellationToken)
     {
         using var limit = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken);
-        limit.CancelAfter(s_patience);
+        limit.CancelAfter(_patience);
         var uri = new Uri(url);
         using var client = new TcpClient();
         await client.ConnectAsync(uri.Host, uri.Port, limit.Token);

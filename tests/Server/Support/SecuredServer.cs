@@ -13,11 +13,11 @@ namespace Treepie.Server.Tests.Support;
 /// </summary>
 internal sealed class SecuredServer : IAsyncDisposable
 {
-    private readonly TemporaryDirectory directory = new();
-    private readonly StringWriter error = new();
-    private readonly WrittenLog log = new();
-    private LineInput input = new();
-    private Task<int> run = Task.FromResult(0);
+    private readonly TemporaryDirectory _directory = new();
+    private readonly StringWriter _error = new();
+    private readonly WrittenLog _log = new();
+    private LineInput _input = new();
+    private Task<int> _run = Task.FromResult(0);
 
     private SecuredServer(TestAuthority authority)
     {
@@ -38,11 +38,11 @@ internal sealed class SecuredServer : IAsyncDisposable
 
     public X509Certificate2 Admin { get; }
 
-    public string CertificatePath => Path.Combine(directory.Path, "server.pem");
+    public string CertificatePath => Path.Combine(_directory.Path, "server.pem");
 
-    public string AdminPath => Path.Combine(directory.Path, "admin.crt");
+    public string AdminPath => Path.Combine(_directory.Path, "admin.crt");
 
-    public string Data => Path.Combine(directory.Path, "data");
+    public string Data => Path.Combine(_directory.Path, "data");
 
     private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
@@ -130,13 +130,13 @@ internal sealed class SecuredServer : IAsyncDisposable
         $$"""{"Name":{{JsonSerializer.Serialize(name)}},"SecurityClearance":"{{clearance}}","Permissions":{{permissions}},"Certificate":"{{certificate}}"}""";
 
     /// <summary>All it has written to its log and to standard error.</summary>
-    public string Error => error.ToString() + log.Text;
+    public string Error => _error.ToString() + _log.Text;
 
     public async Task StopAsync()
     {
-        if (!run.IsCompleted)
-            input.Send("q");
-        Assert.Equal(0, await run);
+        if (!_run.IsCompleted)
+            _input.Send("q");
+        Assert.Equal(0, await _run);
     }
 
     /// <summary>Stops it; what it has written and what it keeps must not hold a secret.</summary>
@@ -151,25 +151,25 @@ internal sealed class SecuredServer : IAsyncDisposable
 
     public async ValueTask DisposeAsync()
     {
-        if (!run.IsCompleted)
-            input.Send("q");
-        await run;
-        input.Dispose();
-        log.Dispose();
+        if (!_run.IsCompleted)
+            _input.Send("q");
+        await _run;
+        _input.Dispose();
+        _log.Dispose();
         Admin.Dispose();
         Authority.Dispose();
-        directory.Dispose();
+        _directory.Dispose();
     }
 
     private async Task BeginAsync(string[] arguments)
     {
-        input.Dispose();
-        input = new LineInput();
+        _input.Dispose();
+        _input = new LineInput();
         var output = new AddressWriter();
-        run = new ServerProgram(input, output, error, log).RunAsync(
+        _run = new ServerProgram(_input, output, _error, _log).RunAsync(
             ["--data", Data, "--urls", "https://127.0.0.1:0", "--certificate", CertificatePath, .. arguments], Cancelled);
-        Task first = await Task.WhenAny(run, output.Address);
-        Assert.True(first == output.Address, $"The server ended: {error}");
+        Task first = await Task.WhenAny(_run, output.Address);
+        Assert.True(first == output.Address, $"The server ended: {_error}");
         Url = await output.Address;
     }
 }

@@ -9,11 +9,11 @@ internal sealed class TestAuthority : IDisposable
 {
     private const string ServerName = "localhost";
 
-    private readonly ECDsa key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
+    private readonly ECDsa _key = ECDsa.Create(ECCurve.NamedCurves.nistP256);
 
     public TestAuthority(string name = "Test authority")
     {
-        var request = new CertificateRequest($"CN={name}", key, HashAlgorithmName.SHA256);
+        var request = new CertificateRequest($"CN={name}", _key, HashAlgorithmName.SHA256);
         request.CertificateExtensions.Add(new X509BasicConstraintsExtension(true, false, 0, true));
         request.CertificateExtensions.Add(new X509KeyUsageExtension(X509KeyUsageFlags.KeyCertSign, true));
         Certificate = request.CreateSelfSigned(Now.AddYears(-3), Now.AddYears(10));
@@ -27,7 +27,7 @@ internal sealed class TestAuthority : IDisposable
     public X509Certificate2 Client(string name, ECDsa clientKey, int fromDays = -1, int untilDays = 365)
     {
         using X509Certificate2 issued = Request(name, clientKey).Create(
-            Certificate.SubjectName, X509SignatureGenerator.CreateForECDsa(key), Now.AddDays(fromDays), Now.AddDays(untilDays),
+            Certificate.SubjectName, X509SignatureGenerator.CreateForECDsa(_key), Now.AddDays(fromDays), Now.AddDays(untilDays),
                 RandomNumberGenerator.GetBytes(8));
         return WithKey(issued, clientKey);
     }
@@ -56,7 +56,7 @@ internal sealed class TestAuthority : IDisposable
         names.AddIpAddress(IPAddress.Loopback);
         request.CertificateExtensions.Add(names.Build());
         using X509Certificate2 issued = request.Create(
-            Certificate.SubjectName, X509SignatureGenerator.CreateForECDsa(key), Now.AddDays(-1), Now.AddDays(365),
+            Certificate.SubjectName, X509SignatureGenerator.CreateForECDsa(_key), Now.AddDays(-1), Now.AddDays(365),
                 RandomNumberGenerator.GetBytes(8));
         thumbprint = issued.Thumbprint;
         return $"{issued.ExportCertificatePem()}\n{Certificate.ExportCertificatePem()}\n{own.ExportPkcs8PrivateKeyPem()}\n";
@@ -65,7 +65,7 @@ internal sealed class TestAuthority : IDisposable
     public void Dispose()
     {
         Certificate.Dispose();
-        key.Dispose();
+        _key.Dispose();
     }
 
     private static CertificateRequest Request(string name, ECDsa key)

@@ -3,22 +3,22 @@ namespace Treepie.Server.Tests.Support;
 /// <summary>A clock that stands still until a test moves it, and whose timers fire then. Thread-safe.</summary>
 internal sealed class TestClock : TimeProvider
 {
-    private readonly Lock sync = new();
-    private readonly List<Timer> timers = [];
-    private TimeSpan now;
+    private readonly Lock _sync = new();
+    private readonly List<Timer> _timers = [];
+    private TimeSpan _now;
 
     public override long TimestampFrequency => TimeSpan.TicksPerSecond;
 
     public override long GetTimestamp()
     {
-        lock (sync)
-            return now.Ticks;
+        lock (_sync)
+            return _now.Ticks;
     }
 
     public override DateTimeOffset GetUtcNow()
     {
-        lock (sync)
-            return new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero) + now;
+        lock (_sync)
+            return new DateTimeOffset(2026, 1, 1, 0, 0, 0, TimeSpan.Zero) + _now;
     }
 
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
@@ -31,17 +31,17 @@ internal sealed class TestClock : TimeProvider
     /// <summary>Whether somebody waits for exactly this time to pass from now on.</summary>
     public bool HasTimer(TimeSpan due)
     {
-        lock (sync)
-            return timers.Exists(timer => timer.Due == now + due);
+        lock (_sync)
+            return _timers.Exists(timer => timer.Due == _now + due);
     }
 
     public void Advance(TimeSpan by)
     {
         Timer[] due;
-        lock (sync)
+        lock (_sync)
         {
-            now += by;
-            due = [.. timers.Where(timer => timer.Due <= now)];
+            _now += by;
+            due = [.. _timers.Where(timer => timer.Due <= _now)];
             foreach (Timer timer in due)
                 timer.Due = TimeSpan.MaxValue;
         }
@@ -58,11 +58,11 @@ internal sealed class TestClock : TimeProvider
 
         public bool Change(TimeSpan dueTime, TimeSpan period)
         {
-            lock (clock.sync)
+            lock (clock._sync)
             {
-                Due = dueTime == Timeout.InfiniteTimeSpan ? TimeSpan.MaxValue : clock.now + dueTime;
-                clock.timers.Remove(this);
-                clock.timers.Add(this);
+                Due = dueTime == Timeout.InfiniteTimeSpan ? TimeSpan.MaxValue : clock._now + dueTime;
+                clock._timers.Remove(this);
+                clock._timers.Add(this);
             }
 
             return true;
@@ -70,8 +70,8 @@ internal sealed class TestClock : TimeProvider
 
         public void Dispose()
         {
-            lock (clock.sync)
-                clock.timers.Remove(this);
+            lock (clock._sync)
+                clock._timers.Remove(this);
         }
 
         public ValueTask DisposeAsync()

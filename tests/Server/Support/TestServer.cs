@@ -18,13 +18,13 @@ namespace Treepie.Server.Tests.Support;
 /// </summary>
 internal sealed class TestServer : IAsyncDisposable
 {
-    private readonly TemporaryDirectory directory;
-    private readonly WebApplication app;
+    private readonly TemporaryDirectory _directory;
+    private readonly WebApplication _app;
 
     private TestServer(TemporaryDirectory directory, WebApplication app)
     {
-        this.directory = directory;
-        this.app = app;
+        _directory = directory;
+        _app = app;
         Url = app.Services.GetRequiredService<IServer>().Features.Get<IServerAddressesFeature>()!.Addresses.Single();
         Http = new HttpClient { BaseAddress = new Uri(Url + "/databases/db/") };
     }
@@ -32,20 +32,20 @@ internal sealed class TestServer : IAsyncDisposable
     public string Url { get; }
 
     /// <summary>What the endpoints share, to see what they hold.</summary>
-    public ServerContext Context => app.Services.GetRequiredService<TreepieServices>().Contexts[0];
+    public ServerContext Context => _app.Services.GetRequiredService<TreepieServices>().Contexts[0];
 
     public HttpClient Http { get; }
 
     /// <summary>What it answers to: method and pattern of each route, in a fixed order.</summary>
     public IReadOnlyList<(string Method, string Path)> Routes =>
     [
-        .. app.Services.GetRequiredService<EndpointDataSource>().Endpoints.OfType<RouteEndpoint>()
+        .. _app.Services.GetRequiredService<EndpointDataSource>().Endpoints.OfType<RouteEndpoint>()
             .SelectMany(static route => (route.Metadata.GetMetadata<HttpMethodMetadata>()?.HttpMethods ?? ["GET", "POST"])
                 .Select(method => (method, route.RoutePattern.RawText ?? "/")))
             .Order(),
     ];
 
-    public DatabaseCatalog Catalog => app.Services.GetRequiredService<DatabaseCatalog>();
+    public DatabaseCatalog Catalog => _app.Services.GetRequiredService<DatabaseCatalog>();
 
     public static CancellationToken Cancelled => TestContext.Current.CancellationToken;
 
@@ -126,8 +126,8 @@ internal sealed class TestServer : IAsyncDisposable
     public async ValueTask DisposeAsync()
     {
         Http.Dispose();
-        await app.StopAsync(CancellationToken.None);
-        await app.DisposeAsync();
-        directory.Dispose();
+        await _app.StopAsync(CancellationToken.None);
+        await _app.DisposeAsync();
+        _directory.Dispose();
     }
 }

@@ -6,14 +6,14 @@ namespace Treepie.Server.Tests.Support;
 /// <summary>A log that a test reads: category and message, a line each, with what exceptions say. Thread-safe.</summary>
 internal sealed class WrittenLog : ILoggerProvider
 {
-    private readonly StringBuilder text = new();
+    private readonly StringBuilder _text = new();
 
     public string Text
     {
         get
         {
-            lock (text)
-                return text.ToString();
+            lock (_text)
+                return _text.ToString();
         }
     }
 
@@ -33,8 +33,8 @@ internal sealed class WrittenLog : ILoggerProvider
         public void Log<TState>(LogLevel logLevel, EventId eventId, TState state, Exception? exception, Func<TState, Exception?,
             string> formatter)
         {
-            lock (log.text)
-                log.text.AppendLine(System.Globalization.CultureInfo.InvariantCulture,
+            lock (log._text)
+                log._text.AppendLine(System.Globalization.CultureInfo.InvariantCulture,
                     $"{name}: {formatter(state, exception)} {exception}");
         }
     }

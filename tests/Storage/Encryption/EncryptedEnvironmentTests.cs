@@ -13,7 +13,7 @@ namespace Treepie.Storage.Tests.Encryption;
 /// </summary>
 public sealed class EncryptedEnvironmentTests
 {
-    private static readonly string[] Markers =
+    private static readonly string[] _markers =
         ["MarkerInAKey", "MarkerInAValue", "MarkerInALongValue", "MarkerInATreeName", "MarkerInAMap"];
 
     [Fact]
@@ -24,8 +24,8 @@ public sealed class EncryptedEnvironmentTests
         using var plain = new TemporaryDirectory();
         Fill(hidden.Path, key);
         Fill(plain.Path, null);
-        Assert.All(Markers, marker => Assert.Empty(FilesWith(hidden.Path, marker)));
-        Assert.All(Markers, marker => Assert.NotEmpty(FilesWith(plain.Path, marker)));
+        Assert.All(_markers, marker => Assert.Empty(FilesWith(hidden.Path, marker)));
+        Assert.All(_markers, marker => Assert.NotEmpty(FilesWith(plain.Path, marker)));
         using StorageEnvironment again = Open(hidden.Path, key);
         AssertFilled(again);
         Assert.True(again.IsEncrypted);
@@ -44,7 +44,7 @@ public sealed class EncryptedEnvironmentTests
             Copy(directory.Path, copy.Path); // as a kill leaves it
         }
 
-        Assert.All(Markers, marker => Assert.Empty(FilesWith(copy.Path, marker)));
+        Assert.All(_markers, marker => Assert.Empty(FilesWith(copy.Path, marker)));
         using StorageEnvironment killed = Open(copy.Path, key);
         AssertFilled(killed);
     }
@@ -239,7 +239,7 @@ public sealed class EncryptedEnvironmentTests
         Assert.Throws<EncryptionKeyException>(
             () => Salvage.Run(killed.Path, target, other, null, TestContext.Current.CancellationToken));
         Salvage.Run(killed.Path, target, key, null, TestContext.Current.CancellationToken);
-        Assert.All(Markers, marker => Assert.Empty(FilesWith(target, marker)));
+        Assert.All(_markers, marker => Assert.Empty(FilesWith(target, marker)));
         using StorageEnvironment salvaged = Open(target, key);
         AssertFilled(salvaged);
     }

@@ -15,7 +15,7 @@ public sealed class TamperingTests : IDisposable
 {
     private const int Keys = 60;
     private const string TreeName = "tree";
-    private static readonly StorageOptions Small = new()
+    private static readonly StorageOptions _small = new()
     {
         MaxDataFileBytes = 64 << 20,
         ScratchReserveBytes = 64 << 20,
@@ -315,7 +315,7 @@ public sealed class TamperingTests : IDisposable
 
     private StorageEnvironment Open(SimulatedDisk disk, bool isPlain) => StorageEnvironment.Open(
         new World(disk, new SimulatedClock(), new Random(), IsBackgroundAllowed: false),
-        isPlain ? Small : Small with { EncryptionKey = _key });
+        isPlain ? _small : _small with { EncryptionKey = _key });
 
     /// <summary>Opens and reads all; the number of keys.</summary>
     private long Read(DiskImage image)

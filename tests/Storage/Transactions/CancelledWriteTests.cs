@@ -12,7 +12,7 @@ public sealed class CancelledWriteTests
     /// <summary>
     /// On a machine with much other work a round takes long: after this time as many are enough as have shown both ends.
     /// </summary>
-    private static readonly TimeSpan s_enough = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan _enough = TimeSpan.FromSeconds(20);
 
     /// <summary>A write holds the environment open until it ends: one that is given up at any moment ends.</summary>
     [Fact]
@@ -100,7 +100,7 @@ public sealed class CancelledWriteTests
         {
             Thread.SpinWait(cancelSpins);
             cancellation!.Cancel();
-            left = writtenBefore > 0 && writtenBefore < MostRounds - left && TimeProvider.System.GetElapsedTime(began) > s_enough
+            left = writtenBefore > 0 && writtenBefore < MostRounds - left && TimeProvider.System.GetElapsedTime(began) > _enough
                 ? 0
                 : left - 1;
         }, before: () =>

@@ -8,7 +8,7 @@ namespace Treepie.Torture.Runs;
 /// </summary>
 internal static class Minimiser
 {
-    private static readonly TimeSpan MaxTime = TimeSpan.FromSeconds(20);
+    private static readonly TimeSpan _maxTime = TimeSpan.FromSeconds(20);
 
     /// <summary>The shortest scenario found and how it fails, told step by step.</summary>
     public static TortureFailure Minimise(Scenario scenario, ExplorerShape shape, TortureFailure failure)
@@ -24,12 +24,12 @@ internal static class Minimiser
         if (Fails(shortest, thorough) is null)
             thorough = shape;
 
-        for (bool isShorter = true; isShorter && watch.Elapsed < MaxTime;)
+        for (bool isShorter = true; isShorter && watch.Elapsed < _maxTime;)
         {
             isShorter = false;
             foreach (Scenario candidate in Shorter(shortest))
             {
-                if (watch.Elapsed > MaxTime)
+                if (watch.Elapsed > _maxTime)
                     break;
                 if (Fails(candidate, thorough) is null)
                     continue;

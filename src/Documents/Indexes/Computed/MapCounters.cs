@@ -26,7 +26,7 @@ internal sealed class MapCounters
     private const int LeastAttempts = 100;
     private const int MostFailingPercent = 15;
 
-    private static readonly byte[] s_key = "counters"u8.ToArray();
+    private static readonly byte[] _key = "counters"u8.ToArray();
 
     private readonly Lock _lock = new();
     private long _attempts;
@@ -37,7 +37,7 @@ internal sealed class MapCounters
     /// <summary>Goes on with what an index has kept of itself and of its reduce.</summary>
     public void Read(Tree? tree, ReduceCounters reduces)
     {
-        if (tree is null || !tree.TryGet(s_key, out ReadOnlySpan<byte> value) || value.Length < HeaderBytes)
+        if (tree is null || !tree.TryGet(_key, out ReadOnlySpan<byte> value) || value.Length < HeaderBytes)
             return;
         _attempts = BinaryPrimitives.ReadInt64BigEndian(value);
         _errors = BinaryPrimitives.ReadInt64BigEndian(value[8..]);
@@ -61,7 +61,7 @@ internal sealed class MapCounters
         BinaryPrimitives.WriteInt64BigEndian(value.AsSpan(8), Interlocked.Read(ref _errors));
         BinaryPrimitives.WriteInt64BigEndian(value.AsSpan(16), reduces.Reduces);
         BinaryPrimitives.WriteInt64BigEndian(value.AsSpan(24), reduces.Errors);
-        transaction.GetOrCreateTree(TreeName).Put(s_key, value);
+        transaction.GetOrCreateTree(TreeName).Put(_key, value);
     }
 
     /// <summary>A document was mapped to so many results.</summary>

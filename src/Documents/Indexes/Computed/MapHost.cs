@@ -20,7 +20,7 @@ internal sealed class MapHost : IMapHost
     /// <summary>Longest content that a map reads: 1 MiB.</summary>
     public const int MaxAttachmentBytes = 1 << 20;
 
-    private static readonly FieldPath s_object = FieldPath.TryParse("Object")!; // it is one
+    private static readonly FieldPath _object = FieldPath.TryParse("Object")!; // it is one
 
     private readonly HashSet<UInt128> _references = [];
     private DatabaseSnapshot? _snapshot;
@@ -55,7 +55,7 @@ internal sealed class MapHost : IMapHost
         if (Snapshot.CompareExchange(key) is not { } value)
             return null;
         var json = new ArrayBufferWriter<byte>();
-        return JsonPathReader.TryWrite(value.Body.Span, s_object, json) ? json.WrittenSpan.ToArray() : null;
+        return JsonPathReader.TryWrite(value.Body.Span, _object, json) ? json.WrittenSpan.ToArray() : null;
     }
 
     public byte[]? Attachment(string id, string name)

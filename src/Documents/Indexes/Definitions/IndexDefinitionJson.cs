@@ -19,7 +19,7 @@ internal static class IndexDefinitionJson
     private const string OutputPattern = "PatternForOutputReduceToCollectionReferences";
     private const string OutputReferences = "PatternReferencesCollectionName";
 
-    private static readonly JsonWriterOptions s_options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+    private static readonly JsonWriterOptions _options = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
 
     /// <summary>Whether two definitions make the same index, in whichever words.</summary>
     public static bool AreSame(IndexDefinition one, IndexDefinition other) =>
@@ -28,7 +28,7 @@ internal static class IndexDefinitionJson
     public static byte[] Write(IndexDefinition definition)
     {
         var buffer = new ArrayBufferWriter<byte>();
-        using (var json = new Utf8JsonWriter(buffer, s_options))
+        using (var json = new Utf8JsonWriter(buffer, _options))
             Write(json, definition);
         return buffer.WrittenSpan.ToArray();
     }

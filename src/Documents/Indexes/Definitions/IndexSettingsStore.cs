@@ -13,23 +13,23 @@ namespace Treepie.Indexes.Definitions;
 /// </summary>
 internal sealed class IndexSettingsStore(StorageEnvironment documents)
 {
-    private readonly NamedRecords records = new(documents, TreeNames.IndexSettings);
+    private readonly NamedRecords _records = new(documents, TreeNames.IndexSettings);
 
     /// <summary>All that is set, by folded name.</summary>
     public Dictionary<string, IndexSettings> ReadAll()
     {
         var settings = new Dictionary<string, IndexSettings>(StringComparer.OrdinalIgnoreCase);
-        foreach ((string name, byte[] value) in records.ReadAll())
+        foreach ((string name, byte[] value) in _records.ReadAll())
             settings[name] = Read(value);
         return settings;
     }
 
     /// <summary>Keeps what is set of an index; durable when this returns.</summary>
-    public void Put(string name, IndexSettings settings) => records.Put(KeyOf(name), Write(settings));
+    public void Put(string name, IndexSettings settings) => _records.Put(KeyOf(name), Write(settings));
 
     /// <summary>Forgets what was set of an index, and keeps it for another name where one is given.</summary>
     public void Delete(string name, string? newName = null, IndexSettings? settings = null) =>
-        records.Delete(KeyOf(name), newName is null || settings is null ? null : (KeyOf(newName), Write(settings)));
+        _records.Delete(KeyOf(name), newName is null || settings is null ? null : (KeyOf(newName), Write(settings)));
 
     private static byte[] KeyOf(string name) => CollectionName.Fold(Encoding.UTF8.GetBytes(name));
 

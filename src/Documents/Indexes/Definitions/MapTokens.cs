@@ -3,7 +3,7 @@ namespace Treepie.Indexes.Definitions;
 /// <summary>The words and signs of a map, one after the other.</summary>
 internal sealed class MapTokens(string indexName, string text)
 {
-    private static readonly string[] s_types = ["double", "float", "decimal", "int", "long", "string", "object"];
+    private static readonly string[] _types = ["double", "float", "decimal", "int", "long", "string", "object"];
 
     private int _position;
 
@@ -55,7 +55,7 @@ internal sealed class MapTokens(string indexName, string text)
     /// <summary>Takes a cast to a type of values, <c>(double?)</c>, which does nothing to what is indexed.</summary>
     public void TakeCast()
     {
-        foreach (string type in s_types)
+        foreach (string type in _types)
             if (TakeAll("(", type, ")") || TakeAll("(", type, "?", ")"))
                 return;
     }

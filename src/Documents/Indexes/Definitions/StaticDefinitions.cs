@@ -15,13 +15,13 @@ namespace Treepie.Indexes.Definitions;
 /// </summary>
 internal sealed class StaticDefinitions(StorageEnvironment documents)
 {
-    private readonly NamedRecords records = new(documents, TreeNames.StaticIndexes);
+    private readonly NamedRecords _records = new(documents, TreeNames.StaticIndexes);
 
     /// <summary>All definitions.</summary>
     public IReadOnlyList<IndexDefinition> ReadAll()
     {
         var definitions = new List<IndexDefinition>();
-        foreach ((_, byte[] value) in records.ReadAll())
+        foreach ((_, byte[] value) in _records.ReadAll())
         {
             using JsonDocument json = JsonDocument.Parse(value);
             definitions.Add(IndexDefinitionJson.Read(json.RootElement));
@@ -41,10 +41,10 @@ internal sealed class StaticDefinitions(StorageEnvironment documents)
     }
 
     /// <summary>Keeps a definition in the place of any of the same name; durable when this returns.</summary>
-    public void Put(IndexDefinition definition) => records.Put(KeyOf(definition.Name), IndexDefinitionJson.Write(definition));
+    public void Put(IndexDefinition definition) => _records.Put(KeyOf(definition.Name), IndexDefinitionJson.Write(definition));
 
     /// <summary>Forgets a definition; false if there is none.</summary>
-    public bool Delete(string name) => records.Delete(KeyOf(name));
+    public bool Delete(string name) => _records.Delete(KeyOf(name));
 
     private static byte[] KeyOf(string name) => CollectionName.Fold(Encoding.UTF8.GetBytes(name));
 }

@@ -9,7 +9,7 @@ namespace Treepie.Indexes.Definitions;
 /// </summary>
 internal static class WireDefinition
 {
-    private static readonly string[] s_code = ["AdditionalAssemblies", "CompoundFields"];
+    private static readonly string[] _code = ["AdditionalAssemblies", "CompoundFields"];
 
     /// <summary>Name under which clients give options to all fields of a definition.</summary>
     private const string AllFields = "__all_fields";
@@ -17,10 +17,10 @@ internal static class WireDefinition
     /// <summary>
     /// Settings that say which of another program's engines an index is for: here is one, which does what both do.
     /// </summary>
-    private static readonly string[] s_engines = ["Indexing.Static.SearchEngineType", "Indexing.Auto.SearchEngineType"];
+    private static readonly string[] _engines = ["Indexing.Static.SearchEngineType", "Indexing.Auto.SearchEngineType"];
 
     /// <summary>What changes nothing of the answers.</summary>
-    private static readonly string[] s_passedOver =
+    private static readonly string[] _passedOver =
     [
         "IndexType", "Type", "SourceType", "LockMode", "Priority", "State", "DeploymentMode",
         "SearchEngineType", "ClusterState", "_indexSourceType", "_indexType", "ReduceOutputIndex"
@@ -32,10 +32,10 @@ internal static class WireDefinition
         IndexDefinition definition = IndexDefinitionJson.Read(
             json,
             name => name is "Configuration"
-                || s_code.Contains(name)
-                || s_passedOver.Contains(name)
+                || _code.Contains(name)
+                || _passedOver.Contains(name)
                 || !IsGiven(json, name));
-        foreach (string part in s_code)
+        foreach (string part in _code)
             if (IsGiven(json, part))
                 throw new InvalidIndexDefinitionException(definition.Name, part, part == "AdditionalAssemblies"
                     ? "it names assemblies ('AdditionalAssemblies'): the code of others is not run here. What indexes may "
@@ -71,7 +71,7 @@ internal static class WireDefinition
         string? unknown = settings.ValueKind == JsonValueKind.Object
             ? settings.EnumerateObject()
                 .Select(setting => setting.Name)
-                .FirstOrDefault(name => !s_engines.Contains(name, StringComparer.OrdinalIgnoreCase))
+                .FirstOrDefault(name => !_engines.Contains(name, StringComparer.OrdinalIgnoreCase))
             : settings.ToString();
         if (unknown is not null)
             throw new InvalidIndexDefinitionException(

@@ -14,7 +14,7 @@ internal sealed class SealedDefinitions(StorageEnvironment documents, long decry
 {
     private const string KeyPurpose = "index/";
 
-    private readonly NamedRecords records = new(documents, TreeNames.IndexDefinitions);
+    private readonly NamedRecords _records = new(documents, TreeNames.IndexDefinitions);
 
     /// <summary>Bytes of decrypted pages that each index keeps in memory.</summary>
     public long DecryptedBudgetBytes => decryptedBudgetBytes;
@@ -29,13 +29,13 @@ internal sealed class SealedDefinitions(StorageEnvironment documents, long decry
     public Dictionary<string, IndexMapping> ReadAll()
     {
         var definitions = new Dictionary<string, IndexMapping>(StringComparer.Ordinal);
-        foreach ((string folder, byte[] value) in records.ReadAll())
+        foreach ((string folder, byte[] value) in _records.ReadAll())
             if (DefinitionJson.Read(value) is { } definition)
                 definitions[folder] = definition;
         return definitions;
     }
 
-    public void Publish(string folder, byte[] definition) => records.Put(Encoding.UTF8.GetBytes(folder), definition);
+    public void Publish(string folder, byte[] definition) => _records.Put(Encoding.UTF8.GetBytes(folder), definition);
 
-    public void Retract(string folder) => records.Delete(Encoding.UTF8.GetBytes(folder));
+    public void Retract(string folder) => _records.Delete(Encoding.UTF8.GetBytes(folder));
 }

@@ -17,7 +17,7 @@ namespace Treepie.Indexes.Extraction;
 /// </summary>
 internal sealed class FieldExtractor
 {
-    private static readonly string[] DocumentMetadata = ["@id", "@collection", "@last-modified", "@change-vector"];
+    private static readonly string[] _knownMembers = ["@id", "@collection", "@last-modified", "@change-vector"];
 
     private readonly StoredExtractor? _stored;
     private readonly FieldSlot[] _slots;
@@ -53,7 +53,7 @@ internal sealed class FieldExtractor
             if (!path.IsMetadata)
                 body.Add((path, slot));
             else if (path.Count == 2
-                && Array.Find(DocumentMetadata, m => path.Text == $"{FieldPath.MetadataMember}.{m}") is { } member)
+                && Array.Find(_knownMembers, m => path.Text == $"{FieldPath.MetadataMember}.{m}") is { } member)
                 _documentMetadata.Add((member, slot));
             else if (path.Count > 1)
                 metadata.Add((path, slot));

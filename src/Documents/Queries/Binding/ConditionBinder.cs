@@ -18,11 +18,11 @@ internal sealed class ConditionBinder(
     RqlQuery query, QueryParameters parameters, FieldBinder fields, Func<string, byte[]?> loadDocument)
 {
     /// <summary>Methods that are understood but not run yet.</summary>
-    private static readonly string[] KnownMethods =
+    private static readonly string[] _knownMethods =
         ["cmpxchg"];
 
     /// <summary>What a condition may call.</summary>
-    private static readonly string[] Methods =
+    private static readonly string[] _methods =
     [
         "exact", "search", "proximity", "startsWith", "endsWith", "exists", "regex", "fuzzy", "lucene", "moreLikeThis",
         "intersect", "boost", "id", "spatial.within", "spatial.contains", "spatial.intersects", "spatial.disjoint",
@@ -219,14 +219,14 @@ internal sealed class ConditionBinder(
         if (fields.IsId(method))
             throw RqlErrors.At(
                 query.Text, method.Position, "'id()' alone is no condition: compare it, for instance id() = 'users/1'.");
-        if (KnownMethods.Contains(method.Name, StringComparer.OrdinalIgnoreCase))
+        if (_knownMethods.Contains(method.Name, StringComparer.OrdinalIgnoreCase))
             throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()'");
 
         throw RqlErrors.At(
             query.Text,
             method.Position,
-            $"There is no method '{method.Name}()' for a condition.{RqlAdvice.DidYouMean(method.Name, Methods)} "
-            + $"There are: {string.Join(", ", Methods)}.");
+            $"There is no method '{method.Name}()' for a condition.{RqlAdvice.DidYouMean(method.Name, _methods)} "
+            + $"There are: {string.Join(", ", _methods)}.");
     }
 
     private BoostQuery BindBoost(MethodExpression method, AutoIndexFieldKind kind)

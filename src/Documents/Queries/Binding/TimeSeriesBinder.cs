@@ -12,7 +12,7 @@ namespace Treepie.Queries.Binding;
 /// <summary><c>timeseries(…)</c> in SELECT, written there or declared.</summary>
 internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameters, FieldBinder fields)
 {
-    private static readonly SeriesItem[] s_all =
+    private static readonly SeriesItem[] _all =
     [
         new("First", SeriesFunction.First), new("Last", SeriesFunction.Last), new("Min", SeriesFunction.Min),
         new("Max", SeriesFunction.Max), new("Sum", SeriesFunction.Sum), new("Average", SeriesFunction.Average),
@@ -40,7 +40,7 @@ internal sealed class TimeSeriesBinder(RqlQuery query, QueryParameters parameter
             Key = series.Key is null ? null : conditions.BindKey(series.Key),
             Fill = series.Fill,
             Items = series.Items.Count > 0 ? [.. series.Items.Select(Item)]
-                : series.Period is not null || series.Key is not null ? s_all : [],
+                : series.Period is not null || series.Key is not null ? _all : [],
             Scale = series.Scale is null ? 1 : Number(series.Scale),
             Offset = series.Offset is null ? 0 : Span(series.Offset),
         };

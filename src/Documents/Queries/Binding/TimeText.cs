@@ -13,7 +13,7 @@ internal static class TimeText
 {
     private const string Form = "0000-00-00T00:00:00.0000000";
 
-    private static readonly SearchValues<char> s_digits = SearchValues.Create("0123456789");
+    private static readonly SearchValues<char> _digits = SearchValues.Create("0123456789");
 
     /// <summary>Whether a value is such a moment.</summary>
     public static bool Is(FieldValue value, AutoIndexFieldKind kind)
@@ -27,7 +27,7 @@ internal static class TimeText
             return false;
         for (int i = 0; i < Form.Length; i++)
         {
-            bool fits = Form[i] == '0' ? s_digits.Contains(text[i]) : char.ToUpperInvariant(text[i]) == Form[i];
+            bool fits = Form[i] == '0' ? _digits.Contains(text[i]) : char.ToUpperInvariant(text[i]) == Form[i];
             if (!fits)
                 return false;
         }

@@ -6,7 +6,7 @@ internal sealed class DanishStemmer : Stemmer
     private const string Consonants = "bcdfghjklmnpqrstvwxz";
     private const string BeforeS = "abcdfghjklmnoprtvyzå";
 
-    private static readonly string[] Main =
+    private static readonly string[] _main =
     [
         "hed", "ethed", "ered", "e", "erede", "ende", "erende", "ene", "erne", "ere", "en", "heden", "eren", "er", "heder",
         "erer", "heds", "es",
@@ -17,7 +17,7 @@ internal sealed class DanishStemmer : Stemmer
     {
         word.SetRegions("aeiouyæåø");
         word.R1 = word.Length < 3 ? word.Length : Math.Max(3, word.R1);
-        if (word.LongestIn(Main, word.R1) is { } suffix && (suffix != "s" || BeforeS.Contains(word.FromEnd(1))))
+        if (word.LongestIn(_main, word.R1) is { } suffix && (suffix != "s" || BeforeS.Contains(word.FromEnd(1))))
             word.Cut(suffix);
         CutPair(word);
         if (word.EndsWith("igst"))

@@ -7,7 +7,7 @@ internal sealed class EnglishStemmer : Stemmer
 {
     private const string Vowels = "aeiouy";
 
-    private static readonly FrozenDictionary<string, string> Special = new Dictionary<string, string>
+    private static readonly FrozenDictionary<string, string> _special = new Dictionary<string, string>
     {
         ["skis"] = "ski",
         ["skies"] = "sky",
@@ -29,21 +29,21 @@ internal sealed class EnglishStemmer : Stemmer
         ["andes"] = "andes",
     }.ToFrozenDictionary(StringComparer.Ordinal);
 
-    private static readonly string[] Doubles = ["bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"];
-    private static readonly string[] Final =
+    private static readonly string[] _doubles = ["bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"];
+    private static readonly string[] _final =
         ["inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed"];
-    private static readonly string[] Steps1B = ["eed", "eedly", "ed", "edly", "ing", "ingly"];
+    private static readonly string[] _steps1B = ["eed", "eedly", "ed", "edly", "ing", "ingly"];
 
-    private static readonly string[] Steps2 =
+    private static readonly string[] _steps2 =
     [
         "tional", "enci", "anci", "abli", "entli", "izer", "ization", "ational", "ation", "ator", "alism", "aliti", "alli",
         "fulness", "ousli",
         "ousness", "iveness", "iviti", "biliti", "bli", "ogi", "fulli", "lessli", "li",
     ];
 
-    private static readonly string[] Steps3 = ["tional", "ational", "alize", "icate", "iciti", "ical", "ful", "ness", "ative"];
+    private static readonly string[] _steps3 = ["tional", "ational", "alize", "icate", "iciti", "ical", "ful", "ness", "ative"];
 
-    private static readonly string[] Steps4 =
+    private static readonly string[] _steps4 =
     [
         "al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
         "ion",
@@ -52,7 +52,7 @@ internal sealed class EnglishStemmer : Stemmer
     public override void Stem(StemWord word)
     {
         word.ReplaceAll('\u2019', '\'');
-        if (Special.GetAlternateLookup<ReadOnlySpan<char>>().TryGetValue(word.Text, out string? stem))
+        if (_special.GetAlternateLookup<ReadOnlySpan<char>>().TryGetValue(word.Text, out string? stem))
         {
             word.Cut(word.Length);
             word.Append(stem);
@@ -64,7 +64,7 @@ internal sealed class EnglishStemmer : Stemmer
 
         Begin(word);
         Step1A(word);
-        if (!Final.AsSpan().Contains(word.Text.ToString()))
+        if (!_final.AsSpan().Contains(word.Text.ToString()))
         {
             Step1B(word);
             Step1C(word);
@@ -113,7 +113,7 @@ internal sealed class EnglishStemmer : Stemmer
 
     private static void Step1B(StemWord word)
     {
-        if (word.Longest(Steps1B) is not { } suffix)
+        if (word.Longest(_steps1B) is not { } suffix)
             return;
         if (suffix is "eed" or "eedly")
         {
@@ -127,7 +127,7 @@ internal sealed class EnglishStemmer : Stemmer
         word.Cut(suffix);
         if (word.EndsWith("at") || word.EndsWith("bl") || word.EndsWith("iz"))
             word.Append("e");
-        else if (word.Longest(Doubles) is not null)
+        else if (word.Longest(_doubles) is not null)
             word.Cut(1);
         else if (word.Length == word.R1 && EndsShort(word))
             word.Append("e");
@@ -141,7 +141,7 @@ internal sealed class EnglishStemmer : Stemmer
 
     private static void Step2(StemWord word)
     {
-        if (word.Longest(Steps2) is not { } suffix || !word.EndsIn(suffix, word.R1))
+        if (word.Longest(_steps2) is not { } suffix || !word.EndsIn(suffix, word.R1))
             return;
         switch (suffix)
         {
@@ -185,7 +185,7 @@ internal sealed class EnglishStemmer : Stemmer
 
     private static void Step3(StemWord word)
     {
-        if (word.Longest(Steps3) is not { } suffix || !word.EndsIn(suffix, word.R1))
+        if (word.Longest(_steps3) is not { } suffix || !word.EndsIn(suffix, word.R1))
             return;
         switch (suffix)
         {
@@ -213,7 +213,7 @@ internal sealed class EnglishStemmer : Stemmer
 
     private static void Step4(StemWord word)
     {
-        if (word.Longest(Steps4) is not { } suffix || !word.EndsIn(suffix, word.R2))
+        if (word.Longest(_steps4) is not { } suffix || !word.EndsIn(suffix, word.R2))
             return;
         if (suffix != "ion" || word.FromEnd(3) is 's' or 't')
             word.Cut(suffix);

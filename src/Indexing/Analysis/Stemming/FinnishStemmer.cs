@@ -7,14 +7,14 @@ internal sealed class FinnishStemmer : Stemmer
     private const string BeforeI = "aeiouäö";
     private const string Consonants = "bcdfghjklmnpqrstvwxz";
 
-    private static readonly string[] Cases =
+    private static readonly string[] _cases =
     [
         "han", "hen", "hin", "hon", "hän", "hön", "siin", "den", "tten", "seen", "a", "ä", "tta", "ttä", "ta", "tä", "ssa", "ssä",
         "sta", "stä",
         "lla", "llä", "lta", "ltä", "lle", "na", "nä", "ksi", "ine", "n",
     ];
 
-    private static readonly string[] Comparatives =
+    private static readonly string[] _comparatives =
     [
         "mpi", "mpa", "mpä", "mmi", "mma", "mmä", "impi", "impa", "impä", "immi", "imma", "immä", "eja", "ejä",
     ];
@@ -25,7 +25,7 @@ internal sealed class FinnishStemmer : Stemmer
         Particle(word);
         Possessive(word);
         bool endingRemoved = Case(word);
-        if (word.LongestIn(Comparatives, word.R2) is { } comparative
+        if (word.LongestIn(_comparatives, word.R2) is { } comparative
             && (comparative.Length > 3 || comparative[0] == 'e' || !EndsBefore(word, comparative, "po")))
             word.Cut(comparative);
         if (!endingRemoved)
@@ -87,7 +87,7 @@ internal sealed class FinnishStemmer : Stemmer
 
     private static bool Case(StemWord word)
     {
-        if (word.LongestIn(Cases, word.R1) is not { } suffix)
+        if (word.LongestIn(_cases, word.R1) is not { } suffix)
             return false;
 
         int length = word.Length;

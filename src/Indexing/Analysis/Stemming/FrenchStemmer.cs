@@ -5,10 +5,10 @@ internal sealed class FrenchStemmer : Stemmer
 {
     private const string Vowels = "aeiouyâàëéêèïîôûù";
 
-    private static readonly string[] Elisions =
+    private static readonly string[] _elisions =
         ["l", "d", "j", "m", "t", "s", "n", "c", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu"];
 
-    private static readonly string[] Standard =
+    private static readonly string[] _standard =
     [
         "ance", "iqUe", "isme", "able", "iste", "eux", "ances", "iqUes", "ismes", "ables", "istes", "atrice", "ateur", "ation",
         "atrices",
@@ -17,7 +17,7 @@ internal sealed class FrenchStemmer : Stemmer
         "ive", "ifs", "ives", "eaux", "aux", "euse", "euses", "issement", "issements", "amment", "emment", "ment", "ments",
     ];
 
-    private static readonly string[] IVerbs =
+    private static readonly string[] _iVerbs =
     [
         "îmes", "ît", "îtes", "i", "ie", "ies", "ir", "ira", "irai", "iraIent", "irais", "irait", "iras", "irent", "irez",
         "iriez", "irions",
@@ -26,24 +26,24 @@ internal sealed class FrenchStemmer : Stemmer
         "issiez", "issions", "issons", "it",
     ];
 
-    private static readonly string[] EVerbs =
+    private static readonly string[] _eVerbs =
     [
         "é", "ée", "ées", "és", "èrent", "er", "era", "erai", "eraIent", "erais", "erait", "eras", "erez", "eriez", "erions",
         "erons", "eront",
         "ez", "iez",
     ];
 
-    private static readonly string[] AVerbs =
+    private static readonly string[] _aVerbs =
     [
         "âmes", "ât", "âtes", "a", "ai", "aIent", "ais", "ait", "ant", "ante", "antes", "ants", "as", "asse", "assent", "asses",
         "assiez", "assions",
     ];
 
-    private static readonly string[] Verbs = ["ions", .. EVerbs, .. AVerbs];
+    private static readonly string[] _verbs = ["ions", .. _eVerbs, .. _aVerbs];
 
     public override void Stem(StemWord word)
     {
-        Elision.Cut(word, Elisions);
+        Elision.Cut(word, _elisions);
         Begin(word);
         SetRegions(word);
         if (StandardSuffix(word) || IVerbSuffix(word) || VerbSuffix(word))
@@ -109,7 +109,7 @@ internal sealed class FrenchStemmer : Stemmer
 
     private static bool StandardSuffix(StemWord word)
     {
-        if (word.Longest(Standard) is not { } suffix)
+        if (word.Longest(_standard) is not { } suffix)
             return false;
         bool inR1 = word.EndsIn(suffix, word.R1);
         bool inR2 = word.EndsIn(suffix, word.R2);
@@ -235,7 +235,7 @@ internal sealed class FrenchStemmer : Stemmer
 
     private static bool IVerbSuffix(StemWord word)
     {
-        if (word.LongestIn(IVerbs, word.RV) is not { } suffix)
+        if (word.LongestIn(_iVerbs, word.RV) is not { } suffix)
             return false;
         int before = word.Length - suffix.Length - 1;
         if (before < word.RV || Vowels.Contains(word[before]) || word[before] == 'H')
@@ -246,7 +246,7 @@ internal sealed class FrenchStemmer : Stemmer
 
     private static bool VerbSuffix(StemWord word)
     {
-        if (word.LongestIn(Verbs, word.RV) is not { } suffix)
+        if (word.LongestIn(_verbs, word.RV) is not { } suffix)
             return false;
         if (suffix == "ions")
         {
@@ -257,7 +257,7 @@ internal sealed class FrenchStemmer : Stemmer
         }
 
         word.Cut(suffix);
-        if (AVerbs.AsSpan().Contains(suffix) && word.EndsIn("e", word.RV))
+        if (_aVerbs.AsSpan().Contains(suffix) && word.EndsIn("e", word.RV))
             word.Cut(1);
         return true;
     }

@@ -7,9 +7,9 @@ internal sealed class GermanStemmer : Stemmer
     private const string BeforeS = "bdfghklmnrt";
     private const string BeforeSt = "bdfghklmnt";
 
-    private static readonly string[] Steps1 = ["em", "ern", "er", "e", "en", "es", "s"];
-    private static readonly string[] Steps2 = ["en", "er", "est", "st"];
-    private static readonly string[] Steps3 = ["end", "ung", "ig", "ik", "isch", "lich", "heit", "keit"];
+    private static readonly string[] _steps1 = ["em", "ern", "er", "e", "en", "es", "s"];
+    private static readonly string[] _steps2 = ["en", "er", "est", "st"];
+    private static readonly string[] _steps3 = ["end", "ung", "ig", "ik", "isch", "lich", "heit", "keit"];
 
     public override void Stem(StemWord word)
     {
@@ -33,7 +33,7 @@ internal sealed class GermanStemmer : Stemmer
 
     private static void Step1(StemWord word)
     {
-        if (word.Longest(Steps1) is not { } suffix || !word.EndsIn(suffix, word.R1))
+        if (word.Longest(_steps1) is not { } suffix || !word.EndsIn(suffix, word.R1))
             return;
         if (suffix == "s")
         {
@@ -49,7 +49,7 @@ internal sealed class GermanStemmer : Stemmer
 
     private static void Step2(StemWord word)
     {
-        if (word.Longest(Steps2) is not { } suffix || !word.EndsIn(suffix, word.R1))
+        if (word.Longest(_steps2) is not { } suffix || !word.EndsIn(suffix, word.R1))
             return;
         if (suffix != "st" || (BeforeSt.Contains(word.FromEnd(2)) && word.Length >= 6))
             word.Cut(suffix);
@@ -57,7 +57,7 @@ internal sealed class GermanStemmer : Stemmer
 
     private static void Step3(StemWord word)
     {
-        if (word.Longest(Steps3) is not { } suffix || !word.EndsIn(suffix, word.R2))
+        if (word.Longest(_steps3) is not { } suffix || !word.EndsIn(suffix, word.R2))
             return;
         switch (suffix)
         {

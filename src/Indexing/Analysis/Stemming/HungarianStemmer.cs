@@ -5,17 +5,17 @@ internal sealed class HungarianStemmer : Stemmer
 {
     private const string Vowels = "aeiouáéíóúöőüű";
 
-    private static readonly string[] Digraphs = ["dzs", "cs", "gy", "ly", "ny", "sz", "ty", "zs"];
+    private static readonly string[] _digraphs = ["dzs", "cs", "gy", "ly", "ny", "sz", "ty", "zs"];
 
-    private static readonly string[] Doubles =
+    private static readonly string[] _doubles =
     [
         "bb", "cc", "ccs", "dd", "ff", "gg", "ggy", "jj", "kk", "ll", "lly", "mm", "nn", "nny", "pp", "rr", "ss", "ssz", "tt",
         "tty", "vv", "zz", "zzs",
     ];
 
-    private static readonly string[] Instrumentals = ["al", "el"];
+    private static readonly string[] _instrumentals = ["al", "el"];
 
-    private static readonly string[] Cases =
+    private static readonly string[] _cases =
     [
         "ban", "ben", "ba", "be", "ra", "re", "nak", "nek", "val", "vel", "tól", "től", "ról", "ről", "ból", "ből", "hoz", "hez",
         "höz", "nál", "nél", "ig", "at", "et", "ot", "öt",
@@ -23,46 +23,46 @@ internal sealed class HungarianStemmer : Stemmer
         "t",
     ];
 
-    private static readonly string[] SpecialCases = ["én", "án", "ánként"];
+    private static readonly string[] _specialCases = ["én", "án", "ánként"];
 
-    private static readonly string[] OtherCases = ["astul", "estül", "stul", "stül", "ástul", "éstül"];
+    private static readonly string[] _otherCases = ["astul", "estül", "stul", "stül", "ástul", "éstül"];
 
-    private static readonly string[] Factives = ["á", "é"];
+    private static readonly string[] _factives = ["á", "é"];
 
-    private static readonly string[] Owned = ["oké", "öké", "aké", "eké", "éké", "áké", "ké", "ééi", "áéi", "éi", "éé", "é"];
+    private static readonly string[] _owned = ["oké", "öké", "aké", "eké", "éké", "áké", "ké", "ééi", "áéi", "éi", "éé", "é"];
 
-    private static readonly string[] SingularOwners =
+    private static readonly string[] _singularOwners =
     [
         "ünk", "unk", "ánk", "énk", "nk", "ájuk", "éjük", "juk", "jük", "uk", "ük", "em", "om", "am", "ám", "ém", "m", "od", "ed",
         "ad", "öd", "ád", "éd", "d", "ja", "je", "a", "e", "o", "á", "é",
     ];
 
-    private static readonly string[] PluralOwners =
+    private static readonly string[] _pluralOwners =
     [
         "jaim", "jeim", "áim", "éim", "aim", "eim", "im", "jaid", "jeid", "áid", "éid", "aid", "eid", "id", "jai", "jei", "ái",
         "éi", "ai", "ei", "i", "jaink", "jeink", "eink", "aink", "áink", "éink",
         "ink", "jaitok", "jeitek", "aitok", "eitek", "áitok", "éitek", "itek", "jeik", "jaik", "aik", "eik", "áik", "éik", "ik",
     ];
 
-    private static readonly string[] Plurals = ["ák", "ék", "ök", "ok", "ek", "ak", "k"];
+    private static readonly string[] _plurals = ["ák", "ék", "ök", "ok", "ek", "ak", "k"];
 
     public override void Stem(StemWord word)
     {
         SetRegion(word);
-        Undoubled(word, Instrumentals);
-        if (word.Longest(Cases) is { } ending && word.EndsIn(ending, word.R1))
+        Undoubled(word, _instrumentals);
+        if (word.Longest(_cases) is { } ending && word.EndsIn(ending, word.R1))
         {
             word.Cut(ending);
-            Take(word, Factives);
+            Take(word, _factives);
         }
 
-        Take(word, SpecialCases);
-        Take(word, OtherCases);
-        Undoubled(word, Factives);
-        Take(word, Owned, areOwned: true);
-        Take(word, SingularOwners);
-        Take(word, PluralOwners);
-        Take(word, Plurals);
+        Take(word, _specialCases);
+        Take(word, _otherCases);
+        Undoubled(word, _factives);
+        Take(word, _owned, areOwned: true);
+        Take(word, _singularOwners);
+        Take(word, _pluralOwners);
+        Take(word, _plurals);
     }
 
     /// <summary>
@@ -85,7 +85,7 @@ internal sealed class HungarianStemmer : Stemmer
         if (place == word.Length)
             return;
         word.R1 = place + 1;
-        foreach (string digraph in Digraphs)
+        foreach (string digraph in _digraphs)
         {
             if (word.Text[place..].StartsWith(digraph))
             {
@@ -115,7 +115,7 @@ internal sealed class HungarianStemmer : Stemmer
             return;
         int length = word.Length;
         word.Cut(ending);
-        if (word.Longest(Doubles) is null)
+        if (word.Longest(_doubles) is null)
             word.Restore(length);
         else
             word.RemoveAt(word.Length - 2);

@@ -5,13 +5,13 @@ internal sealed class ItalianStemmer : Stemmer
 {
     private const string Vowels = "aeiouàèìòù";
 
-    private static readonly string[] Elisions =
+    private static readonly string[] _elisions =
     [
         "c", "l", "all", "dall", "dell", "nell", "sull", "coll", "pell", "gl", "agl", "dagl", "degl", "negl", "sugl", "un", "m",
         "t", "s", "v", "d",
     ];
 
-    private static readonly string[] Pronouns =
+    private static readonly string[] _pronouns =
     [
         "ci", "gli", "la", "le", "li", "lo", "mi", "ne", "si", "ti", "vi", "sene", "gliela", "gliele", "glieli", "glielo",
         "gliene", "mela", "mele",
@@ -19,7 +19,7 @@ internal sealed class ItalianStemmer : Stemmer
         "veli", "velo", "vene",
     ];
 
-    private static readonly string[] Standard =
+    private static readonly string[] _standard =
     [
         "anza", "anze", "ico", "ici", "ica", "ice", "iche", "ichi", "ismo", "ismi", "abile", "abili", "ibile", "ibili", "ista",
         "iste", "isti",
@@ -30,7 +30,7 @@ internal sealed class ItalianStemmer : Stemmer
         "ivi", "iva", "ive",
     ];
 
-    private static readonly string[] Verbs =
+    private static readonly string[] _verbs =
     [
         "ammo", "ando", "ano", "are", "arono", "asse", "assero", "assi", "assimo", "ata", "ate", "ati", "ato", "ava", "avamo",
         "avano", "avate",
@@ -47,12 +47,12 @@ internal sealed class ItalianStemmer : Stemmer
 
     public override void Stem(StemWord word)
     {
-        Elision.Cut(word, Elisions);
+        Elision.Cut(word, _elisions);
         Begin(word);
         word.SetRegions(Vowels);
         word.SetRomanceRegion(Vowels);
         AttachedPronoun(word);
-        if (!StandardSuffix(word) && word.LongestIn(Verbs, word.RV) is { } verb)
+        if (!StandardSuffix(word) && word.LongestIn(_verbs, word.RV) is { } verb)
             word.Cut(verb);
         VowelSuffix(word);
         word.ReplaceAll('I', 'i');
@@ -81,7 +81,7 @@ internal sealed class ItalianStemmer : Stemmer
 
     private static void AttachedPronoun(StemWord word)
     {
-        if (word.Longest(Pronouns) is not { } pronoun)
+        if (word.Longest(_pronouns) is not { } pronoun)
             return;
 
         int length = word.Length;
@@ -96,7 +96,7 @@ internal sealed class ItalianStemmer : Stemmer
 
     private static bool StandardSuffix(StemWord word)
     {
-        if (word.Longest(Standard) is not { } suffix)
+        if (word.Longest(_standard) is not { } suffix)
             return false;
 
         int region = suffix switch

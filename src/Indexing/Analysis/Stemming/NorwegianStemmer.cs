@@ -6,20 +6,21 @@ internal sealed class NorwegianStemmer : Stemmer
     private const string Vowels = "aeiouyæåø";
     private const string BeforeS = "bcdfghjlmnoprtvyz";
 
-    private static readonly string[] Main =
+    private static readonly string[] _main =
     [
         "a", "e", "ede", "ande", "ende", "ane", "ene", "hetene", "en", "heten", "ar", "er", "heter", "as", "es", "edes", "endes",
         "enes", "hetenes",
         "ens", "hetens", "ers", "ets", "et", "het", "ast", "s", "erte", "ert",
     ];
 
-    private static readonly string[] Other = ["leg", "eleg", "ig", "eig", "lig", "elig", "els", "lov", "elov", "slov", "hetslov"];
+    private static readonly string[] _other =
+        ["leg", "eleg", "ig", "eig", "lig", "elig", "els", "lov", "elov", "slov", "hetslov"];
 
     public override void Stem(StemWord word)
     {
         word.SetRegions(Vowels);
         word.R1 = word.Length < 3 ? word.Length : Math.Max(3, word.R1);
-        switch (word.LongestIn(Main, word.R1))
+        switch (word.LongestIn(_main, word.R1))
         {
             case "s":
                 char before = word.FromEnd(1);
@@ -39,7 +40,7 @@ internal sealed class NorwegianStemmer : Stemmer
 
         if (word.LongestIn(["dt", "vt"], word.R1) is not null)
             word.Cut(1);
-        if (word.LongestIn(Other, word.R1) is { } other)
+        if (word.LongestIn(_other, word.R1) is { } other)
             word.Cut(other);
     }
 }

@@ -5,7 +5,7 @@ internal sealed class PortugueseStemmer : Stemmer
 {
     private const string Vowels = "aeiouáéíóúâêô";
 
-    private static readonly string[] Standard =
+    private static readonly string[] _standard =
     [
         "eza", "ezas", "ico", "ica", "icos", "icas", "ismo", "ismos", "ável", "ível", "ista", "istas", "oso", "osa", "osos",
         "osas", "amento",
@@ -14,7 +14,7 @@ internal sealed class PortugueseStemmer : Stemmer
         "uça~o", "uço~es", "ência", "ências", "amente", "mente", "idade", "idades", "iva", "ivo", "ivas", "ivos", "ira", "iras",
     ];
 
-    private static readonly string[] Verbs =
+    private static readonly string[] _verbs =
     [
         "ada", "ida", "ia", "aria", "eria", "iria", "ará", "ara", "erá", "era", "irá", "ava", "asse", "esse", "isse", "aste",
         "este", "iste", "ei",
@@ -76,7 +76,7 @@ internal sealed class PortugueseStemmer : Stemmer
 
     private static bool StandardSuffix(StemWord word)
     {
-        if (word.Longest(Standard) is not { } suffix)
+        if (word.Longest(_standard) is not { } suffix)
             return false;
         if (suffix is "ira" or "iras")
         {
@@ -119,7 +119,7 @@ internal sealed class PortugueseStemmer : Stemmer
 
     private static bool VerbSuffix(StemWord word)
     {
-        if (word.LongestIn(Verbs, word.RV) is not { } suffix)
+        if (word.LongestIn(_verbs, word.RV) is not { } suffix)
             return false;
         word.Cut(suffix);
         return true;

@@ -5,13 +5,13 @@ internal sealed class RomanianStemmer : Stemmer
 {
     private const string Vowels = "aeiouâîă";
 
-    private static readonly string[] Articles =
+    private static readonly string[] _articles =
     [
         "ul", "ului", "aua", "ea", "ele", "elor", "ii", "iua", "iei", "iile", "iilor", "ilor", "ile", "atei", "aţie", "aţia",
     ];
 
     /// <summary>Suffixes made of two, by the one that is put in their place.</summary>
-    private static readonly (string Stem, string[] Suffixes)[] Combined =
+    private static readonly (string Stem, string[] Suffixes)[] _combined =
     [
         ("abil", ["abilitate", "abilitati", "abilităi", "abilităţi"]),
         ("ibil", ["ibilitate"]),
@@ -25,9 +25,9 @@ internal sealed class RomanianStemmer : Stemmer
         ("it", ["itiv", "itiva", "itive", "itivi", "itivă", "iţiune", "itoare", "itor", "itori"]),
     ];
 
-    private static readonly string[] CombinedSuffixes = [.. Combined.SelectMany(static kind => kind.Suffixes)];
+    private static readonly string[] _combinedSuffixes = [.. _combined.SelectMany(static kind => kind.Suffixes)];
 
-    private static readonly string[] Standard =
+    private static readonly string[] _standard =
     [
         "at", "ata", "ată", "ati", "ate", "ut", "uta", "ută", "uti", "ute", "it", "ita", "ită", "iti", "ite", "ic", "ica", "ice",
         "ici", "ică", "abil", "abila", "abile", "abili", "abilă", "ibil", "ibila",
@@ -37,7 +37,7 @@ internal sealed class RomanianStemmer : Stemmer
     ];
 
     /// <summary>Endings of verbs that stand behind a consonant or <c>u</c>.</summary>
-    private static readonly string[] Verbs =
+    private static readonly string[] _verbs =
     [
         "are", "ere", "ire", "âre", "ind", "ând", "indu", "ându", "eze", "ească", "ez", "ezi", "ează", "esc", "eşti", "eşte",
         "ăsc", "ăşti", "ăşte", "am", "ai", "au", "eam", "eai", "ea", "eaţi", "eau",
@@ -47,13 +47,13 @@ internal sealed class RomanianStemmer : Stemmer
         "âserăţi", "âseră", "usem", "useşi", "use", "userăm", "userăţi", "useră",
     ];
 
-    private static readonly string[] PlainVerbs =
+    private static readonly string[] _plainVerbs =
     [
         "ăm", "aţi", "em", "eţi", "im", "iţi", "âm", "âţi", "seşi", "serăm", "serăţi", "seră", "sei", "se", "sesem", "seseşi",
         "sese", "seserăm", "seserăţi", "seseră",
     ];
 
-    private static readonly string[] AllVerbs = [.. Verbs, .. PlainVerbs];
+    private static readonly string[] _allVerbs = [.. _verbs, .. _plainVerbs];
 
     public override void Stem(StemWord word)
     {
@@ -81,7 +81,7 @@ internal sealed class RomanianStemmer : Stemmer
 
     private static void Article(StemWord word)
     {
-        if (word.Longest(Articles) is not { } suffix || !word.EndsIn(suffix, word.R1))
+        if (word.Longest(_articles) is not { } suffix || !word.EndsIn(suffix, word.R1))
             return;
         switch (suffix)
         {
@@ -112,15 +112,15 @@ internal sealed class RomanianStemmer : Stemmer
 
     private static bool CombinedSuffix(StemWord word)
     {
-        if (word.Longest(CombinedSuffixes) is not { } suffix || !word.EndsIn(suffix, word.R1))
+        if (word.Longest(_combinedSuffixes) is not { } suffix || !word.EndsIn(suffix, word.R1))
             return false;
-        word.Replace(suffix, Combined.First(kind => kind.Suffixes.Contains(suffix)).Stem);
+        word.Replace(suffix, _combined.First(kind => kind.Suffixes.Contains(suffix)).Stem);
         return true;
     }
 
     private static bool StandardSuffix(StemWord word)
     {
-        if (word.Longest(Standard) is not { } suffix || !word.EndsIn(suffix, word.R2))
+        if (word.Longest(_standard) is not { } suffix || !word.EndsIn(suffix, word.R2))
             return false;
         switch (suffix)
         {
@@ -142,9 +142,9 @@ internal sealed class RomanianStemmer : Stemmer
 
     private static void Verb(StemWord word)
     {
-        if (word.LongestIn(AllVerbs, word.RV) is not { } ending)
+        if (word.LongestIn(_allVerbs, word.RV) is not { } ending)
             return;
-        if (PlainVerbs.Contains(ending))
+        if (_plainVerbs.Contains(ending))
         {
             word.Cut(ending);
             return;

@@ -5,32 +5,32 @@ internal sealed class RussianStemmer : Stemmer
 {
     private const string Vowels = "аеиоуыэюя";
 
-    private static readonly string[] GerundsBehindA = ["в", "вши", "вшись"];
-    private static readonly string[] Gerunds = [.. GerundsBehindA, "ив", "ивши", "ившись", "ыв", "ывши", "ывшись"];
+    private static readonly string[] _gerundsBehindA = ["в", "вши", "вшись"];
+    private static readonly string[] _gerunds = [.. _gerundsBehindA, "ив", "ивши", "ившись", "ыв", "ывши", "ывшись"];
 
-    private static readonly string[] Adjectives =
+    private static readonly string[] _adjectives =
     [
         "ее", "ие", "ые", "ое", "ими", "ыми", "ей", "ий", "ый", "ой", "ем", "им", "ым", "ом", "его", "ого", "ему", "ому", "их",
         "ых", "ую", "юю",
         "ая", "яя", "ою", "ею",
     ];
 
-    private static readonly string[] ParticiplesBehindA = ["ем", "нн", "вш", "ющ", "щ"];
-    private static readonly string[] Participles = [.. ParticiplesBehindA, "ивш", "ывш", "ующ"];
+    private static readonly string[] _participlesBehindA = ["ем", "нн", "вш", "ющ", "щ"];
+    private static readonly string[] _participles = [.. _participlesBehindA, "ивш", "ывш", "ующ"];
 
-    private static readonly string[] VerbsBehindA =
+    private static readonly string[] _verbsBehindA =
     [
         "ла", "на", "ете", "йте", "ли", "й", "л", "ем", "н", "ло", "но", "ет", "ют", "ны", "ть", "ешь", "нно",
     ];
 
-    private static readonly string[] Verbs =
+    private static readonly string[] _verbs =
     [
-        .. VerbsBehindA, "ила", "ыла", "ена", "ейте", "уйте", "ите", "или", "ыли", "ей", "уй", "ил", "ыл", "им", "ым", "ен",
+        .. _verbsBehindA, "ила", "ыла", "ена", "ейте", "уйте", "ите", "или", "ыли", "ей", "уй", "ил", "ыл", "им", "ым", "ен",
         "ило", "ыло", "ено",
         "ят", "ует", "уют", "ит", "ыт", "ены", "ить", "ыть", "ишь", "ую", "ю",
     ];
 
-    private static readonly string[] Nouns =
+    private static readonly string[] _nouns =
     [
         "а", "ев", "ов", "ие", "ье", "е", "иями", "ями", "ами", "еи", "ии", "и", "ией", "ей", "ой", "ий", "й", "иям", "ям", "ием",
         "ем", "ам", "ом",
@@ -43,16 +43,16 @@ internal sealed class RussianStemmer : Stemmer
         word.SetRegions(Vowels);
         word.RV = Math.Min(word.Length, word.FirstVowel(0, Vowels) + 1);
 
-        if (!Cut(word, Gerunds, GerundsBehindA))
+        if (!Cut(word, _gerunds, _gerundsBehindA))
         {
             if (word.LongestIn(["ся", "сь"], word.RV) is { } reflexive)
                 word.Cut(reflexive);
-            if (word.LongestIn(Adjectives, word.RV) is { } adjective)
+            if (word.LongestIn(_adjectives, word.RV) is { } adjective)
             {
                 word.Cut(adjective);
-                Cut(word, Participles, ParticiplesBehindA);
+                Cut(word, _participles, _participlesBehindA);
             }
-            else if (!Cut(word, Verbs, VerbsBehindA) && word.LongestIn(Nouns, word.RV) is { } noun)
+            else if (!Cut(word, _verbs, _verbsBehindA) && word.LongestIn(_nouns, word.RV) is { } noun)
             {
                 word.Cut(noun);
             }

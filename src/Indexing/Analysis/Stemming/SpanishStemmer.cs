@@ -5,12 +5,12 @@ internal sealed class SpanishStemmer : Stemmer
 {
     private const string Vowels = "aeiouáéíóúü";
 
-    private static readonly string[] Pronouns =
+    private static readonly string[] _pronouns =
         ["me", "se", "sela", "selo", "selas", "selos", "la", "le", "lo", "las", "les", "los", "nos"];
-    private static readonly string[] BeforePronouns =
+    private static readonly string[] _beforePronouns =
         ["iéndo", "ándo", "ár", "ér", "ír", "ando", "iendo", "ar", "er", "ir", "yendo"];
 
-    private static readonly string[] Standard =
+    private static readonly string[] _standard =
     [
         "anza", "anzas", "ico", "ica", "icos", "icas", "ismo", "ismos", "able", "ables", "ible", "ibles", "ista", "istas", "oso",
         "osa", "osos",
@@ -20,10 +20,10 @@ internal sealed class SpanishStemmer : Stemmer
         "ivo", "ivas", "ivos",
     ];
 
-    private static readonly string[] YVerbs =
+    private static readonly string[] _yVerbs =
         ["ya", "ye", "yan", "yen", "yeron", "yendo", "yo", "yó", "yas", "yes", "yais", "yamos"];
 
-    private static readonly string[] Verbs =
+    private static readonly string[] _verbs =
     [
         "en", "es", "éis", "emos", "arían", "arías", "arán", "arás", "aríais", "aría", "aréis", "aríamos", "aremos", "ará", "aré",
         "erían", "erías",
@@ -55,12 +55,12 @@ internal sealed class SpanishStemmer : Stemmer
 
     private static void AttachedPronoun(StemWord word)
     {
-        if (word.Longest(Pronouns) is not { } pronoun)
+        if (word.Longest(_pronouns) is not { } pronoun)
             return;
 
         int length = word.Length;
         word.Cut(pronoun);
-        string? before = word.Longest(BeforePronouns);
+        string? before = word.Longest(_beforePronouns);
         if (before is null || !word.EndsIn(before, word.RV) || (before == "yendo" && word.FromEnd(5) != 'u'))
         {
             word.Restore(length);
@@ -73,7 +73,7 @@ internal sealed class SpanishStemmer : Stemmer
 
     private static bool StandardSuffix(StemWord word)
     {
-        if (word.Longest(Standard) is not { } suffix || !word.EndsIn(suffix, suffix == "amente" ? word.R1 : word.R2))
+        if (word.Longest(_standard) is not { } suffix || !word.EndsIn(suffix, suffix == "amente" ? word.R1 : word.R2))
             return false;
 
         word.Cut(suffix);
@@ -111,7 +111,7 @@ internal sealed class SpanishStemmer : Stemmer
 
     private static bool YVerbSuffix(StemWord word)
     {
-        if (word.LongestIn(YVerbs, word.RV) is not { } suffix || word.FromEnd(suffix.Length) != 'u')
+        if (word.LongestIn(_yVerbs, word.RV) is not { } suffix || word.FromEnd(suffix.Length) != 'u')
             return false;
         word.Cut(suffix);
         return true;
@@ -119,7 +119,7 @@ internal sealed class SpanishStemmer : Stemmer
 
     private static void VerbSuffix(StemWord word)
     {
-        if (word.LongestIn(Verbs, word.RV) is not { } suffix)
+        if (word.LongestIn(_verbs, word.RV) is not { } suffix)
             return;
         word.Cut(suffix);
         if (suffix is "en" or "es" or "éis" or "emos" && word.EndsWith("gu"))

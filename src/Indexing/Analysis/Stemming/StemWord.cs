@@ -13,8 +13,8 @@ internal sealed class StemWord
     /// <summary>Room that the rules which make a word longer may use.</summary>
     private const int Growth = MaxLength + 16; // a tilde may stand apart from each letter
 
-    private readonly char[] chars = new char[MaxLength + Growth];
-    private readonly byte[] utf8 = new byte[3 * (MaxLength + Growth)];
+    private readonly char[] _chars = new char[MaxLength + Growth];
+    private readonly byte[] _utf8 = new byte[3 * (MaxLength + Growth)];
 
     public int Length { get; private set; }
 
@@ -27,15 +27,15 @@ internal sealed class StemWord
     /// <summary>Where the region RV begins, which each language says in its own way.</summary>
     public int RV { get; set; }
 
-    public ReadOnlySpan<char> Text => chars.AsSpan(0, Length);
+    public ReadOnlySpan<char> Text => _chars.AsSpan(0, Length);
 
-    public ref char this[int place] => ref chars[place];
+    public ref char this[int place] => ref _chars[place];
 
     /// <summary>The character of a place; none behind the end.</summary>
-    public char At(int place) => place < Length ? chars[place] : '\0';
+    public char At(int place) => place < Length ? _chars[place] : '\0';
 
     /// <summary>The last character, or one before it.</summary>
-    public char FromEnd(int back) => back < Length ? chars[Length - 1 - back] : '\0';
+    public char FromEnd(int back) => back < Length ? _chars[Length - 1 - back] : '\0';
 
     /// <summary>Takes a word; false if it is too long or not UTF-8.</summary>
     public bool TryLoad(ReadOnlySpan<byte> word)
@@ -44,13 +44,13 @@ internal sealed class StemWord
         if (word.Length > 3 * MaxLength || Encoding.UTF8.GetCharCount(word) > MaxLength)
             return false;
 
-        Length = Encoding.UTF8.GetChars(word, chars);
+        Length = Encoding.UTF8.GetChars(word, _chars);
         R1 = R2 = RV = Length;
         return !Text.Contains('\uFFFD');
     }
 
     /// <summary>The word in UTF-8; lives until the next word is loaded.</summary>
-    public ReadOnlySpan<byte> ToUtf8() => utf8.AsSpan(0, Encoding.UTF8.GetBytes(Text, utf8));
+    public ReadOnlySpan<byte> ToUtf8() => _utf8.AsSpan(0, Encoding.UTF8.GetBytes(Text, _utf8));
 
     public bool EndsWith(string suffix) => Text.EndsWith(suffix);
 
@@ -92,42 +92,42 @@ internal sealed class StemWord
 
     public void Append(string ending)
     {
-        ending.CopyTo(chars.AsSpan(Length));
+        ending.CopyTo(_chars.AsSpan(Length));
         Length += ending.Length;
     }
 
     /// <summary>Takes one character out.</summary>
     public void RemoveAt(int place)
     {
-        Text[(place + 1)..].CopyTo(chars.AsSpan(place));
+        Text[(place + 1)..].CopyTo(_chars.AsSpan(place));
         Length--;
     }
 
     /// <summary>Puts one character in.</summary>
     public void Insert(int place, char value)
     {
-        Text[place..].CopyTo(chars.AsSpan(place + 1));
-        chars[place] = value;
+        Text[place..].CopyTo(_chars.AsSpan(place + 1));
+        _chars[place] = value;
         Length++;
     }
 
     /// <summary>Takes characters off the beginning.</summary>
     public void CutStart(int count)
     {
-        Text[count..].CopyTo(chars);
+        Text[count..].CopyTo(_chars);
         Length -= count;
     }
 
     /// <summary>Puts one character for another, everywhere.</summary>
-    public void ReplaceAll(char old, char with) => chars.AsSpan(0, Length).Replace(old, with);
+    public void ReplaceAll(char old, char with) => _chars.AsSpan(0, Length).Replace(old, with);
 
     /// <summary>The place behind the first consonant that follows a vowel, from a place on; the end if there is none.</summary>
     public int AfterVowelConsonant(int from, string vowels)
     {
         int place = from;
-        while (place < Length && !vowels.Contains(chars[place]))
+        while (place < Length && !vowels.Contains(_chars[place]))
             place++;
-        while (place < Length && vowels.Contains(chars[place]))
+        while (place < Length && vowels.Contains(_chars[place]))
             place++;
         return Math.Min(Length, place + 1);
     }
@@ -146,9 +146,9 @@ internal sealed class StemWord
         if (Length < 2)
             return;
 
-        if (!vowels.Contains(chars[1]))
+        if (!vowels.Contains(_chars[1]))
             RV = Math.Min(Length, Find(2, vowels, isVowel: true) + 1);
-        else if (vowels.Contains(chars[0]))
+        else if (vowels.Contains(_chars[0]))
             RV = Math.Min(Length, Find(2, vowels, isVowel: false) + 1);
         else
             RV = Math.Min(Length, 3);
@@ -160,7 +160,7 @@ internal sealed class StemWord
     private int Find(int from, string vowels, bool isVowel)
     {
         int place = from;
-        while (place < Length && vowels.Contains(chars[place]) != isVowel)
+        while (place < Length && vowels.Contains(_chars[place]) != isVowel)
             place++;
         return place;
     }

@@ -5,7 +5,7 @@ internal sealed class SwedishStemmer : Stemmer
 {
     private const string BeforeS = "bcdfghjklmnoprtvy";
 
-    private static readonly string[] Main =
+    private static readonly string[] _main =
     [
         "a", "arna", "erna", "heterna", "orna", "ad", "e", "ade", "ande", "arne", "are", "aste", "en", "anden", "aren", "heten",
         "ern", "ar", "er",
@@ -17,7 +17,7 @@ internal sealed class SwedishStemmer : Stemmer
     {
         word.SetRegions("aeiouyäåö");
         word.R1 = word.Length < 3 ? word.Length : Math.Max(3, word.R1);
-        if (word.LongestIn(Main, word.R1) is { } suffix && (suffix != "s" || BeforeS.Contains(word.FromEnd(1))))
+        if (word.LongestIn(_main, word.R1) is { } suffix && (suffix != "s" || BeforeS.Contains(word.FromEnd(1))))
             word.Cut(suffix);
         if (word.LongestIn(["dd", "gd", "nn", "dt", "gt", "kt", "tt"], word.R1) is not null)
             word.Cut(1);

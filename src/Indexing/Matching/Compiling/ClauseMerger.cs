@@ -24,7 +24,7 @@ internal sealed class ClauseMerger(QueryContext context, bool isScored)
     /// <summary>Up to so many ranges are operators of their own, which other conditions can leave unread.</summary>
     private const int FewRanges = 8;
 
-    private readonly IndexView view = context.View;
+    private readonly IndexView _view = context.View;
 
     /// <summary>The rewritten query; the query itself where there is nothing to merge.</summary>
     public static IndexQuery Merge(QueryContext context, IndexQuery query, bool isScored)
@@ -209,7 +209,7 @@ internal sealed class ClauseMerger(QueryContext context, bool isScored)
     /// <summary>
     /// Whether no entry ever had several values of a field: then what meets two conditions meets them with one value.
     /// </summary>
-    private bool IsSingle(string name) => !IsFullText(name) && !view.Statistics(view.Field(name)).EverHadSeveralValues;
+    private bool IsSingle(string name) => !IsFullText(name) && !_view.Statistics(_view.Field(name)).EverHadSeveralValues;
 
-    private bool IsFullText(string name) => view.Schema.Fields[view.Field(name)].Analysis == FieldAnalysis.FullText;
+    private bool IsFullText(string name) => _view.Schema.Fields[_view.Field(name)].Analysis == FieldAnalysis.FullText;
 }

@@ -14,9 +14,9 @@ namespace Treepie.Indexing.Matching.Compiling;
 /// <param name="beside">Conditions beside it.</param>
 internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQuery> beside)
 {
-    private readonly ushort[] offsets = new ushort[PostingWindow.Size];
-    private readonly float[] scores = new float[PostingWindow.Size];
-    private readonly float[] bounds = new float[PostingWindow.Blocks];
+    private readonly ushort[] _offsets = new ushort[PostingWindow.Size];
+    private readonly float[] _scores = new float[PostingWindow.Size];
+    private readonly float[] _bounds = new float[PostingWindow.Blocks];
 
     /// <param name="query">What is wanted.</param>
     /// <param name="filter">The conditions beside it as an operator; null: there are none.</param>
@@ -101,18 +101,18 @@ internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQu
                 continue;
             search.Fill(window, set);
             filter?.And(window, set);
-            int hits = set.CopyTo(offsets);
-            scores.AsSpan(0, hits).Clear();
-            search.ScoreMatches(window, offsets.AsSpan(0, hits), scores.AsSpan(0, hits), 1);
+            int hits = set.CopyTo(_offsets);
+            _scores.AsSpan(0, hits).Clear();
+            search.ScoreMatches(window, _offsets.AsSpan(0, hits), _scores.AsSpan(0, hits), 1);
             context.Meter.Count.CandidatesScored += hits;
             long start = window << PostingWindow.SizeBits;
             for (int i = 0; i < hits; i++)
             {
-                if (best.Count == count && scores[i] <= Worst(best))
+                if (best.Count == count && _scores[i] <= Worst(best))
                     continue; // entries come in their order, so an equal one is a later one
                 if (best.Count == count)
                     best.Dequeue();
-                best.Enqueue(new NearEntry(start + offsets[i], scores[i]), (scores[i], -(start + offsets[i])));
+                best.Enqueue(new NearEntry(start + _offsets[i], _scores[i]), (_scores[i], -(start + _offsets[i])));
             }
         }
 
@@ -128,10 +128,10 @@ internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQu
 
     private float Most(Operator search, long window)
     {
-        Array.Clear(bounds);
-        search.AddBounds(window, bounds, 1);
+        Array.Clear(_bounds);
+        search.AddBounds(window, _bounds, 1);
         float most = 0;
-        foreach (float bound in bounds)
+        foreach (float bound in _bounds)
             most = Math.Max(most, bound);
         return most * 1.0001f; // sums of bounds and of scores are rounded differently
     }

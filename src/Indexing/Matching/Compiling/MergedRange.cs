@@ -5,9 +5,9 @@ namespace Treepie.Indexing.Matching.Compiling;
 /// <summary>Ranges over one dictionary that become one: of an AND what is in all of them.</summary>
 internal sealed class MergedRange
 {
-    private RangeQuery range;
-    private byte[]? low;
-    private byte[]? high;
+    private RangeQuery _range;
+    private byte[]? _low;
+    private byte[]? _high;
 
     /// <param name="range">The first of them.</param>
     /// <param name="keys">Its keys.</param>
@@ -15,12 +15,12 @@ internal sealed class MergedRange
     /// <param name="place">Where the first stands among the clauses.</param>
     public MergedRange(RangeQuery range, KeyRange keys, bool? side, int place)
     {
-        this.range = range;
+        _range = range;
         Dictionary = keys.Dictionary;
         Side = side;
         Place = place;
-        low = range.Low is null ? null : keys.Low;
-        high = range.High is null ? null : keys.High; // an open end of texts has a key of its own
+        _low = range.Low is null ? null : keys.Low;
+        _high = range.High is null ? null : keys.High; // an open end of texts has a key of its own
     }
 
     /// <summary>The dictionary.</summary>
@@ -33,28 +33,29 @@ internal sealed class MergedRange
     public int Place { get; }
 
     /// <summary>Whether nothing can be between the bounds.</summary>
-    public bool IsEmpty => low is not null && high is not null && low.AsSpan().SequenceCompareTo(high) is var order
-        && (order > 0 || (order == 0 && !(range.LowInclusive && range.HighInclusive)));
+    public bool IsEmpty => _low is not null && _high is not null && _low.AsSpan().SequenceCompareTo(_high) is var order
+        && (order > 0 || (order == 0 && !(_range.LowInclusive && _range.HighInclusive)));
 
     /// <summary>The range that is left.</summary>
-    public RangeQuery ToQuery() => range;
+    public RangeQuery ToQuery() => _range;
 
     /// <summary>Takes another range in.</summary>
     public void Narrow(RangeQuery other, KeyRange keys)
     {
         if (other.Low is not null
-            && (low is null || IsTighter(keys.Low.AsSpan().SequenceCompareTo(low), range.LowInclusive, other.LowInclusive)))
-            (low, range) = (keys.Low, range with { Low = other.Low, LowInclusive = other.LowInclusive });
+            && (_low is null || IsTighter(keys.Low.AsSpan().SequenceCompareTo(_low), _range.LowInclusive, other.LowInclusive)))
+            (_low, _range) = (keys.Low, _range with { Low = other.Low, LowInclusive = other.LowInclusive });
         if (other.High is not null
-            && (high is null || IsTighter(high.AsSpan().SequenceCompareTo(keys.High), range.HighInclusive, other.HighInclusive)))
-            (high, range) = (keys.High, range with { High = other.High, HighInclusive = other.HighInclusive });
+            && (_high is null
+                || IsTighter(_high.AsSpan().SequenceCompareTo(keys.High), _range.HighInclusive, other.HighInclusive)))
+            (_high, _range) = (keys.High, _range with { High = other.High, HighInclusive = other.HighInclusive });
     }
 
     /// <summary>Whether a value is in the range.</summary>
     public bool Contains(ReadOnlySpan<byte> value)
     {
-        int above = low is null ? 1 : value.SequenceCompareTo(low), below = high is null ? -1 : value.SequenceCompareTo(high);
-        return (above > 0 || (above == 0 && range.LowInclusive)) && (below < 0 || (below == 0 && range.HighInclusive));
+        int above = _low is null ? 1 : value.SequenceCompareTo(_low), below = _high is null ? -1 : value.SequenceCompareTo(_high);
+        return (above > 0 || (above == 0 && _range.LowInclusive)) && (below < 0 || (below == 0 && _range.HighInclusive));
     }
 
     /// <summary>The ranges of an OR over one dictionary, in order and apart: those that overlap or touch are one.</summary>

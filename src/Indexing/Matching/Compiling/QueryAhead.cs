@@ -18,8 +18,8 @@ namespace Treepie.Indexing.Matching.Compiling;
 /// <param name="schema">Its fields, or those it is thought to have.</param>
 internal sealed class QueryAhead(IndexView view, IndexSchema schema)
 {
-    private readonly PathAnnouncement paths = new();
-    private FieldAnalyzers? analyzers;
+    private readonly PathAnnouncement _paths = new();
+    private FieldAnalyzers? _analyzers;
 
     /// <summary>Asks for what a question is going to read; does nothing after the first questions on a view.</summary>
     /// <exception cref="IndexSchemaException">A field of texts that is asked names an analyzer that is not there.</exception>
@@ -29,15 +29,15 @@ internal sealed class QueryAhead(IndexView view, IndexSchema schema)
             return;
 
         var ahead = new QueryAhead(view, expected);
-        ahead.paths.AddRoot(view.Tree(TreeNames.Index));
+        ahead._paths.AddRoot(view.Tree(TreeNames.Index));
         ahead.Add(request.Query, 0);
         foreach (SortKey key in request.Sort)
         {
             if (key.Kind is SortKind.Long or SortKind.Double && expected.IndexOf(key.Field) is >= 0 and var field)
-                ahead.paths.Add(view.Tree(TreeNames.Numbers(field)), TermTree.CountKey);
+                ahead._paths.Add(view.Tree(TreeNames.Numbers(field)), TermTree.CountKey);
         }
 
-        ahead.paths.Run();
+        ahead._paths.Run();
     }
 
     private void Add(IndexQuery query, int depth)
@@ -84,15 +84,15 @@ internal sealed class QueryAhead(IndexView view, IndexSchema schema)
             return;
 
         string dictionary = TreeNames.Terms(field);
-        analyzers ??= view.AnalyzersOf(schema);
-        IReadOnlyList<TokenList.Token> words = TokenList.Of(analyzers[field].ForQueries, Encoding.UTF8.GetBytes(text));
+        _analyzers ??= view.AnalyzersOf(schema);
+        IReadOnlyList<TokenList.Token> words = TokenList.Of(_analyzers[field].ForQueries, Encoding.UTF8.GetBytes(text));
         foreach (TokenList.Token word in words)
-            paths.Add(view.Tree(dictionary), [TermTree.BlockMark, .. word.Form, 0]);
+            _paths.Add(view.Tree(dictionary), [TermTree.BlockMark, .. word.Form, 0]);
         if (words.Count < 2)
             return;
-        paths.AddRoot(view.Tree(TreeNames.Postings(dictionary)));
-        paths.AddRoot(view.Tree(TreeNames.Impacts(dictionary)));
-        paths.AddRoot(view.Tree(TreeNames.Norms(field)));
+        _paths.AddRoot(view.Tree(TreeNames.Postings(dictionary)));
+        _paths.AddRoot(view.Tree(TreeNames.Impacts(dictionary)));
+        _paths.AddRoot(view.Tree(TreeNames.Norms(field)));
     }
 
     /// <summary>The ends of a range of numbers, and the list of all entries, which it is held against.</summary>
@@ -102,14 +102,14 @@ internal sealed class QueryAhead(IndexView view, IndexSchema schema)
         if (field < 0 || schema.Fields[field].Analysis == FieldAnalysis.FullText)
             return;
 
-        paths.AddRoot(view.Tree(TreeNames.Lists));
+        _paths.AddRoot(view.Tree(TreeNames.Lists));
         Span<byte> key = stackalloc byte[1 + NumberKey.Bytes];
         key[0] = TermTree.BlockMark;
         foreach (FieldValue? bound in (ReadOnlySpan<FieldValue?>)[range.Low, range.High])
         {
             if (bound is { Kind: FieldValueKind.Long or FieldValueKind.Double } number
                 && QueryValue.TryWriteNumber(number, key[1..]))
-                paths.Add(view.Tree(TreeNames.Numbers(field)), key);
+                _paths.Add(view.Tree(TreeNames.Numbers(field)), key);
         }
     }
 }

@@ -22,8 +22,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     private const string EveryEntry = "every entry";
 
-    private readonly IndexView view = context.View;
-    private float boosted = 1;
+    private readonly IndexView _view = context.View;
+    private float _boosted = 1;
 
     internal PatternCompiler Patterns => new(this, context, isScored);
 
@@ -73,26 +73,26 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             case MatchNoneQuery:
                 return None();
             case TermQuery term:
-                return Equal(view.Field(term.Field), term.Value);
+                return Equal(_view.Field(term.Field), term.Value);
             case InQuery list:
                 // One value or several: it is the membership that counts.
-                Operator any = In(view.Field(list.Field), list.Values);
+                Operator any = In(_view.Field(list.Field), list.Values);
                 return isScored ? new ConstantOperator(context, any) : any;
             case AllInQuery list:
-                int field = view.Field(list.Field);
+                int field = _view.Field(list.Field);
                 return And([.. list.Values.Distinct().Select(value => Equal(field, value))]);
             case RangeQuery range:
                 return new RangeCompiler(context).Compile(range, survivors: long.MaxValue);
             case PrefixQuery prefix:
-                return Patterns.Prefix(view.Field(prefix.Field), prefix.Prefix);
+                return Patterns.Prefix(_view.Field(prefix.Field), prefix.Prefix);
             case SuffixQuery suffix:
-                return Patterns.Suffix(view.Field(suffix.Field), suffix.Suffix);
+                return Patterns.Suffix(_view.Field(suffix.Field), suffix.Suffix);
             case PatternsQuery patterns:
                 return Patterns.Any(patterns);
             case RangesQuery ranges:
                 return Or(new RangeCompiler(context).Compile(ranges));
             case ContainsQuery contains:
-                return Patterns.Infix(view.Field(contains.Field), contains.Text);
+                return Patterns.Infix(_view.Field(contains.Field), contains.Text);
             case WildcardQuery wildcard:
                 return Patterns.Wildcard(wildcard);
             case RegexQuery regex:
@@ -104,17 +104,17 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             case KeyQuery keys:
                 return new ConstantOperator(context, new EntriesOperator(context, KeyLookup.Find(context, keys)));
             case ExistsQuery exists:
-                return List(view.Field(exists.Field), ListKind.Exists);
+                return List(_view.Field(exists.Field), ListKind.Exists);
             case FullTextQuery text:
                 return Weighted(text.Field, new TextCompiler(this, context, isScored).FullText(text));
             case PhraseQuery phrase:
                 return Weighted(phrase.Field, new TextCompiler(this, context, isScored).Phrase(phrase));
             case TextQuery text:
-                return IsFullText(view.Field(text.Field))
+                return IsFullText(_view.Field(text.Field))
                     ? Weighted(
                         text.Field,
                         new TextCompiler(this, context, isScored).Phrase(new PhraseQuery(text.Field, text.Text, text.Slop)))
-                    : Equal(view.Field(text.Field), FieldValue.Of(text.Text));
+                    : Equal(_view.Field(text.Field), FieldValue.Of(text.Text));
             case SpatialQuery spatial:
                 return new SpatialCompiler(context, isScored).Compile(spatial);
             case VectorQuery or FusionQuery:
@@ -215,7 +215,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     /// <summary>The words of a field, with the boost that the schema gives it.</summary>
     private Operator Weighted(string field, Operator words)
     {
-        float boost = view.Schema.Fields[view.Field(field)].Boost;
+        float boost = _view.Schema.Fields[_view.Field(field)].Boost;
         return isScored && boost != 1 ? new BoostOperator(context, words, boost) : words;
     }
 
@@ -250,9 +250,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     internal NoneOperator None() => new(context);
 
-    private Operator All() => view.TryGetAll(out long listId)
+    private Operator All() => _view.TryGetAll(out long listId)
         // long lists lie there
-        ? new LongListOperator(context, view.Postings(TreeNames.Lists)!, listId, view.State.EntryCount, scorer: null)
+        ? new LongListOperator(context, _view.Postings(TreeNames.Lists)!, listId, _view.State.EntryCount, scorer: null)
         {
             Term = EveryEntry
         }
@@ -264,7 +264,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         string name = kind switch { ListKind.All => EveryEntry, ListKind.Exists => "exists", _ => "null" };
         return Open(
             TreeNames.Lists, ListKey.Write(key, field, kind), -1, withPositions: false,
-            (field < 0 ? null : view.Schema.Fields[field].Name, name)) is { } list
+            (field < 0 ? null : _view.Schema.Fields[field].Name, name)) is { } list
             ? list
             : None();
     }
@@ -278,7 +278,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     {
         if (IsFullText(field))
             return Open(TreeNames.Terms(field), form, field, withPositions);
-        if (!view.HasNumbersAlone(field))
+        if (!_view.HasNumbersAlone(field))
             return Open(TreeNames.Terms(field), form, -1, withPositions);
         Span<byte> key = stackalloc byte[NumberKey.Bytes];
         return NumberKey.TryParse(form, key) ? Open(TreeNames.Numbers(field), key, -1, withPositions) : null;
@@ -292,7 +292,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     private TermOperator? Open(
         string dictionary, ReadOnlySpan<byte> term, int field, bool withPositions, (string? Field, string? Term)? name = null)
     {
-        if (!view.TryGetTerm(dictionary, term, out TermPayload payload))
+        if (!_view.TryGetTerm(dictionary, term, out TermPayload payload))
             return null;
 
         TermScorer? scorer = null;
@@ -302,11 +302,11 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         if (payload.Kind == PostingKind.Flat)
             return new ShortListOperator(context, payload, scorer, withPositions) { Field = fieldName, Term = text };
 
-        PositionPlaces? positions = withPositions ? view.Positions(dictionary) : null;
-        Tree? impacts = scorer is not null && payload.EntryCount >= WindowImpacts.MinEntries ? view.Impacts(dictionary) : null;
+        PositionPlaces? positions = withPositions ? _view.Positions(dictionary) : null;
+        Tree? impacts = scorer is not null && payload.EntryCount >= WindowImpacts.MinEntries ? _view.Impacts(dictionary) : null;
         // long lists lie there
         return new LongListOperator(
-            context, view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions,
+            context, _view.Postings(dictionary)!, payload.ListId, payload.EntryCount, scorer, positions,
             impacts)
         { Field = fieldName, Term = text };
     }
@@ -316,12 +316,12 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     {
         int field = int.Parse(
             dictionary.AsSpan(dictionary.LastIndexOf('.') + 1), System.Globalization.CultureInfo.InvariantCulture);
-        return (view.Schema.Fields[field].Name, TermText.Of(term, isNumber: dictionary == TreeNames.Numbers(field)));
+        return (_view.Schema.Fields[field].Name, TermText.Of(term, isNumber: dictionary == TreeNames.Numbers(field)));
     }
 
     private Operator Equal(int field, FieldValue value)
     {
-        FieldAnalysis analysis = view.Schema.Fields[field].Analysis;
+        FieldAnalysis analysis = _view.Schema.Fields[field].Analysis;
         switch (value.Kind)
         {
             case FieldValueKind.Null:
@@ -349,7 +349,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
         var others = new List<Operator>();
         var union = new UnionOperator(context);
-        FieldAnalysis analysis = view.Schema.Fields[field].Analysis;
+        FieldAnalysis analysis = _view.Schema.Fields[field].Analysis;
         var tokens = new TokenBuffer();
         Span<byte> scratch = stackalloc byte[TermForm.CutBytes];
         foreach (FieldValue value in values)
@@ -361,18 +361,18 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             else if (value.Kind is FieldValueKind.Long or FieldValueKind.Double)
             {
                 if (QueryValue.TryWriteNumber(value, scratch)
-                    && view.TryGetTerm(TreeNames.Numbers(field), scratch[..NumberKey.Bytes], out TermPayload payload))
-                    union.Add(payload, view.Postings(TreeNames.Numbers(field)));
+                    && _view.TryGetTerm(TreeNames.Numbers(field), scratch[..NumberKey.Bytes], out TermPayload payload))
+                    union.Add(payload, _view.Postings(TreeNames.Numbers(field)));
             }
             else
             {
-                if (view.TryGetText(
+                if (_view.TryGetText(
                     field, WholeValue.Of(analysis, QueryValue.ToText(value), tokens, scratch), out TermPayload payload))
-                    union.Add(payload, view.Postings(view.TextDictionary(field)));
+                    union.Add(payload, _view.Postings(_view.TextDictionary(field)));
             }
         }
 
-        union.Name = ("in", view.Schema.Fields[field].Name, null);
+        union.Name = ("in", _view.Schema.Fields[field].Name, null);
         union.Seal();
         return Or([union, .. others]);
     }
@@ -381,15 +381,15 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     internal byte[] Folded(int field, string text)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(text);
-        return view.Schema.Fields[field].Analysis switch
+        return _view.Schema.Fields[field].Analysis switch
         {
-            FieldAnalysis.FullText => view.Analyzers[field].Normalize(utf8),
+            FieldAnalysis.FullText => _view.Analyzers[field].Normalize(utf8),
             FieldAnalysis.Keyword => utf8,
             _ => KeywordAnalyzer.Fold(utf8, new TokenBuffer()).ToArray(),
         };
     }
 
-    internal bool IsFullText(int field) => view.Schema.Fields[field].Analysis == FieldAnalysis.FullText;
+    internal bool IsFullText(int field) => _view.Schema.Fields[field].Analysis == FieldAnalysis.FullText;
 
     /// <summary>
     /// The words of a query's text with their places, good until the query ends; in a field of whole values the text is one.
@@ -399,22 +399,22 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         if (IsFullText(field))
         {
             TokenList words = context.Rent<TokenList>();
-            view.Analyzers[field].ForQueries.Analyze(text, words);
+            _view.Analyzers[field].ForQueries.Analyze(text, words);
             return words.Tokens;
         }
 
 
         ReadOnlySpan<byte> form = WholeValue.Of(
-            view.Schema.Fields[field].Analysis, text, new TokenBuffer(), new byte[TermForm.CutBytes]);
+            _view.Schema.Fields[field].Analysis, text, new TokenBuffer(), new byte[TermForm.CutBytes]);
         return [new TokenList.Token(form.ToArray(), 0, 0, text.Length)];
     }
 
     private Operator Boost(BoostQuery boost, int depth)
     {
-        float outer = boosted;
-        boosted = Boosted(boost.Factor);
+        float outer = _boosted;
+        _boosted = Boosted(boost.Factor);
         Operator clause = Compile(boost.Clause, depth + 1);
-        boosted = outer;
+        _boosted = outer;
         return isScored ? new BoostOperator(context, clause, boost.Factor) : clause;
     }
 
@@ -423,8 +423,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     {
         if (!float.IsFinite(factor) || factor < 0)
             throw new IndexQueryException($"A boost is a number from 0 on; {factor} is not.");
-        float product = boosted * factor;
-        return BoostLimits.IsOfQuery(product) && (product > 0 || factor == 0 || boosted == 0)
+        float product = _boosted * factor;
+        return BoostLimits.IsOfQuery(product) && (product > 0 || factor == 0 || _boosted == 0)
             ? product
             : throw new IndexQueryException(
                 $"Boosts around one another come to {BoostLimits.LeastOfQuery} to {BoostLimits.MostOfQuery}; these come to "
@@ -440,7 +440,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             return All();
 
         // What matches every entry leaves none, which nobody has to look for window by window.
-        return clause.IsExact && clause.Estimate == view.State.EntryCount ? None() : new NotOperator(context, All(), clause);
+        return clause.IsExact && clause.Estimate == _view.State.EntryCount ? None() : new NotOperator(context, All(), clause);
     }
 
     internal Operator And(List<Operator> clauses, Operator? whenEmpty = null) => clauses.Count switch

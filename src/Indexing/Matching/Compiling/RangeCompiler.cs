@@ -17,7 +17,7 @@ namespace Treepie.Indexing.Matching.Compiling;
 /// <summary>Gathers the terms or numbers between two bounds.</summary>
 internal sealed class RangeCompiler(QueryContext context)
 {
-    private readonly IndexView view = context.View;
+    private readonly IndexView _view = context.View;
 
     /// <summary>The operator of a range.</summary>
     /// <param name="range">The range.</param>
@@ -27,9 +27,9 @@ internal sealed class RangeCompiler(QueryContext context)
         if (!TryOpen(range, out KeyRange keys))
             return new NoneOperator(context);
 
-        int field = view.Field(range.Field);
+        int field = _view.Field(range.Field);
         bool inNumbers = keys.Dictionary == TreeNames.Numbers(field);
-        bool canCompare = inNumbers && !view.Statistics(field).EverHadSeveralValues;
+        bool canCompare = inNumbers && !_view.Statistics(field).EverHadSeveralValues;
         long mostTerms = canCompare ? MostTerms(field, survivors) : long.MaxValue;
         string? label = context.Tracer is null ? null : Label(range);
         RangeCount? count = canCompare ? context.CountOf(range, keys, field) : null;
@@ -54,8 +54,8 @@ internal sealed class RangeCompiler(QueryContext context)
     /// <summary>The operators of several ranges: those that are gathered are gathered into one.</summary>
     public List<Operator> Compile(RangesQuery ranges)
     {
-        int field = view.Field(ranges.Field);
-        bool canCompare = !view.Statistics(field).EverHadSeveralValues;
+        int field = _view.Field(ranges.Field);
+        bool canCompare = !_view.Statistics(field).EverHadSeveralValues;
         long mostTerms = canCompare ? MostTerms(field, long.MaxValue) : long.MaxValue;
         var union = new UnionOperator(context)
         {
@@ -84,7 +84,7 @@ internal sealed class RangeCompiler(QueryContext context)
     public bool TryOpen(RangeQuery range, out KeyRange keys)
     {
         keys = default;
-        int field = view.Field(range.Field);
+        int field = _view.Field(range.Field);
         bool isNumber = IsNumber(range.Low) || IsNumber(range.High);
         bool isText = IsText(range.Low) || IsText(range.High);
         if (isNumber && isText)
@@ -93,7 +93,7 @@ internal sealed class RangeCompiler(QueryContext context)
             return false;
 
         // Words of a full-text field are terms only, so a number means its text there.
-        bool inNumbers = isNumber && view.Schema.Fields[field].Analysis != FieldAnalysis.FullText;
+        bool inNumbers = isNumber && _view.Schema.Fields[field].Analysis != FieldAnalysis.FullText;
         byte[]? low = null;
         byte[]? high = null;
         if ((range.Low is { } first && (low = Bound(field, first, inNumbers)) is null)
@@ -134,10 +134,10 @@ internal sealed class RangeCompiler(QueryContext context)
     /// <summary>Every chunk is looked at that has one of the survivors, once, and every window of numbers.</summary>
     private double CompareCost(int field, long survivors)
     {
-        double asked = Math.Min(survivors, view.State.EntryCount),
-            chunks = view.Tree(TreeNames.Sort(field))?.Count ?? 0,
-            windows = view.Tree(TreeNames.SortNumbers(field))?.Count ?? 0;
-        double compared = asked * Math.Min(1, chunks * SortChunk.Entries / Math.Max(1, view.State.EntryCount));
+        double asked = Math.Min(survivors, _view.State.EntryCount),
+            chunks = _view.Tree(TreeNames.Sort(field))?.Count ?? 0,
+            windows = _view.Tree(TreeNames.SortNumbers(field))?.Count ?? 0;
+        double compared = asked * Math.Min(1, chunks * SortChunk.Entries / Math.Max(1, _view.State.EntryCount));
         return (Math.Min(asked, windows) * CostModel.NumberWindow) + (Math.Min(asked, chunks) * CostModel.ColumnChunk)
             + (compared * CostModel.ColumnCompare);
     }
@@ -203,10 +203,10 @@ internal sealed class RangeCompiler(QueryContext context)
         }
 
         // A bound is one place in the order of terms, so it is never cut into words.
-        FieldAnalysis analysis = view.Schema.Fields[field].Analysis;
+        FieldAnalysis analysis = _view.Schema.Fields[field].Analysis;
         byte[] text = QueryValue.ToText(value);
         ReadOnlySpan<byte> term = analysis == FieldAnalysis.FullText
-            ? view.Analyzers[field].Normalize(text)
+            ? _view.Analyzers[field].Normalize(text)
             : WholeValue.Normalize(analysis, text, new TokenBuffer());
         return term.ToArray();
     }
@@ -214,13 +214,13 @@ internal sealed class RangeCompiler(QueryContext context)
     /// <summary>Adds all terms between the bounds.</summary>
     private void Gather(UnionOperator union, int field, KeyRange keys, bool inNumbers)
     {
-        if (!inNumbers && view.HasNumbersAlone(field))
+        if (!inNumbers && _view.HasNumbersAlone(field))
         {
             GatherTexts(union, field, keys);
         }
-        else if (view.Dictionary(keys.Dictionary) is { } dictionary)
+        else if (_view.Dictionary(keys.Dictionary) is { } dictionary)
         {
-            Tree? postings = view.Postings(keys.Dictionary);
+            Tree? postings = _view.Postings(keys.Dictionary);
             using TermCursor cursor = dictionary.OpenCursor();
             for (bool found = keys.MoveFirst(cursor); found && keys.IsUpTo(cursor.Key); found = cursor.MoveNext())
             {
@@ -237,20 +237,20 @@ internal sealed class RangeCompiler(QueryContext context)
     private void GatherWhole(UnionOperator union, int field, KeyRange keys)
     {
         byte[]? from = Head(keys.Low), to = Head(keys.High);
-        if (view.HasNumbersAlone(field))
+        if (_view.HasNumbersAlone(field))
         {
             GatherTexts(union, field, keys with { Low = from });
         }
-        else if (view.Dictionary(keys.Dictionary) is { } dictionary)
+        else if (_view.Dictionary(keys.Dictionary) is { } dictionary)
         {
-            Tree? postings = view.Postings(keys.Dictionary);
+            Tree? postings = _view.Postings(keys.Dictionary);
             using TermCursor cursor = dictionary.OpenCursor();
             bool found = from is null ? cursor.MoveFirst() : cursor.Seek(from);
             for (; found && !IsBehind(cursor.Key, to); found = cursor.MoveNext())
             {
                 if ((++context.Meter.Count.TermsScanned & 1023) == 0)
                     context.Check();
-                ReadOnlySpan<byte> text = view.WholeText(field, cursor.Key);
+                ReadOnlySpan<byte> text = _view.WholeText(field, cursor.Key);
                 if (keys.IsFrom(text) && keys.IsUpTo(text))
                     union.Add(new TermPayload(cursor.Value), postings);
             }
@@ -267,7 +267,7 @@ internal sealed class RangeCompiler(QueryContext context)
     /// <summary>As <see cref="Gather"/>, of texts that are kept as numbers.</summary>
     private void GatherTexts(UnionOperator union, int field, KeyRange keys)
     {
-        using FieldTexts? texts = FieldTexts.Open(view, field);
+        using FieldTexts? texts = FieldTexts.Open(_view, field);
         // found, so it is there
         for (bool found = texts is not null && texts.Seek(keys.Low); found && keys.IsUpTo(texts!.Key); found = texts.MoveNext())
         {

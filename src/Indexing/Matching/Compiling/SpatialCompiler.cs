@@ -15,14 +15,14 @@ namespace Treepie.Indexing.Matching.Compiling;
 /// </summary>
 internal sealed class SpatialCompiler(QueryContext context, bool isScored)
 {
-    private readonly IndexView view = context.View;
+    private readonly IndexView _view = context.View;
 
     /// <exception cref="IndexQueryException">The field is not spatial.</exception>
     public Operator Compile(SpatialQuery query)
     {
-        int field = SpatialField(view, query.Field);
+        int field = SpatialField(_view, query.Field);
         if (query.Relation == SpatialRelation.Disjoint)
-            return new SpatialScanOperator(context, All(), Reader(context, field), query, view.State.EntryCount);
+            return new SpatialScanOperator(context, All(), Reader(context, field), query, _view.State.EntryCount);
 
         List<CellRange> ranges = CellCover.Ranges(query.Shape, context.CancellationToken);
         UnionOperator? gathered = Gather(field, query, ranges);
@@ -30,7 +30,7 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
             gathered.Name = ("places in the squares of a shape", query.Field, query.Relation.ToString().ToLowerInvariant());
         Operator found = gathered is not null
             ? gathered
-            : new SpatialScanOperator(context, All(), Reader(context, field), query, view.State.EntryCount);
+            : new SpatialScanOperator(context, All(), Reader(context, field), query, _view.State.EntryCount);
         return isScored && query.Shape is { Circles: [{ RadiusKm: > 0 } circle], Points: [], Lines: [], Polygons: [] }
             ? new DistanceScoreOperator(context, found, Reader(context, field), circle)
             : found;
@@ -52,15 +52,15 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
     private Operator All() => new QueryCompiler(context, isScored: false).Compile(new MatchAllQuery());
 
     /// <summary>Reading a key costs about ten times what comparing a place of a column costs.</summary>
-    private long MostKeys() => 256 + (view.State.EntryCount / 10);
+    private long MostKeys() => 256 + (_view.State.EntryCount / 10);
 
     /// <summary>The matches, gathered; null if more places than that are worth it lie in the ranges.</summary>
     private UnionOperator? Gather(int field, SpatialQuery query, List<CellRange> ranges)
     {
         var union = new UnionOperator(context);
-        if (view.Tree(TreeNames.Cells(field)) is { } cells && !GatherPoints(cells, query, ranges, union))
+        if (_view.Tree(TreeNames.Cells(field)) is { } cells && !GatherPoints(cells, query, ranges, union))
             return null;
-        if (view.Tree(TreeNames.Covers(field)) is { Count: > 0 } covers && !GatherShapes(covers, field, query, ranges, union))
+        if (_view.Tree(TreeNames.Covers(field)) is { Count: > 0 } covers && !GatherShapes(covers, field, query, ranges, union))
             return null;
         union.Seal();
         return union;
@@ -152,27 +152,27 @@ internal sealed class SpatialCompiler(QueryContext context, bool isScored)
     /// <summary>Places on the border of the shape, verified 64 at a time.</summary>
     private sealed class BorderPoints(SpatialQuery query, UnionOperator union, QueryContext context)
     {
-        private readonly uint[] xs = new uint[PointChunk.Entries];
-        private readonly uint[] ys = new uint[PointChunk.Entries];
-        private readonly long[] ids = new long[PointChunk.Entries];
-        private readonly PlaceTest test = new(query, context);
-        private int count;
+        private readonly uint[] _xs = new uint[PointChunk.Entries];
+        private readonly uint[] _ys = new uint[PointChunk.Entries];
+        private readonly long[] _ids = new long[PointChunk.Entries];
+        private readonly PlaceTest _test = new(query, context);
+        private int _count;
 
         public void Add(long id, GridPoint point)
         {
-            ids[count] = id;
-            xs[count] = point.X;
-            ys[count] = point.Y;
-            if (++count == ids.Length)
+            _ids[_count] = id;
+            _xs[_count] = point.X;
+            _ys[_count] = point.Y;
+            if (++_count == _ids.Length)
                 Flush();
         }
 
         public void Flush()
         {
-            ulong asked = count == PointChunk.Entries ? ulong.MaxValue : (1UL << count) - 1;
-            for (ulong found = test.Holds(xs.AsSpan(0, count), ys.AsSpan(0, count), asked); found != 0; found &= found - 1)
-                union.Add(ids[System.Numerics.BitOperations.TrailingZeroCount(found)]);
-            count = 0;
+            ulong asked = _count == PointChunk.Entries ? ulong.MaxValue : (1UL << _count) - 1;
+            for (ulong found = _test.Holds(_xs.AsSpan(0, _count), _ys.AsSpan(0, _count), asked); found != 0; found &= found - 1)
+                union.Add(_ids[System.Numerics.BitOperations.TrailingZeroCount(found)]);
+            _count = 0;
         }
     }
 }

@@ -26,8 +26,8 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     /// <summary>Where so many were read, as some blocks have, more follow: the next are asked for.</summary>
     private const int ManyTerms = 64;
 
-    private readonly string dictionary = TreeNames.Terms(field);
-    private byte[] form = new byte[TermForm.CutBytes];
+    private readonly string _dictionary = TreeNames.Terms(field);
+    private byte[] _form = new byte[TermForm.CutBytes];
 
     /// <summary>Terms that begin with the bytes.</summary>
     public UnionOperator Prefix(byte[] prefix)
@@ -105,12 +105,12 @@ internal sealed class TermScan(QueryContext context, int field, string what)
         {
             WalkNumbers(union, start, test);
         }
-        else if (context.View.Dictionary(dictionary) is { } tree)
+        else if (context.View.Dictionary(_dictionary) is { } tree)
         {
             long read = 0, all = tree.Count;
             if (start.Length == 0)
                 Count(all, all);
-            Tree? postings = context.View.Postings(dictionary);
+            Tree? postings = context.View.Postings(_dictionary);
             using TermCursor cursor = tree.OpenCursor();
             for (bool isThere = cursor.Seek(start); isThere; isThere = cursor.MoveToNextBlock())
             {
@@ -155,9 +155,9 @@ internal sealed class TermScan(QueryContext context, int field, string what)
             bool fits = allFit;
             if (!allFit)
             {
-                if (form.Length < block.LengthOf(term))
-                    form = new byte[block.LengthOf(term)];
-                ReadOnlySpan<byte> key = form.AsSpan(0, block.CopyTerm(term, form));
+                if (_form.Length < block.LengthOf(term))
+                    _form = new byte[block.LengthOf(term)];
+                ReadOnlySpan<byte> key = _form.AsSpan(0, block.CopyTerm(term, _form));
                 if (!key.StartsWith(start))
                     return false;
                 fits = (test is null || test(key)) && !TermForm.IsNoText(key);
@@ -205,15 +205,15 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     /// <summary>The way of an automaton along one term, and from where it could not go on, the next term it could.</summary>
     private sealed class TermPath(TermAutomaton automaton)
     {
-        private readonly TermAutomaton.State[] states = new TermAutomaton.State[TermForm.CutBytes + 1];
-        private readonly int[] characters = new int[TermForm.CutBytes + 1];
-        private readonly int[] places = new int[TermForm.CutBytes + 1];
-        private readonly byte[] target = new byte[TermForm.CutBytes + 4];
-        private readonly byte[] seen = new byte[TermForm.CutBytes];
-        private int depth;
+        private readonly TermAutomaton.State[] _states = new TermAutomaton.State[TermForm.CutBytes + 1];
+        private readonly int[] _characters = new int[TermForm.CutBytes + 1];
+        private readonly int[] _places = new int[TermForm.CutBytes + 1];
+        private readonly byte[] _target = new byte[TermForm.CutBytes + 4];
+        private readonly byte[] _seen = new byte[TermForm.CutBytes];
+        private int _depth;
 
         /// <summary>Whether the term matches; after <see cref="Run"/> came to its end.</summary>
-        public bool Accepts => states[depth].Accepts;
+        public bool Accepts => _states[_depth].Accepts;
 
         /// <summary>
         /// Whether what could not go on is a character of the term, so that all terms with the same start can be passed over.
@@ -226,15 +226,15 @@ internal sealed class TermScan(QueryContext context, int field, string what)
             ReadOnlySpan<byte> text = Seen(form);
             int whole = TermForm.IsCut(form) ? TermForm.HeadBytes : form.Length;
             int place = 0;
-            depth = 0;
-            states[0] = automaton.Start;
-            while (place < text.Length && !states[depth].AcceptsRest)
+            _depth = 0;
+            _states[0] = automaton.Start;
+            while (place < text.Length && !_states[_depth].AcceptsRest)
             {
                 bool isValid = Rune.DecodeFromUtf8(text[place..], out Rune rune, out int length)
                     == System.Buffers.OperationStatus.Done;
-                TermAutomaton.State next = automaton.Step(states[depth], rune.Value);
-                characters[depth] = rune.Value;
-                places[depth] = place;
+                TermAutomaton.State next = automaton.Step(_states[_depth], rune.Value);
+                _characters[_depth] = rune.Value;
+                _places[_depth] = place;
                 if (automaton.IsDead(next))
                 {
                     CanSeek = isValid && place + length <= whole;
@@ -242,7 +242,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
                 }
 
                 place += length;
-                states[++depth] = next;
+                _states[++_depth] = next;
             }
 
             return true;
@@ -251,17 +251,17 @@ internal sealed class TermScan(QueryContext context, int field, string what)
         /// <summary>The least text above the term that the automaton could go along; empty if there is none.</summary>
         public ReadOnlySpan<byte> FindNext(ReadOnlySpan<byte> form)
         {
-            for (; depth >= 0; depth--)
+            for (; _depth >= 0; _depth--)
             {
-                int alive = automaton.NextAlive(states[depth], characters[depth]);
+                int alive = automaton.NextAlive(_states[_depth], _characters[_depth]);
                 if (alive < 0)
                     continue;
 
                 // A broken byte read as U+FFFD says nothing about the order of bytes; valid ones order as their characters.
-                form[..places[depth]].CopyTo(target);
-                int length = places[depth] + new Rune(alive).EncodeToUtf8(target.AsSpan(places[depth]));
-                if (target.AsSpan(0, length).SequenceCompareTo(form) > 0)
-                    return target.AsSpan(0, length);
+                form[.._places[_depth]].CopyTo(_target);
+                int length = _places[_depth] + new Rune(alive).EncodeToUtf8(_target.AsSpan(_places[_depth]));
+                if (_target.AsSpan(0, length).SequenceCompareTo(form) > 0)
+                    return _target.AsSpan(0, length);
             }
 
             return default;
@@ -273,10 +273,10 @@ internal sealed class TermScan(QueryContext context, int field, string what)
             if (!TermForm.IsCut(form))
                 return form;
 
-            form[..TermForm.HeadBytes].CopyTo(seen);
-            int length = TermForm.HeadBytes + Rune.ReplacementChar.EncodeToUtf8(seen.AsSpan(TermForm.HeadBytes));
-            form[^TermForm.TailBytes..].CopyTo(seen.AsSpan(length));
-            return seen.AsSpan(0, length + TermForm.TailBytes);
+            form[..TermForm.HeadBytes].CopyTo(_seen);
+            int length = TermForm.HeadBytes + Rune.ReplacementChar.EncodeToUtf8(_seen.AsSpan(TermForm.HeadBytes));
+            form[^TermForm.TailBytes..].CopyTo(_seen.AsSpan(length));
+            return _seen.AsSpan(0, length + TermForm.TailBytes);
         }
     }
 }

@@ -36,19 +36,19 @@ internal sealed class VectorCompiler(QueryContext context)
     /// </summary>
     private const int LeastCandidates = 96;
 
-    private readonly IndexView view = context.View;
+    private readonly IndexView _view = context.View;
     private const string Compared = "all compared";
     private const string LeftCompared = "those that the other conditions leave compared";
     private const string Graph = "by the graph";
     private const string FilteredGraph = "by the graph, among those that the other conditions leave";
 
-    private string way = "none";
-    private PlanDecision? decision;
+    private string _way = "none";
+    private PlanDecision? _decision;
 
     /// <summary>An operator of what is found.</summary>
     /// <inheritdoc cref="Find(VectorQuery, Operator?)"/>
     public NearestOperator Compile(VectorQuery query, Operator? filter) =>
-        new(context, Find(query, filter), query.Field, way) { Decision = decision };
+        new(context, Find(query, filter), query.Field, _way) { Decision = _decision };
 
     /// <summary>Finds the nearest entries, nearest first.</summary>
     /// <param name="query">What is wanted.</param>
@@ -56,15 +56,15 @@ internal sealed class VectorCompiler(QueryContext context)
     /// <exception cref="IndexQueryException">The field has no vectors, or the vector is none of it.</exception>
     public List<NearEntry> Find(VectorQuery query, Operator? filter)
     {
-        int field = view.Field(query.Field);
-        if (view.Schema.Fields[field] is not { Analysis: FieldAnalysis.Vector } known)
+        int field = _view.Field(query.Field);
+        if (_view.Schema.Fields[field] is not { Analysis: FieldAnalysis.Vector } known)
             throw new IndexQueryException($"The field '{query.Field}' has no vectors.");
         if (query.Candidates is < 1 or > VectorQuery.MaxCandidates)
             throw new IndexQueryException(
                 $"The number of candidates is from 1 to {VectorQuery.MaxCandidates:N0}; {query.Candidates} is not.");
 
         var options = known.Vector ?? new VectorFieldOptions();
-        var reader = new VectorReader(view.Tree, field, options, context.Meter);
+        var reader = new VectorReader(_view.Tree, field, options, context.Meter);
         List<float[]> wanted = query.OfEntry is { } key
             ? VectorsOf(key, field, options)
             : [[.. query.Vector], .. query.Others.Select(static other => other.ToArray())];
@@ -110,7 +110,7 @@ internal sealed class VectorCompiler(QueryContext context)
     {
         byte[] utf8 = Encoding.UTF8.GetBytes(key);
         if (context.Combined is not { } combined)
-            return view.Find(utf8) is >= 0 and var own ? new VectorReader(view.Tree, field, options).Of(own) : [];
+            return _view.Find(utf8) is >= 0 and var own ? new VectorReader(_view.Tree, field, options).Of(own) : [];
         return combined.TryFind(utf8, out QueryContext where, out long id)
             ? new VectorReader(where.View.Tree, field, options).Of(id)
             : [];
@@ -141,9 +141,9 @@ internal sealed class VectorCompiler(QueryContext context)
         var left = new FilteredEntries(context, filter);
         if (few is null
             && (left.Count <= FewEntries
-                || left.Count < view.State.EntryCount / ScanBelow
-                || left.Count < Math.Sqrt(WalkAgainstScan * view.State.EntryCount)))
-            few = Said($"the other conditions leave {left.Count:N0} of {view.State.EntryCount:N0} entries");
+                || left.Count < _view.State.EntryCount / ScanBelow
+                || left.Count < Math.Sqrt(WalkAgainstScan * _view.State.EntryCount)))
+            few = Said($"the other conditions leave {left.Count:N0} of {_view.State.EntryCount:N0} entries");
         if (few is null && Walk(reader, wanted, count, left.Contains, MostVisits(left)) is { } found)
         {
             Choose(
@@ -165,9 +165,10 @@ internal sealed class VectorCompiler(QueryContext context)
 
     private void Choose(string chosen, string reason, string other, string why)
     {
-        way = chosen;
+        _way = chosen;
         if (context.Tracer is not null)
-            decision = new PlanDecision("how to find the nearest", chosen, null, reason, [new PlanAlternative(other, null, why)]);
+            _decision = new PlanDecision(
+                "how to find the nearest", chosen, null, reason, [new PlanAlternative(other, null, why)]);
     }
 
     private static string Said(FormattableString text) => text.ToString(CultureInfo.InvariantCulture);

@@ -30,10 +30,10 @@ internal ref struct ListIntersection(ReadOnlySpan<PostingList> lists, ushort[] h
     /// <summary>Vectors of so many offsets are compared.</summary>
     private const int Lanes = 16;
 
-    private readonly ReadOnlySpan<PostingList> lists = lists;
-    private readonly ushort[] hits = hits;
-    private readonly QueryContext context = context;
-    private bool hasFound;
+    private readonly ReadOnlySpan<PostingList> _lists = lists;
+    private readonly ushort[] _hits = hits;
+    private readonly QueryContext _context = context;
+    private bool _hasFound;
 
     /// <summary>The window found.</summary>
     public long Window { get; private set; }
@@ -53,28 +53,28 @@ internal ref struct ListIntersection(ReadOnlySpan<PostingList> lists, ushort[] h
     /// <param name="found">What they have in common there, ascending; it lives until the next call.</param>
     public bool MoveNext(out Span<ushort> found)
     {
-        PostingList lead = lists[0];
+        PostingList lead = _lists[0];
         while (true)
         {
-            if (hasFound)
+            if (_hasFound)
                 Leave();
             if (!lead.IsOnWindow && !Enter(lead))
                 break;
-            if (lists.Length > 1)
+            if (_lists.Length > 1)
             {
-                PostingList other = lists[1];
+                PostingList other = _lists[1];
                 if (!other.IsOnWindow && !Enter(other))
                     break;
                 if (!PostingList.Meet(lead, other))
                     continue;
             }
 
-            hasFound = true;
+            _hasFound = true;
             Window = lead.Window;
             int count = Intersect();
             if (count == 0)
                 continue;
-            found = hits.AsSpan(0, count);
+            found = _hits.AsSpan(0, count);
             return true;
         }
 
@@ -84,24 +84,24 @@ internal ref struct ListIntersection(ReadOnlySpan<PostingList> lists, ushort[] h
 
     private readonly bool Enter(PostingList list)
     {
-        context.Check();
+        _context.Check();
         return list.MoveNextSegment();
     }
 
     private void Leave()
     {
-        hasFound = false;
-        lists[0].At++;
-        if (lists.Length > 1)
-            lists[1].At++;
+        _hasFound = false;
+        _lists[0].At++;
+        if (_lists.Length > 1)
+            _lists[1].At++;
     }
 
     /// <summary>Writes what all lists have in common in the window; returns how many.</summary>
     private readonly int Intersect()
     {
-        int count = lists.Length > 1 ? Meet(lists[0], lists[1]) : Copy(lists[0]);
-        for (int i = 2; i < lists.Length && count > 0; i++)
-            count = lists[i].MoveTo(Window) && lists[i].Window == Window ? Keep(lists[i], count) : 0;
+        int count = _lists.Length > 1 ? Meet(_lists[0], _lists[1]) : Copy(_lists[0]);
+        for (int i = 2; i < _lists.Length && count > 0; i++)
+            count = _lists[i].MoveTo(Window) && _lists[i].Window == Window ? Keep(_lists[i], count) : 0;
         return count;
     }
 
@@ -111,18 +111,18 @@ internal ref struct ListIntersection(ReadOnlySpan<PostingList> lists, ushort[] h
         int oneCount = one.Count, otherCount = other.Count;
         ReadOnlySpan<ushort> left = one.Offsets, right = other.Offsets;
         if (!right.IsEmpty && left.Length >= oneCount + Lanes)
-            return OffsetKernels.Intersect(left, oneCount, right[..otherCount], hits);
+            return OffsetKernels.Intersect(left, oneCount, right[..otherCount], _hits);
         if (!left.IsEmpty && right.Length >= otherCount + Lanes)
-            return OffsetKernels.Intersect(right, otherCount, left[..oneCount], hits);
+            return OffsetKernels.Intersect(right, otherCount, left[..oneCount], _hits);
         return left.IsEmpty ? Keep(one, Copy(other)) : Keep(other, Copy(one));
     }
 
-    private readonly int Copy(PostingList list) => list.Held.Postings.CopyOffsets(hits);
+    private readonly int Copy(PostingList list) => list.Held.Postings.CopyOffsets(_hits);
 
     private readonly int Keep(PostingList list, int count)
     {
         ReadOnlySpan<ushort> mine = list.Offsets;
-        Span<ushort> common = hits.AsSpan(0, count);
+        Span<ushort> common = _hits.AsSpan(0, count);
         return mine.IsEmpty ? list.Held.Postings.Keep(common, wanted: true) : SortedSets.Intersect(common, mine[..list.Count]);
     }
 }

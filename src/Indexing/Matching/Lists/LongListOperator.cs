@@ -13,13 +13,13 @@ internal sealed class LongListOperator(
     /// <summary>From so many entries a window on hardly any windows lie in one segment.</summary>
     private const int DenseEntries = PostingWindow.MinBitsCount / 2;
 
-    private readonly PositionCursor? positionCursor = positions is null ? null : new PositionCursor(positions, listId);
-    private PostingCursor? opened;
-    private WindowsAhead? ahead;
-    private bool isAnnounced;
+    private readonly PositionCursor? _positionCursor = positions is null ? null : new PositionCursor(positions, listId);
+    private PostingCursor? _opened;
+    private WindowsAhead? _ahead;
+    private bool _isAnnounced;
 
     /// <summary>The list: where its head is all that is asked for, none of its pages is looked at.</summary>
-    private PostingCursor List => opened ??= Open();
+    private PostingCursor List => _opened ??= Open();
 
     public override long Estimate => count;
 
@@ -32,7 +32,7 @@ internal sealed class LongListOperator(
     protected override string Form => "term, long list";
 
     /// <summary>Its windows that are known, and their positions; only where it was opened with them.</summary>
-    private WindowsAhead Ahead => ahead ??= OpenAhead();
+    private WindowsAhead Ahead => _ahead ??= OpenAhead();
 
     public override long Next(long from) => List.Next(from);
 
@@ -91,14 +91,14 @@ internal sealed class LongListOperator(
 
     public override ReadOnlySpan<int> Positions(long id)
     {
-        if (positionCursor is null || !TryHold(id >> PostingWindow.SizeBits, out HeldWindow held))
+        if (_positionCursor is null || !TryHold(id >> PostingWindow.SizeBits, out HeldWindow held))
             return default;
 
         int rank = held.Postings.Rank((int)(id & (PostingWindow.Size - 1)));
-        return rank < 0 ? default : positionCursor.Read(held, rank);
+        return rank < 0 ? default : _positionCursor.Read(held, rank);
     }
 
-    public override ReadOnlySpan<HeldWindow> Windows => ahead is null ? default : ahead.Windows;
+    public override ReadOnlySpan<HeldWindow> Windows => _ahead is null ? default : _ahead.Windows;
 
     public override void Expect(long window, ReadOnlySpan<ushort> entries) => Ahead.Expect(List, window, entries);
 
@@ -109,7 +109,7 @@ internal sealed class LongListOperator(
 
     public override void ExpectPositions(long window) => Ahead.ExpectPositions(window);
 
-    public override void ExpectNone() => ahead?.ForgetPages();
+    public override void ExpectNone() => _ahead?.ForgetPages();
 
     public override void ExpectAll()
     {
@@ -133,14 +133,14 @@ internal sealed class LongListOperator(
     public override int PlacesIn(long window) => TryGet(window, out PostingWindow mine) ? mine.Count : 0;
 
     public override bool TryCopyPlaces(long window, WindowPlaces places) =>
-        positionCursor is not null && TryHold(window, out HeldWindow held) && positionCursor.TryCopy(held, places);
+        _positionCursor is not null && TryHold(window, out HeldWindow held) && _positionCursor.TryCopy(held, places);
 
     public override void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table)
     {
         table.Clear();
-        if (positionCursor is not null && TryHold(window, out HeldWindow held))
+        if (_positionCursor is not null && TryHold(window, out HeldWindow held))
         {
-            positionCursor.Read(held, entries, table);
+            _positionCursor.Read(held, entries, table);
             return;
         }
 
@@ -232,19 +232,19 @@ internal sealed class LongListOperator(
     /// <summary>A list that has several pages is read along: the system is told before the first of them is waited for.</summary>
     public override void Announce()
     {
-        if (isAnnounced)
+        if (_isAnnounced)
             return;
-        isAnnounced = true;
+        _isAnnounced = true;
         Context.View.Announce(postings, listId, count);
     }
 
     public override void AnnounceLengths() => scorer?.Factors.Announce(count);
 
     private bool TryGet(long window, out PostingWindow found) =>
-        (ahead is not null && ahead.TryGet(window, out found)) || List.TryGet(window, out found);
+        (_ahead is not null && _ahead.TryGet(window, out found)) || List.TryGet(window, out found);
 
     private bool TryHold(long window, out HeldWindow held) =>
-        (ahead is not null && ahead.TryHold(window, out held)) || List.TryHold(window, out held);
+        (_ahead is not null && _ahead.TryHold(window, out held)) || List.TryHold(window, out held);
 
     private WindowsAhead OpenAhead()
     {

@@ -17,13 +17,13 @@ internal sealed class LongListUnion(QueryContext context)
     /// </summary>
     private const int Ahead = 4;
 
-    private readonly List<(Tree Postings, long ListId)> lists = [];
-    private readonly HeldBytes[] expected = new HeldBytes[Ahead];
-    private int found;
-    private int read;
+    private readonly List<(Tree Postings, long ListId)> _lists = [];
+    private readonly HeldBytes[] _expected = new HeldBytes[Ahead];
+    private int _found;
+    private int _read;
 
     /// <summary>Adds a list.</summary>
-    public void Add(Tree postings, long listId) => lists.Add((postings, listId));
+    public void Add(Tree postings, long listId) => _lists.Add((postings, listId));
 
     /// <summary>Sets the bits of all entries of the lists added.</summary>
     public void CopyTo(Span<ulong> bits)
@@ -31,7 +31,7 @@ internal sealed class LongListUnion(QueryContext context)
         Span<byte> key = stackalloc byte[sizeof(long)];
         Cursor? cursor = null;
         Tree? tree = null;
-        foreach ((Tree postings, long listId) in lists)
+        foreach ((Tree postings, long listId) in _lists)
         {
             if (postings != tree)
                 cursor = (tree = postings).OpenCursor();
@@ -46,21 +46,21 @@ internal sealed class LongListUnion(QueryContext context)
             }
         }
 
-        while (read < found)
+        while (_read < _found)
             ReadNext(bits);
     }
 
     private void Expect(ReadOnlySpan<byte> segment, Span<ulong> bits)
     {
-        if (found - read == Ahead)
+        if (_found - _read == Ahead)
             ReadNext(bits);
         new PostingSegment(segment).Prefetch();
-        expected[found++ % Ahead] = new HeldBytes(segment);
+        _expected[_found++ % Ahead] = new HeldBytes(segment);
     }
 
     private void ReadNext(Span<ulong> bits)
     {
-        var segment = new PostingSegment(expected[read++ % Ahead].Span);
+        var segment = new PostingSegment(_expected[_read++ % Ahead].Span);
         context.Meter.Count.BlocksDecoded++;
         context.Meter.Count.BytesDecoded += segment.Payloads.Length;
         segment.CopyTo(bits);

@@ -10,54 +10,54 @@ namespace Treepie.Indexing.Matching.Lists;
 /// <summary>A term with few entries, decoded when the query is prepared: at most <see cref="FlatPostings.MaxEntries"/>.</summary>
 internal sealed class ShortListOperator : TermOperator
 {
-    private readonly Posting[] room;
-    private readonly int count;
-    private readonly byte[] encoded = [];
-    private readonly int encodedBytes;
-    private int[] positionStarts = [];
-    private int[] positions = [];
-    private readonly TermScorer? scorer;
-    private float[]? parts;
-    private ushort[]? located;
-    private int locatedCount;
-    private int position;
+    private readonly Posting[] _room;
+    private readonly int _count;
+    private readonly byte[] _encoded = [];
+    private readonly int _encodedBytes;
+    private int[] _positionStarts = [];
+    private int[] _positions = [];
+    private readonly TermScorer? _scorer;
+    private float[]? _parts;
+    private ushort[]? _located;
+    private int _locatedCount;
+    private int _position;
 
     public ShortListOperator(QueryContext context, TermPayload payload, TermScorer? scorer, bool withPositions = false)
         : base(context)
     {
-        room = context.RentPostings((int)payload.EntryCount); // at most FlatPostings.MaxEntries
+        _room = context.RentPostings((int)payload.EntryCount); // at most FlatPostings.MaxEntries
         FlatPostings flat = payload.Flat;
-        count = flat.CopyTo(room.AsSpan(0, (int)payload.EntryCount));
-        Debug.Assert(count == flat.Count);
-        this.scorer = scorer;
+        _count = flat.CopyTo(_room.AsSpan(0, (int)payload.EntryCount));
+        Debug.Assert(_count == flat.Count);
+        _scorer = scorer;
         if (withPositions)
         {
-            encodedBytes = flat.Positions.Length;
-            encoded = context.RentBytes(encodedBytes);
-            flat.Positions.CopyTo(encoded);
+            _encodedBytes = flat.Positions.Length;
+            _encoded = context.RentBytes(_encodedBytes);
+            flat.Positions.CopyTo(_encoded);
         }
 
         context.Meter.Count.BlocksDecoded++;
         context.Meter.Count.BytesDecoded += payload.Bytes;
-        context.Meter.Count.EntriesScanned += count;
+        context.Meter.Count.EntriesScanned += _count;
     }
 
-    private ReadOnlySpan<Posting> Postings => room.AsSpan(0, count);
+    private ReadOnlySpan<Posting> Postings => _room.AsSpan(0, _count);
 
-    public override long Estimate => count;
+    public override long Estimate => _count;
 
     public override bool IsExact => true;
 
     public override OperatorCost Cost => new(CostModel.ShortWindow, CostModel.ShortProbe);
 
-    public override TermScorer? Scorer => scorer;
+    public override TermScorer? Scorer => _scorer;
 
     protected override string Form => "term, short list";
 
     public override long Next(long from)
     {
         Seek(from);
-        return position < count ? room[position].Window : End;
+        return _position < _count ? _room[_position].Window : End;
     }
 
     public override void Fill(long window, WindowSet set)
@@ -69,9 +69,9 @@ internal sealed class ShortListOperator : TermOperator
     /// <summary>Writes all entries, ascending; returns how many.</summary>
     public int CopyIds(Span<ulong> ids)
     {
-        for (int i = 0; i < count; i++)
-            ids[i] = (ulong)room[i].EntryId;
-        return count;
+        for (int i = 0; i < _count; i++)
+            ids[i] = (ulong)_room[i].EntryId;
+        return _count;
     }
 
     /// <summary>Of ascending entries, keeps those that have the term, in place; returns how many.</summary>
@@ -80,10 +80,10 @@ internal sealed class ShortListOperator : TermOperator
         int kept = 0, next = 0;
         foreach (ulong id in ids)
         {
-            while (next < count && (ulong)room[next].EntryId < id)
+            while (next < _count && (ulong)_room[next].EntryId < id)
                 next++;
             ids[kept] = id;
-            kept += next < count && (ulong)room[next].EntryId == id ? 1 : 0;
+            kept += next < _count && (ulong)_room[next].EntryId == id ? 1 : 0;
         }
 
         return kept;
@@ -139,7 +139,7 @@ internal sealed class ShortListOperator : TermOperator
             while (j < mine.Length && mine[j].Offset < hits[i])
                 j++;
             if (j < mine.Length && mine[j].Offset == hits[i])
-                scores[i] += scorer is null ? boost : scorer.Score(mine[j].EntryId, mine[j].Frequency, boost);
+                scores[i] += _scorer is null ? boost : _scorer.Score(mine[j].EntryId, mine[j].Frequency, boost);
         }
     }
 
@@ -148,10 +148,10 @@ internal sealed class ShortListOperator : TermOperator
         ReadOnlySpan<Posting> postings = Postings;
         for (int i = 0; i < postings.Length; i++)
             ids[i] = postings[i].EntryId;
-        if (scorer is null)
+        if (_scorer is null)
             scores[..postings.Length].Fill(boost);
         else
-            scorer.Score(postings, scores, boost);
+            _scorer.Score(postings, scores, boost);
         return postings.Length;
     }
 
@@ -159,7 +159,7 @@ internal sealed class ShortListOperator : TermOperator
     {
         parts.Clear();
         ReadOnlySpan<Posting> mine = In(window);
-        ReadOnlySpan<float> exact = Exact().AsSpan(position, mine.Length);
+        ReadOnlySpan<float> exact = Exact().AsSpan(_position, mine.Length);
         for (int i = 0; i < mine.Length; i++)
         {
             ref float part = ref parts[mine[i].Offset >> PostingWindow.BlockBits];
@@ -171,7 +171,7 @@ internal sealed class ShortListOperator : TermOperator
     {
         Span<float> parts = stackalloc float[PostingWindow.Blocks];
         Parts(window, parts);
-        float weight = scorer is null ? boost : scorer.Weight(boost);
+        float weight = _scorer is null ? boost : _scorer.Weight(boost);
         BoundKernels.AddScaled(bounds, parts, weight);
     }
 
@@ -179,15 +179,15 @@ internal sealed class ShortListOperator : TermOperator
     {
         int here = In(window).Length;
         float most = 0;
-        foreach (float part in Exact().AsSpan(position, here))
+        foreach (float part in Exact().AsSpan(_position, here))
             most = Math.Max(most, part);
-        return most * (scorer is null ? boost : scorer.Weight(boost));
+        return most * (_scorer is null ? boost : _scorer.Weight(boost));
     }
 
     public override void Bounds(Span<float> windows, float boost)
     {
         PartBounds(windows);
-        float weight = scorer is null ? boost : scorer.Weight(boost);
+        float weight = _scorer is null ? boost : _scorer.Weight(boost);
         foreach (ref float bound in windows)
             bound = bound < 0 ? NoMatch : bound * weight;
     }
@@ -196,9 +196,9 @@ internal sealed class ShortListOperator : TermOperator
     {
         windows.Fill(NoMatch);
         float[] exact = Exact();
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < _count; i++)
         {
-            ref float part = ref windows[(int)room[i].Window];
+            ref float part = ref windows[(int)_room[i].Window];
             part = Math.Max(part, exact[i]);
         }
     }
@@ -209,35 +209,35 @@ internal sealed class ShortListOperator : TermOperator
     /// </summary>
     private float[] Exact()
     {
-        if (parts is not null)
-            return parts;
+        if (_parts is not null)
+            return _parts;
 
-        parts = Context.RentNumbers(count);
-        if (scorer is null)
-            parts.AsSpan(0, count).Fill(1);
+        _parts = Context.RentNumbers(_count);
+        if (_scorer is null)
+            _parts.AsSpan(0, _count).Fill(1);
         else
-            scorer.Parts(Postings, parts);
-        return parts;
+            _scorer.Parts(Postings, _parts);
+        return _parts;
     }
 
     /// <summary>Stands on the first posting that is not before the window.</summary>
     private void Seek(long window)
     {
         ReadOnlySpan<Posting> postings = Postings;
-        if (position > 0 && postings[position - 1].Window >= window)
-            position = 0;
-        while (position < postings.Length && postings[position].Window < window)
-            position++;
+        if (_position > 0 && postings[_position - 1].Window >= window)
+            _position = 0;
+        while (_position < postings.Length && postings[_position].Window < window)
+            _position++;
     }
 
     private ReadOnlySpan<Posting> In(long window)
     {
         Seek(window);
         ReadOnlySpan<Posting> postings = Postings;
-        int end = position;
+        int end = _position;
         while (end < postings.Length && postings[end].Window == window)
             end++;
-        return postings[position..end];
+        return postings[_position..end];
     }
 
     public override ReadOnlySpan<int> Positions(long id)
@@ -246,7 +246,7 @@ internal sealed class ShortListOperator : TermOperator
         for (int i = 0; i < mine.Length; i++)
         {
             if (mine[i].EntryId == id)
-                return PositionsAt(position + i);
+                return PositionsAt(_position + i);
         }
 
         return default;
@@ -261,7 +261,7 @@ internal sealed class ShortListOperator : TermOperator
         {
             while (next < mine.Length && mine[next].Offset < entry)
                 next++;
-            ReadOnlySpan<int> found = next < mine.Length && mine[next].Offset == entry ? PositionsAt(position + next) : default;
+            ReadOnlySpan<int> found = next < mine.Length && mine[next].Offset == entry ? PositionsAt(_position + next) : default;
             found.CopyTo(table.Next(found.Length));
         }
     }
@@ -269,25 +269,25 @@ internal sealed class ShortListOperator : TermOperator
     public override void LocatePositions(long window, ReadOnlySpan<ushort> entries)
     {
         ReadOnlySpan<Posting> mine = In(window);
-        located ??= Context.RentOffsets(FlatPostings.MaxEntries);
+        _located ??= Context.RentOffsets(FlatPostings.MaxEntries);
         int next = 0;
         foreach (ushort entry in entries)
         {
             while (mine[next].Offset < entry)
                 next++;
-            located[locatedCount++] = (ushort)(position + next);
+            _located[_locatedCount++] = (ushort)(_position + next);
         }
     }
 
     public override void ReadMasks(Span<ulong> masks, Span<byte> isLong)
     {
         // They ascend: what is between is passed over.
-        ReadOnlySpan<byte> rest = encoded.AsSpan(0, encodedBytes);
-        for (int i = 0, next = 0; i < locatedCount; i++)
+        ReadOnlySpan<byte> rest = _encoded.AsSpan(0, _encodedBytes);
+        for (int i = 0, next = 0; i < _locatedCount; i++)
         {
             int passed = 0, last = 0;
-            while (next < located![i]) // there are some
-                passed += CheckedFrequency(next++, encodedBytes);
+            while (next < _located![i]) // there are some
+                passed += CheckedFrequency(next++, _encodedBytes);
             rest = rest[VarintKernels.Skip(rest, passed)..];
             masks[i] = 0;
             for (int left = CheckedFrequency(next++, rest.Length); left > 0; left--)
@@ -295,15 +295,16 @@ internal sealed class ShortListOperator : TermOperator
             isLong[i] = (byte)(last >= PositionKernels.MaskBits ? 1 : 0);
         }
 
-        locatedCount = 0;
+        _locatedCount = 0;
     }
 
     /// <summary>The frequency of the entry at a place, which has as many positions in so many bytes or more.</summary>
     private int CheckedFrequency(int place, int bytes) =>
-        room[place].Frequency <= bytes
-            ? room[place].Frequency
+        _room[place].Frequency <= bytes
+            ? _room[place].Frequency
             : throw new CorruptionException(
-                $"A short list in the index has more positions than the {encodedBytes} bytes they take. Reset the index to build "
+                $"A short list in the index has more positions than the {_encodedBytes} bytes they take. Reset the index to "
+                + $"build "
                     + $"it again.");
 
     /// <summary>
@@ -312,29 +313,29 @@ internal sealed class ShortListOperator : TermOperator
     /// </summary>
     private ReadOnlySpan<int> PositionsAt(int place)
     {
-        if (positionStarts.Length == 0)
+        if (_positionStarts.Length == 0)
             Decode();
-        return positions.AsSpan(positionStarts[place]..positionStarts[place + 1]);
+        return _positions.AsSpan(_positionStarts[place].._positionStarts[place + 1]);
     }
 
     private void Decode()
     {
-        int[] starts = new int[count + 1];
-        for (int i = 0; i < count; i++)
+        int[] starts = new int[_count + 1];
+        for (int i = 0; i < _count; i++)
         {
             // Each position takes a byte or more.
-            starts[i + 1] = starts[i] + CheckedFrequency(i, encodedBytes - starts[i]);
+            starts[i + 1] = starts[i] + CheckedFrequency(i, _encodedBytes - starts[i]);
         }
 
-        positions = new int[starts[count]];
-        ReadOnlySpan<byte> rest = encoded.AsSpan(0, encodedBytes);
-        for (int i = 0; i < count; i++)
+        _positions = new int[starts[_count]];
+        ReadOnlySpan<byte> rest = _encoded.AsSpan(0, _encodedBytes);
+        for (int i = 0; i < _count; i++)
         {
             int last = 0;
-            foreach (ref int value in positions.AsSpan(starts[i]..starts[i + 1]))
+            foreach (ref int value in _positions.AsSpan(starts[i]..starts[i + 1]))
                 value = last += Varint.Read(ref rest);
         }
 
-        positionStarts = starts;
+        _positionStarts = starts;
     }
 }

@@ -22,40 +22,40 @@ internal sealed class UnionOperator : Operator
     /// <summary>if these are no more: 2 MiB, 16 million entries.</summary>
     private const int MostFlatWindows = 4_096;
 
-    private static readonly ulong[] Nothing = new ulong[BitmapKernels.Words];
+    private static readonly ulong[] _nothing = new ulong[BitmapKernels.Words];
 
-    private readonly Dictionary<long, WindowSet> sets = [];
-    private readonly List<long> windows = [];
-    private readonly LongListUnion longLists;
-    private ulong[]? flat;
-    private ushort[] counts = [];
-    private long lastWindow = -1;
-    private WindowSet? lastSet;
-    private long addedApart;
-    private int position;
-    private int terms;
-    private long count;
+    private readonly Dictionary<long, WindowSet> _sets = [];
+    private readonly List<long> _windows = [];
+    private readonly LongListUnion _longLists;
+    private ulong[]? _flat;
+    private ushort[] _counts = [];
+    private long _lastWindow = -1;
+    private WindowSet? _lastSet;
+    private long _addedApart;
+    private int _position;
+    private int _terms;
+    private long _count;
 
     public UnionOperator(QueryContext context)
-        : base(context) => longLists = new LongListUnion(context);
+        : base(context) => _longLists = new LongListUnion(context);
 
-    public override long Estimate => count;
+    public override long Estimate => _count;
 
     public override bool IsExact => true;
 
-    private Span<ulong> Flat => flat.AsSpan(0, (int)Context.View.WindowCount * BitmapKernels.Words);
+    private Span<ulong> Flat => _flat.AsSpan(0, (int)Context.View.WindowCount * BitmapKernels.Words);
 
     /// <summary>Adds all entries of a term.</summary>
     public void Add(TermPayload payload, Tree? postings)
     {
-        if ((++terms & 1023) == 0)
+        if ((++_terms & 1023) == 0)
             Context.Check();
         Reserve(payload.EntryCount);
         if (payload.Kind == PostingKind.Long)
         {
             // A dictionary with a long list has its postings tree.
-            if (flat is not null)
-                longLists.Add(postings!, payload.ListId);
+            if (_flat is not null)
+                _longLists.Add(postings!, payload.ListId);
             else
                 AddLong(postings!, payload.ListId);
             return;
@@ -64,7 +64,7 @@ internal sealed class UnionOperator : Operator
         FlatPostings list = payload.Flat;
         Context.Meter.Count.EntriesScanned += list.Count;
         Context.Meter.Count.BytesDecoded += payload.Bytes;
-        if (flat is not null)
+        if (_flat is not null)
         {
             list.CopyTo(Flat);
             return;
@@ -78,8 +78,8 @@ internal sealed class UnionOperator : Operator
     public void Add(long id)
     {
         Reserve(1);
-        if (flat is not null)
-            flat[(int)(id >> PostingWindow.BlockBits)] |= 1UL << (int)(id & (PostingWindow.Blocks - 1));
+        if (_flat is not null)
+            _flat[(int)(id >> PostingWindow.BlockBits)] |= 1UL << (int)(id & (PostingWindow.Blocks - 1));
         else
             Set(id >> PostingWindow.SizeBits).Add((ushort)(id & (PostingWindow.Size - 1)));
     }
@@ -87,22 +87,22 @@ internal sealed class UnionOperator : Operator
     /// <summary>Ends the gathering.</summary>
     public void Seal()
     {
-        if (flat is null)
+        if (_flat is null)
         {
-            windows.AddRange(sets.Keys.Order());
-            count = sets.Values.Sum(set => (long)set.Count);
+            _windows.AddRange(_sets.Keys.Order());
+            _count = _sets.Values.Sum(set => (long)set.Count);
             return;
         }
 
-        longLists.CopyTo(Flat);
-        counts = new ushort[Context.View.WindowCount];
-        for (int window = 0; window < counts.Length; window++)
+        _longLists.CopyTo(Flat);
+        _counts = new ushort[Context.View.WindowCount];
+        for (int window = 0; window < _counts.Length; window++)
         {
             int members = BitmapKernels.Count(Words(window));
-            counts[window] = (ushort)members;
-            count += members;
+            _counts[window] = (ushort)members;
+            _count += members;
             if (members > 0)
-                windows.Add(window);
+                _windows.Add(window);
         }
     }
 
@@ -116,43 +116,43 @@ internal sealed class UnionOperator : Operator
         string.Create(
             System.Globalization.CultureInfo.InvariantCulture,
             $"{(Name.Label is null ? "" : Name.Label + ", ")}"
-                + $"{(terms == 0 ? "" : $"{terms:N0} {(terms == 1 ? "term" : "terms")} ")}gathered"))
+                + $"{(_terms == 0 ? "" : $"{_terms:N0} {(_terms == 1 ? "term" : "terms")} ")}gathered"))
     {
-        Estimate = count,
+        Estimate = _count,
         IsExact = true,
     };
 
     public override long Next(long from)
     {
-        if (position >= windows.Count || windows[position] < from || (position > 0 && windows[position - 1] >= from))
+        if (_position >= _windows.Count || _windows[_position] < from || (_position > 0 && _windows[_position - 1] >= from))
         {
             // One step in ascending walks, a search otherwise.
-            if (position + 1 < windows.Count && windows[position] < from && windows[position + 1] >= from)
+            if (_position + 1 < _windows.Count && _windows[_position] < from && _windows[_position + 1] >= from)
             {
-                position++;
+                _position++;
             }
             else
             {
-                int found = windows.BinarySearch(from);
-                position = found < 0 ? ~found : found;
+                int found = _windows.BinarySearch(from);
+                _position = found < 0 ? ~found : found;
             }
         }
 
-        return position < windows.Count ? windows[position] : End;
+        return _position < _windows.Count ? _windows[_position] : End;
     }
 
     public override void Fill(long window, WindowSet set)
     {
-        if (flat is null)
+        if (_flat is null)
         {
-            if (sets.TryGetValue(window, out WindowSet? mine))
+            if (_sets.TryGetValue(window, out WindowSet? mine))
                 set.Set(mine);
             else
                 set.SetEmpty();
             return;
         }
 
-        int members = window < counts.Length ? counts[window] : 0;
+        int members = window < _counts.Length ? _counts[window] : 0;
         if (members > WindowSet.MaxListCount)
         {
             set.SetBits(MemoryMarshal.AsBytes(Words(window)));
@@ -165,9 +165,9 @@ internal sealed class UnionOperator : Operator
 
     public override void And(long window, WindowSet set)
     {
-        if (flat is not null)
+        if (_flat is not null)
             set.And(Words(window));
-        else if (sets.TryGetValue(window, out WindowSet? mine))
+        else if (_sets.TryGetValue(window, out WindowSet? mine))
             set.And(mine);
         else
             set.SetEmpty();
@@ -175,30 +175,30 @@ internal sealed class UnionOperator : Operator
 
     public override void Or(long window, WindowSet set)
     {
-        if (flat is not null)
+        if (_flat is not null)
             set.Or(Words(window));
-        else if (sets.TryGetValue(window, out WindowSet? mine))
+        else if (_sets.TryGetValue(window, out WindowSet? mine))
             set.Or(mine);
     }
 
     public override void AndNot(long window, WindowSet set)
     {
-        if (flat is not null)
+        if (_flat is not null)
             set.AndNot(Words(window));
-        else if (sets.TryGetValue(window, out WindowSet? mine))
+        else if (_sets.TryGetValue(window, out WindowSet? mine))
             set.AndNot(mine);
     }
 
-    public override bool Contains(long id) => flat is not null
+    public override bool Contains(long id) => _flat is not null
         ? (Words(
             id >> PostingWindow.SizeBits)[(int)(id & (PostingWindow.Size - 1)) >> PostingWindow.BlockBits] >> (int)(id
                 & (PostingWindow.Blocks - 1)) & 1) != 0
-        : sets.TryGetValue(id >> PostingWindow.SizeBits, out WindowSet? mine)
+        : _sets.TryGetValue(id >> PostingWindow.SizeBits, out WindowSet? mine)
             && mine.Contains((int)(id & (PostingWindow.Size - 1)));
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
-        if (flat is not null)
+        if (_flat is not null)
         {
             ReadOnlySpan<ulong> words = Words(window);
             for (int i = 0; i < hits.Length; i++)
@@ -210,7 +210,7 @@ internal sealed class UnionOperator : Operator
             return;
         }
 
-        if (!sets.TryGetValue(window, out WindowSet? mine))
+        if (!_sets.TryGetValue(window, out WindowSet? mine))
             return;
         for (int i = 0; i < hits.Length; i++)
         {
@@ -221,7 +221,7 @@ internal sealed class UnionOperator : Operator
 
     /// <summary>The bitmap of a window, where there is one of all; those behind the last have none.</summary>
     private ReadOnlySpan<ulong> Words(long window) =>
-        window < Context.View.WindowCount ? flat.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words) : Nothing;
+        window < Context.View.WindowCount ? _flat.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words) : _nothing;
 
     private void AddLong(Tree postings, long listId)
     {
@@ -241,32 +241,32 @@ internal sealed class UnionOperator : Operator
     /// </summary>
     private void Reserve(long entries)
     {
-        if (flat is null)
+        if (_flat is null)
             ReserveApart(entries);
     }
 
     private void ReserveApart(long entries)
     {
-        if ((addedApart += entries) < Math.Min(ManyEntries, Context.View.WindowCount)
+        if ((_addedApart += entries) < Math.Min(ManyEntries, Context.View.WindowCount)
             || Context.View.WindowCount > MostFlatWindows)
             return;
 
-        flat = Context.RentWords((int)Context.View.WindowCount * BitmapKernels.Words);
+        _flat = Context.RentWords((int)Context.View.WindowCount * BitmapKernels.Words);
         Flat.Clear();
-        foreach ((long window, WindowSet set) in sets)
+        foreach ((long window, WindowSet set) in _sets)
             set.CopyWords(Flat.Slice((int)window * BitmapKernels.Words, BitmapKernels.Words));
-        sets.Clear();
+        _sets.Clear();
     }
 
     private WindowSet Set(long window)
     {
-        if (window == lastWindow)
-            return lastSet!; // set together with lastWindow
+        if (window == _lastWindow)
+            return _lastSet!; // set together with lastWindow
 
-        if (!sets.TryGetValue(window, out WindowSet? set))
-            sets.Add(window, set = new WindowSet());
-        lastWindow = window;
-        lastSet = set;
+        if (!_sets.TryGetValue(window, out WindowSet? set))
+            _sets.Add(window, set = new WindowSet());
+        _lastWindow = window;
+        _lastSet = set;
         return set;
     }
 }

@@ -17,37 +17,37 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
 {
     private const int RoomEntries = PostingWindow.Size + PhraseMasks.ManyEntries;
 
-    private readonly long[] windows = new long[PhraseMasks.MaxWindows];
-    private readonly bool[] areOpen = new bool[PhraseMasks.MaxWindows];
-    private readonly int[] ends = new int[PhraseMasks.MaxWindows + 1];
-    private readonly ushort[] found = context.RentOffsets(RoomEntries);
-    private readonly float[] frequencies = context.RentNumbers(RoomEntries);
-    private int count;
-    private int current;
-    private long from;
-    private long end;
-    private bool isWhole;
-    private bool isNone;
+    private readonly long[] _windows = new long[PhraseMasks.MaxWindows];
+    private readonly bool[] _areOpen = new bool[PhraseMasks.MaxWindows];
+    private readonly int[] _ends = new int[PhraseMasks.MaxWindows + 1];
+    private readonly ushort[] _found = context.RentOffsets(RoomEntries);
+    private readonly float[] _frequencies = context.RentNumbers(RoomEntries);
+    private int _count;
+    private int _current;
+    private long _from;
+    private long _end;
+    private bool _isWhole;
+    private bool _isNone;
 
     /// <summary>Whether there is room for another window.</summary>
-    public bool HasRoom => count < PhraseMasks.MaxWindows && masks.EntryCount < PhraseMasks.ManyEntries;
+    public bool HasRoom => _count < PhraseMasks.MaxWindows && masks.EntryCount < PhraseMasks.ManyEntries;
 
     /// <summary>Tests the entries of windows.</summary>
     public PhraseMasks Masks => masks;
 
     /// <summary>Of the window it stands on, the entries that have the phrase.</summary>
-    public ReadOnlySpan<ushort> Found => isNone ? default : found.AsSpan(ends[current]..ends[current + 1]);
+    public ReadOnlySpan<ushort> Found => _isNone ? default : _found.AsSpan(_ends[_current].._ends[_current + 1]);
 
     /// <summary>How often each of these has it.</summary>
-    public ReadOnlySpan<float> Frequencies => frequencies.AsSpan(ends[current]..ends[current + 1]);
+    public ReadOnlySpan<float> Frequencies => _frequencies.AsSpan(_ends[_current].._ends[_current + 1]);
 
     /// <summary>Forgets what was found, and goes on with other windows.</summary>
     /// <param name="from">The first of them.</param>
     /// <param name="isWhole">Whether all entries that have all words will be looked at.</param>
     public void Begin(long from, bool isWhole)
     {
-        (this.from, end, this.isWhole) = (from, from, isWhole); // nothing is known before Find
-        count = current = 0;
+        (_from, _end, _isWhole) = (from, from, isWhole); // nothing is known before Find
+        _count = _current = 0;
         masks.Clear();
     }
 
@@ -57,53 +57,53 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
     /// </summary>
     public void Add(long window, int entries)
     {
-        if (isWhole && entries == 0)
+        if (_isWhole && entries == 0)
             return;
-        windows[count] = window;
-        areOpen[count] = false;
+        _windows[_count] = window;
+        _areOpen[_count] = false;
         masks.Add(window, entries);
-        count++;
+        _count++;
     }
 
     /// <summary>Adds a window, later than those before, that has to be looked at by itself.</summary>
     public void AddOpen(long window)
     {
-        windows[count] = window;
-        areOpen[count] = true;
+        _windows[_count] = window;
+        _areOpen[_count] = true;
         masks.Add(window, 0);
-        count++;
+        _count++;
     }
 
     /// <summary>Finds the phrase in the windows added.</summary>
     /// <param name="end">The first window behind those that were looked at.</param>
     public void Find(long end)
     {
-        this.end = end;
+        _end = end;
         context.Meter.Count.EntriesScanned += masks.EntryCount;
         masks.Run();
         int kept = 0;
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < _count; i++)
         {
             ReadOnlySpan<ushort> left = masks.Entries(i);
             ReadOnlySpan<ulong> begins = masks.Begins(i);
             ReadOnlySpan<byte> areLong = masks.AreLong(i);
             for (int entry = 0; entry < left.Length; entry++)
             {
-                found[kept] = left[entry];
-                frequencies[kept] = areLong[entry] != 0
-                    ? finder.FrequencyOf((windows[i] << PostingWindow.SizeBits) + left[entry])
+                _found[kept] = left[entry];
+                _frequencies[kept] = areLong[entry] != 0
+                    ? finder.FrequencyOf((_windows[i] << PostingWindow.SizeBits) + left[entry])
                     : BitOperations.PopCount(begins[entry]);
-                kept += frequencies[kept] > 0 ? 1 : 0;
+                kept += _frequencies[kept] > 0 ? 1 : 0;
             }
 
-            ends[i + 1] = kept;
-            if (kept > ends[i])
-                factors?.Prefetch(windows[i], found.AsSpan(ends[i]..kept));
+            _ends[i + 1] = kept;
+            if (kept > _ends[i])
+                factors?.Prefetch(_windows[i], _found.AsSpan(_ends[i]..kept));
         }
     }
 
     /// <summary>Whether a window is among those that were looked at, or before one of them.</summary>
-    public bool Covers(long window, bool wantsAll) => (isWhole || !wantsAll) && window >= from && window < end;
+    public bool Covers(long window, bool wantsAll) => (_isWhole || !wantsAll) && window >= _from && window < _end;
 
     /// <summary>
     /// Goes to a window, if it is known what it has; where not all entries were looked at, only if that is enough.
@@ -112,12 +112,12 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
     {
         if (!Covers(window, wantsAll))
             return false;
-        while (current > 0 && windows[current - 1] >= window)
-            current--;
-        while (current < count && windows[current] < window)
-            current++;
-        isNone = current == count || windows[current] != window;
-        return isNone ? isWhole : !areOpen[current];
+        while (_current > 0 && _windows[_current - 1] >= window)
+            _current--;
+        while (_current < _count && _windows[_current] < window)
+            _current++;
+        _isNone = _current == _count || _windows[_current] != window;
+        return _isNone ? _isWhole : !_areOpen[_current];
     }
 
     /// <summary>The first window from one on that may have the phrase; false where nothing is known of it.</summary>
@@ -125,15 +125,15 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
     {
         if (!Covers(from, wantsAll: true))
             return false;
-        for (int i = current < count && windows[current] < from ? current : 0; i < count; i++)
+        for (int i = _current < _count && _windows[_current] < from ? _current : 0; i < _count; i++)
         {
-            if (windows[i] < from || (ends[i] == ends[i + 1] && !areOpen[i]))
+            if (_windows[i] < from || (_ends[i] == _ends[i + 1] && !_areOpen[i]))
                 continue;
-            from = windows[i];
+            from = _windows[i];
             return true;
         }
 
-        from = end; // it has the words that are looked for first, if it is one
+        from = _end; // it has the words that are looked for first, if it is one
         return true;
     }
 }

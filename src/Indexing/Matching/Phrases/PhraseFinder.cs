@@ -35,42 +35,42 @@ internal sealed class PhraseFinder
     /// <summary>From so many entries of a window on they are asked about such words.</summary>
     private const int ManyNear = 64;
 
-    private readonly QueryContext context;
-    private readonly TermOperator[] terms;
-    private readonly PhraseMatcher matcher;
-    private readonly int[] order;
-    private readonly int[][] places;
-    private PositionList[] positions = [];
-    private ulong[] known = [];
-    private ulong[] matched = [];
-    private float[] frequencies = [];
-    private ushort[] entries = [];
-    private PositionTable[]? tables;
-    private WindowPlaces? first;
-    private WindowPlaces? second;
-    private long current = -1;
+    private readonly QueryContext _context;
+    private readonly TermOperator[] _terms;
+    private readonly PhraseMatcher _matcher;
+    private readonly int[] _order;
+    private readonly int[][] _places;
+    private PositionList[] _positions = [];
+    private ulong[] _known = [];
+    private ulong[] _matched = [];
+    private float[] _frequencies = [];
+    private ushort[] _entries = [];
+    private PositionTable[]? _tables;
+    private WindowPlaces? _first;
+    private WindowPlaces? _second;
+    private long _current = -1;
 
     /// <param name="context">The query.</param>
     /// <param name="terms">The different terms, opened with positions.</param>
     /// <param name="matcher">Tells phrases from words that stand apart.</param>
     public PhraseFinder(QueryContext context, TermOperator[] terms, PhraseMatcher matcher)
     {
-        this.context = context;
-        this.terms = terms;
-        this.matcher = matcher;
-        order = ByCost(terms);
-        places = matcher.Places();
-        Masks = new PhraseMasks(context, terms, order, places, matcher.Slop);
+        _context = context;
+        _terms = terms;
+        _matcher = matcher;
+        _order = ByCost(terms);
+        _places = matcher.Places();
+        Masks = new PhraseMasks(context, terms, _order, _places, matcher.Slop);
     }
 
     /// <summary>Tests entries by masks.</summary>
     public PhraseMasks Masks { get; }
 
     /// <summary>The entries of the current window that were looked at and have the phrase, as a bitmap.</summary>
-    public ReadOnlySpan<ulong> Matched => matched;
+    public ReadOnlySpan<ulong> Matched => _matched;
 
     /// <summary>How often each of these has it.</summary>
-    public ReadOnlySpan<float> Frequencies => frequencies;
+    public ReadOnlySpan<float> Frequencies => _frequencies;
 
     /// <summary>Looks at those entries of a window that were not looked at before; all have all words.</summary>
     /// <param name="window">The window.</param>
@@ -81,14 +81,14 @@ internal sealed class PhraseFinder
         int count = 0;
         for (int i = 0; i < asked.Length; i++)
         {
-            asked[i] &= ~known[i];
-            known[i] |= asked[i];
+            asked[i] &= ~_known[i];
+            _known[i] |= asked[i];
             count += BitOperations.PopCount(asked[i]);
         }
 
         if (count == 0)
             return;
-        context.Meter.Count.EntriesScanned += count;
+        _context.Meter.Count.EntriesScanned += count;
         FindMany(window, asked, count);
     }
 
@@ -99,23 +99,23 @@ internal sealed class PhraseFinder
         int count = 0;
         foreach (ushort entry in asked)
         {
-            entries[count] = entry;
-            ref ulong word = ref known[entry >> PostingWindow.BlockBits];
+            _entries[count] = entry;
+            ref ulong word = ref _known[entry >> PostingWindow.BlockBits];
             ulong bit = 1UL << entry;
             count += (word & bit) == 0 ? 1 : 0;
             word |= bit;
         }
 
-        context.Meter.Count.EntriesScanned += count;
+        _context.Meter.Count.EntriesScanned += count;
         if (count < ManyEntries)
         {
-            Find(window, entries.AsSpan(0, count));
+            Find(window, _entries.AsSpan(0, count));
             return;
         }
 
         Span<ulong> words = stackalloc ulong[BitmapKernels.Words];
         words.Clear();
-        BitmapKernels.Set(words, entries.AsSpan(0, count));
+        BitmapKernels.Set(words, _entries.AsSpan(0, count));
         FindMany(window, words, count);
     }
 
@@ -125,11 +125,11 @@ internal sealed class PhraseFinder
     /// <summary>How often one entry that has all words has the phrase.</summary>
     public float FrequencyOf(long id)
     {
-        context.Meter.Count.EntriesScanned++;
+        _context.Meter.Count.EntriesScanned++;
         MakeLists();
-        for (int i = 0; i < terms.Length; i++)
-            positions[i].Set(terms[i].Positions(id));
-        return matcher.Match(positions);
+        for (int i = 0; i < _terms.Length; i++)
+            _positions[i].Set(_terms[i].Positions(id));
+        return _matcher.Match(_positions);
     }
 
     private static int[] ByCost(TermOperator[] terms)
@@ -149,46 +149,46 @@ internal sealed class PhraseFinder
     /// <summary>Of most phrases no entry is tested by all its positions.</summary>
     private void MakeLists()
     {
-        if (positions.Length == 0)
-            positions = [.. terms.Select(static _ => new PositionList())];
+        if (_positions.Length == 0)
+            _positions = [.. _terms.Select(static _ => new PositionList())];
     }
 
     private void Enter(long window)
     {
-        if (window == current)
+        if (window == _current)
             return;
-        if (known.Length == 0)
+        if (_known.Length == 0)
         {
-            known = new ulong[BitmapKernels.Words];
-            matched = new ulong[BitmapKernels.Words];
-            frequencies = context.RentNumbers(PostingWindow.Size);
-            entries = context.RentOffsets();
+            _known = new ulong[BitmapKernels.Words];
+            _matched = new ulong[BitmapKernels.Words];
+            _frequencies = _context.RentNumbers(PostingWindow.Size);
+            _entries = _context.RentOffsets();
         }
 
-        Array.Clear(known);
-        Array.Clear(matched);
-        current = window;
+        Array.Clear(_known);
+        Array.Clear(_matched);
+        _current = window;
     }
 
     private void FindMany(long window, Span<ulong> asked, int count)
     {
-        if (matcher.Slop > 0
+        if (_matcher.Slop > 0
             || !TryFindPairs(window, asked, count)
-            || terms.Length > 2
-            || places[0].Length + places[1].Length > 2)
+            || _terms.Length > 2
+            || _places[0].Length + _places[1].Length > 2)
         {
-            Find(window, entries.AsSpan(0, BitmapKernels.Decode(asked, entries)));
+            Find(window, _entries.AsSpan(0, BitmapKernels.Decode(asked, _entries)));
             return;
         }
 
         // The two words are all of it.
         for (int i = 0; i < asked.Length; i++)
-            matched[i] |= asked[i];
+            _matched[i] |= asked[i];
     }
 
     private void Find(long window, Span<ushort> asked)
     {
-        if (matcher.Slop == 0 || (matcher.Slop <= MostSlop && asked.Length >= ManyNear))
+        if (_matcher.Slop == 0 || (_matcher.Slop <= MostSlop && asked.Length >= ManyNear))
             asked = asked[..FindByMasks(window, asked)];
         if (asked.Length > 0)
             FindByPositions(window, asked);
@@ -200,24 +200,24 @@ internal sealed class PhraseFinder
     /// </summary>
     private bool TryFindPairs(long window, Span<ulong> asked, int count)
     {
-        if (terms.Length < 2)
+        if (_terms.Length < 2)
             return false;
-        TermOperator one = terms[order[0]], other = terms[order[1]];
+        TermOperator one = _terms[_order[0]], other = _terms[_order[1]];
         int ofOne = one.PlacesIn(window), ofOther = other.PlacesIn(window);
         if (ofOne == 0 || ofOther == 0 || (long)count * EntryCost < ofOne + ofOther)
             return false;
-        first ??= Rent();
-        second ??= Rent();
-        if (!one.TryCopyPlaces(window, first) || !other.TryCopyPlaces(window, second))
+        _first ??= Rent();
+        _second ??= Rent();
+        if (!one.TryCopyPlaces(window, _first) || !other.TryCopyPlaces(window, _second))
             return false;
-        PairKernels.Find(asked, first.Places, second.Places, places[order[1]][0] - places[order[0]][0], frequencies);
+        PairKernels.Find(asked, _first.Places, _second.Places, _places[_order[1]][0] - _places[_order[0]][0], _frequencies);
         return true;
     }
 
     private WindowPlaces Rent() =>
         new(
-            context.RentWords(BitmapKernels.Words), context.RentBytes(WindowPlaces.StartBytes),
-            context.RentBytes(WindowPlaces.RoomBytes));
+            _context.RentWords(BitmapKernels.Words), _context.RentBytes(WindowPlaces.StartBytes),
+            _context.RentBytes(WindowPlaces.RoomBytes));
 
     /// <summary>Tests entries by Masks. Those of which masks do not say all stand first then; returns how many.</summary>
     private int FindByMasks(long window, Span<ushort> asked)
@@ -232,7 +232,7 @@ internal sealed class PhraseFinder
         int unsure = 0;
         for (int i = 0; i < left.Length; i++)
         {
-            if (areLong[i] != 0 || matcher.Slop > 0)
+            if (areLong[i] != 0 || _matcher.Slop > 0)
                 asked[unsure++] = left[i];
             else
                 Add(left[i], BitOperations.PopCount(begins[i]));
@@ -245,14 +245,14 @@ internal sealed class PhraseFinder
     private void FindByPositions(long window, ReadOnlySpan<ushort> asked)
     {
         MakeLists();
-        tables ??= [.. terms.Select(static _ => new PositionTable())];
-        for (int i = 0; i < terms.Length; i++)
-            terms[i].CopyPositions(window, asked, tables[i]);
+        _tables ??= [.. _terms.Select(static _ => new PositionTable())];
+        for (int i = 0; i < _terms.Length; i++)
+            _terms[i].CopyPositions(window, asked, _tables[i]);
         for (int place = 0; place < asked.Length; place++)
         {
-            for (int i = 0; i < terms.Length; i++)
-                positions[i].Set(tables[i], place);
-            float frequency = matcher.Match(positions);
+            for (int i = 0; i < _terms.Length; i++)
+                _positions[i].Set(_tables[i], place);
+            float frequency = _matcher.Match(_positions);
             if (frequency > 0)
                 Add(asked[place], frequency);
         }
@@ -260,7 +260,7 @@ internal sealed class PhraseFinder
 
     private void Add(ushort entry, float frequency)
     {
-        matched[entry >> PostingWindow.BlockBits] |= 1UL << entry;
-        frequencies[entry] = frequency;
+        _matched[entry >> PostingWindow.BlockBits] |= 1UL << entry;
+        _frequencies[entry] = frequency;
     }
 }

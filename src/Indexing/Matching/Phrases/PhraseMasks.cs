@@ -22,18 +22,18 @@ internal sealed class PhraseMasks
     /// <summary>The two rarest words are read together: one alone leaves hardly any entry out.</summary>
     private const int FirstTerms = 2;
 
-    private readonly QueryContext context;
-    private readonly TermOperator[] terms;
-    private readonly int[] order;
-    private readonly int[][] places;
-    private readonly int slop;
-    private readonly long[] windows = new long[MaxWindows];
-    private readonly int[] ends = new int[MaxWindows + 1];
-    private readonly ushort[] entries;
-    private ulong[]? begins;
-    private ulong[]? masks;
-    private byte[]? isLong;
-    private byte[]? areLong;
+    private readonly QueryContext _context;
+    private readonly TermOperator[] _terms;
+    private readonly int[] _order;
+    private readonly int[][] _places;
+    private readonly int _slop;
+    private readonly long[] _windows = new long[MaxWindows];
+    private readonly int[] _ends = new int[MaxWindows + 1];
+    private readonly ushort[] _entries;
+    private ulong[]? _begins;
+    private ulong[]? _masks;
+    private byte[]? _isLong;
+    private byte[]? _areLong;
 
     /// <param name="context">The query.</param>
     /// <param name="terms">The different terms.</param>
@@ -42,22 +42,22 @@ internal sealed class PhraseMasks
     /// <param name="slop">How far words may be from their places: below <see cref="PositionKernels.MaskBits"/>.</param>
     public PhraseMasks(QueryContext context, TermOperator[] terms, int[] order, int[][] places, int slop)
     {
-        this.context = context;
-        this.terms = terms;
-        this.order = order;
-        this.places = places;
-        this.slop = slop;
-        entries = context.RentOffsets(RoomEntries);
+        _context = context;
+        _terms = terms;
+        _order = order;
+        _places = places;
+        _slop = slop;
+        _entries = context.RentOffsets(RoomEntries);
     }
 
     /// <summary>Windows that were added.</summary>
     public int WindowCount { get; private set; }
 
     /// <summary>Their entries, all together.</summary>
-    public int EntryCount => ends[WindowCount];
+    public int EntryCount => _ends[WindowCount];
 
     /// <summary>Room for the entries of the next window.</summary>
-    public Span<ushort> Room => entries.AsSpan(EntryCount);
+    public Span<ushort> Room => _entries.AsSpan(EntryCount);
 
     /// <summary>Forgets all windows.</summary>
     public void Clear() => WindowCount = 0;
@@ -65,8 +65,8 @@ internal sealed class PhraseMasks
     /// <summary>Adds a window, the entries of which have all words, ascend, and stand in <see cref="Room"/>.</summary>
     public void Add(long window, int count)
     {
-        windows[WindowCount] = window;
-        ends[WindowCount + 1] = EntryCount + count;
+        _windows[WindowCount] = window;
+        _ends[WindowCount + 1] = EntryCount + count;
         WindowCount++;
     }
 
@@ -77,80 +77,80 @@ internal sealed class PhraseMasks
         int count = 0;
         for (int i = 0; i < WindowCount; i++)
         {
-            asked[count] = windows[i];
-            count += ends[i] < ends[i + 1] ? 1 : 0;
+            asked[count] = _windows[i];
+            count += _ends[i] < _ends[i + 1] ? 1 : 0;
         }
 
         term.ExpectEach(asked[..count]);
         for (int i = 0; i < WindowCount; i++)
         {
-            if (ends[i] < ends[i + 1])
-                term.Expect(windows[i], entries.AsSpan(ends[i]..ends[i + 1]));
+            if (_ends[i] < _ends[i + 1])
+                term.Expect(_windows[i], _entries.AsSpan(_ends[i].._ends[i + 1]));
         }
 
         int start = 0, kept = 0;
         for (int i = 0; i < WindowCount; i++)
         {
-            Span<ushort> mine = entries.AsSpan(start..ends[i + 1]);
-            start = ends[i + 1];
-            int stay = mine.IsEmpty ? 0 : term.Keep(windows[i], mine, wanted: true);
+            Span<ushort> mine = _entries.AsSpan(start.._ends[i + 1]);
+            start = _ends[i + 1];
+            int stay = mine.IsEmpty ? 0 : term.Keep(_windows[i], mine, wanted: true);
             if (stay > 0)
-                term.ExpectPositions(windows[i]);
-            mine[..stay].CopyTo(entries.AsSpan(kept));
-            ends[i + 1] = kept += stay;
+                term.ExpectPositions(_windows[i]);
+            mine[..stay].CopyTo(_entries.AsSpan(kept));
+            _ends[i + 1] = kept += stay;
         }
     }
 
     /// <summary>Leaves those entries that may have the phrase.</summary>
     public void Run()
     {
-        begins ??= context.RentWords(RoomEntries);
-        masks ??= context.RentWords(RoomEntries);
-        isLong ??= context.RentBytes(RoomEntries);
-        areLong ??= context.RentBytes(RoomEntries);
-        begins.AsSpan(0, EntryCount).Fill(ulong.MaxValue);
-        areLong.AsSpan(0, EntryCount).Clear();
-        for (int from = 0, end = Math.Min(FirstTerms, order.Length); from < order.Length && EntryCount > 0; from = end, end++)
+        _begins ??= _context.RentWords(RoomEntries);
+        _masks ??= _context.RentWords(RoomEntries);
+        _isLong ??= _context.RentBytes(RoomEntries);
+        _areLong ??= _context.RentBytes(RoomEntries);
+        _begins.AsSpan(0, EntryCount).Fill(ulong.MaxValue);
+        _areLong.AsSpan(0, EntryCount).Clear();
+        for (int from = 0, end = Math.Min(FirstTerms, _order.Length); from < _order.Length && EntryCount > 0; from = end, end++)
         {
-            foreach (int term in order.AsSpan(from..end))
-                Locate(terms[term]);
-            foreach (int term in order.AsSpan(from..end))
+            foreach (int term in _order.AsSpan(from..end))
+                Locate(_terms[term]);
+            foreach (int term in _order.AsSpan(from..end))
                 Narrow(term, EntryCount);
             Shrink();
         }
     }
 
     /// <summary>The entries of a window that are left.</summary>
-    public ReadOnlySpan<ushort> Entries(int window) => entries.AsSpan(ends[window]..ends[window + 1]);
+    public ReadOnlySpan<ushort> Entries(int window) => _entries.AsSpan(_ends[window].._ends[window + 1]);
 
     /// <summary>By entry that is left, the places from where on it may have the phrase.</summary>
-    public ReadOnlySpan<ulong> Begins(int window) => begins.AsSpan(ends[window]..ends[window + 1]);
+    public ReadOnlySpan<ulong> Begins(int window) => _begins.AsSpan(_ends[window].._ends[window + 1]);
 
     /// <summary>
     /// By entry that is left, 1 where that is not sure: it has one of the words behind the places that masks tell apart.
     /// </summary>
-    public ReadOnlySpan<byte> AreLong(int window) => areLong.AsSpan(ends[window]..ends[window + 1]);
+    public ReadOnlySpan<byte> AreLong(int window) => _areLong.AsSpan(_ends[window].._ends[window + 1]);
 
     private void Locate(TermOperator term)
     {
         for (int i = 0; i < WindowCount; i++)
         {
-            if (ends[i] < ends[i + 1])
-                term.LocatePositions(windows[i], entries.AsSpan(ends[i]..ends[i + 1]));
+            if (_ends[i] < _ends[i + 1])
+                term.LocatePositions(_windows[i], _entries.AsSpan(_ends[i].._ends[i + 1]));
         }
     }
 
     private void Narrow(int term, int count)
     {
-        Span<ulong> left = begins.AsSpan(0, count), mine = masks.AsSpan(0, count);
-        Span<byte> areLong = this.areLong.AsSpan(0, count), isLong = this.isLong.AsSpan(0, count);
-        terms[term].ReadMasks(mine, isLong);
-        foreach (int place in places[term])
+        Span<ulong> left = _begins.AsSpan(0, count), mine = _masks.AsSpan(0, count);
+        Span<byte> areLong = _areLong.AsSpan(0, count), isLong = _isLong.AsSpan(0, count);
+        _terms[term].ReadMasks(mine, isLong);
+        foreach (int place in _places[term])
         {
-            if (slop == 0)
+            if (_slop == 0)
                 PositionKernels.Narrow(left, mine, isLong, place);
             else
-                PositionKernels.NarrowNear(left, mine, place, slop);
+                PositionKernels.NarrowNear(left, mine, place, _slop);
         }
 
         for (int i = 0; i < count; i++)
@@ -160,17 +160,17 @@ internal sealed class PhraseMasks
     /// <summary>Takes out the entries from nowhere in which the phrase may begin.</summary>
     private void Shrink()
     {
-        (ulong[] begins, byte[] areLong) = (this.begins!, this.areLong!); // Run rents them
+        (ulong[] begins, byte[] areLong) = (_begins!, _areLong!); // Run rents them
         int left = 0;
         for (int window = 0, i = 0; window < WindowCount; window++)
         {
-            for (int end = ends[window + 1]; i < end; i++)
+            for (int end = _ends[window + 1]; i < end; i++)
             {
-                (entries[left], begins[left], areLong[left]) = (entries[i], begins[i], areLong[i]);
+                (_entries[left], begins[left], areLong[left]) = (_entries[i], begins[i], areLong[i]);
                 left += begins[left] != 0 ? 1 : 0;
             }
 
-            ends[window + 1] = left;
+            _ends[window + 1] = left;
         }
     }
 }

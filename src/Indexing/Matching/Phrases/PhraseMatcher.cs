@@ -19,14 +19,14 @@ internal sealed class PhraseMatcher
     /// </summary>
     private const int WordsBetweenChecks = 1 << 16;
 
-    private readonly QueryContext context;
-    private readonly int[] terms;
-    private readonly int[] offsets;
-    private readonly int slop;
-    private readonly bool ordered;
-    private readonly int[] lastOfTerm;
-    private readonly int[] cursors;
-    private int sinceCheck;
+    private readonly QueryContext _context;
+    private readonly int[] _terms;
+    private readonly int[] _offsets;
+    private readonly int _slop;
+    private readonly bool _ordered;
+    private readonly int[] _lastOfTerm;
+    private readonly int[] _cursors;
+    private int _sinceCheck;
 
     /// <param name="context">The query.</param>
     /// <param name="terms">By word of the phrase, which of the different terms it is.</param>
@@ -35,36 +35,36 @@ internal sealed class PhraseMatcher
     /// <param name="ordered">Whether they have to keep their order.</param>
     public PhraseMatcher(QueryContext context, int[] terms, int[] offsets, int slop, bool ordered)
     {
-        this.context = context;
-        this.terms = terms;
-        this.offsets = offsets;
-        this.slop = slop;
-        this.ordered = ordered;
-        lastOfTerm = new int[terms.Max() + 1];
-        cursors = new int[terms.Length];
+        _context = context;
+        _terms = terms;
+        _offsets = offsets;
+        _slop = slop;
+        _ordered = ordered;
+        _lastOfTerm = new int[terms.Max() + 1];
+        _cursors = new int[terms.Length];
     }
 
     /// <summary>How far words may be from their places.</summary>
-    public int Slop => slop;
+    public int Slop => _slop;
 
     /// <summary>How far apart its words may be, for the plan; null: not at all.</summary>
     public string? Distance =>
-        slop == 0
+        _slop == 0
             ? null
             : string.Create(
-                System.Globalization.CultureInfo.InvariantCulture, $"{(ordered ? "in order, " : "")}up to {slop:N0} apart");
+                System.Globalization.CultureInfo.InvariantCulture, $"{(_ordered ? "in order, " : "")}up to {_slop:N0} apart");
 
     /// <summary>
     /// The frequency of the phrase in an entry; 0 if it does not match. Positions are given by different term, ascending.
     /// </summary>
     public float Match(ReadOnlySpan<PositionList> positions)
     {
-        if (slop == 0)
-            return terms.Length == 2 && terms[0] != terms[1]
-                ? CountPairs(positions[terms[0]].Span, positions[terms[1]].Span)
+        if (_slop == 0)
+            return _terms.Length == 2 && _terms[0] != _terms[1]
+                ? CountPairs(positions[_terms[0]].Span, positions[_terms[1]].Span)
                 : CountExact(positions);
 
-        Array.Clear(cursors);
+        Array.Clear(_cursors);
         float frequency = 0;
         for (int start = int.MinValue; TryGetNextStart(positions, ref start);)
         {
@@ -79,7 +79,7 @@ internal sealed class PhraseMatcher
     /// <summary>Two words: both go forward together.</summary>
     private int CountPairs(ReadOnlySpan<int> first, ReadOnlySpan<int> second)
     {
-        int apart = offsets[1] - offsets[0], found = 0, last = -1;
+        int apart = _offsets[1] - _offsets[0], found = 0, last = -1;
         for (int i = 0, j = 0; i < first.Length && j < second.Length;)
         {
             int wanted = first[i] + apart;
@@ -90,7 +90,7 @@ internal sealed class PhraseMatcher
             }
 
             // Several tokens at one position are one place; nothing stands before the first.
-            if (second[j] == wanted && first[i] != last && first[i] >= offsets[0])
+            if (second[j] == wanted && first[i] != last && first[i] >= _offsets[0])
                 found++;
             last = first[i++];
         }
@@ -101,11 +101,11 @@ internal sealed class PhraseMatcher
     /// <summary>By term, its positions in the query.</summary>
     public int[][] Places()
     {
-        int[][] places = new int[lastOfTerm.Length][];
-        for (int word = 0; word < terms.Length; word++)
+        int[][] places = new int[_lastOfTerm.Length][];
+        for (int word = 0; word < _terms.Length; word++)
         {
-            ref int[] mine = ref places[terms[word]];
-            mine = mine is null ? [offsets[word]] : [.. mine, offsets[word]];
+            ref int[] mine = ref places[_terms[word]];
+            mine = mine is null ? [_offsets[word]] : [.. mine, _offsets[word]];
         }
 
         return places;
@@ -115,30 +115,30 @@ internal sealed class PhraseMatcher
     private int CountExact(ReadOnlySpan<PositionList> positions)
     {
         int lead = 0;
-        for (int i = 1; i < terms.Length; i++)
+        for (int i = 1; i < _terms.Length; i++)
         {
-            if (positions[terms[i]].Count < positions[terms[lead]].Count)
+            if (positions[_terms[i]].Count < positions[_terms[lead]].Count)
                 lead = i;
         }
 
-        Array.Clear(cursors);
+        Array.Clear(_cursors);
         int found = 0;
         int last = -1;
-        foreach (int position in positions[terms[lead]].Span)
+        foreach (int position in positions[_terms[lead]].Span)
         {
-            int start = position - offsets[lead];
+            int start = position - _offsets[lead];
             if (start == last || start < 0)
                 continue; // several tokens at one position are one place
             last = start;
             Visit();
             bool all = true;
-            for (int i = 0; i < terms.Length && all; i++)
+            for (int i = 0; i < _terms.Length && all; i++)
             {
-                ReadOnlySpan<int> mine = positions[terms[i]].Span;
-                ref int cursor = ref cursors[i];
-                while (cursor < mine.Length && mine[cursor] < start + offsets[i])
+                ReadOnlySpan<int> mine = positions[_terms[i]].Span;
+                ref int cursor = ref _cursors[i];
+                while (cursor < mine.Length && mine[cursor] < start + _offsets[i])
                     cursor++;
-                all = cursor < mine.Length && mine[cursor] == start + offsets[i];
+                all = cursor < mine.Length && mine[cursor] == start + _offsets[i];
             }
 
             found += all ? 1 : 0;
@@ -153,14 +153,14 @@ internal sealed class PhraseMatcher
     private bool TryGetNextStart(ReadOnlySpan<PositionList> positions, ref int start)
     {
         int next = int.MaxValue;
-        for (int i = 0; i < terms.Length; i++)
+        for (int i = 0; i < _terms.Length; i++)
         {
-            ReadOnlySpan<int> mine = positions[terms[i]].Span;
-            ref int cursor = ref cursors[i];
-            while (cursor < mine.Length && mine[cursor] - offsets[i] <= start)
+            ReadOnlySpan<int> mine = positions[_terms[i]].Span;
+            ref int cursor = ref _cursors[i];
+            while (cursor < mine.Length && mine[cursor] - _offsets[i] <= start)
                 cursor++;
             if (cursor < mine.Length)
-                next = Math.Min(next, mine[cursor] - offsets[i]);
+                next = Math.Min(next, mine[cursor] - _offsets[i]);
         }
 
         Visit();
@@ -170,10 +170,10 @@ internal sealed class PhraseMatcher
 
     private void Visit()
     {
-        if ((sinceCheck += terms.Length) < WordsBetweenChecks)
+        if ((_sinceCheck += _terms.Length) < WordsBetweenChecks)
             return;
-        sinceCheck = 0;
-        context.Check();
+        _sinceCheck = 0;
+        _context.Check();
     }
 
     /// <summary>
@@ -183,23 +183,23 @@ internal sealed class PhraseMatcher
     {
         int farthest = 0;
         int last = -1;
-        Array.Fill(lastOfTerm, -1);
-        for (int i = 0; i < terms.Length; i++)
+        Array.Fill(_lastOfTerm, -1);
+        for (int i = 0; i < _terms.Length; i++)
         {
-            ReadOnlySpan<int> mine = positions[terms[i]].Span;
+            ReadOnlySpan<int> mine = positions[_terms[i]].Span;
 
             // Words of one offset (synonyms) may share a position, others have to go up where order counts.
-            int least = lastOfTerm[terms[i]] + 1;
-            if (ordered && last >= 0)
-                least = Math.Max(least, offsets[i] > offsets[i - 1] ? last + 1 : last);
-            int place = cursors[i];
+            int least = _lastOfTerm[_terms[i]] + 1;
+            if (_ordered && last >= 0)
+                least = Math.Max(least, _offsets[i] > _offsets[i - 1] ? last + 1 : last);
+            int place = _cursors[i];
             while (place < mine.Length && mine[place] < least)
                 place++;
-            if (place == mine.Length || mine[place] > start + offsets[i] + slop)
+            if (place == mine.Length || mine[place] > start + _offsets[i] + _slop)
                 return -1;
 
-            last = lastOfTerm[terms[i]] = mine[place];
-            farthest = Math.Max(farthest, last - offsets[i] - start);
+            last = _lastOfTerm[_terms[i]] = mine[place];
+            farthest = Math.Max(farthest, last - _offsets[i] - start);
         }
 
         return farthest;

@@ -15,19 +15,19 @@ internal sealed class PhraseOperator : Operator
     /// <summary>Up to so many entries found say what they score themselves.</summary>
     private const int FewFound = 10;
 
-    private readonly TermOperator[] terms;
-    private readonly TermOperator[] byCost;
-    private readonly PhraseMatcher matcher;
-    private readonly LengthFactors? factors;
-    private readonly float idf;
-    private readonly PhraseWords? words;
-    private readonly bool isExact;
-    private PhraseFinder? opened;
-    private PhraseAhead? ahead;
-    private float[]? known;
-    private int knownCount;
-    private long last = -1;
-    private long expected = -1;
+    private readonly TermOperator[] _terms;
+    private readonly TermOperator[] _byCost;
+    private readonly PhraseMatcher _matcher;
+    private readonly LengthFactors? _factors;
+    private readonly float _idf;
+    private readonly PhraseWords? _words;
+    private readonly bool _isExact;
+    private PhraseFinder? _opened;
+    private PhraseAhead? _ahead;
+    private float[]? _known;
+    private int _knownCount;
+    private long _last = -1;
+    private long _expected = -1;
 
     /// <param name="context">The query.</param>
     /// <param name="terms">The different terms, opened with positions.</param>
@@ -39,19 +39,19 @@ internal sealed class PhraseOperator : Operator
         QueryContext context, TermOperator[] terms, PhraseMatcher matcher, LengthFactors? factors, double idf, bool isExact)
         : base(context)
     {
-        this.terms = terms;
-        this.matcher = matcher;
-        this.factors = factors;
-        this.idf = (float)idf;
-        this.isExact = isExact;
-        byCost = ByCost(terms);
-        words = matcher.Slop == 0 ? new PhraseWords(context, byCost) : null;
+        _terms = terms;
+        _matcher = matcher;
+        _factors = factors;
+        _idf = (float)idf;
+        _isExact = isExact;
+        _byCost = ByCost(terms);
+        _words = matcher.Slop == 0 ? new PhraseWords(context, _byCost) : null;
     }
 
     /// <summary>Looks at positions: of many phrases no entry has all words, so that there is nothing to look at.</summary>
-    private PhraseFinder Finder => opened ??= new PhraseFinder(Context, terms, matcher);
+    private PhraseFinder Finder => _opened ??= new PhraseFinder(Context, _terms, _matcher);
 
-    public override long Estimate => byCost[0].Estimate;
+    public override long Estimate => _byCost[0].Estimate;
 
     /// <summary>
     /// An eighth of what would have all words if these had nothing to do with each other: finding a match costs more than its
@@ -62,28 +62,28 @@ internal sealed class PhraseOperator : Operator
         get
         {
             double entries = Math.Max(1, Context.View.State.EntryCount), likely = entries;
-            foreach (TermOperator term in byCost)
+            foreach (TermOperator term in _byCost)
                 likely *= term.Estimate / entries;
-            return Math.Min(byCost[0].Estimate, likely) / 8;
+            return Math.Min(_byCost[0].Estimate, likely) / 8;
         }
     }
 
-    public override bool IsExact => byCost[0].Estimate == 0;
+    public override bool IsExact => _byCost[0].Estimate == 0;
 
     public override PlanNode Describe()
     {
-        var node = new PlanNode("phrase", terms[0].Field, matcher.Distance);
-        foreach (TermOperator term in terms)
+        var node = new PlanNode("phrase", _terms[0].Field, _matcher.Distance);
+        foreach (TermOperator term in _terms)
             node.Over(term.Describe());
         return node;
     }
 
     public override long Next(long from)
     {
-        bool isNext = from == last + 1;
-        if (ahead is null || !ahead.TryNext(ref from))
+        bool isNext = from == _last + 1;
+        if (_ahead is null || !_ahead.TryNext(ref from))
             from = isNext && from == 0 ? FirstOfWords() : NextOfWords(from);
-        expected = isNext ? from : -1;
+        _expected = isNext ? from : -1;
         return from;
     }
 
@@ -91,7 +91,7 @@ internal sealed class PhraseOperator : Operator
     {
         if (IsKnown(window, threshold: 0, margin: 1))
         {
-            set.SetOffsets(ahead!.Found); // it is known by it
+            set.SetOffsets(_ahead!.Found); // it is known by it
             return;
         }
 
@@ -100,18 +100,19 @@ internal sealed class PhraseOperator : Operator
     }
 
     // it is known by it
-    public override int Count(long window) => IsKnown(window, threshold: 0, margin: 1) ? ahead!.Found.Length : base.Count(window);
+    public override int Count(long window) =>
+        IsKnown(window, threshold: 0, margin: 1) ? _ahead!.Found.Length : base.Count(window);
 
     public override void And(long window, WindowSet set)
     {
-        for (int i = 0; i < byCost.Length && !set.IsEmpty; i++)
-            byCost[i].And(window, set);
+        for (int i = 0; i < _byCost.Length && !set.IsEmpty; i++)
+            _byCost[i].And(window, set);
         Verify(window, set);
     }
 
     public override bool Contains(long id)
     {
-        foreach (TermOperator term in byCost)
+        foreach (TermOperator term in _byCost)
         {
             if (!term.Contains(id))
                 return false;
@@ -122,7 +123,7 @@ internal sealed class PhraseOperator : Operator
 
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
-        if (factors is null)
+        if (_factors is null)
         {
             base.Score(window, hits, scores, boost);
             return;
@@ -136,7 +137,7 @@ internal sealed class PhraseOperator : Operator
             if (!mine.Contains(hits[i]))
                 continue;
             float frequency = Finder.Frequencies[hits[i]];
-            scores[i] += boost * idf * frequency / (frequency + factors.Of((window << PostingWindow.SizeBits) + hits[i]));
+            scores[i] += boost * _idf * frequency / (frequency + _factors.Of((window << PostingWindow.SizeBits) + hits[i]));
         }
 
         Context.Return(mine);
@@ -144,22 +145,22 @@ internal sealed class PhraseOperator : Operator
 
     public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
     {
-        if (factors is null)
+        if (_factors is null)
         {
             base.ScoreMatches(window, hits, scores, boost);
             return;
         }
 
-        WindowFactors lengths = factors.OfWindow(window);
-        if (ahead is not null && ahead.TryFind(window, wantsAll: false))
+        WindowFactors lengths = _factors.OfWindow(window);
+        if (_ahead is not null && _ahead.TryFind(window, wantsAll: false))
         {
-            ReadOnlySpan<ushort> found = ahead.Found;
-            ReadOnlySpan<float> frequencies = ahead.Frequencies;
+            ReadOnlySpan<ushort> found = _ahead.Found;
+            ReadOnlySpan<float> frequencies = _ahead.Frequencies;
             for (int i = 0, place = 0; i < hits.Length; i++)
             {
                 while (found[place] < hits[i])
                     place++;
-                scores[i] += boost * idf * frequencies[place] / (frequencies[place] + lengths[hits[i]]);
+                scores[i] += boost * _idf * frequencies[place] / (frequencies[place] + lengths[hits[i]]);
             }
 
             return;
@@ -169,36 +170,36 @@ internal sealed class PhraseOperator : Operator
         for (int i = 0; i < hits.Length; i++)
         {
             float frequency = Finder.Frequencies[hits[i]];
-            scores[i] += boost * idf * frequency / (frequency + lengths[hits[i]]);
+            scores[i] += boost * _idf * frequency / (frequency + lengths[hits[i]]);
         }
     }
 
     public override void Bounds(Span<float> windows, float boost)
     {
-        byCost[0].PartBounds(windows);
+        _byCost[0].PartBounds(windows);
         Span<float> others = Context.RentNumbers(windows.Length).AsSpan(0, windows.Length);
-        for (int term = 1; term < byCost.Length; term++)
+        for (int term = 1; term < _byCost.Length; term++)
         {
-            byCost[term].PartBounds(others);
+            _byCost[term].PartBounds(others);
             for (int i = 0; i < windows.Length; i++)
                 windows[i] = Math.Min(windows[i], others[i]);
         }
 
-        float weight = factors is null ? boost : boost * idf;
-        if (words is not null)
-            known = Context.RentNumbers(knownCount = windows.Length);
+        float weight = _factors is null ? boost : boost * _idf;
+        if (_words is not null)
+            _known = Context.RentNumbers(_knownCount = windows.Length);
         for (int i = 0; i < windows.Length; i++)
         {
-            float part = windows[i] < 0 ? NoMatch : factors is not null && isExact ? Math.Min(1, windows[i]) : 1;
+            float part = windows[i] < 0 ? NoMatch : _factors is not null && _isExact ? Math.Min(1, windows[i]) : 1;
             windows[i] = part < 0 ? NoMatch : weight * part;
-            if (known is not null)
-                known[i] = part < 0 ? NoMatch : idf * part;
+            if (_known is not null)
+                _known[i] = part < 0 ? NoMatch : _idf * part;
         }
     }
 
     public override void AddBounds(long window, Span<float> bounds, float boost)
     {
-        if (ahead is not null && ahead.TryFind(window, wantsAll: false) && ahead.Found.Length <= FewFound)
+        if (_ahead is not null && _ahead.TryFind(window, wantsAll: false) && _ahead.Found.Length <= FewFound)
         {
             AddFound(window, bounds, boost);
             return;
@@ -207,26 +208,26 @@ internal sealed class PhraseOperator : Operator
         Span<float> least = stackalloc float[PostingWindow.Blocks];
         Span<float> parts = stackalloc float[PostingWindow.Blocks];
         least.Fill(1);
-        foreach (TermOperator term in factors is not null && isExact ? terms : [])
+        foreach (TermOperator term in _factors is not null && _isExact ? _terms : [])
         {
             term.Parts(window, parts);
             for (int i = 0; i < parts.Length; i++)
                 least[i] = Math.Min(least[i], parts[i]);
         }
 
-        float weight = factors is null ? boost : boost * idf;
+        float weight = _factors is null ? boost : boost * _idf;
         BoundKernels.AddScaled(bounds, least, weight);
     }
 
     /// <summary>Where matches need not be counted, positions are read only of entries in blocks that promise enough.</summary>
     public override int Select(long window, WindowSet set, float threshold, float margin, bool counts)
     {
-        if (counts || threshold <= 0 || factors is null)
+        if (counts || threshold <= 0 || _factors is null)
             return base.Select(window, set, threshold, margin, counts);
 
         if (IsKnown(window, threshold, margin))
         {
-            set.SetOffsets(ahead!.Found); // it is known by it
+            set.SetOffsets(_ahead!.Found); // it is known by it
             return set.Count;
         }
 
@@ -275,14 +276,14 @@ internal sealed class PhraseOperator : Operator
     /// <summary>The first window in which the words are that are looked for first, for who will go along all windows.</summary>
     private long FirstOfWords()
     {
-        if (words is null)
+        if (_words is null)
             return NextOfWords(0);
-        words.Begin();
-        return words.Next(0);
+        _words.Begin();
+        return _words.Next(0);
     }
 
     /// <summary>The first window from one on in which all words are.</summary>
-    private long NextOfWords(long from) => NextOfAll<TermOperator>(byCost, from);
+    private long NextOfWords(long from) => NextOfAll<TermOperator>(_byCost, from);
 
     /// <summary>
     /// As <see cref="NextOfWords"/>; where bounds of windows are known, of those that may have a hit of at least so much and were
@@ -290,9 +291,9 @@ internal sealed class PhraseOperator : Operator
     /// </summary>
     private long NextToAsk(long from, float threshold, float margin)
     {
-        if (known is null)
+        if (_known is null)
             return NextOfWords(from);
-        for (long window = from; window < knownCount; window++)
+        for (long window = from; window < _knownCount; window++)
         {
             if (IsToAsk(window, threshold, margin))
                 return window;
@@ -303,7 +304,7 @@ internal sealed class PhraseOperator : Operator
 
     /// <summary>Whether a window may have a hit of at least so much and was not asked for, as far as that is known.</summary>
     private bool IsToAsk(long window, float threshold, float margin) =>
-        known is null || (known[(int)window] >= 0 && known[(int)window] * margin >= threshold);
+        _known is null || (_known[(int)window] >= 0 && _known[(int)window] * margin >= threshold);
 
     /// <summary>
     /// Whether it is known which entries of a window have the phrase, of those that may score so much: if windows are asked for
@@ -311,28 +312,28 @@ internal sealed class PhraseOperator : Operator
     /// </summary>
     private bool IsKnown(long window, float threshold, float margin)
     {
-        if (words is null)
+        if (_words is null)
             return false;
-        bool isKnown = ahead is not null && ahead.TryFind(window, wantsAll: threshold <= 0);
+        bool isKnown = _ahead is not null && _ahead.TryFind(window, wantsAll: threshold <= 0);
         if (!isKnown
-            && window > last
-            && ahead?.Covers(window, wantsAll: threshold <= 0) != true
-            && (window == expected || NextToAsk(last + 1, threshold, margin) == window))
+            && window > _last
+            && _ahead?.Covers(window, wantsAll: threshold <= 0) != true
+            && (window == _expected || NextToAsk(_last + 1, threshold, margin) == window))
         {
-            ahead ??= new PhraseAhead(Context, Finder.Masks, Finder, factors);
+            _ahead ??= new PhraseAhead(Context, Finder.Masks, Finder, _factors);
             LookAhead(window, threshold, margin);
-            isKnown = ahead.TryFind(window, wantsAll: threshold <= 0);
+            isKnown = _ahead.TryFind(window, wantsAll: threshold <= 0);
         }
 
-        last = window;
-        if (known is not null)
-            known[(int)window] = NoMatch;
+        _last = window;
+        if (_known is not null)
+            _known[(int)window] = NoMatch;
         return isKnown;
     }
 
     private void LookAhead(long window, float threshold, float margin)
     {
-        (PhraseAhead ahead, PhraseWords words) = (this.ahead!, this.words!); // who asks has looked whether they are there
+        (PhraseAhead ahead, PhraseWords words) = (_ahead!, _words!); // who asks has looked whether they are there
         bool isWhole = threshold <= 0;
         ahead.Begin(window, isWhole);
         words.Begin();
@@ -353,7 +354,7 @@ internal sealed class PhraseOperator : Operator
     /// <summary>Looks which entries of a window have the words that are looked for first, and has them tested.</summary>
     private void Add(long window, float threshold, float margin)
     {
-        (PhraseAhead ahead, PhraseWords words) = (this.ahead!, this.words!); // as above
+        (PhraseAhead ahead, PhraseWords words) = (_ahead!, _words!); // as above
         int count = words.Meet(window, ahead.Masks.Room);
         if (threshold > 0 && count != 0)
         {
@@ -386,10 +387,10 @@ internal sealed class PhraseOperator : Operator
     /// <summary>Adds what the entries that were found score.</summary>
     private void AddFound(long window, Span<float> bounds, float boost)
     {
-        ReadOnlySpan<ushort> found = ahead!.Found; // who asks has looked whether it is there
+        ReadOnlySpan<ushort> found = _ahead!.Found; // who asks has looked whether it is there
         Span<float> scores = stackalloc float[FewFound];
         scores.Clear();
-        if (factors is null)
+        if (_factors is null)
             scores[..found.Length].Fill(boost);
         else if (found.Length > 0)
             ScoreMatches(window, found, scores, boost);
@@ -407,9 +408,9 @@ internal sealed class PhraseOperator : Operator
     /// <summary>The entries that have all words.</summary>
     private void FillWords(long window, WindowSet set)
     {
-        byCost[0].Fill(window, set);
-        for (int i = 1; i < byCost.Length && !set.IsEmpty; i++)
-            byCost[i].And(window, set);
+        _byCost[0].Fill(window, set);
+        for (int i = 1; i < _byCost.Length && !set.IsEmpty; i++)
+            _byCost[i].And(window, set);
     }
 
     /// <summary>Keeps what is a phrase of entries that have all its words.</summary>

@@ -33,33 +33,33 @@ internal sealed class PhraseWords
     /// <summary>So many windows before they are looked at, what they are looked up in is asked for.</summary>
     private const int Ahead = 4;
 
-    private readonly QueryContext context;
-    private readonly TermOperator[] words;
-    private readonly bool[] areWhole;
-    private readonly int[] places;
-    private readonly int merged;
-    private ulong[] bits;
-    private int fewCount = -1;
-    private int fewPlace;
-    private int announced;
-    private int announcedOther;
+    private readonly QueryContext _context;
+    private readonly TermOperator[] _words;
+    private readonly bool[] _areWhole;
+    private readonly int[] _places;
+    private readonly int _merged;
+    private ulong[] _bits;
+    private int _fewCount = -1;
+    private int _fewPlace;
+    private int _announced;
+    private int _announcedOther;
 
     /// <param name="context">The query.</param>
     /// <param name="words">The different words, the rarest first.</param>
     public PhraseWords(QueryContext context, TermOperator[] words)
     {
-        this.context = context;
-        this.words = words;
-        places = new int[words.Length];
-        merged = CountMerged();
-        areWhole = new bool[words.Length];
-        bits = context.RentWords(Math.Max(BitmapKernels.Words, FlatPostings.MaxEntries));
+        _context = context;
+        _words = words;
+        _places = new int[words.Length];
+        _merged = CountMerged();
+        _areWhole = new bool[words.Length];
+        _bits = context.RentWords(Math.Max(BitmapKernels.Words, FlatPostings.MaxEntries));
         double windows = Math.Max(1, context.View.WindowCount),
             entries = Math.Max(1, context.View.State.EntryCount),
             asked = windows;
         for (int i = 0; i < words.Length; i++)
         {
-            areWhole[i] = words[i] is LongListOperator
+            _areWhole[i] = words[i] is LongListOperator
                 && (i == 0 || WholeRatio * Math.Min(windows, asked) >= Math.Min(windows, words[i].Estimate));
             asked = i == 0 ? words[0].Estimate : asked * words[i].Estimate / entries;
         }
@@ -71,39 +71,39 @@ internal sealed class PhraseWords
     public int FirstCount { get; }
 
     /// <summary>The others.</summary>
-    public ReadOnlySpan<TermOperator> Others => words.AsSpan(FirstCount);
+    public ReadOnlySpan<TermOperator> Others => _words.AsSpan(FirstCount);
 
     /// <summary>Entries of the window met last, as a bitmap, where they are many; scratch.</summary>
-    public Span<ulong> Bits => bits.AsSpan(0, BitmapKernels.Words);
+    public Span<ulong> Bits => _bits.AsSpan(0, BitmapKernels.Words);
 
     /// <summary>Whether the rarest word has so few entries that they are sought one by one in the lists of all others.</summary>
-    private bool IsShort => words[0] is ShortListOperator;
+    private bool IsShort => _words[0] is ShortListOperator;
 
     /// <summary>
     /// Whether all entries that have the words that are met here are found before the first window is asked for.
     /// </summary>
-    private bool AreKnown => IsShort || merged > 0;
+    private bool AreKnown => IsShort || _merged > 0;
 
-    private ReadOnlySpan<ulong> Few => bits.AsSpan(0, fewCount);
+    private ReadOnlySpan<ulong> Few => _bits.AsSpan(0, _fewCount);
 
     /// <summary>Begins at a window.</summary>
     public void Begin()
     {
-        fewPlace = 0;
-        if (fewCount < 0 && IsShort)
+        _fewPlace = 0;
+        if (_fewCount < 0 && IsShort)
             FindFew();
-        else if (fewCount < 0 && merged > 0)
+        else if (_fewCount < 0 && _merged > 0)
             Merge();
-        for (int i = IsShort ? words.Length : merged; i < words.Length; i++)
+        for (int i = IsShort ? _words.Length : _merged; i < _words.Length; i++)
         {
-            if (areWhole[i])
-                words[i].ExpectAll();
+            if (_areWhole[i])
+                _words[i].ExpectAll();
             else
-                words[i].ExpectNone();
+                _words[i].ExpectNone();
         }
 
-        places.AsSpan().Clear();
-        announced = announcedOther = 0;
+        _places.AsSpan().Clear();
+        _announced = _announcedOther = 0;
     }
 
     /// <summary>
@@ -114,9 +114,9 @@ internal sealed class PhraseWords
     {
         if (AreKnown)
         {
-            while (fewPlace < fewCount && WindowOf(bits[fewPlace]) < from)
-                fewPlace++;
-            return fewPlace < fewCount ? WindowOf(bits[fewPlace]) : Operator.End;
+            while (_fewPlace < _fewCount && WindowOf(_bits[_fewPlace]) < from)
+                _fewPlace++;
+            return _fewPlace < _fewCount ? WindowOf(_bits[_fewPlace]) : Operator.End;
         }
 
         for (long window = from; ;)
@@ -134,7 +134,7 @@ internal sealed class PhraseWords
     public void ExpectPositions(long window)
     {
         for (int i = 0; i < FirstCount; i++)
-            words[i].ExpectPositions(window);
+            _words[i].ExpectPositions(window);
     }
 
     /// <summary>
@@ -147,16 +147,16 @@ internal sealed class PhraseWords
         if (AreKnown)
         {
             int left = 0;
-            for (int i = fewPlace; i < fewCount && WindowOf(bits[i]) == window; i++)
-                room[left++] = OffsetOf(bits[i]);
+            for (int i = _fewPlace; i < _fewCount && WindowOf(_bits[i]) == window; i++)
+                room[left++] = OffsetOf(_bits[i]);
             return left;
         }
 
         Announce();
         int rarest = 0;
         for (int i = 1; i < FirstCount; i++)
-            rarest = words[i].Windows[places[i]].Count < words[rarest].Windows[places[rarest]].Count ? i : rarest;
-        return words[rarest].Windows[places[rarest]].Count < PostingWindow.MinBitsCount
+            rarest = _words[i].Windows[_places[i]].Count < _words[rarest].Windows[_places[rarest]].Count ? i : rarest;
+        return _words[rarest].Windows[_places[rarest]].Count < PostingWindow.MinBitsCount
             ? MeetLists(rarest, room)
             : MeetBits(rarest, room);
     }
@@ -168,43 +168,43 @@ internal sealed class PhraseWords
     /// <summary>Of the entries of the rarest word, keeps those that all others have.</summary>
     private void FindFew()
     {
-        fewCount = ((ShortListOperator)words[0]).CopyIds(bits);
-        for (int i = 1; i < words.Length && fewCount > 0; i++)
-            fewCount = words[i] is ShortListOperator other ? other.KeepIds(bits.AsSpan(0, fewCount)) : KeepFew(i);
+        _fewCount = ((ShortListOperator)_words[0]).CopyIds(_bits);
+        for (int i = 1; i < _words.Length && _fewCount > 0; i++)
+            _fewCount = _words[i] is ShortListOperator other ? other.KeepIds(_bits.AsSpan(0, _fewCount)) : KeepFew(i);
     }
 
     /// <summary>Finds the entries that all words have whose lists are merged.</summary>
     private void Merge()
     {
-        var lists = new PostingList[merged];
+        var lists = new PostingList[_merged];
         for (int i = 0; i < lists.Length; i++)
         {
-            lists[i] = context.Rent<PostingList>();
-            words[i].Open(lists[i]);
-            words[i].ExpectNone();
+            lists[i] = _context.Rent<PostingList>();
+            _words[i].Open(lists[i]);
+            _words[i].ExpectNone();
         }
 
-        var windows = new ListIntersection(lists, context.RentOffsets(), context);
-        for (fewCount = 0; windows.MoveNext(out Span<ushort> found);)
+        var windows = new ListIntersection(lists, _context.RentOffsets(), _context);
+        for (_fewCount = 0; windows.MoveNext(out Span<ushort> found);)
         {
-            if (bits.Length < fewCount + found.Length)
-                Grow(fewCount + found.Length);
+            if (_bits.Length < _fewCount + found.Length)
+                Grow(_fewCount + found.Length);
             ulong first = (ulong)windows.Window << PostingWindow.SizeBits;
             foreach (ushort entry in found)
-                bits[fewCount++] = first + entry;
+                _bits[_fewCount++] = first + entry;
             for (int i = 0; i < lists.Length; i++)
             {
                 HeldWindow held = lists[i].Held;
-                words[i].Hold(in held);
+                _words[i].Hold(in held);
             }
         }
     }
 
     private void Grow(int least)
     {
-        ulong[] before = bits;
-        bits = context.RentWords(Math.Max(least, 2 * before.Length));
-        before.AsSpan(0, fewCount).CopyTo(bits);
+        ulong[] before = _bits;
+        _bits = _context.RentWords(Math.Max(least, 2 * before.Length));
+        before.AsSpan(0, _fewCount).CopyTo(_bits);
     }
 
     /// <summary>
@@ -213,28 +213,28 @@ internal sealed class PhraseWords
     /// </summary>
     private int KeepFew(int word)
     {
-        TermOperator term = words[word];
-        if (areWhole[word])
+        TermOperator term = _words[word];
+        if (_areWhole[word])
             term.ExpectAll();
         else
             ExpectFew(term);
         ReadOnlySpan<HeldWindow> windows = term.Windows;
         Span<int> at = stackalloc int[FlatPostings.MaxEntries];
-        for (int i = 0, place = 0; i < fewCount; i++)
+        for (int i = 0, place = 0; i < _fewCount; i++)
         {
-            long window = WindowOf(bits[i]);
+            long window = WindowOf(_bits[i]);
             while (place < windows.Length && windows[place].Window < window)
                 place++;
             at[i] = place < windows.Length && windows[place].Window == window ? place : -1;
             if (at[i] >= 0)
-                windows[place].Prefetch([OffsetOf(bits[i])]);
+                windows[place].Prefetch([OffsetOf(_bits[i])]);
         }
 
         int kept = 0;
-        for (int i = 0; i < fewCount; i++)
+        for (int i = 0; i < _fewCount; i++)
         {
-            bool isThere = at[i] >= 0 && windows[at[i]].Contains(OffsetOf(bits[i]));
-            bits[kept] = bits[i];
+            bool isThere = at[i] >= 0 && windows[at[i]].Contains(OffsetOf(_bits[i]));
+            _bits[kept] = _bits[i];
             kept += isThere ? 1 : 0;
         }
 
@@ -257,8 +257,8 @@ internal sealed class PhraseWords
 
     private long NextOf(int word, long window)
     {
-        ReadOnlySpan<HeldWindow> mine = words[word].Windows;
-        ref int place = ref places[word];
+        ReadOnlySpan<HeldWindow> mine = _words[word].Windows;
+        ref int place = ref _places[word];
         while (place < mine.Length && mine[place].Window < window)
             place++;
         return place < mine.Length ? mine[place].Window : Operator.End;
@@ -267,14 +267,14 @@ internal sealed class PhraseWords
     /// <summary>Of the rarest word here, which has a list, keeps what the others have.</summary>
     private int MeetLists(int rarest, Span<ushort> room)
     {
-        HeldWindow lead = words[rarest].Windows[places[rarest]];
+        HeldWindow lead = _words[rarest].Windows[_places[rarest]];
         int count = lead.Count;
         bool isCopied = false;
         for (int i = 0; i < FirstCount && count > 0; i++)
         {
             if (i == rarest)
                 continue;
-            HeldWindow other = words[i].Windows[places[i]];
+            HeldWindow other = _words[i].Windows[_places[i]];
             if (!isCopied && other.Count < PostingWindow.MinBitsCount)
             {
                 count = MeetLists(lead, other, room);
@@ -315,10 +315,10 @@ internal sealed class PhraseWords
 
     private int MeetBits(int rarest, Span<ushort> room)
     {
-        words[rarest].Windows[places[rarest]].Postings.CopyWords(bits);
+        _words[rarest].Windows[_places[rarest]].Postings.CopyWords(_bits);
         for (int i = 0; i < FirstCount; i++)
         {
-            HeldWindow other = words[i].Windows[places[i]];
+            HeldWindow other = _words[i].Windows[_places[i]];
             if (i == rarest || other.Count == PostingWindow.Size)
                 continue;
             BitmapKernels.Combine<AndOperation>(Bits, other.Bitmap);
@@ -330,25 +330,25 @@ internal sealed class PhraseWords
     /// <summary>Asks for what tells which entries of the windows that come soon have the second word.</summary>
     private void Announce()
     {
-        ReadOnlySpan<HeldWindow> mine = words[0].Windows;
+        ReadOnlySpan<HeldWindow> mine = _words[0].Windows;
         if (FirstCount == 1)
             return;
-        ReadOnlySpan<HeldWindow> other = words[1].Windows;
-        for (announced = Math.Max(announced, places[0]); announced < Math.Min(mine.Length, places[0] + Ahead); announced++)
+        ReadOnlySpan<HeldWindow> other = _words[1].Windows;
+        for (_announced = Math.Max(_announced, _places[0]); _announced < Math.Min(mine.Length, _places[0] + Ahead); _announced++)
         {
-            ref readonly HeldWindow soon = ref mine[announced];
-            while (announcedOther < other.Length && other[announcedOther].Window < soon.Window)
-                announcedOther++;
-            if (announcedOther == other.Length || other[announcedOther].Window != soon.Window)
+            ref readonly HeldWindow soon = ref mine[_announced];
+            while (_announcedOther < other.Length && other[_announcedOther].Window < soon.Window)
+                _announcedOther++;
+            if (_announcedOther == other.Length || other[_announcedOther].Window != soon.Window)
                 continue;
             if (soon.Count < PostingWindow.MinBitsCount)
             {
-                other[announcedOther].Prefetch(soon.PaddedOffsets[..soon.Count]);
+                other[_announcedOther].Prefetch(soon.PaddedOffsets[..soon.Count]);
             }
             else
             {
                 soon.PrefetchIds();
-                other[announcedOther].PrefetchIds();
+                other[_announcedOther].PrefetchIds();
             }
         }
     }
@@ -356,13 +356,13 @@ internal sealed class PhraseWords
     /// <summary>How many words have lists that are intersected where they lie; 0 where the rarest has a short one.</summary>
     private int CountMerged()
     {
-        if (IsShort || context.Hints.Rank == RankHint.Windows)
+        if (IsShort || _context.Hints.Rank == RankHint.Windows)
             return 0;
-        long windows = context.View.WindowCount, together = 0;
+        long windows = _context.View.WindowCount, together = 0;
         int count = 0;
-        while (count < words.Length
-            && words[count].Estimate is var entries
-            && ListIntersection.Takes(entries, words[0].Estimate, windows, MergedRatio * ListIntersection.MostPerWindow)
+        while (count < _words.Length
+            && _words[count].Estimate is var entries
+            && ListIntersection.Takes(entries, _words[0].Estimate, windows, MergedRatio * ListIntersection.MostPerWindow)
             && together + entries <= ListIntersection.MostEntries)
         {
             together += entries;
@@ -378,8 +378,8 @@ internal sealed class PhraseWords
         const int FewInWindow = WindowSet.MaxListCount / 2;
         int count = 1;
         if (AreKnown)
-            return IsShort ? words.Length : merged;
-        while (count < words.Length && areWhole[count] && (count == 1 || words[0].Estimate >= FewInWindow * windows))
+            return IsShort ? _words.Length : _merged;
+        while (count < _words.Length && _areWhole[count] && (count == 1 || _words[0].Estimate >= FewInWindow * windows))
             count++;
         return count;
     }

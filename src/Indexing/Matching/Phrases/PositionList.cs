@@ -8,28 +8,28 @@ namespace Treepie.Indexing.Matching.Phrases;
 /// </summary>
 internal sealed class PositionList
 {
-    private int[] copy = [];
-    private int[] source = [];
-    private int start;
+    private int[] _copy = [];
+    private int[] _source = [];
+    private int _start;
 
     public int Count { get; private set; }
 
-    public ReadOnlySpan<int> Span => source.AsSpan(start, Count);
+    public ReadOnlySpan<int> Span => _source.AsSpan(_start, Count);
 
     /// <summary>Copies positions.</summary>
     public void Set(ReadOnlySpan<int> ascending)
     {
-        if (copy.Length < ascending.Length)
-            copy = new int[Math.Max(ascending.Length, Math.Max(16, copy.Length * 2))];
-        ascending.CopyTo(copy);
-        (source, start, Count) = (copy, 0, ascending.Length);
+        if (_copy.Length < ascending.Length)
+            _copy = new int[Math.Max(ascending.Length, Math.Max(16, _copy.Length * 2))];
+        ascending.CopyTo(_copy);
+        (_source, _start, Count) = (_copy, 0, ascending.Length);
     }
 
     /// <summary>Stands for the positions of one of the entries of a table, as long as that is not filled anew.</summary>
     public void Set(PositionTable table, int entry)
     {
-        source = table.Values;
-        start = table.Starts[entry];
-        Count = table.Starts[entry + 1] - start;
+        _source = table.Values;
+        _start = table.Starts[entry];
+        Count = table.Starts[entry + 1] - _start;
     }
 }

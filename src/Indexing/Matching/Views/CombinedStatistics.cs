@@ -15,8 +15,8 @@ namespace Treepie.Indexing.Matching.Views;
 /// <param name="gone">Entries of the index that are no more, ascending.</param>
 internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] gone)
 {
-    private readonly Dictionary<int, FieldStatistics> goneOf = [];
-    private Dictionary<int, GoneTerms>? goneTerms;
+    private readonly Dictionary<int, FieldStatistics> _goneOf = [];
+    private Dictionary<int, GoneTerms>? _goneTerms;
 
     /// <summary>Entries of both.</summary>
     public long EntryCount => main.State.EntryCount + tail.State.EntryCount - gone.Length;
@@ -50,13 +50,13 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
     /// <summary>Entries of the index that had a term and are no more.</summary>
     private int GoneWith(int field, ReadOnlySpan<byte> form)
     {
-        goneTerms ??= CountGone();
-        return goneTerms.TryGetValue(field, out GoneTerms? counted) ? counted.Count(form) : 0;
+        _goneTerms ??= CountGone();
+        return _goneTerms.TryGetValue(field, out GoneTerms? counted) ? counted.Count(form) : 0;
     }
 
     private FieldStatistics Gone(int field)
     {
-        if (goneOf.TryGetValue(field, out FieldStatistics? known))
+        if (_goneOf.TryGetValue(field, out FieldStatistics? known))
             return known;
 
         var lost = new FieldStatistics();
@@ -69,7 +69,7 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
             lost.EntriesWithTerms += length > 0 ? 1 : 0;
         }
 
-        goneOf.Add(field, lost);
+        _goneOf.Add(field, lost);
         return lost;
     }
 
@@ -97,24 +97,24 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
     /// <summary>How many entries had each term of a field. An entry may have one as a text and as a number.</summary>
     private sealed class GoneTerms
     {
-        private readonly TermTable terms = new();
-        private readonly List<(int Count, long Last)> counts = [];
+        private readonly TermTable _terms = new();
+        private readonly List<(int Count, long Last)> _counts = [];
 
         public void Add(ReadOnlySpan<byte> term, long id)
         {
-            int ordinal = terms.Intern(term);
-            if (ordinal == counts.Count)
-                counts.Add((1, id));
-            else if (counts[ordinal].Last != id)
-                counts[ordinal] = (counts[ordinal].Count + 1, id);
+            int ordinal = _terms.Intern(term);
+            if (ordinal == _counts.Count)
+                _counts.Add((1, id));
+            else if (_counts[ordinal].Last != id)
+                _counts[ordinal] = (_counts[ordinal].Count + 1, id);
         }
 
         public int Count(ReadOnlySpan<byte> term)
         {
-            int ordinal = terms.Intern(term);
-            if (ordinal == counts.Count)
-                counts.Add((0, -1));
-            return counts[ordinal].Count;
+            int ordinal = _terms.Intern(term);
+            if (ordinal == _counts.Count)
+                _counts.Add((0, -1));
+            return _counts[ordinal].Count;
         }
     }
 }

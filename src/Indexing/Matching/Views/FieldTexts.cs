@@ -11,21 +11,21 @@ namespace Treepie.Indexing.Matching.Views;
 /// </summary>
 internal sealed class FieldTexts : IDisposable
 {
-    private readonly TermCursor? terms;
-    private readonly NumberTextCursor? numbers;
+    private readonly TermCursor? _terms;
+    private readonly NumberTextCursor? _numbers;
 
     private FieldTexts(TermCursor? terms, NumberTextCursor? numbers, Tree? postings)
     {
-        this.terms = terms;
-        this.numbers = numbers;
+        _terms = terms;
+        _numbers = numbers;
         Postings = postings;
     }
 
     /// <summary>The text it stands on, in its stored form; it lives until this moves.</summary>
-    public ReadOnlySpan<byte> Key => numbers is null ? terms!.Key : numbers.Key; // one of them is there
+    public ReadOnlySpan<byte> Key => _numbers is null ? _terms!.Key : _numbers.Key; // one of them is there
 
     /// <summary>Entries that have it.</summary>
-    public TermPayload Payload => new(numbers is null ? terms!.Value : numbers.Value); // as above
+    public TermPayload Payload => new(_numbers is null ? _terms!.Value : _numbers.Value); // as above
 
     /// <summary>Where long lists lie.</summary>
     public Tree? Postings { get; }
@@ -44,14 +44,14 @@ internal sealed class FieldTexts : IDisposable
     }
 
     /// <summary>Goes to the first text that is not before one; false if there is none.</summary>
-    public bool Seek(ReadOnlySpan<byte> text) => numbers is null ? terms!.Seek(text) : numbers.Seek(text); // as above
+    public bool Seek(ReadOnlySpan<byte> text) => _numbers is null ? _terms!.Seek(text) : _numbers.Seek(text); // as above
 
     /// <summary>Goes to the next text; false behind the last.</summary>
-    public bool MoveNext() => numbers is null ? terms!.MoveNext() : numbers.MoveNext(); // as above
+    public bool MoveNext() => _numbers is null ? _terms!.MoveNext() : _numbers.MoveNext(); // as above
 
     public void Dispose()
     {
-        terms?.Dispose();
-        numbers?.Dispose();
+        _terms?.Dispose();
+        _numbers?.Dispose();
     }
 }

@@ -24,30 +24,30 @@ internal sealed class IndexView
     /// <summary>Queries that pages are asked for ahead for.</summary>
     private const int QueriesAhead = 16;
 
-    private readonly PageVisits visits = new();
-    private readonly Dictionary<string, Tree?> trees = new(StringComparer.Ordinal);
-    private readonly Dictionary<string, DictionaryTrees> dictionaries = new(StringComparer.Ordinal);
-    private readonly List<ChunkPlaces?> norms = [];
-    private FieldStatistics?[] statistics = [];
-    private bool?[] hasEntries = [];
-    private ReadTransaction transaction;
-    private FieldAnalyzers? analyzers;
-    private EntryReader? entries;
-    private readonly List<QueryScratch> running = [];
-    private QueryScratch? scratch;
-    private readonly ulong[] announced = new ulong[AnnouncedLists >> 6];
-    private readonly IndexSchema? known;
-    private IndexState? state;
-    private IndexSchema? schema;
-    private int queriesAhead = QueriesAhead;
-    private long visitsOnce;
-    private long? allEntries;
-    private List<CompoundRecord>? compounds;
+    private readonly PageVisits _visits = new();
+    private readonly Dictionary<string, Tree?> _trees = new(StringComparer.Ordinal);
+    private readonly Dictionary<string, DictionaryTrees> _dictionaries = new(StringComparer.Ordinal);
+    private readonly List<ChunkPlaces?> _norms = [];
+    private FieldStatistics?[] _statistics = [];
+    private bool?[] _hasEntries = [];
+    private ReadTransaction _transaction;
+    private FieldAnalyzers? _analyzers;
+    private EntryReader? _entries;
+    private readonly List<QueryScratch> _running = [];
+    private QueryScratch? _scratch;
+    private readonly ulong[] _announced = new ulong[AnnouncedLists >> 6];
+    private readonly IndexSchema? _known;
+    private IndexState? _state;
+    private IndexSchema? _schema;
+    private int _queriesAhead = QueriesAhead;
+    private long _visitsOnce;
+    private long? _allEntries;
+    private List<CompoundRecord>? _compounds;
 
     private IndexView(ReadTransaction transaction, AnalyzerSet analyzerSet, IndexSchema? known)
     {
-        this.transaction = transaction;
-        this.known = known;
+        _transaction = transaction;
+        _known = known;
         AnalyzerSet = analyzerSet;
         if (known is null)
             Read();
@@ -61,9 +61,9 @@ internal sealed class IndexView
     {
         get
         {
-            if (schema is null)
+            if (_schema is null)
                 Read();
-            return schema!; // just read
+            return _schema!; // just read
         }
     }
 
@@ -72,29 +72,29 @@ internal sealed class IndexView
     /// <see cref="QueryAhead"/>. Null where there is no use in that: nothing is known, or so many queries were run that those who
     /// find nothing in memory are over.
     /// </summary>
-    public IndexSchema? TakeExpected() => queriesAhead > 0 && queriesAhead-- > 0 ? schema ?? known : null;
+    public IndexSchema? TakeExpected() => _queriesAhead > 0 && _queriesAhead-- > 0 ? _schema ?? _known : null;
 
     /// <summary>The analyzers of fields it is thought to have.</summary>
     /// <exception cref="IndexSchemaException">A field names one that this searcher was not given.</exception>
     public FieldAnalyzers AnalyzersOf(IndexSchema expected) =>
-        ReferenceEquals(expected, schema) ? Analyzers : new FieldAnalyzers(expected, AnalyzerSet);
+        ReferenceEquals(expected, _schema) ? Analyzers : new FieldAnalyzers(expected, AnalyzerSet);
 
     /// <summary>The records of its entries.</summary>
-    public EntryReader Entries => entries ??= new EntryReader(Tree);
+    public EntryReader Entries => _entries ??= new EntryReader(Tree);
 
     /// <summary>
     /// Pages entered so far, see <see cref="ReadTransaction.PageVisits"/>; those of what is read once and kept left out, so that
     /// every query on a view has the same count.
     /// </summary>
-    public long PageVisits => visits.Count - visitsOnce;
+    public long PageVisits => _visits.Count - _visitsOnce;
 
     public IndexState State
     {
         get
         {
-            if (state is null)
+            if (_state is null)
                 Read();
-            return state!; // just read
+            return _state!; // just read
         }
     }
 
@@ -103,7 +103,7 @@ internal sealed class IndexView
 
     /// <summary>The analyzers of its full-text fields.</summary>
     /// <exception cref="IndexSchemaException">A field names one that this searcher was not given.</exception>
-    public FieldAnalyzers Analyzers => analyzers ??= new FieldAnalyzers(Schema, AnalyzerSet);
+    public FieldAnalyzers Analyzers => _analyzers ??= new FieldAnalyzers(Schema, AnalyzerSet);
 
     /// <summary>
     /// The state that a transaction reads: as somebody left it, or anew. To be given back with <see cref="Close"/> by whom the
@@ -114,8 +114,8 @@ internal sealed class IndexView
         if (transaction.Derived<KeptViews>().Take(analyzerSet) is not { } kept)
             return new IndexView(transaction, analyzerSet, known);
 
-        kept.transaction = transaction;
-        kept.entries?.Reset();
+        kept._transaction = transaction;
+        kept._entries?.Reset();
         return kept;
     }
 
@@ -125,8 +125,8 @@ internal sealed class IndexView
     /// </summary>
     public void Close()
     {
-        if (running.Count == 0)
-            transaction.Derived<KeptViews>().Give(this);
+        if (_running.Count == 0)
+            _transaction.Derived<KeptViews>().Give(this);
     }
 
     /// <summary>
@@ -135,24 +135,24 @@ internal sealed class IndexView
     /// </summary>
     public QueryScratch RentScratch()
     {
-        QueryScratch rented = scratch ?? new QueryScratch();
-        scratch = null;
-        running.Add(rented);
+        QueryScratch rented = _scratch ?? new QueryScratch();
+        _scratch = null;
+        _running.Add(rented);
         return rented;
     }
 
     public void Return(QueryScratch rented)
     {
-        running.Remove(rented);
-        scratch = rented;
+        _running.Remove(rented);
+        _scratch = rented;
     }
 
     /// <summary>Pages that were found may go: queries that are still running find them again.</summary>
     public void ForgetPages()
     {
-        foreach (QueryScratch rented in running)
+        foreach (QueryScratch rented in _running)
             rented.ForgetPages();
-        entries?.Reset();
+        _entries?.Reset();
     }
 
     /// <summary>
@@ -162,7 +162,7 @@ internal sealed class IndexView
     /// </summary>
     public void Announce(Tree postings, long listId, long entries)
     {
-        ref ulong word = ref announced[(int)((listId & (AnnouncedLists - 1)) >> 6)];
+        ref ulong word = ref _announced[(int)((listId & (AnnouncedLists - 1)) >> 6)];
         if (entries < WindowImpacts.MinEntries || (word >> (int)listId & 1) != 0)
             return;
         word |= 1UL << (int)listId;
@@ -175,42 +175,42 @@ internal sealed class IndexView
     /// <summary>Reads the state; a query in which that happens has not read it.</summary>
     private void Read()
     {
-        long before = visits.Count;
+        long before = _visits.Count;
         Tree? index = Tree(TreeNames.Index);
-        state = IndexState.Read(index); // first, as it refuses other formats
-        schema = SchemaRecord.Read(index, known) ?? new IndexSchema([]);
-        visitsOnce += visits.Count - before;
+        _state = IndexState.Read(index); // first, as it refuses other formats
+        _schema = SchemaRecord.Read(index, _known) ?? new IndexSchema([]);
+        _visitsOnce += _visits.Count - before;
     }
 
     /// <summary>Sums over a field, read when first asked for. Nobody changes them.</summary>
     public FieldStatistics Statistics(int field)
     {
-        if (statistics.Length == 0)
-            statistics = new FieldStatistics?[Schema.Fields.Count];
-        return statistics[field] ??= ReadStatistics(field);
+        if (_statistics.Length == 0)
+            _statistics = new FieldStatistics?[Schema.Fields.Count];
+        return _statistics[field] ??= ReadStatistics(field);
     }
 
     private FieldStatistics ReadStatistics(int field)
     {
-        long before = visits.Count;
+        long before = _visits.Count;
         var read = FieldStatistics.Read(Tree(TreeNames.Index), field);
-        visitsOnce += visits.Count - before;
+        _visitsOnce += _visits.Count - before;
         return read;
     }
 
     /// <summary>The lengths of a full-text field.</summary>
     public ChunkPlaces Norms(int field)
     {
-        while (norms.Count <= field)
-            norms.Add(null);
-        return norms[field] ??= new ChunkPlaces(Tree(TreeNames.Norms(field)));
+        while (_norms.Count <= field)
+            _norms.Add(null);
+        return _norms[field] ??= new ChunkPlaces(Tree(TreeNames.Norms(field)));
     }
 
     /// <summary>The tree of that name; null if nothing was ever put into it.</summary>
     public Tree? Tree(string name)
     {
-        if (!trees.TryGetValue(name, out Tree? tree))
-            trees.Add(name, tree = transaction.FindTree(name, visits));
+        if (!_trees.TryGetValue(name, out Tree? tree))
+            _trees.Add(name, tree = _transaction.FindTree(name, _visits));
         return tree;
     }
 
@@ -223,9 +223,9 @@ internal sealed class IndexView
         DictionaryTrees of = Of(dictionary);
         if (of.Count < 0)
         {
-            long before = visits.Count;
+            long before = _visits.Count;
             of.Count = of.Terms?.Count ?? 0;
-            visitsOnce += visits.Count - before;
+            _visitsOnce += _visits.Count - before;
         }
 
         return of.Count;
@@ -265,14 +265,14 @@ internal sealed class IndexView
     /// <summary>The list of all entries, where it is a long one, read when first asked for.</summary>
     public bool TryGetAll(out long listId)
     {
-        if (allEntries is not { } known)
+        if (_allEntries is not { } known)
         {
-            long before = visits.Count;
+            long before = _visits.Count;
             Span<byte> key = stackalloc byte[ListKey.Bytes];
             known = TryGetTerm(TreeNames.Lists, ListKey.Write(key, -1, ListKind.All), out TermPayload payload)
                 && payload.Kind == PostingKind.Long ? payload.ListId : -1;
-            allEntries = known;
-            visitsOnce += visits.Count - before;
+            _allEntries = known;
+            _visitsOnce += _visits.Count - before;
         }
 
         listId = known;
@@ -282,17 +282,17 @@ internal sealed class IndexView
     /// <summary>Whether any entry has a field, read when first asked for.</summary>
     public bool HasEntries(int field)
     {
-        if (hasEntries.Length == 0)
-            hasEntries = new bool?[Schema.Fields.Count];
-        if (hasEntries[field] is { } known)
+        if (_hasEntries.Length == 0)
+            _hasEntries = new bool?[Schema.Fields.Count];
+        if (_hasEntries[field] is { } known)
             return known;
 
-        long before = visits.Count;
+        long before = _visits.Count;
         Span<byte> key = stackalloc byte[ListKey.Bytes];
         bool found = TryGetTerm(TreeNames.Lists, ListKey.Write(key, field, ListKind.Exists), out TermPayload payload)
             && payload.EntryCount > 0;
-        hasEntries[field] = found;
-        visitsOnce += visits.Count - before;
+        _hasEntries[field] = found;
+        _visitsOnce += _visits.Count - before;
         return found;
     }
 
@@ -301,18 +301,18 @@ internal sealed class IndexView
     /// </summary>
     public int Compound(int equal, int order, CompoundOrder kind)
     {
-        if (compounds is null)
+        if (_compounds is null)
         {
-            long before = visits.Count;
-            compounds = CompoundRecord.Read(Tree(TreeNames.Index));
-            visitsOnce += visits.Count - before;
+            long before = _visits.Count;
+            _compounds = CompoundRecord.Read(Tree(TreeNames.Index));
+            _visitsOnce += _visits.Count - before;
         }
 
-        for (int i = 0; i < compounds.Count; i++)
-            if (compounds[i].IsComplete
-                && compounds[i].Equal == equal
-                && compounds[i].Order == order
-                && compounds[i].Kind == kind)
+        for (int i = 0; i < _compounds.Count; i++)
+            if (_compounds[i].IsComplete
+                && _compounds[i].Equal == equal
+                && _compounds[i].Order == order
+                && _compounds[i].Kind == kind)
                 return i;
 
         return -1;
@@ -341,8 +341,8 @@ internal sealed class IndexView
 
     private DictionaryTrees Of(string dictionary)
     {
-        if (!dictionaries.TryGetValue(dictionary, out DictionaryTrees? of))
-            dictionaries.Add(dictionary, of = new DictionaryTrees(Tree(dictionary) is { } tree ? new TermTree(tree) : null));
+        if (!_dictionaries.TryGetValue(dictionary, out DictionaryTrees? of))
+            _dictionaries.Add(dictionary, of = new DictionaryTrees(Tree(dictionary) is { } tree ? new TermTree(tree) : null));
         return of;
     }
 

@@ -15,12 +15,12 @@ internal sealed class KeptViews
 {
     private const int Most = 8;
 
-    private readonly IndexView?[] views = new IndexView?[Most];
+    private readonly IndexView?[] _views = new IndexView?[Most];
 
     /// <summary>One with these analyzers, for the caller alone; null if there is none.</summary>
     public IndexView? Take(AnalyzerSet analyzers)
     {
-        foreach (ref IndexView? place in views.AsSpan())
+        foreach (ref IndexView? place in _views.AsSpan())
         {
             if (Volatile.Read(ref place) is not { } seen || seen.AnalyzerSet != analyzers)
                 continue;
@@ -36,7 +36,7 @@ internal sealed class KeptViews
     /// <summary>Takes one back; it is dropped where there are enough.</summary>
     public void Give(IndexView view)
     {
-        foreach (ref IndexView? place in views.AsSpan())
+        foreach (ref IndexView? place in _views.AsSpan())
         {
             if (Volatile.Read(ref place) is null && Interlocked.CompareExchange(ref place, view, null) is null)
                 return;
