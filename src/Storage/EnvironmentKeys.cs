@@ -17,16 +17,23 @@ public static class EnvironmentKeys
     /// <exception cref="ForeignDataException">It holds something else, or a newer format.</exception>
     /// <exception cref="CorruptionException">It is too damaged to say.</exception>
     /// <exception cref="StorageException">There is no store, or it cannot be read.</exception>
-    public static bool IsEncryptedAt(string directory)
-    {
-        ArgumentException.ThrowIfNullOrEmpty(directory);
-        IFileSystem files = World.OfDisk(directory).Files;
-        files.Calls.RequireLittleEndian();
-        if (!files.List().Contains(FormatLimits.DataFileName))
-            throw new StorageException($"There is no store in '{files.Path}': '{FormatLimits.DataFileName}' is missing.");
+    public static bool IsEncryptedAt(string directory) => MetaOf(directory).Keys is not null;
 
-        using IFile file = files.Open(FormatLimits.DataFileName, create: false, writable: false);
-        return DataFile.ReadMeta(files, file).Keys is not null;
+    /// <summary>
+    /// Whether a key opens the files of a directory, as they say themselves; opens and changes nothing. Also while somebody has
+    /// it open. False where they are not encrypted.
+    /// </summary>
+    /// <exception cref="ForeignDataException">It holds something else, or a newer format.</exception>
+    /// <exception cref="CorruptionException">It is too damaged to say.</exception>
+    /// <exception cref="StorageException">There is no store, or it cannot be read.</exception>
+    public static bool IsKeyOf(string directory, EncryptionKey key)
+    {
+        ArgumentNullException.ThrowIfNull(key);
+        MetaPage meta = MetaOf(directory);
+        if (meta.Keys is not { } block)
+            return false;
+        using DataKeys? keys = DataKeys.TryUnwrap(block, meta.StoreId, key);
+        return keys is not null;
     }
 
     /// <summary>
@@ -92,6 +99,18 @@ public static class EnvironmentKeys
         ArgumentNullException.ThrowIfNull(environment);
         ArgumentException.ThrowIfNullOrEmpty(purpose);
         return CipherOf(environment).DeriveKey(purpose);
+    }
+
+    private static MetaPage MetaOf(string directory)
+    {
+        ArgumentException.ThrowIfNullOrEmpty(directory);
+        IFileSystem files = World.OfDisk(directory).Files;
+        files.Calls.RequireLittleEndian();
+        if (!files.List().Contains(FormatLimits.DataFileName))
+            throw new StorageException($"There is no store in '{files.Path}': '{FormatLimits.DataFileName}' is missing.");
+
+        using IFile file = files.Open(FormatLimits.DataFileName, create: false, writable: false);
+        return DataFile.ReadMeta(files, file);
     }
 
     private static KeyRotation Rotation(StorageEnvironment environment)

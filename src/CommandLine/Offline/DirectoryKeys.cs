@@ -87,7 +87,27 @@ internal sealed class DirectoryKeys(
             return null;
         if (_store is null && DataDirectoryOf(environment) is { } data)
             _store = SecretStore.Open(data, masterKey, readOnly: true);
-        return _store?.Find(database);
+        IReadOnlyList<EncryptionKey> kept = _store?.Find(database) ?? [];
+        if (kept.Count == 0)
+            return null;
+        int right = 0; // the last one where no other opens it
+        while (right + 1 < kept.Count && !Opens(environment, kept[right]))
+            kept[right++].Dispose();
+        foreach (EncryptionKey other in kept.Skip(right + 1))
+            other.Dispose();
+        return kept[right];
+    }
+
+    private static bool Opens(string environment, EncryptionKey candidate)
+    {
+        try
+        {
+            return EnvironmentKeys.IsKeyOf(environment, candidate);
+        }
+        catch (StorageException)
+        {
+            return false; // too damaged to say
+        }
     }
 
     /// <summary>…/<c>name</c>/documents.</summary>

@@ -45,8 +45,7 @@ internal sealed class KeyRing : IDisposable
             if (_held.TryGetValue(database, out EncryptionKey? held))
                 return [Copy(held)];
 
-        (EncryptionKey? current, EncryptionKey? next) = _store?.FindBoth(database) ?? default;
-        return next is not null && current is not null ? [current, next] : current is not null ? [current] : [];
+        return _store?.Find(database) ?? [];
     }
 
     /// <summary>Keeps a key in the store, or holds it until the ring is disposed.</summary>

@@ -54,27 +54,21 @@ public sealed class SecretStore : IDisposable
         }
     }
 
-    /// <summary>The key of a database, to be disposed; null if there is none.</summary>
-    public EncryptionKey? Find(string database)
+    /// <summary>
+    /// The keys that may open a database, to be disposed: none, one, or two where a change of the key was interrupted, of which
+    /// <see cref="EnvironmentKeys.IsKeyOf"/> tells the right one.
+    /// </summary>
+    public IReadOnlyList<EncryptionKey> Find(string database)
     {
-        (EncryptionKey? current, EncryptionKey? next) = FindBoth(database);
-        next?.Dispose();
-        return current;
+        using ReadTransaction read = _environment.BeginRead();
+        if (read.FindTree(KeysTree) is not { } keys || !keys.TryGet(Fold(database), out ReadOnlySpan<byte> value))
+            return [];
+        EncryptionKey current = EncryptionKey.FromBytes(value[..KeyBytes]);
+        return value.Length > KeyBytes ? [current, EncryptionKey.FromBytes(value[KeyBytes..])] : [current];
     }
 
     /// <inheritdoc/>
     public void Dispose() => _environment.Dispose();
-
-    /// <summary>The key of a database, and the next one where a change of it was interrupted.</summary>
-    internal (EncryptionKey? Current, EncryptionKey? Next) FindBoth(string database)
-    {
-        using ReadTransaction read = _environment.BeginRead();
-        return read.FindTree(KeysTree) is { } keys && keys.TryGet(Fold(database), out ReadOnlySpan<byte> value)
-            ? (
-                EncryptionKey.FromBytes(value[..KeyBytes]),
-                value.Length > KeyBytes ? EncryptionKey.FromBytes(value[KeyBytes..]) : null)
-            : (null, null);
-    }
 
     /// <summary>
     /// Keeps a key, and the next one behind it if the database is about to get that. Durable when this returns.

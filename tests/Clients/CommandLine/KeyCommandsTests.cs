@@ -1,5 +1,7 @@
 using System.Net.Http.Json;
 using System.Text.Json;
+using Treepie.Encryption;
+using Treepie.Storage;
 using Treepie.Tests.Support;
 
 namespace Treepie.Clients.Tests.CommandLine;
@@ -62,6 +64,10 @@ public sealed class KeyCommandsTests : IDisposable
         await SucceedAsync(null, "key", "rotate", Shop, "--key", third);
         Assert.Contains(
             ": clean", (await CommandLineProcess.SucceedAsync("check", Shop, "--key", third)).Output, StringComparison.Ordinal);
+        Assert.Contains(
+            "another environment", await FailAsync(2, null, "check", Data, "--master-key", master), StringComparison.Ordinal);
+        KeepBoth(master, second, third); // as a server does that is killed while it changes the key
+        await SucceedAsync(null, "check", Data, "--master-key", master);
 
         string target = Path.Combine(_files.Path, "saved");
         await FailAsync(2, null, "salvage", Shop, target, "--key", second);
@@ -149,5 +155,12 @@ public sealed class KeyCommandsTests : IDisposable
         string path = Path.Combine(_files.Path, name);
         await CommandLineProcess.SucceedAsync("key", "generate", path);
         return $"file:{path}";
+    }
+
+    private void KeepBoth(string master, string current, string next)
+    {
+        using SecretStore store = SecretStore.Open(Data, KeySource.Parse(master));
+        using EncryptionKey first = KeySource.Parse(current).Read(), second = KeySource.Parse(next).Read();
+        store.Put("shop", first, second);
     }
 }
