@@ -94,7 +94,7 @@ public sealed class NodeClientTests
         where text.StartsWith("not ok ", StringComparison.Ordinal)
         select text[(text.IndexOf('-', StringComparison.Ordinal) + 1)..].Trim();
 
-    private static async Task<(int ExitCode, string Output)> RunAsync(
+    internal static async Task<(int ExitCode, string Output)> RunAsync(
         string program, string[] arguments, params (string Name, string Value)[] variables)
     {
         var start = new ProcessStartInfo(program, arguments)
