@@ -5,7 +5,7 @@ using Treepie.CommandLine.Import;
 
 namespace Treepie.CommandLine.Commands;
 
-/// <summary><c>treepie import</c>: a file of JSON lines into a collection.</summary>
+/// <summary><c>treepie import</c>: a file of JSON lines or CSV into a collection.</summary>
 internal static class ImportCommand
 {
     private const int MaxBatchDocuments = 100_000;
@@ -13,7 +13,10 @@ internal static class ImportCommand
     /// <summary>The command.</summary>
     public static Command Create(Shell shell)
     {
-        var file = new Argument<FileInfo>("file") { Description = "The file: one JSON document per line, plain or gzip'ed" };
+        var file = new Argument<FileInfo>("file")
+        {
+            Description = "The file: JSON lines, or CSV whose first row names the columns; plain or gzip'ed",
+        };
         file.AcceptExistingOnly();
         Option<Uri> url = CommonOptions.Url();
         Option<string> database = CommonOptions.Database();
@@ -57,11 +60,30 @@ internal static class ImportCommand
             DefaultValueFactory = _ => "stop",
         };
         onError.AcceptOnlyFromAmong("stop", "skip");
+        var format = new Option<string?>("--format")
+        {
+            Description = "json (lines) or csv; without it, by the name of the file",
+        };
+        format.AcceptOnlyFromAmong("json", "csv");
+        var separator = new Option<string?>("--separator")
+        {
+            Description = "What stands between cells of CSV (tab for a tab); without it, found out from the first rows",
+            HelpName = "char",
+        };
+        separator.Validators.Add(result =>
+        {
+            if (result.GetValueOrDefault<string?>() is { } given
+                && given != "tab"
+                && (given.Length != 1 || !char.IsAscii(given[0])))
+                result.AddError("--separator is one character of ASCII, or tab");
+        });
+        var text = new Option<bool>("--text") { Description = "Keep cells of CSV as texts, also numbers, true and false" };
 
         var command = new Command(
-            "import", "Imports a file of JSON lines; after an interruption the same command goes on where it was")
+            "import", "Imports a file of JSON lines or CSV; after an interruption the same command goes on where it was")
         {
-            file, url, database, collection, idField, idPrefix, batchSize, createDatabase, overwrite, onError,
+            file, url, database, collection, idField, idPrefix, batchSize, createDatabase, overwrite, onError, format, separator,
+            text,
         };
         command.SetAction(shell, url, (parsed, server, cancellationToken) =>
         {
@@ -73,12 +95,21 @@ internal static class ImportCommand
                 BatchDocuments = parsed.GetValue(batchSize),
                 Overwrite = parsed.GetValue(overwrite),
                 SkipProblems = parsed.GetValue(onError) == "skip",
+                IsCsv = (parsed.GetValue(format) ?? FormatOf(parsed.GetRequiredValue(file).Name)) == "csv",
+                Separator = parsed.GetValue(separator) switch { null => null, "tab" => '\t', var one => one[0] },
+                KeepsText = parsed.GetValue(text),
             };
             return RunAsync(
                 shell, server, parsed.GetRequiredValue(database), parsed.GetValue(createDatabase),
                 parsed.GetRequiredValue(file).FullName, options, cancellationToken);
         });
         return command;
+    }
+
+    private static string FormatOf(string name)
+    {
+        string plain = name.EndsWith(".gz", StringComparison.OrdinalIgnoreCase) ? name[..^3] : name;
+        return Path.GetExtension(plain).ToUpperInvariant() is ".CSV" or ".TSV" ? "csv" : "json";
     }
 
     private static async Task<int> RunAsync(

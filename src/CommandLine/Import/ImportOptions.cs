@@ -14,6 +14,15 @@ internal sealed record ImportOptions
     /// </summary>
     public string? IdPrefix { get; init; }
 
+    /// <summary>Whether the file is CSV, and not JSON lines.</summary>
+    public bool IsCsv { get; init; }
+
+    /// <summary>What stands between cells of CSV; null: found out.</summary>
+    public char? Separator { get; init; }
+
+    /// <summary>Whether cells of CSV stay texts, also those that read as a number, <c>true</c> or JSON.</summary>
+    public bool KeepsText { get; init; }
+
     /// <summary>Most documents of one batch, which is one transaction of the server.</summary>
     public int BatchDocuments { get; init; } = 1024;
 

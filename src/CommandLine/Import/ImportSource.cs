@@ -1,12 +1,12 @@
 using System.Buffers;
 using System.IO.Compression;
 using System.Threading.Channels;
-using Treepie.CommandLine.Http;
 
 namespace Treepie.CommandLine.Import;
 
 /// <summary>
-/// Reads a file, plain or gzip'ed whatever its name says, and makes batches of it, never more than one ahead of the sender.
+/// Reads a file of JSON lines or CSV, plain or gzip'ed whatever its name says, and makes batches of it, never more than one ahead
+/// of the sender.
 /// </summary>
 internal sealed class ImportSource(string path, ImportOptions options)
 {
@@ -21,7 +21,16 @@ internal sealed class ImportSource(string path, ImportOptions options)
             await using FileStream file = new(
                 path, FileMode.Open, FileAccess.Read, FileShare.Read, 128 * 1024, FileOptions.SequentialScan);
             await using Stream content = IsGzip(file) ? new GZipStream(file, CompressionMode.Decompress) : file;
-            await ReadAsync(file, new LineReader(content), batches, cancellationToken);
+            if (options.IsCsv)
+            {
+                using var rows = new CsvLines(content, options.Separator, options.KeepsText);
+                await ReadAsync(file, rows, batches, cancellationToken);
+            }
+            else
+            {
+                await ReadAsync(file, new JsonLines(content), batches, cancellationToken);
+            }
+
             batches.Complete();
         }
         catch (Exception exception)
@@ -31,19 +40,16 @@ internal sealed class ImportSource(string path, ImportOptions options)
     }
 
     private async Task ReadAsync(
-        FileStream file, LineReader reader, ChannelWriter<ImportBatch> batches, CancellationToken cancellationToken)
+        FileStream file, IDocumentLines reader, ChannelWriter<ImportBatch> batches, CancellationToken cancellationToken)
     {
         var command = new ArrayBufferWriter<byte>(64 * 1024);
         var batch = new ImportBatch();
         while (await ReadLineAsync(reader, cancellationToken))
         {
-            if (reader.Line.Span.IndexOfAnyExcept(" \t"u8) < 0)
-                continue;
-
             command.ResetWrittenCount();
             string id = "";
-            LineProblem? problem = reader.IsTooLong
-                ? new LineProblem(reader.LineNumber, $"longer than {LineReader.DefaultMaxLineBytes / 1024 / 1024} MiB")
+            LineProblem? problem = reader.Problem is { } wrong
+                ? new LineProblem(reader.LineNumber, wrong)
                 : DocumentLine.Write(reader.Line.Span, reader.LineNumber, options, command, out id);
             if (problem is not null)
             {
@@ -70,7 +76,7 @@ internal sealed class ImportSource(string path, ImportOptions options)
             await batches.WriteAsync(batch, cancellationToken);
     }
 
-    private async ValueTask<bool> ReadLineAsync(LineReader reader, CancellationToken cancellationToken)
+    private async ValueTask<bool> ReadLineAsync(IDocumentLines reader, CancellationToken cancellationToken)
     {
         try
         {
