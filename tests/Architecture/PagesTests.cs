@@ -12,10 +12,10 @@ public sealed partial class PagesTests
     {
         string project = assembly == "Treepie" ? "Documents" : assembly["Treepie.".Length..];
         string page = File.ReadAllText(Page("docs/architecture.md"));
-        int start = page.IndexOf($"\n- **{project}**: ", StringComparison.Ordinal);
-        Assert.True(start > 0, $"docs/architecture.md has no list of the rooms of {project}.");
-        int end = NextItem().Match(page, start + 2) is { Success: true } next ? next.Index : page.Length;
-        Assert.Equal(rooms, page[start..end].Split('→').Select(room => Quoted().Match(room).Groups[1].Value));
+        int start = page.IndexOf($"\n### {project}\n", StringComparison.Ordinal);
+        Assert.True(start > 0, $"docs/architecture.md has no table of the rooms of {project}.");
+        int end = NextHeading().Match(page, start + 2) is { Success: true } next ? next.Index : page.Length;
+        Assert.Equal(rooms, RoomInTable().Matches(page[start..end]).Select(row => row.Groups[1].Value));
     }
 
     [Theory]
@@ -99,8 +99,12 @@ public sealed partial class PagesTests
 
     private static string Page(string path) => Path.Combine(DataSets.RepositoryRoot, path);
 
-    [GeneratedRegex("^(- \\*\\*|#|$)", RegexOptions.Multiline)]
-    private static partial Regex NextItem();
+    [GeneratedRegex("^#", RegexOptions.Multiline)]
+    private static partial Regex NextHeading();
+
+    /// <summary>A row of a table that says what is found in a room.</summary>
+    [GeneratedRegex("^\\| `(\\w+)` \\| \\S.* \\|$", RegexOptions.Multiline)]
+    private static partial Regex RoomInTable();
 
     [GeneratedRegex("`([A-Za-z0-9]+)`")]
     private static partial Regex Quoted();
