@@ -3,7 +3,6 @@ using System.Globalization;
 using System.Runtime.Intrinsics.X86;
 using Treepie.Bench.Measuring;
 using Treepie.Bench.Suites.Filter;
-using Treepie.Storage.Kernels;
 
 namespace Treepie.Bench.Suites;
 

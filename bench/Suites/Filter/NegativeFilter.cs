@@ -3,8 +3,9 @@ using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using System.Runtime.Intrinsics;
 using System.Runtime.Intrinsics.X86;
+using Treepie.Storage.Kernels;
 
-namespace Treepie.Storage.Kernels;
+namespace Treepie.Bench.Suites.Filter;
 
 /// <summary>
 /// Removes negative numbers (those marked as gone by their sign) from a list, in place and in order. What lies behind those kept
