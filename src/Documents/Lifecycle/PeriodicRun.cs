@@ -53,7 +53,7 @@ internal sealed class PeriodicRun(TimeProvider clock, Func<CancellationToken, Ta
         await _turn.WaitAsync(stop.Token).ConfigureAwait(false);
         try
         {
-            return await work(stop.Token).ConfigureAwait(false);
+            return await Task.Run(() => work(stop.Token), stop.Token).ConfigureAwait(false); // the caller only waits
         }
         finally
         {
