@@ -314,6 +314,14 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
                 cancellationToken).ConfigureAwait(false);
     }
 
+    /// <summary>A mark of the key of a database; null where it is not encrypted.</summary>
+    internal string? KeyMarkOf(string name)
+    {
+        (_, EncryptionKey? own) = OpenWithKey(name, needsKey: true);
+        using (own)
+            return own is null ? null : KeyMark.Of(own);
+    }
+
     /// <summary>Whether a database may have backup tasks, found out without opening it.</summary>
     internal bool MayHaveBackupTasks(string name) =>
         FindEntry(name) is { IsCreated: true, SameNames.Count: 0 } entry && BackupTaskStore.MayHaveTasks(entry.Path);

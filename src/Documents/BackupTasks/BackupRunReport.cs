@@ -47,6 +47,9 @@ public sealed record BackupRunReport
     /// <summary>Where the database stood when it was begun; null where none was written.</summary>
     internal string? Mark { get; init; }
 
+    /// <summary>A mark of the key it is sealed with; null: with none.</summary>
+    internal string? KeyMark { get; init; }
+
     /// <summary>How long it took.</summary>
     public TimeSpan Duration { get; init; }
 

@@ -322,6 +322,7 @@ public sealed class BackupScheduler : IAsyncDisposable
             Newest = report.Newest ?? state.Newest,
             LastEtag = report.Report?.LastEtag ?? state.LastEtag,
             Mark = report.Mark ?? state.Mark,
+            KeyMark = report.Report is null ? state.KeyMark : report.KeyMark,
             DurationMs = (long)report.Duration.TotalMilliseconds,
             Error = report.Problem,
             ErrorAt = report.Problem is null ? null : began,

@@ -42,7 +42,8 @@ internal sealed class BackupTaskRun(
             DateTime now = clock.GetUtcNow().UtcDateTime;
             // first: what changes while it is written may be in it, and is saved again
             string mark = DumpPoint.Of(lease.Database).ToString();
-            KeptBackup[] before = wanted == BackupRunKind.Full ? [] : ChainBefore(state);
+            string? keyMark = key is not null ? KeyMark.Of(key) : lease.KeyMark;
+            KeptBackup[] before = wanted == BackupRunKind.Full || state.KeyMark != keyMark ? [] : ChainBefore(state);
             string? gap = null;
             if (wanted == BackupRunKind.Log && before.Length > 0)
             {
@@ -50,7 +51,8 @@ internal sealed class BackupTaskRun(
                 try
                 {
                     if (gap is null)
-                        return await ArchiveLogAsync(state, key, now, mark, began, cancellationToken).ConfigureAwait(false);
+                        return await ArchiveLogAsync(state, key, now, mark, keyMark, began, cancellationToken)
+                            .ConfigureAwait(false);
                 }
                 catch (BackupException error) when (error.Fault == BackupFault.LogGap)
                 {
@@ -100,6 +102,7 @@ internal sealed class BackupTaskRun(
                 Deleted = deleted,
                 Link = GoOn(report.Link, state)?.ToString(),
                 Mark = mark,
+                KeyMark = keyMark,
                 Duration = clock.GetElapsedTime(began),
             };
         }
@@ -127,7 +130,8 @@ internal sealed class BackupTaskRun(
 
     /// <summary>Archives what was committed since the last run.</summary>
     private async Task<BackupRunReport> ArchiveLogAsync(
-        BackupTaskState state, EncryptionKey? key, DateTime now, string mark, long began, CancellationToken cancellationToken)
+        BackupTaskState state, EncryptionKey? key, DateTime now, string mark, string? keyMark, long began,
+        CancellationToken cancellationToken)
     {
         string name = BackupName.Of(lease.Database.Name, now, BackupKind.Log, isIncremental: true, IsSealed(key));
         BackupLink since = BackupLink.Parse(state.Link!); // there is no chain without one
@@ -158,6 +162,7 @@ internal sealed class BackupTaskRun(
             Kept = state.Kept,
             Link = report.Link?.ToString(),
             Mark = mark,
+            KeyMark = keyMark,
             Duration = clock.GetElapsedTime(began),
         };
     }

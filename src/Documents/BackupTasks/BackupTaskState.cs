@@ -45,6 +45,12 @@ public sealed record BackupTaskState
     /// </summary>
     public string? Mark { get; init; }
 
+    /// <summary>
+    /// A mark of the key that the chain is sealed with; null: it is not sealed. A chain ends where the key changes, so that one
+    /// key opens all of it.
+    /// </summary>
+    public string? KeyMark { get; init; }
+
     /// <summary>How long the last one took.</summary>
     public long DurationMs { get; init; }
 

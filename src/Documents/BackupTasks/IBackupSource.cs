@@ -25,6 +25,12 @@ public interface IBackupLease : IDisposable
     /// <summary>Cancelled when the database is to close: end soon.</summary>
     CancellationToken Closing { get; }
 
+    /// <summary>
+    /// A mark of the key that backups of it are sealed with where no other is given, which changes with the key; null where there
+    /// is none.
+    /// </summary>
+    string? KeyMark { get; }
+
     /// <summary>Backs it up; where it is encrypted and no key is given, sealed with its own if that is known.</summary>
     Task<BackupReport> BackupAsync(
         Stream destination, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken);
@@ -48,6 +54,9 @@ public sealed class SingleBackupSource(Database database) : IBackupSource, IBack
 
     /// <inheritdoc/>
     public CancellationToken Closing => CancellationToken.None;
+
+    /// <inheritdoc/>
+    public string? KeyMark => null;
 
     /// <inheritdoc/>
     public bool MayHaveTasks(string name) => true;

@@ -22,6 +22,8 @@ public sealed class CatalogBackupSource(DatabaseCatalog catalog) : IBackupSource
 
         public CancellationToken Closing => CancellationToken.None;
 
+        public string? KeyMark => catalog.KeyMarkOf(database.Name);
+
         public Task<BackupReport> BackupAsync(
             Stream destination, BackupOptions options, IProgress<BackupProgress>? progress,
             CancellationToken cancellationToken) =>

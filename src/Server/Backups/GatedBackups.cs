@@ -33,6 +33,8 @@ internal sealed class GatedBackups(DatabaseGate gate) : IBackupSource
 
         public CancellationToken Closing => lease.Closing;
 
+        public string? KeyMark => inner.KeyMark;
+
         public Task<BackupReport> BackupAsync(
             Stream destination, BackupOptions options, IProgress<BackupProgress>? progress,
             CancellationToken cancellationToken) =>
