@@ -47,6 +47,14 @@ public interface IAsyncDocumentSession : IDisposable, IAsyncDisposable
     /// <summary>A time series of an object's document.</summary>
     SessionTimeSeries TimeSeriesFor(object entity, string name);
 
+    /// <summary>A time series of a document whose values are properties of a class.</summary>
+    TypedTimeSeries<T> TimeSeriesFor<T>(string documentId, string? name = null)
+        where T : class, new();
+
+    /// <summary>A time series of an object's document whose values are properties of a class.</summary>
+    TypedTimeSeries<T> TimeSeriesFor<T>(object entity, string? name = null)
+        where T : class, new();
+
     /// <summary>Loads documents with those whose ids a member of them has.</summary>
     IncludeLoader<T> Include<T>(Expression<Func<T, object?>> member)
         where T : class;

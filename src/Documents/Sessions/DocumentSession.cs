@@ -190,6 +190,14 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     /// <summary>As <see cref="SessionAdvanced.TimeSeriesFor(object, string)"/>.</summary>
     public SessionTimeSeries TimeSeriesFor(object entity, string name) => Advanced.TimeSeriesFor(entity, name);
 
+    /// <summary>As <see cref="SessionAdvanced.TimeSeriesFor{T}(string, string?)"/>.</summary>
+    public TypedTimeSeries<T> TimeSeriesFor<T>(string documentId, string? name = null)
+        where T : class, new() => Advanced.TimeSeriesFor<T>(documentId, name);
+
+    /// <summary>As <see cref="SessionAdvanced.TimeSeriesFor{T}(object, string?)"/>.</summary>
+    public TypedTimeSeries<T> TimeSeriesFor<T>(object entity, string? name = null)
+        where T : class, new() => Advanced.TimeSeriesFor<T>(entity, name);
+
     /// <summary>
     /// Stores an object with the next save. Without an id, given or in its property <c>Id</c>, it gets one at once,
     /// <c>users/33-A</c>; one that ends in <c>/</c> or <c>|</c> is completed by the save.
@@ -350,28 +358,11 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
         cancellationToken);
 
     /// <summary>As <see cref="QueryAsync{T}(string, object, bool, CancellationToken)"/>, with all that can be asked.</summary>
-    public async Task<IReadOnlyList<T>> QueryAsync<T>(QueryRequest request, CancellationToken cancellationToken = default)
+    public Task<IReadOnlyList<T>> QueryAsync<T>(QueryRequest request, CancellationToken cancellationToken = default)
         where T : class
     {
         ObjectDisposedException.ThrowIf(_disposed, this);
-
-        // How many there are besides is not given back, so it is not counted.
-        request = request with
-        {
-            CountsResults = false,
-            NeverStale = request.NeverStale || !(_options.AllowStale || request.WaitForNonStaleResults)
-        };
-        using QueryResults results = await _database.QueryAsync(request, cancellationToken).ConfigureAwait(false);
-        var found = new List<T>();
-        while (results.MoveNext())
-        {
-            cancellationToken.ThrowIfCancellationRequested();
-            if (Queries.ReadResult<T>(results) is { } result)
-                found.Add(result);
-        }
-
-        KeepIncludes(results);
-        return found;
+        return Queries.ListAsync<T>(request, cancellationToken);
     }
 
     /// <summary>The id of an object's document; one that the save completes is given as it was stored.</summary>
@@ -457,6 +448,8 @@ public sealed class DocumentSession : IDocumentSession, IAsyncDocumentSession
     internal SessionSaver Saver => _saver;
 
     internal IReadOnlyCollection<TrackedEntity> Entities => _objects.All;
+
+    internal IReadOnlyList<SessionCommand> Commands => _commands ?? [];
 
     internal IReadOnlyCollection<string> DeletedIds => _deletions is null ? [] : _deletions.Keys;
 

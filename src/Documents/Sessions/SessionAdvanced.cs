@@ -39,7 +39,10 @@ public sealed class SessionAdvanced
 
     internal IndexWait? IndexWait { get; private set; }
 
-    /// <summary>What the next save will write, by document.</summary>
+    /// <summary>
+    /// What the next save will write, by document; compare-exchange values stand under their key. What lies beside documents
+    /// comes behind the changes of the document, in the order in which it was asked for.
+    /// </summary>
     public IReadOnlyDictionary<string, IReadOnlyList<SessionChange>> WhatChanged()
     {
         _session.RequireOpen();
@@ -56,6 +59,10 @@ public sealed class SessionAdvanced
                 changes[tracked.Id] = SessionDiff.Of(_session.Saver.Before(tracked), now);
         }
 
+        foreach (IGrouping<string, (string Id, SessionChange Change)> beside in _session.Commands
+            .SelectMany(static command => command.Changes).GroupBy(static one => one.Id, IdComparer.Instance))
+            changes[beside.Key] =
+                [.. changes.GetValueOrDefault(beside.Key) ?? [], .. beside.Select(static one => one.Change)];
         return changes;
     }
 
@@ -243,6 +250,23 @@ public sealed class SessionAdvanced
     /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
     /// <exception cref="InvalidDocumentException">The name cannot be one.</exception>
     public SessionTimeSeries TimeSeriesFor(object entity, string name) => new(_session, _session.IdOf(entity), name);
+
+    /// <summary>A time series of a document whose values are properties of a class.</summary>
+    /// <param name="documentId">The document.</param>
+    /// <param name="name">The series; null: the plural of the class's name, <c>StockPrices</c>.</param>
+    /// <exception cref="TreepieException">The class does not say which property is which value.</exception>
+    public TypedTimeSeries<T> TimeSeriesFor<T>(string documentId, string? name = null)
+        where T : class, new()
+    {
+        ArgumentNullException.ThrowIfNull(documentId);
+        return new TypedTimeSeries<T>(_session, documentId, name);
+    }
+
+    /// <summary>As <see cref="TimeSeriesFor{T}(string, string?)"/>, of an object's document.</summary>
+    /// <exception cref="InvalidOperationException">The object is not of this session.</exception>
+    /// <exception cref="TreepieException">The class does not say which property is which value.</exception>
+    public TypedTimeSeries<T> TimeSeriesFor<T>(object entity, string? name = null)
+        where T : class, new() => new(_session, _session.IdOf(entity), name);
 
     /// <summary>The time series that a document has, in order of their names.</summary>
     public IReadOnlyList<TimeSeriesStatistics> GetTimeSeriesFor(string documentId)

@@ -33,7 +33,8 @@ public sealed class SessionAttachments
     {
         ArgumentNullException.ThrowIfNull(documentId);
         KindNames.Encode("an attachment", name);
-        _session.Defer(new SessionCommand(batch => batch.DeleteAttachment(documentId, name)));
+        _session.Defer(
+            new SessionCommand(batch => batch.DeleteAttachment(documentId, name), Goes(documentId, name)));
     }
 
     /// <summary>As <see cref="Delete(string, string)"/>, of an object's document.</summary>
@@ -46,7 +47,9 @@ public sealed class SessionAttachments
     {
         Check(documentId, name, destinationId, destinationName);
         _session.Defer(
-            new SessionCommand(batch => batch.CopyAttachment(documentId, name, destinationId, destinationName)));
+            new SessionCommand(
+                batch => batch.CopyAttachment(documentId, name, destinationId, destinationName),
+                (destinationId, new SessionChange(SessionChangeKind.AttachmentPut, destinationName))));
     }
 
     /// <summary>Moves an attachment with the next save, to another document or name; there must be one then.</summary>
@@ -55,7 +58,10 @@ public sealed class SessionAttachments
     {
         Check(documentId, name, destinationId, destinationName);
         _session.Defer(
-            new SessionCommand(batch => batch.MoveAttachment(documentId, name, destinationId, destinationName)));
+            new SessionCommand(
+                batch => batch.MoveAttachment(documentId, name, destinationId, destinationName),
+                Goes(documentId, name),
+                (destinationId, new SessionChange(SessionChangeKind.AttachmentPut, destinationName))));
     }
 
     /// <summary>Gives an attachment another name with the next save; there must be one then.</summary>
@@ -104,6 +110,9 @@ public sealed class SessionAttachments
         using DatabaseSnapshot snapshot = _session.Database.BeginRead();
         return [.. snapshot.Attachments(documentId)];
     }
+
+    private static (string Id, SessionChange Change) Goes(string documentId, string name) =>
+        (documentId, new SessionChange(SessionChangeKind.AttachmentDeleted, name));
 
     private void Check(string documentId, string name, string destinationId, string destinationName)
     {

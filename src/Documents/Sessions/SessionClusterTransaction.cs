@@ -77,7 +77,10 @@ public sealed class SessionClusterTransaction
     {
         ArgumentNullException.ThrowIfNull(read);
         RequireClusterWide();
-        _session.Defer(new SessionCommand(batch => batch.DeleteCompareExchange(read.Key, read.Index)));
+        _session.Defer(
+            new SessionCommand(
+                batch => batch.DeleteCompareExchange(read.Key, read.Index),
+                (read.Key, new SessionChange(SessionChangeKind.CompareExchangeDeleted))));
     }
 
     private void Put<T>(string key, T value, long expectedIndex)
@@ -93,7 +96,10 @@ public sealed class SessionClusterTransaction
             writer.WriteEndObject();
         }
 
-        _session.Defer(new SessionCommand(batch => batch.PutCompareExchange(key, json.WrittenSpan, expectedIndex)));
+        _session.Defer(
+            new SessionCommand(
+                batch => batch.PutCompareExchange(key, json.WrittenSpan, expectedIndex),
+                (key, new SessionChange(SessionChangeKind.CompareExchangePut))));
     }
 
     private void RequireClusterWide()

@@ -3,8 +3,14 @@ using Treepie.Writes;
 namespace Treepie.Sessions;
 
 /// <summary>Something beside the documents that the next save does, behind the documents.</summary>
-internal class SessionCommand(Action<WriteBatch> add) : IAsyncDisposable
+/// <param name="add">Adds it to the batch.</param>
+/// <param name="changes">What it changes, with the document, or key, it changes it of.</param>
+internal class SessionCommand(Action<WriteBatch> add, params IReadOnlyList<(string Id, SessionChange Change)> changes)
+    : IAsyncDisposable
 {
+    /// <summary>What it changes, with the document, or key, it changes it of.</summary>
+    public IReadOnlyList<(string Id, SessionChange Change)> Changes => changes;
+
     public virtual ValueTask AddToAsync(WriteBatch batch, ISessionHost database, CancellationToken cancellationToken)
     {
         add(batch);

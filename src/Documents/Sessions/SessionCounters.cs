@@ -16,7 +16,10 @@ public sealed class SessionCounters
     public void Increment(string name, long delta = 1)
     {
         KindNames.Encode("a counter", name);
-        _session.Defer(new SessionCommand(batch => batch.IncrementCounter(_documentId, name, delta)));
+        _session.Defer(
+            new SessionCommand(
+                batch => batch.IncrementCounter(_documentId, name, delta),
+                (_documentId, new SessionChange(SessionChangeKind.CounterIncremented, name, NewValue: delta))));
     }
 
     /// <summary>Deletes a counter with the next save.</summary>
@@ -24,7 +27,10 @@ public sealed class SessionCounters
     public void Delete(string name)
     {
         KindNames.Encode("a counter", name);
-        _session.Defer(new SessionCommand(batch => batch.DeleteCounter(_documentId, name)));
+        _session.Defer(
+            new SessionCommand(
+                batch => batch.DeleteCounter(_documentId, name),
+                (_documentId, new SessionChange(SessionChangeKind.CounterDeleted, name))));
     }
 
     /// <summary>The value of a counter; null where there is none.</summary>

@@ -1,3 +1,5 @@
+using System.Text.Json;
+using System.Text.Json.Nodes;
 using Treepie.Store;
 using Treepie.Writes;
 
@@ -25,7 +27,24 @@ internal sealed class SessionPatches(DocumentSession session)
             return;
         var patch = Patch.Of(changes.Edits);
         var options = new PatchOptions { CreateIfMissing = otherwise is null ? default : Document(id, otherwise) };
-        session.Defer(new SessionCommand(batch => batch.Patch(id, patch, options)));
+        session.Defer(
+            new SessionCommand(
+                batch => batch.Patch(id, patch, options), [.. changes.Edits.Select(edit => (id, ChangeOf(edit)))]));
+    }
+
+    private static SessionChange ChangeOf(MemberEdit edit)
+    {
+        JsonNode? value = JsonNode.Parse(
+            edit.Json.Span, documentOptions: new JsonDocumentOptions { MaxDepth = DatabaseOptions.MostDocumentDepth + 1 });
+        string path = edit.Path.Text;
+        return edit.Kind switch
+        {
+            MemberEditKind.Set => new SessionChange(SessionChangeKind.ValueSet, path, NewValue: value),
+            MemberEditKind.Increment => new SessionChange(SessionChangeKind.ValueIncremented, path, NewValue: value),
+            MemberEditKind.Append => new SessionChange(SessionChangeKind.ElementsAdded, path, NewValue: value),
+            MemberEditKind.RemoveAt => new SessionChange(SessionChangeKind.ElementRemovedAt, path, OldValue: value),
+            _ => new SessionChange(SessionChangeKind.ElementsRemoved, path, OldValue: value),
+        };
     }
 
     private byte[] Document(string id, object entity)

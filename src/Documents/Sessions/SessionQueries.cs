@@ -28,6 +28,29 @@ internal sealed class SessionQueries(DocumentSession session, ISessionHost datab
         return database.QueryAsync(options.AllowStale ? request with { NeverStale = false } : request, cancellationToken);
     }
 
+    /// <summary>The results of a query.</summary>
+    public async Task<IReadOnlyList<T>> ListAsync<T>(QueryRequest request, CancellationToken cancellationToken)
+        where T : class
+    {
+        // How many there are besides is not given back, so it is not counted.
+        request = request with
+        {
+            CountsResults = false,
+            NeverStale = request.NeverStale || !(options.AllowStale || request.WaitForNonStaleResults)
+        };
+        using QueryResults results = await database.QueryAsync(request, cancellationToken).ConfigureAwait(false);
+        var found = new List<T>();
+        while (results.MoveNext())
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            if (ReadResult<T>(results) is { } result)
+                found.Add(result);
+        }
+
+        KeepIncludes(results);
+        return found;
+    }
+
     public T? Track<T>(Document document)
         where T : class => session.Track<T>(document);
 

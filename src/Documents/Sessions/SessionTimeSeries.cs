@@ -1,3 +1,4 @@
+using System.Text.Json.Nodes;
 using Treepie.Kinds;
 using Treepie.Store;
 
@@ -30,7 +31,10 @@ public sealed class SessionTimeSeries
         ArgumentNullException.ThrowIfNull(values);
         var point = new TimeSeriesPoint(Utc(timestamp), [.. values], tag);
         point.Check(_documentId, _name);
-        _session.Defer(new SessionCommand(batch => batch.TimeSeries(_documentId, _name, [point])));
+        _session.Defer(
+            new SessionCommand(
+                batch => batch.TimeSeries(_documentId, _name, [point]),
+                (_documentId, new SessionChange(SessionChangeKind.TimeSeriesAppended, _name, NewValue: Values(point)))));
     }
 
     /// <summary>Adds to the values of a time with the next save; for series whose name begins with <c>INC:</c>.</summary>
@@ -56,7 +60,10 @@ public sealed class SessionTimeSeries
             throw new InvalidDocumentException(
                 $"The range from {first:O} to {last:O} of the time series '{_name}' of document '{_documentId}' ends before it "
                     + $"begins. Nothing was changed. Turn it round.");
-        _session.Defer(new SessionCommand(batch => batch.TimeSeries(_documentId, _name, [], [(first, last)])));
+        _session.Defer(
+            new SessionCommand(
+                batch => batch.TimeSeries(_documentId, _name, [], [(first, last)]),
+                (_documentId, new SessionChange(SessionChangeKind.TimeSeriesDeleted, _name))));
     }
 
     /// <summary>Entries of a range of times, both ends included, in their order.</summary>
@@ -85,6 +92,9 @@ public sealed class SessionTimeSeries
         cancellationToken.ThrowIfCancellationRequested();
         return ValueTask.FromResult(Get(from, to, start, pageSize));
     }
+
+    private static JsonArray Values(TimeSeriesPoint point) =>
+        new([.. point.Values.Select(static value => (JsonNode?)JsonValue.Create(value))]);
 
     private static DateTime? Utc(DateTime? time) => time is { } given ? Utc(given) : null;
 

@@ -6,7 +6,8 @@ namespace Treepie.Sessions;
 /// An attachment that the next save puts. Its stream is read once, by the first save; what was read waits for the next if that
 /// one fails.
 /// </summary>
-internal sealed class SessionUpload(string id, string name, string? contentType, Stream stream) : SessionCommand(static _ => { })
+internal sealed class SessionUpload(string id, string name, string? contentType, Stream stream)
+    : SessionCommand(static _ => { }, (id, new SessionChange(SessionChangeKind.AttachmentPut, name)))
 {
     private const int BufferBytes = 64 * 1024;
 
