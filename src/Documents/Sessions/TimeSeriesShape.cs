@@ -24,8 +24,8 @@ internal sealed class TimeSeriesShape
         if (members.Length is 0 or > TimeSeriesPoint.MaxValues)
             throw new TreepieException(
                 $"{type.Name} has {members.Length} properties that are values of a time series, and 1 to "
-                    + $"{TimeSeriesPoint.MaxValues} are allowed. Mark them with [TimeSeriesValue(0)], [TimeSeriesValue(1)] and so "
-                    + $"on.");
+                    + $"{TimeSeriesPoint.MaxValues} are allowed. Mark them with [TimeSeriesValue(0)], "
+                    + $"[TimeSeriesValue(1)] and so on.");
         for (int i = 0; i < members.Length; i++)
             Check(type, members, i);
         _members = [.. members.Select(static one => one.Member)];
