@@ -6,7 +6,7 @@ namespace Treepie.Documents.Tests.Sessions;
 /// <summary>Time series whose values are properties of a class.</summary>
 public sealed class TypedTimeSeriesTests : IDisposable
 {
-    private static readonly DateTime s_start = new(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc);
+    private static readonly DateTime _start = new(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc);
 
     private readonly Database _database = Database.OpenInMemory();
     private readonly DocumentSession _session;
@@ -30,8 +30,8 @@ public sealed class TypedTimeSeriesTests : IDisposable
     public async Task Properties_are_values_in_the_order_of_their_marks()
     {
         TypedTimeSeries<StockPrice> prices = _session.TimeSeriesFor<StockPrice>("companies/1");
-        prices.Append(s_start, new StockPrice { Open = 1.5, Close = 2.5 }, "exchanges/1");
-        prices.Append(new TimeSeriesEntry<StockPrice>(s_start.AddDays(1), new StockPrice { Open = 3, Close = 4 }));
+        prices.Append(_start, new StockPrice { Open = 1.5, Close = 2.5 }, "exchanges/1");
+        prices.Append(new TimeSeriesEntry<StockPrice>(_start.AddDays(1), new StockPrice { Open = 3, Close = 4 }));
         Assert.Empty(prices.Get());
         await _session.SaveChangesAsync(Token);
 
@@ -39,10 +39,10 @@ public sealed class TypedTimeSeriesTests : IDisposable
         Assert.Equal([1.5, 2.5], raw.Values); // Close is declared first, and marked as the second
         IReadOnlyList<TimeSeriesEntry<StockPrice>> read = await prices.GetAsync(cancellationToken: Token);
         Assert.Equal([(1.5, 2.5), (3, 4)], read.Select(entry => (entry.Value.Open, entry.Value.Close)));
-        Assert.Equal((s_start, "exchanges/1"), (read[0].Timestamp, read[0].Tag));
-        Assert.Equal(3, Assert.Single(prices.Get(from: s_start.AddHours(1))).Value.Open);
+        Assert.Equal((_start, "exchanges/1"), (read[0].Timestamp, read[0].Tag));
+        Assert.Equal(3, Assert.Single(prices.Get(from: _start.AddHours(1))).Value.Open);
 
-        prices.Delete(to: s_start);
+        prices.Delete(to: _start);
         await _session.SaveChangesAsync(Token);
         Assert.Equal(4, Assert.Single(prices.Get()).Value.Close);
     }
@@ -52,8 +52,8 @@ public sealed class TypedTimeSeriesTests : IDisposable
     {
         Company company = _session.Load<Company>("companies/1")!; // stored above
         SessionTimeSeries raw = _session.TimeSeriesFor(company, "other");
-        raw.Append(s_start, [7]);
-        raw.Append(s_start.AddDays(1), [1, 2, 3]);
+        raw.Append(_start, [7]);
+        raw.Append(_start.AddDays(1), [1, 2, 3]);
         await _session.SaveChangesAsync(Token);
         Assert.Equal(
             [(7, 0), (1, 2)],
@@ -67,7 +67,7 @@ public sealed class TypedTimeSeriesTests : IDisposable
         Assert.Contains("Gap.B is [TimeSeriesValue(2)], and 1 is expected", Refused<Gap>(), StringComparison.Ordinal);
         Assert.Contains("Text.A cannot be a value", Refused<Text>(), StringComparison.Ordinal);
         TypedTimeSeries<StockPrice> prices = _session.TimeSeriesFor<StockPrice>("companies/1");
-        Assert.Throws<InvalidDocumentException>(() => prices.Append(s_start, new StockPrice { Open = double.NaN }));
+        Assert.Throws<InvalidDocumentException>(() => prices.Append(_start, new StockPrice { Open = double.NaN }));
         Assert.False(_session.HasChanges);
     }
 
