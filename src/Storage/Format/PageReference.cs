@@ -1,5 +1,4 @@
 using System.Buffers.Binary;
-using System.Diagnostics;
 
 namespace Treepie.Storage.Format;
 
@@ -21,7 +20,6 @@ internal readonly record struct PageReference(long Number, long Birth)
 
     public void WritePacked(Span<byte> destination)
     {
-        Debug.Assert((Number & ~Mask) == 0 && (Birth & ~Mask) == 0, "both numbers have six bytes");
         BinaryPrimitives.WriteInt64LittleEndian(destination, (Number & Mask) | (Birth << 48));
         BinaryPrimitives.WriteInt32LittleEndian(destination[8..], (int)(Birth >> 16));
     }
