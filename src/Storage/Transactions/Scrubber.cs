@@ -194,7 +194,7 @@ internal sealed class Scrubber : IDisposable
     /// Decides what a page is that was found damaged, or was damaged before. Holding the write lock: nothing is freed, placed or
     /// moved meanwhile.
     /// </summary>
-    private void Judge(long number)
+    internal void Judge(long number)
     {
         if (number >= _state.Store.FilePages || !TryReadLive((int)(number / _state.Space.PagesPerGroup)) || !IsLive(number)
             || _state.Store.FrameOf(number) != 0 || !IsWritten(number))
@@ -218,27 +218,57 @@ internal sealed class Scrubber : IDisposable
         Volatile.Write(ref _lastDamage, _state.Store.Corrupt(number, fault).Message);
     }
 
-    /// <summary>Whether a page is a later one of a value that begins before it, and has no header of its own.</summary>
+    /// <summary>
+    /// Whether a page is a later one of a value that begins before it, and has no header of its own. Holding the write lock.
+    /// </summary>
+    /// <remarks>
+    /// Where a value lies in scratch alone, the disk still has what its pages were before, with headers that look right: so
+    /// scratch is asked first, and the disk only for pages that no value in scratch covers.
+    /// </remarks>
     private bool IsInsideRun(long number, Span<byte> buffer)
     {
-        long least = Math.Max(FormatLimits.FirstDataPage, number - MaxLookBackPages);
-        int group = (int)(number / _state.Space.PagesPerGroup);
+        long least = FirstLiveBefore(number);
         for (long before = number - 1; before >= least; before--)
         {
-            int other = (int)(before / _state.Space.PagesPerGroup);
-            if (other != group && !TryReadLive(group = other))
-                return false;
-            if (!IsLive(before))
-                return false;
-
             uint frame = _state.Store.FrameOf(before);
-            int pages = frame != 0 ? _state.Store.Scratch.Record(frame).Pages
-                : _disk.Read(before, buffer) is null ? DiskPages.PagesOf(before, buffer) : 0;
+            if (frame == 0)
+                continue;
+
+            long end = before + Math.Max(1, _state.Store.Scratch.Record(frame).Pages);
+            if (end > number)
+                return true;
+
+            least = end;
+        }
+
+        for (long before = number - 1; before >= least; before--)
+        {
+            int pages = _disk.Read(before, buffer) is null ? DiskPages.PagesOf(before, buffer) : 0;
             if (pages > 0)
                 return before + pages > number;
         }
 
         return false;
+    }
+
+    /// <summary>The first of the pages before one that are in use without a gap, as far as is looked back.</summary>
+    private long FirstLiveBefore(long number)
+    {
+        long least = Math.Max(FormatLimits.FirstDataPage, number - MaxLookBackPages);
+        int group = (int)(number / _state.Space.PagesPerGroup);
+        long first = number;
+        while (first > least)
+        {
+            int other = (int)((first - 1) / _state.Space.PagesPerGroup);
+            if (other != group && !TryReadLive(group = other))
+                return first;
+            if (!IsLive(first - 1))
+                return first;
+
+            first--;
+        }
+
+        return first;
     }
 
     private bool TryReadLive(int group)
