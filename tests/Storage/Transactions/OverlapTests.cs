@@ -111,6 +111,26 @@ public sealed class OverlapTests : IDisposable
     }
 
     [Fact]
+    public async Task A_frame_that_becomes_durable_after_writing_has_stopped_is_committed()
+    {
+        Task a = BeginHeldWrite("a");
+        Task<bool> b = _environment.WriteAsync(transaction => transaction.FindTree("t")!.Put("b"u8, "b"u8), Token).AsTask();
+        _environment.State.Failure = new IOException("A checkpoint failed meanwhile.");
+        _isReleased.Set();
+        await a;
+        await Assert.ThrowsAsync<WritingStoppedException>(() => b);
+        Assert.Throws<WritingStoppedException>(() => Put(_environment, "c"));
+        Assert.Equal("afirst", Keys());
+        Assert.Empty(_environment.Check(Token).Problems);
+        _files.OnJournalSync = null;
+        _environment.Dispose();
+        using StorageEnvironment again = StorageEnvironment.Open(_directory.Path);
+        using ReadTransaction read = again.BeginRead();
+        Assert.Equal(2, read.FindTree("t")!.Count);
+        Assert.Empty(again.Check(Token).Problems);
+    }
+
+    [Fact]
     public async Task A_full_disk_during_a_sync_sets_the_command_back_until_a_checkpoint_has_run()
     {
         Task a = BeginHeldWrite("a");
