@@ -37,7 +37,12 @@ internal static class OpenedStores
     public static long MakeTail(string path, long bytes, Action<StorageEnvironment, long, long> put)
     {
         var files = new SparseFiles(path);
-        var options = new StorageOptions { MaxJournalFileBytes = 64L << 20 }; // no checkpoint on the way
+        var options = new StorageOptions // no checkpoint on the way
+        {
+            MaxJournalFileBytes = 64L << 20,
+            ScratchBudgetBytes = 2L << 30,
+            MemoryBudgetBytes = 2L << 30,
+        };
         using StorageEnvironment environment = StorageEnvironment.Open(
             new World(files, TimeProvider.System, new Random(1), IsBackgroundAllowed: true), options);
         put(environment, 0, 1000);
