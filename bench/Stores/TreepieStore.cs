@@ -10,14 +10,17 @@ internal sealed class TreepieStore : IKeyValueStore
     private const string TreeName = "entries";
     private readonly StorageEnvironment _environment;
 
-    public TreepieStore(string directory, StoreSettings settings, EncryptionKey? key = null)
+    public TreepieStore(
+        string directory, StoreSettings settings, EncryptionKey? key = null,
+        long memoryBudgetBytes = StorageOptions.DefaultMemoryBudgetBytes)
     {
         _environment = StorageEnvironment.Open(
             directory,
             new StorageOptions
             {
                 Durability = settings.IsDurable ? Durability.Durable : Durability.Relaxed,
-                EncryptionKey = key
+                EncryptionKey = key,
+                MemoryBudgetBytes = memoryBudgetBytes,
             });
         _environment.Write(static transaction => transaction.GetOrCreateTree(TreeName).Count);
     }
