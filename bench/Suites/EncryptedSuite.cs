@@ -56,8 +56,8 @@ internal sealed class EncryptedSuite : ISuite
 
         FdbStore[] stores = [.. new[] { (hidden, (EncryptionKey?)key), (plain, null) }.Select(entry =>
             new FdbStore(
-                entry.Item2 is null ? Plain : "encrypted", new TreepieStore(PathOf(entry.Item1), FdbLoad.Settings, entry.Item2, memoryBytes),
-                data, new uint[rows]))];
+                entry.Item2 is null ? Plain : "encrypted",
+                new TreepieStore(PathOf(entry.Item1), FdbLoad.Settings, entry.Item2, memoryBytes), data, new uint[rows]))];
         try
         {
             for (int round = 0; round < rounds; round++)
