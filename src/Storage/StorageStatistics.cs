@@ -101,7 +101,7 @@ public sealed record StorageStatistics
     /// <summary>Whether what is on the disk is encrypted.</summary>
     public bool IsEncrypted { get; init; }
 
-    /// <summary>Bytes of pages that are decrypted in memory.</summary>
+    /// <summary>Bytes of memory that decrypted pages take, and that is kept for the next ones.</summary>
     public long DecryptedBytes { get; init; }
 
     /// <summary>

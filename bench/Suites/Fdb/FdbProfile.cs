@@ -1,6 +1,7 @@
 using System.Globalization;
-using Treepie.Bench.Measuring;
 using Treepie.Bench.Stores;
+using Treepie.Storage;
+using Scratch = Treepie.Bench.Measuring.Scratch;
 
 namespace Treepie.Bench.Suites.Fdb;
 
@@ -12,7 +13,9 @@ internal static class FdbProfile
 
     public static void Run(string name, int work, double seconds, int rows)
     {
+        using EncryptionKey key = EncryptionKey.Generate();
         StoreEngine engine = StoreEngines.Peers.Append(StoreEngines.Ours)
+            .Concat([With(64, null), With(64, key), With(512, null), With(512, key)])
             .First(engine => engine.Name.StartsWith(name, StringComparison.OrdinalIgnoreCase));
         var data = new FdbData(rows);
         using var folder = new Scratch();
@@ -32,4 +35,9 @@ internal static class FdbProfile
                     + $"{figures.JournalPerPayload:0.0}× journal, {figures.AllocatedPerTransaction:N0} bytes/tx"));
         }
     }
+
+    /// <summary>Ours in a size of memory, without a key or with one: <c>64-MiB-plain</c>, <c>512-MiB-encrypted</c>.</summary>
+    private static StoreEngine With(int megabytes, EncryptionKey? key) => new(
+        $"{megabytes}-MiB-{(key is null ? "plain" : "encrypted")}", IsPresent: true,
+        (path, settings) => new TreepieStore(path, settings, key, (long)megabytes << 20));
 }

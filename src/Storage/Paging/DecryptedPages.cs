@@ -16,8 +16,10 @@ namespace Treepie.Storage.Paging;
 /// it finds it again here without decrypting it. Then everyone who may hold it from before must have ended: readers by a grace
 /// period, writers by a moment at which none is at work. What nobody asked for meanwhile is zeroed and given back. When the file
 /// grows over the space it has, pages are decrypted anew in a larger one: those of the space before go the same way, and nobody
-/// can ask for them again. Thread-safe. Places of one stripe are loaded and dropped under its lock, which is taken where the page
-/// table says "not looked at" only.
+/// can ask for them again. The number of a page that is forgotten is soon given to another one: its memory is zeroed at once, but
+/// kept while there is room for it, since giving it back and taking it again costs more than decrypting a page. Thread-safe.
+/// Places of one stripe are loaded and dropped under its lock, which is taken where the page table says "not looked at" only.
+/// Invariants. 1. A number of the space in use lies in a place or is a vacancy, never both. 2. What is no place in any space is zero.
 /// </remarks>
 internal sealed class DecryptedPages : IDisposable
 {
@@ -30,6 +32,7 @@ internal sealed class DecryptedPages : IDisposable
     private PageSpace _space; // changed under the locks of all stripes
     private long _committedPages;
     private long _bytes;
+    private long _vacantBytes;
     private int _ticket;
 
     /// <param name="cipher">Opens pages.</param>
@@ -53,6 +56,9 @@ internal sealed class DecryptedPages : IDisposable
 
     /// <summary>Bytes from which on there are too many: the less the more pages wait for a checkpoint.</summary>
     public long BudgetBytes => _budget();
+
+    /// <summary>Bytes of memory they take: decrypted, or zeroed and kept.</summary>
+    public long HeldBytes => Bytes + Interlocked.Read(ref _vacantBytes);
 
     /// <summary>Whether there are more than the budget.</summary>
     public bool IsOverBudget => Bytes > BudgetBytes;
@@ -93,10 +99,11 @@ internal sealed class DecryptedPages : IDisposable
             AddressRange before = _space.Pages;
             foreach (Stripe stripe in _stripes)
             {
-                foreach ((long number, Place place) in stripe.Places)
+                GiveBackVacant(stripe, all: true);
+                foreach (long number in stripe.Places.Keys)
                     // also one that was marked: it may have been asked for again since
-                    stripe.Left.Add(new LeftPlace(before, number, place with { Ticket = 0 }));
-                stripe.Places.Clear();
+                    CollectionsMarshal.GetValueRefOrNullRef(stripe.Places, number).Ticket = 0;
+                stripe.LeaveBehind(before);
             }
 
             _space = next;
@@ -137,6 +144,9 @@ internal sealed class DecryptedPages : IDisposable
     /// <param name="space">Where it lies now.</param>
     public string? Load(long number, ReadOnlySpan<byte> sealedPages, out PageSpace space)
     {
+        for (int i = 1; i < sealedPages.Length / PageLayout.SizeBytes; i++)
+            EndVacancy(number + i); // for good: no page can have a number within this run now
+
         Stripe stripe = StripeOf(number);
         lock (stripe.Sync)
         {
@@ -160,9 +170,9 @@ internal sealed class DecryptedPages : IDisposable
 
             place = new Place(sealedPages.Length / PageLayout.SizeBytes, 0);
             space.Write(number, _proven);
+            Occupy(stripe, number, place.Pages);
         }
 
-        Interlocked.Add(ref _bytes, sealedPages.Length);
         OnLoaded?.Invoke();
         return null;
     }
@@ -183,11 +193,11 @@ internal sealed class DecryptedPages : IDisposable
             if (Bytes > budget - (budget / 8))
                 return;
 
-            plain.CopyTo(_space.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes));
+            plain.CopyToFresh(_space.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes));
             stripe.Places.Add(number, new Place(1, 0));
+            Occupy(stripe, number, pages: 1);
         }
 
-        Interlocked.Add(ref _bytes, PageLayout.SizeBytes);
         OnLoaded?.Invoke();
     }
 
@@ -214,10 +224,21 @@ internal sealed class DecryptedPages : IDisposable
         lock (stripe.Sync)
         {
             if (stripe.Places.Remove(number, out Place place))
-                Drop(_space.Pages, number, place.Pages);
-            if (stripe.Left.Count > 0)
-                DropLeft(stripe, left => left.Number == number);
+                Vacate(stripe, number, place.Pages);
+            foreach ((AddressRange range, Dictionary<long, Place> places) in stripe.Behind)
+                if (places.Remove(number, out place))
+                    Drop(range, number, place.Pages);
         }
+    }
+
+    /// <summary>
+    /// Gives back the memory that is kept for pages to come: all of it, or what was kept at the last call already.
+    /// </summary>
+    public void GiveBackVacant(bool all)
+    {
+        foreach (Stripe stripe in _stripes)
+            lock (stripe.Sync)
+                GiveBackVacant(stripe, all);
     }
 
     /// <summary>
@@ -237,22 +258,16 @@ internal sealed class DecryptedPages : IDisposable
             lock (stripe.Sync)
             {
                 foreach (long number in stripe.Places.Keys)
-                {
-                    ref Place place = ref CollectionsMarshal.GetValueRefOrNullRef(stripe.Places, number);
-                    if (place.Ticket != 0)
-                        continue;
+                    if (TryMark(stripe.Places, number, ticket))
+                    {
+                        if (_space.Find(number) == _proven)
+                            _space.Write(number, 0);
+                        isAny = true;
+                    }
 
-                    place.Ticket = ticket;
-                    if (_space.Find(number) == _proven)
-                        _space.Write(number, 0);
-                    isAny = true;
-                }
-
-                foreach (ref LeftPlace left in CollectionsMarshal.AsSpan(stripe.Left))
-                {
-                    isAny |= left.Place.Ticket == 0;
-                    left.Place.Ticket = left.Place.Ticket == 0 ? ticket : left.Place.Ticket;
-                }
+                foreach ((_, Dictionary<long, Place> places) in stripe.Behind)
+                    foreach (long number in places.Keys)
+                        isAny |= TryMark(places, number, ticket);
             }
         }
 
@@ -269,16 +284,10 @@ internal sealed class DecryptedPages : IDisposable
         {
             lock (stripe.Sync)
             {
-                foreach ((long number, Place place) in stripe.Places)
-                {
-                    if (place.Ticket != ticket)
-                        continue;
-
-                    stripe.Places.Remove(number); // allowed while it is enumerated
-                    Drop(_space.Pages, number, place.Pages);
-                }
-
-                DropLeft(stripe, left => left.Place.Ticket == ticket);
+                DropMarked(_space.Pages, stripe.Places, ticket);
+                foreach ((AddressRange range, Dictionary<long, Place> places) in stripe.Behind)
+                    DropMarked(range, places, ticket);
+                stripe.Behind.RemoveAll(static behind => behind.Places.Count == 0);
             }
         }
     }
@@ -288,10 +297,10 @@ internal sealed class DecryptedPages : IDisposable
     {
         foreach (Stripe stripe in _stripes)
         {
-            foreach ((long number, Place place) in stripe.Places)
-                Drop(_space.Pages, number, place.Pages);
-            stripe.Places.Clear();
-            DropLeft(stripe, static _ => true);
+            DropAll(_space.Pages, stripe.Places);
+            foreach ((AddressRange range, Dictionary<long, Place> places) in stripe.Behind)
+                DropAll(range, places);
+            stripe.Behind.Clear();
             stripe.Cipher.Dispose();
         }
     }
@@ -338,20 +347,93 @@ internal sealed class DecryptedPages : IDisposable
         IsLocked = IsLocked && range.TryLock(offset, length);
     }
 
-    private void DropLeft(Stripe stripe, Predicate<LeftPlace> isOver) => stripe.Left.RemoveAll(left =>
+    private static bool TryMark(Dictionary<long, Place> places, long number, int ticket)
     {
-        if (!isOver(left))
+        ref Place place = ref CollectionsMarshal.GetValueRefOrNullRef(places, number);
+        if (place.Ticket != 0)
             return false;
 
-        Drop(left.Range, left.Number, left.Place.Pages);
+        place.Ticket = ticket;
         return true;
-    });
+    }
 
+    private void DropMarked(AddressRange range, Dictionary<long, Place> places, int ticket)
+    {
+        foreach ((long number, Place place) in places)
+        {
+            if (place.Ticket != ticket)
+                continue;
+
+            places.Remove(number); // allowed while it is enumerated
+            Drop(range, number, place.Pages);
+        }
+    }
+
+    private void DropAll(AddressRange range, Dictionary<long, Place> places)
+    {
+        foreach ((long number, Place place) in places)
+            Drop(range, number, place.Pages);
+        places.Clear();
+    }
+
+    /// <summary>Zeroes a place and gives its memory back.</summary>
     private void Drop(AddressRange range, long number, int pages)
     {
         Debug.Assert(pages > 0, "a run has pages");
         Zero(range, number, pages);
         Interlocked.Add(ref _bytes, -(long)pages * PageLayout.SizeBytes);
+    }
+
+    /// <summary>Counts a new place.</summary>
+    private void Occupy(Stripe stripe, long number, int pages)
+    {
+        EndVacancy(stripe, number);
+        Interlocked.Add(ref _bytes, (long)pages * PageLayout.SizeBytes);
+    }
+
+    private void EndVacancy(long number)
+    {
+        Stripe stripe = StripeOf(number);
+        lock (stripe.Sync)
+            EndVacancy(stripe, number);
+    }
+
+    private void EndVacancy(Stripe stripe, long number)
+    {
+        if (stripe.Vacant.Remove(number))
+            Interlocked.Add(ref _vacantBytes, -PageLayout.SizeBytes);
+    }
+
+    /// <summary>Zeroes a place; its memory stays while there is room, since its number is used again soon.</summary>
+    private void Vacate(Stripe stripe, long number, int pages)
+    {
+        if (pages > 1 || HeldBytes > BudgetBytes)
+        {
+            Drop(_space.Pages, number, pages);
+            return;
+        }
+
+        _space.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes).Clear();
+        Interlocked.Add(ref _bytes, -PageLayout.SizeBytes);
+        bool isNew = stripe.Vacant.TryAdd(number, false);
+        Debug.Assert(isNew, "1: a number is a place or a vacancy");
+        Interlocked.Add(ref _vacantBytes, PageLayout.SizeBytes);
+    }
+
+    private void GiveBackVacant(Stripe stripe, bool all)
+    {
+        foreach ((long number, bool isOld) in stripe.Vacant)
+        {
+            if (!all && !isOld)
+            {
+                CollectionsMarshal.GetValueRefOrNullRef(stripe.Vacant, number) = true;
+                continue;
+            }
+
+            stripe.Vacant.Remove(number); // allowed while it is enumerated
+            _space.Pages.DiscardLocked(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
+            Interlocked.Add(ref _vacantBytes, -PageLayout.SizeBytes);
+        }
     }
 
     private static void Zero(AddressRange range, long number, int pages)
@@ -368,20 +450,25 @@ internal sealed class DecryptedPages : IDisposable
         public PageCipher Cipher { get; } = cipher;
 
         /// <summary>Pages, or first pages of runs, that are decrypted.</summary>
-        public Dictionary<long, Place> Places { get; } = [];
+        public Dictionary<long, Place> Places { get; private set; } = [];
 
-        /// <summary>Those of spaces before.</summary>
-        public List<LeftPlace> Left { get; } = [];
+        /// <summary>Places of one page that are zero and keep their memory, and whether they have for a while.</summary>
+        public Dictionary<long, bool> Vacant { get; } = [];
+
+        /// <summary>What is decrypted in the spaces before.</summary>
+        public List<(AddressRange Range, Dictionary<long, Place> Places)> Behind { get; } = [];
+
+        /// <summary>Begins in another space.</summary>
+        public void LeaveBehind(AddressRange range)
+        {
+            if (Places.Count == 0)
+                return;
+
+            Behind.Add((range, Places));
+            Places = [];
+        }
     }
 
     /// <summary>Pages of the run; and the ticket it may be dropped by, 0 where it is in the page table.</summary>
     private record struct Place(int Pages, int Ticket);
-
-    /// <summary>A page of a space before.</summary>
-    private struct LeftPlace(AddressRange range, long number, Place place)
-    {
-        public readonly AddressRange Range = range;
-        public readonly long Number = number;
-        public Place Place = place;
-    }
 }

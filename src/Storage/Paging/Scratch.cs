@@ -120,7 +120,7 @@ internal sealed class Scratch : IDisposable
         if (frame == 0)
         {
             frame = Allocate(1, pageNumber, birth);
-            original.CopyTo(Bytes(frame, PageLayout.SizeBytes));
+            original.CopyToFresh(Bytes(frame, PageLayout.SizeBytes));
         }
         else
         {

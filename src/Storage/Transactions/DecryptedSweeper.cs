@@ -64,6 +64,7 @@ internal sealed class DecryptedSweeper : IDisposable
     /// </summary>
     public long Sweep()
     {
+        _pages.GiveBackVacant(all: true);
         Sweep(part: 0, parts: 1);
         Drop();
         return _pages.Bytes;
@@ -76,7 +77,7 @@ internal sealed class DecryptedSweeper : IDisposable
 
         if (Volatile.Read(ref _timer) is null)
             StartTimer();
-        if (_pages.Bytes >= Volatile.Read(ref _sweepAtBytes))
+        if (_pages.HeldBytes >= Volatile.Read(ref _sweepAtBytes))
             Request();
     }
 
@@ -89,6 +90,7 @@ internal sealed class DecryptedSweeper : IDisposable
         {
             try
             {
+                _pages.GiveBackVacant(all: true);
                 Drop();
                 if (_pages.IsOverBudget)
                     Sweep(_part++ % Parts, Parts);
@@ -158,11 +160,12 @@ internal sealed class DecryptedSweeper : IDisposable
         Interlocked.Exchange(ref _timer, null)?.Dispose();
         _background.Run(() =>
         {
+            _pages.GiveBackVacant(all: false);
             Drop();
             Sweep(part: 0, parts: 1);
             if (_options.DecryptedIdleTime == TimeSpan.Zero)
                 Drop();
-            if (_pages.Bytes > 0 && !_isStopped)
+            if (_pages.HeldBytes > 0 && !_isStopped)
                 StartTimer();
         });
     }

@@ -42,7 +42,7 @@ internal static class StatisticsReader
             OldestReaderTransactionId = readers.Count == 0 ? null : readers[0].TransactionId,
             Platform = platform,
             IsEncrypted = state.Store.Decrypted is not null,
-            DecryptedBytes = state.Store.Decrypted?.Bytes ?? 0,
+            DecryptedBytes = state.Store.Decrypted?.HeldBytes ?? 0,
             IsDecryptedMemoryLocked = state.Store.Decrypted is { IsLocked: true } && state.Store.Scratch.IsLocked,
         };
     }

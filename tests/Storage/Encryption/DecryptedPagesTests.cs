@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Collections.Concurrent;
 using Treepie.Storage.Files;
+using Treepie.Storage.Paging;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 using Treepie.Tests.Support;
@@ -168,6 +169,59 @@ public sealed class DecryptedPagesTests
                         errors.Enqueue(
                             $"Key {number} has another value, of {value.Length} bytes: "
                                 + $"{Convert.ToHexString(value[..Math.Min(8, value.Length)])}…");
+            }
+        }
+    }
+
+    [Fact]
+    public void A_value_stays_where_the_memory_of_pages_before_was_kept()
+    {
+        using var directory = new TemporaryDirectory();
+        using EncryptionKey key = EncryptionKey.Generate();
+        using StorageEnvironment environment = StorageEnvironment.Open(
+            directory.Path, Options(key) with { DecryptedIdleTime = TimeSpan.FromDays(1) });
+        DecryptedPages pages = environment.State.Store.Decrypted!;
+        long mostKept = 0;
+        for (int round = 0; round < 4; round++)
+        {
+            Put(1_000, 500);
+            environment.Checkpoint(); // adopts the leaves
+            DeleteAll();
+            environment.Checkpoint();
+            environment.Checkpoint(); // their numbers are free
+            mostKept = Math.Max(mostKept, pages.HeldBytes - pages.Bytes);
+            Put(50, 40_000); // values of five pages take the same numbers
+            environment.Checkpoint();
+            using ReadTransaction read = environment.BeginRead();
+            Tree tree = read.FindTree("t")!;
+            AssertAll(tree, 50); // decrypts them
+            pages.GiveBackVacant(all: true);
+            Assert.Equal(pages.Bytes, pages.HeldBytes);
+            AssertAll(tree, 50);
+        }
+
+        Assert.True(mostKept > 0, "Nothing was kept, so nothing was tried.");
+
+        void Put(int count, int length) => environment.Write(transaction =>
+        {
+            for (int number = 1; number <= count; number++)
+                transaction.GetOrCreateTree("t").Put(KeyOf(number), ValueOf(number, length));
+            return 0;
+        });
+
+        void DeleteAll() => environment.Write(transaction =>
+        {
+            for (int number = 1; number <= 1_000; number++)
+                transaction.GetOrCreateTree("t").Delete(KeyOf(number));
+            return 0;
+        });
+
+        static void AssertAll(Tree tree, int count)
+        {
+            for (int number = 1; number <= count; number++)
+            {
+                Assert.True(tree.TryGet(KeyOf(number), out ReadOnlySpan<byte> value));
+                AssertValue(number, value);
             }
         }
     }
