@@ -8,6 +8,7 @@ using Treepie.Bench.Suites.Fdb;
 using Treepie.Bench.Suites.Indexing;
 using Treepie.Bench.Suites.Reading;
 using Treepie.Bench.Suites.Search;
+using Treepie.Bench.Suites.Words;
 
 // dotnet run -c Release --project bench -- <suite>|all [--quick] [--json <file>] [--no-docs], or --list, or data
 switch (args)
@@ -51,6 +52,11 @@ switch (args)
         return 0;
     case [SearchOpening.Verb, string folder, string file, string rounds]:
         SearchOpening.Run(folder, file, int.Parse(rounds, CultureInfo.InvariantCulture));
+        return 0;
+    case [WordRun.Verb, string engine, string folder, string words, string puts, string seconds]:
+        DiskMapSuite.RunOne(
+            engine, folder, long.Parse(words, CultureInfo.InvariantCulture), long.Parse(puts, CultureInfo.InvariantCulture),
+            double.Parse(seconds, CultureInfo.InvariantCulture));
         return 0;
     case [ReadProfile.Verb, string seconds]:
         await ReadProfile.RunAsync(double.Parse(seconds, CultureInfo.InvariantCulture));

@@ -3,7 +3,6 @@ using System.Globalization;
 using Treepie.Bench.Measuring;
 using Treepie.Bench.Peers;
 using Treepie.Bench.Stores;
-using Treepie.Bench.Suites.Faster;
 using Treepie.Bench.Suites.Words;
 
 namespace Treepie.Bench.Suites;
@@ -11,15 +10,18 @@ namespace Treepie.Bench.Suites;
 /// <summary>Counting distinct words: putIfAbsent of strings by Zipf's law.</summary>
 internal sealed class DiskMapSuite : ISuite
 {
-    private const int FullPuts = 8_000_000, FullWords = 1_800_000; // a fortieth of 320M puts, a twentieth of their words at most
-    private const int WordsPerTransaction = 10_000;
+    private const int SmallPuts = 8_000_000, SmallWords = 1_800_000; // a fortieth of 320M puts, a twentieth of their words at most
+    private const long WholePuts = 320_000_000, WholeWords = 36_000_000;
+    private const long LimitBytes = 512L << 20;
+    private const double WholeSeconds = 300;
 
     public string Name => "diskmap";
 
     public string Question =>
         $"""
-        How many `putIfAbsent` a second, of strings of ten bytes on average drawn by Zipf's law (0.99), while the map grows? {FullPuts / 1_000_000} million puts of up to {FullWords / 100_000 / 10.0:0.0} million
-        words, a fortieth of the original 320 million of 36. *Treepie*: `DiskMap`, durability relaxed, {WordsPerTransaction:N0} puts for each transaction, as for RocksDB, LMDB and SQLite, none of which syncs either. *In
+        How many `putIfAbsent` a second, of strings of ten bytes on average drawn by Zipf's law (0.99), while the map grows? {SmallPuts / 1_000_000} million puts of up to {SmallWords / 100_000 / 10.0:0.0} million
+        words, which lie in memory; then the whole {WholePuts / 1_000_000} million of up to {WholeWords / 1_000_000}, each engine in a process of its own that has {LimitBytes >> 20} MiB of memory, the system's cache of its
+        files included (a control group of Linux), for {WholeSeconds / 60:0} minutes at most. *Treepie*: `DiskMap`, durability relaxed, {WordRun.PutsPerTransaction:N0} puts for each transaction, as for RocksDB, LMDB and SQLite, none of which syncs either. *In
         memory*: `MemoryMap`. The flat file (open addressing in a mapped file, records in another, no transactions, rebuilt when full) is what one builds first. Every map must find
         as many new words as the others, and read the same values.
 
@@ -28,111 +30,133 @@ internal sealed class DiskMapSuite : ISuite
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
     {
-        int puts = quick ? FullPuts / 10 : FullPuts, words = quick ? FullWords / 10 : FullWords;
-        long[] drawn = MapKeys.ZipfNumbers(1, words, puts);
+        int puts = quick ? SmallPuts / 10 : SmallPuts, words = quick ? SmallWords / 10 : SmallWords;
         StoreEngine memory = new("Treepie in memory", IsPresent: true, (_, _) => new MemoryWords());
-        StoreEngine[] engines =
-            [DiskWords.Engine, memory, FlatFileMap.Engine, .. StoreEngines.Peers.Where(engine => engine.IsPresent)];
-        var perSecond = new Dictionary<string, List<double>>();
-        var sizes = new Dictionary<string, double>();
-        int? expected = null;
-        ulong? digest = null;
+        var settings = new StoreSettings(IsDurable: false, MemoryBytes: 2L << 30);
+        var runs = new Dictionary<string, List<WordRun>>();
         for (int round = 0; round < (quick ? 1 : 2); round++)
         {
-            foreach (StoreEngine engine in engines)
+            foreach (StoreEngine engine in OnDisk().Append(memory))
             {
                 cancellationToken.ThrowIfCancellationRequested();
                 await progress.WriteLineAsync($"diskmap, round {round + 1}: {engine.Name}");
                 using var folder = new Scratch();
-                (double seconds, int distinct, ulong read, double bytes) = Run(engine, folder, drawn);
-                if ((expected ??= distinct) != distinct || (digest ??= read) != read)
+                WordRun run = WordRun.Run(engine, folder.Path, settings, words, puts, double.PositiveInfinity);
+                Keep(runs, engine.Name, run);
+                if (run.Distinct != runs.Values.First()[0].Distinct)
                     throw new InvalidOperationException(
-                        $"{engine.Name} found {distinct} words, the first {expected}; or reads other values.");
-                if (!perSecond.TryGetValue(engine.Name, out List<double>? rounds))
-                    perSecond.Add(engine.Name, rounds = []);
-                rounds.Add(puts / seconds);
-                sizes[engine.Name] = bytes / distinct;
+                        $"{engine.Name} found {run.Distinct} words, the first {runs.Values.First()[0].Distinct}.");
             }
         }
 
+        BenchRow[] small =
+        [
+            Row(
+                $"putIfAbsent, {puts / 1e6:0.#}M puts, {runs["Treepie"][0].Distinct:N0} words", "Treepie", runs,
+                "slots and records of the flat file (some 80 MB) lie in memory as a whole, most of what Zipf's law asks for even "
+                    + "in the processor's caches, so a put costs it two accesses and no transaction"),
+            Row(
+                "the same, without durability", "Treepie in memory", runs,
+                "as above; and a put of ours may be of any key and value that a serializer writes"),
+            Sizes("bytes of files for each word", runs),
+        ];
+        return [.. small, .. await RunWholeAsync(quick, progress, cancellationToken)];
+    }
+
+    /// <summary>Runs one engine alone; the process of <see cref="WordRun.Verb"/>.</summary>
+    public static void RunOne(string name, string folder, long words, long puts, double seconds)
+    {
+        StoreEngine engine = OnDisk().First(engine => engine.Name == name);
+        // half of what there is: the rest is for the process and the system's cache
+        var settings = new StoreSettings(IsDurable: false, MemoryBytes: LimitBytes / 2);
+        Console.WriteLine(WordRun.Run(engine, folder, settings, words, puts, seconds).Line);
+    }
+
+    private static IEnumerable<StoreEngine> OnDisk() =>
+        [DiskWords.Engine, FlatFileMap.Engine, .. StoreEngines.Peers.Where(engine => engine.IsPresent)];
+
+    private static void Keep(Dictionary<string, List<WordRun>> runs, string name, WordRun run)
+    {
+        if (!runs.TryGetValue(name, out List<WordRun>? rounds))
+            runs.Add(name, rounds = []);
+        rounds.Add(run);
+        if (run.Digest != runs.Values.First()[0].Digest)
+            throw new InvalidOperationException($"{name} reads other values than the first did.");
+    }
+
+    /// <summary>The whole, beyond memory; nothing where memory cannot be limited.</summary>
+    private static async Task<IReadOnlyList<BenchRow>> RunWholeAsync(
+        bool quick, TextWriter progress, CancellationToken cancellationToken)
+    {
+        (long words, long puts, double seconds) = quick ? (100_000L, 200_000L, 2.0) : (WholeWords, WholePuts, WholeSeconds);
+        var runs = new Dictionary<string, List<WordRun>>();
+        foreach (StoreEngine engine in OnDisk())
+        {
+            cancellationToken.ThrowIfCancellationRequested();
+            using MemoryLimit? limit = MemoryLimit.TryCreate(LimitBytes);
+            if (limit is null)
+            {
+                await progress.WriteLineAsync("diskmap beyond memory is left out: no control group can be made here.");
+                return [];
+            }
+
+            await progress.WriteLineAsync($"diskmap beyond memory: {engine.Name}");
+            using var folder = new Scratch();
+            CultureInfo culture = CultureInfo.InvariantCulture;
+            ProcessStartInfo start = limit.Start(
+                "dotnet",
+                [
+                    typeof(DiskMapSuite).Assembly.Location, WordRun.Verb, engine.Name, folder.Path, words.ToString(culture),
+                    puts.ToString(culture), seconds.ToString(culture),
+                ]);
+            start.RedirectStandardOutput = true;
+            using Process process = Process.Start(start)
+                ?? throw new InvalidOperationException("Could not start a process.");
+            string line = await process.StandardOutput.ReadToEndAsync(cancellationToken);
+            await process.WaitForExitAsync(cancellationToken);
+            if (process.ExitCode != 0)
+                throw new InvalidOperationException($"The process of {engine.Name} ended with code {process.ExitCode}.");
+
+            Keep(runs, engine.Name, WordRun.Parse(line));
+        }
+
+        string of = $"{puts / 1e6:0.#}M puts of {words / 1e6:0.#}M words in {LimitBytes >> 20} MiB, {seconds / 60:0.#} minutes at most";
         return
         [
-            Row($"putIfAbsent, {puts / 1e6:0.#}M puts, {expected:N0} words", "Treepie", perSecond),
-            Row("the same, without durability", "Treepie in memory", perSecond),
-            new BenchRow("bytes of files for each word", "bytes", HigherIsBetter: false, sizes["Treepie"])
+            Row($"putIfAbsent, {of}", "Treepie", runs, null),
+            new BenchRow("puts made in that time", "M", HigherIsBetter: true, runs["Treepie"][0].Puts / 1e6)
             {
-                Peers = sizes.Where(entry => !entry.Key.StartsWith("Treepie", StringComparison.Ordinal)).ToDictionary(),
+                Peers = Of(runs, static rounds => rounds[0].Puts / 1e6),
             },
+            new BenchRow("words found", "M", HigherIsBetter: true, runs["Treepie"][0].Distinct / 1e6)
+            {
+                Peers = Of(runs, static rounds => rounds[0].Distinct / 1e6),
+            },
+            new BenchRow("files", "MiB", HigherIsBetter: false, runs["Treepie"][0].FileBytes / 1048576)
+            {
+                Peers = Of(runs, static rounds => rounds[0].FileBytes / 1048576),
+                Note = "of as many words as each of them found",
+            },
+            Sizes("bytes of files for each of them", runs),
         ];
     }
 
-    private static BenchRow Row(string name, string ours, Dictionary<string, List<double>> perSecond) =>
-        BenchRow.Of(name, "puts/s", higherIsBetter: true, perSecond[ours]) with
+    private static Dictionary<string, double> Of(
+        Dictionary<string, List<WordRun>> runs, Func<List<WordRun>, double> figure) =>
+        runs.Where(entry => !entry.Key.StartsWith("Treepie", StringComparison.Ordinal))
+            .ToDictionary(entry => entry.Key, entry => figure(entry.Value));
+
+    private static BenchRow Sizes(string name, Dictionary<string, List<WordRun>> runs) =>
+        new(name, "bytes", HigherIsBetter: false, runs["Treepie"][^1].FileBytes / runs["Treepie"][^1].Distinct)
         {
-            Peers = perSecond.Where(entry => !entry.Key.StartsWith("Treepie", StringComparison.Ordinal))
-                .ToDictionary(entry => entry.Key, entry => Statistics.Median(entry.Value)),
-            Goals = [new Goal(4.7, "flat file"), new Goal(1, "LMDB"), new Goal(1, "RocksDB"), new Goal(1, "SQLite")],
-            Reason =
-                "slots and records of the flat file (some 80 MB) lie in memory as a whole, most of what Zipf's law asks for even "
-                    + "in the processor's caches, so a put costs it two accesses and no transaction; the original's ratio is of "
-                    + "a run forty times as long, which this is not",
+            Peers = Of(runs, static rounds => rounds[^1].FileBytes / rounds[^1].Distinct),
         };
 
-    private static (double Seconds, int Distinct, ulong Digest, double FileBytes) Run(
-        StoreEngine engine, Scratch folder, long[] drawn)
-    {
-        var entries = new Entries();
-        var text = new byte[32];
-        double seconds = 0;
-        int distinct = 0;
-        ulong digest;
-        using (IKeyValueStore store = engine.Open(
-            Path.Combine(folder.Path, "words"), new StoreSettings(IsDurable: false, MemoryBytes: 2L << 30)))
+    private static BenchRow Row(string name, string ours, Dictionary<string, List<WordRun>> runs, string? reason) =>
+        BenchRow.Of(name, "puts/s", higherIsBetter: true, [.. runs[ours].Select(run => run.PerSecond)]) with
         {
-            using IKeyValueSession session = store.OpenSession();
-            for (int at = 0; at < drawn.Length; at += WordsPerTransaction)
-            {
-                Fill(entries, text, drawn.AsSpan(at, Math.Min(WordsPerTransaction, drawn.Length - at)));
-                long began = Stopwatch.GetTimestamp();
-                distinct += session.PutIfAbsent(entries);
-                seconds += Stopwatch.GetElapsedTime(began).TotalSeconds;
-            }
-
-            Fill(entries, text, drawn.AsSpan(0, WordsPerTransaction));
-            digest = session.Read(entries);
-        }
-
-        return (seconds, distinct, digest, Directory.Exists(folder.Path) ? Blocks(folder.Path) : 0);
-    }
-
-    private static void Fill(Entries entries, byte[] text, ReadOnlySpan<long> numbers)
-    {
-        entries.Clear();
-        foreach (long number in numbers)
-            entries.Add(Word(number, text), BitConverter.GetBytes(number));
-    }
-
-    /// <summary>
-    /// A word for each number: a hash of it in letters, with 4 to 16 bytes, ten on average; the number itself makes it unique.
-    /// </summary>
-    private static ReadOnlySpan<byte> Word(long number, byte[] text)
-    {
-        number.TryFormat(text, out int length, "X", CultureInfo.InvariantCulture);
-        ulong hash = (ulong)MapKeys.Key(number);
-        int wanted = Math.Max(length, 4 + (int)(hash % 13));
-        for (; length < wanted; hash >>= 4)
-            text[length++] = (byte)('g' + (int)(hash & 15));
-        return text.AsSpan(0, length);
-    }
-
-    /// <summary>Bytes that the files really take: the flat file is sparse.</summary>
-    private static double Blocks(string directory)
-    {
-        using Process process = Process.Start(
-            new ProcessStartInfo("du", ["-s", "-B1", directory]) { RedirectStandardOutput = true })
-            ?? throw new InvalidOperationException("du could not be started.");
-        string text = process.StandardOutput.ReadToEnd();
-        process.WaitForExit();
-        return double.Parse(text.Split('\t')[0], CultureInfo.InvariantCulture);
-    }
+            Peers = Of(runs, static rounds => Statistics.Median([.. rounds.Select(run => run.PerSecond)])),
+            Goals = [new Goal(4.7, "flat file"), new Goal(1, "LMDB"), new Goal(1, "RocksDB"), new Goal(1, "SQLite")],
+            Reason = reason,
+        };
 }

@@ -6,8 +6,6 @@ namespace Treepie.Bench.Suites.Faster;
 /// </summary>
 internal static class MapKeys
 {
-    private const double Exponent = 0.99;
-
     /// <summary>What the value of a key always is.</summary>
     public static long ValueOf(long key) => (key * 3) + 1;
 
@@ -44,30 +42,10 @@ internal static class MapKeys
     /// <summary>Numbers by Zipf's law, the most frequent first.</summary>
     public static long[] ZipfNumbers(int seed, long keys, int count)
     {
-        var random = new Random(seed);
-        double zetaAll = Zeta(keys), zetaTwo = Zeta(2), alpha = 1 / (1 - Exponent);
-        double eta = (1 - Math.Pow(2.0 / keys, 1 - Exponent)) / (1 - (zetaTwo / zetaAll));
+        var law = new ZipfLaw(seed, keys);
         long[] drawn = new long[count];
         for (int i = 0; i < count; i++)
-        {
-            double u = random.NextDouble(), uz = u * zetaAll;
-            long rank = uz < 1 ? 0 : uz < zetaTwo ? 1 : (long)(keys * Math.Pow((eta * u) - eta + 1, alpha));
-            drawn[i] = Math.Min(rank, keys - 1);
-        }
-
+            drawn[i] = law.Next();
         return drawn;
-    }
-
-    private static double Zeta(long keys)
-    {
-        // Exact for the first terms, by the integral with its first correction for the many small ones.
-        const long exact = 100_000;
-        double sum = 0;
-        for (long i = 1; i <= Math.Min(keys, exact); i++)
-            sum += Math.Pow(i, -Exponent);
-        return keys <= exact
-            ? sum
-            : sum + ((Math.Pow(keys, 1 - Exponent) - Math.Pow(exact, 1 - Exponent)) / (1 - Exponent))
-                + ((Math.Pow(keys, -Exponent) - Math.Pow(exact, -Exponent)) / 2);
     }
 }
