@@ -1,115 +1,221 @@
 using System.Buffers;
+using System.Diagnostics;
+using System.Text.Json;
 using Treepie.Bench.Measuring;
 using Treepie.Bench.Peers;
+using Treepie.Bench.Suites.Reading;
 using Treepie.Queries;
 using Treepie.Store;
 using Treepie.Writes;
 
 namespace Treepie.Bench.Suites;
 
-/// <summary>How long a load and a query take, in process and over HTTP.</summary>
+/// <summary>How long a load and the usual kinds of query take, in process and over HTTP.</summary>
 internal sealed class ReadSuite : ISuite
 {
     private const int LimitAnswerBytes = 800;
+    private const int MadeDocuments = 1_000_000;
+    private const double MostSeconds = 0.7; // of one question in one round
+    private const int GarbageBytes = 4096;
 
     public string Name => "read";
 
     public string Question =>
-        """
-        How long does one caller wait for a random film by id (serialised with its metadata), and for the first ten films of a random year ordered by
-        title, whole documents? 36,273 films, warm. SQLite in process: the same rows by an indexed id, and by an expression index over year and title.
-        Limit of the HTTP rows: a Kestrel in a process of its own that answers 800 bytes from memory. Requests/s: 16 connections, client and server share the
-        machine.
+        $"""
+        How long does one caller in process wait for a document by id (serialised with its metadata), and for the answers to the usual kinds of query, whole documents, warm? 36,273 films, and {MadeDocuments:N0} made
+        documents of 200 bytes with the same fields. SQLite beside it, in the same process and on the same data: JSON in a table, prepared statements, its indexes over year and title and over title, which fit all
+        questions but one that says so; of both every answer is read, and they are compared. Parameters are made beforehand. Neither counts more matches than it gives, but in *count*. Limit of the HTTP rows: a Kestrel in a process of its
+        own that answers {LimitAnswerBytes} bytes from memory. Requests/s: 16 connections, client and server share the machine.
         """;
+
+    private static string Peer => $"SQLite {Sqlite.Version}";
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
     {
         var movies = new Movies(quick);
-        int calls = quick ? 200 : 20_000, rounds = quick ? 1 : 3;
-        var random = new Random(1);
-        string[] ids = [.. Enumerable.Range(0, calls).Select(_ => movies.Documents[random.Next(movies.Documents.Length)].Id)];
-        long[] years = [.. Enumerable.Range(0, calls).Select(_ => movies.Years[random.Next(movies.Years.Length)])];
+        int rounds = quick ? 1 : 3;
+        ReadSet[] sets = [ReadSet.Films(movies), ReadSet.Made(quick ? 2_000 : MadeDocuments)];
         var rows = new List<BenchRow>();
-
-        await progress.WriteLineAsync("read: in process");
-        await InProcessAsync(movies, ids, years, rounds, rows, cancellationToken);
+        foreach (ReadSet set in sets)
+            await InProcessAsync(set, quick, rounds, rows, progress, cancellationToken);
         await progress.WriteLineAsync("read: over HTTP");
-        await OverHttpAsync(movies, ids, years, rounds, rows, cancellationToken);
+        await OverHttpAsync(movies, quick ? 200 : 20_000, rounds, rows, cancellationToken);
         return rows;
     }
 
     private static async Task InProcessAsync(
-        Movies movies, string[] ids, long[] years, int rounds, List<BenchRow> rows, CancellationToken cancellationToken)
+        ReadSet set, bool quick, int rounds, List<BenchRow> rows, TextWriter progress, CancellationToken cancellationToken)
     {
+        await progress.WriteLineAsync($"read, {set.Name}: import");
         using var folder = new Scratch();
         await using Database database = Database.Open(folder.Path);
-        foreach (Movie[] films in movies.Batches(1_000))
-        {
-            var batch = new WriteBatch();
-            foreach (Movie movie in films)
-                batch.Put(movie.Id, movie.Json);
-            await database.WriteAsync(batch, cancellationToken);
-        }
+        await ImportAsync(database, set, cancellationToken);
+        ReadQuestion sorted = ReadQuestion.All.First(question => question.Name.StartsWith("equality and a sort", StringComparison.Ordinal));
+        long began = Stopwatch.GetTimestamp();
+        await AskAsync(database, sorted, ReadQuestion.Parameters(sorted.Values(set, new Random(1))), cancellationToken, wait: true);
+        double first = Stopwatch.GetElapsedTime(began).TotalMilliseconds;
+        using ReadPeer? peer = Sqlite.IsPresent ? new ReadPeer(Path.Combine(folder.Path, "peer.sqlite"), set) : null;
 
-        await QueryAsync(database, years[0], wait: true, cancellationToken);
-        using SqliteMovies? sqlite = Sqlite.IsPresent
-            ? new SqliteMovies(Path.Combine(folder.Path, "peer.sqlite"), indexed: true)
-            : null;
-        int last = 0;
-        foreach (Movie[] films in movies.Batches(1_000))
-            sqlite?.Insert(films, ref last);
-
+        var random = new Random(1);
+        string[] ids = [.. Enumerable.Range(0, 1_000).Select(_ => set.At(random.Next(set.Count)).Id)];
         var output = new ArrayBufferWriter<byte>(64 * 1024);
-        var loads = new Series();
-        var queries = new Series();
-        for (int round = 0; round < rounds; round++)
-        {
-            loads.Add(await Timing.LatenciesAsync(ids.Length, i =>
+        var loads = new ReadSeries();
+        await MeasureAsync(
+            loads, rounds, quick,
+            i =>
             {
                 output.ResetWrittenCount();
                 using DatabaseSnapshot snapshot = database.BeginRead();
-                if (!snapshot.TryGet(ids[i], out Document document))
-                    throw new InvalidOperationException($"{ids[i]} is missing.");
+                if (!snapshot.TryGet(ids[i % ids.Length], out Document document))
+                    throw new InvalidOperationException($"{ids[i % ids.Length]} is missing.");
                 document.WriteTo(output);
                 return ValueTask.CompletedTask;
-            }));
-            queries.Add(
-                await Timing.LatenciesAsync(
-                    years.Length, async i => await QueryAsync(database, years[i], wait: false, cancellationToken)));
-            if (sqlite is null)
-                continue;
-            loads.AddPeer(await Timing.LatenciesAsync(ids.Length, i =>
-            {
-                sqlite.Load(ids[i]);
-                return ValueTask.CompletedTask;
-            }));
-            queries.AddPeer(await Timing.LatenciesAsync(years.Length, i =>
-            {
-                sqlite.ByYear(years[i]);
-                return ValueTask.CompletedTask;
-            }));
+            },
+            peer is null
+                ? null
+                : i =>
+                {
+                    peer.Load(ids[i % ids.Length]);
+                    return ValueTask.CompletedTask;
+                });
+        rows.AddRange(Both(loads, $"{set.Name}: load by id", 3));
+        foreach (ReadQuestion question in ReadQuestion.All)
+        {
+            await progress.WriteLineAsync($"read, {set.Name}: {question.Name}");
+            cancellationToken.ThrowIfCancellationRequested();
+            object[][] values = [.. Enumerable.Range(0, 40).Select(_ => question.Values(set, random))];
+            JsonElement[] parameters = [.. values.Select(ReadQuestion.Parameters)];
+            await AskAsync(database, question, parameters[0], cancellationToken, wait: true);
+            await CompareAsync(database, peer, question, values, parameters, cancellationToken);
+            var series = new ReadSeries();
+            await MeasureAsync(
+                series, rounds, quick,
+                async i => await AskAsync(database, question, parameters[i % parameters.Length], cancellationToken),
+                peer is null
+                    ? null
+                    : i =>
+                    {
+                        peer.Ask(question, values[i % values.Length]);
+                        return ValueTask.CompletedTask;
+                    });
+            rows.AddRange(Both(series, $"{set.Name}: {question.Name}", question.Least));
         }
 
-        string peer = $"SQLite {Sqlite.Version}";
-        rows.AddRange(loads.Rows("load by id, in process", peer));
-        rows.AddRange(queries.Rows("query year, sorted, first 10, in process", peer));
+        JsonElement garbage = ReadQuestion.Parameters(sorted.Values(set, random));
+        const int garbageCalls = 200;
+        long before = GC.GetTotalAllocatedBytes(precise: true);
+        for (int i = 0; i < garbageCalls; i++)
+            await AskAsync(database, sorted, garbage, cancellationToken);
+        rows.Add(
+            new BenchRow(
+                $"{set.Name}: garbage of {sorted.Name}", "bytes", false,
+                (GC.GetTotalAllocatedBytes(precise: true) - before) / (double)garbageCalls)
+            {
+                Limit = GarbageBytes,
+                Goals = [Goal.AtMost(1)],
+            });
+        rows.Add(
+            new BenchRow($"{set.Name}: first query of a shape after the import", "ms", false, first)
+            {
+                Limit = 1_000,
+                Goals = [Goal.AtMost(1)],
+            });
     }
 
-    private static async Task QueryAsync(Database database, long year, bool wait, CancellationToken cancellationToken)
+    private static async Task ImportAsync(Database database, ReadSet set, CancellationToken cancellationToken)
     {
-        var output = new ArrayBufferWriter<byte>(64 * 1024);
-        using QueryResults results = await database.QueryAsync(
-            new QueryRequest { Text = Rql(year), WaitForNonStaleResults = wait, WaitTimeout = TimeSpan.FromMinutes(5) },
-            cancellationToken);
-        while (results.MoveNext())
-            results.WriteCurrent(output);
+        for (int at = 0; at < set.Count;)
+        {
+            var batch = new WriteBatch();
+            for (int end = Math.Min(at + 1_000, set.Count); at < end; at++)
+            {
+                ReadDocument document = set.At(at);
+                batch.Put(document.Id, document.Json);
+            }
+
+            await database.WriteAsync(batch, cancellationToken);
+        }
     }
+
+    /// <summary>Both answer alike, or figures would say nothing.</summary>
+    private static async Task CompareAsync(
+        Database database, ReadPeer? peer, ReadQuestion question, object[][] values, JsonElement[] parameters,
+        CancellationToken cancellationToken)
+    {
+        for (int i = 0; i < 5 && peer is not null; i++)
+        {
+            long ours = await AskAsync(database, question, parameters[i], cancellationToken);
+            long other = peer.Ask(question, values[i]);
+            if (ours != other)
+                throw new InvalidOperationException(
+                    $"'{question.Name}' gives {ours} where SQLite gives {other}, with {JsonSerializer.Serialize(values[i])}.");
+        }
+    }
+
+    /// <summary>Ours and the peer by turns, each for the same time at most.</summary>
+    private static async Task MeasureAsync(
+        ReadSeries series, int rounds, bool quick, Func<int, ValueTask> ours, Func<int, ValueTask>? peer)
+    {
+        for (int round = 0; round < rounds; round++)
+        {
+            series.Add(await CallsAsync(ours));
+            if (peer is not null)
+                series.AddPeer(await CallsAsync(peer));
+        }
+
+        async Task<double[]> CallsAsync(Func<int, ValueTask> call)
+        {
+            var microseconds = new List<double>();
+            long began = Stopwatch.GetTimestamp();
+            for (int i = 0; i < (quick ? 20 : 20_000) && Stopwatch.GetElapsedTime(began).TotalSeconds < MostSeconds; i++)
+            {
+                long start = Stopwatch.GetTimestamp();
+                await call(i);
+                microseconds.Add(Stopwatch.GetElapsedTime(start).TotalMicroseconds);
+            }
+
+            return [.. microseconds];
+        }
+    }
+
+    private static IEnumerable<BenchRow> Both(ReadSeries series, string title, double least) =>
+        [series.Row(title, 0.5, Peer, new Goal(least, Peer)), series.Row(title, 0.99, Peer, new Goal(least, Peer))];
+
+    /// <summary>Asks and reads all documents: their number, or the matches.</summary>
+    private static async Task<long> AskAsync(
+        Database database, ReadQuestion question, JsonElement parameters, CancellationToken cancellationToken, bool wait = false)
+    {
+        ArrayBufferWriter<byte> output = _output.Value!;
+        output.ResetWrittenCount();
+        using QueryResults results = await database.QueryAsync(
+            new QueryRequest
+            {
+                Text = question.FullRql,
+                Parameters = parameters,
+                CountsResults = question.Counts,
+                WaitForNonStaleResults = wait,
+                WaitTimeout = TimeSpan.FromMinutes(5),
+            },
+            cancellationToken);
+        if (question.Counts)
+            return results.TotalResults;
+
+        long found = 0;
+        for (; results.MoveNext(); found++)
+            results.WriteCurrent(output);
+        return found;
+    }
+
+    private static readonly ThreadLocal<ArrayBufferWriter<byte>> _output = new(static () => new ArrayBufferWriter<byte>(64 * 1024));
 
     private static string Rql(long year) => $"from Movies where year = {year} order by title limit 10";
 
     private static async Task OverHttpAsync(
-        Movies movies, string[] ids, long[] years, int rounds, List<BenchRow> rows, CancellationToken cancellationToken)
+        Movies movies, int most, int rounds, List<BenchRow> rows, CancellationToken cancellationToken)
     {
+        var random = new Random(1);
+        string[] ids = [.. Enumerable.Range(0, most).Select(_ => movies.Documents[random.Next(movies.Documents.Length)].Id)];
+        long[] years = [.. Enumerable.Range(0, most).Select(_ => movies.Years[random.Next(movies.Years.Length)])];
         using var folder = new Scratch();
         await using ServerUnderTest server = await ServerUnderTest.StartAsync(folder.Path);
         await using ServerUnderTest limit = await ServerUnderTest.StartLimitAsync(LimitAnswerBytes);
@@ -120,8 +226,8 @@ internal sealed class ReadSuite : ISuite
 
         var nothing = new HttpDatabase(limit.Client, "bench");
         int calls = Math.Min(ids.Length, 5_000);
-        var loads = new Series();
-        var queries = new Series();
+        var loads = new ReadSeries();
+        var queries = new ReadSeries();
         List<double> loadRates = [], queryRates = [], limitRates = [];
         for (int round = 0; round < rounds; round++)
         {
@@ -142,45 +248,27 @@ internal sealed class ReadSuite : ISuite
                 await Timing.ThroughputAsync(16, ids.Length, async i => await nothing.LoadAsync(ids[i], cancellationToken)));
         }
 
-        rows.AddRange(loads.Rows("load by id, over HTTP", ""));
-        rows.AddRange(queries.Rows("query year, sorted, first 10, over HTTP", ""));
+        foreach ((ReadSeries series, string title) in new[]
+        {
+            (loads, "load by id, over HTTP"), (queries, "equality and a sort, first 10, over HTTP"),
+        })
+        {
+            rows.Add(series.Row(title, 0.5, ""));
+            rows.Add(series.Row(title, 0.99, "", Goal.AtMost(3)));
+        }
+
         rows.Add(
             BenchRow.Of("loads over HTTP, 16 connections", "requests/s", true, loadRates) with
             {
-                Limit = Statistics.Median(limitRates)
+                Limit = Statistics.Median(limitRates),
+                Goals = [new Goal(0.6, IsLimit: true)],
             });
         rows.Add(
             BenchRow.Of("queries over HTTP, 16 connections", "requests/s", true, queryRates) with
             {
-                Limit = Statistics.Median(limitRates)
+                Limit = Statistics.Median(limitRates),
+                Goals = [new Goal(0.6, IsLimit: true)],
             });
         rows.Add(new BenchRow("server's greatest resident memory of this run", "MiB", false, server.PeakResidentMiB));
-    }
-
-    /// <summary>Rounds of latencies of ours, a peer and the limit.</summary>
-    private sealed class Series
-    {
-        private readonly List<double[]> _ours = [], _peer = [], _limit = [];
-
-        public void Add(double[] round) => _ours.Add(round);
-
-        public void AddPeer(double[] round) => _peer.Add(round);
-
-        public void AddLimit(double[] round) => _limit.Add(round);
-
-        public IEnumerable<BenchRow> Rows(string title, string peerName) =>
-            new[] { (0.5, "p50"), (0.99, "p99") }.Select(at => At(title, at.Item1, at.Item2, peerName));
-
-        private BenchRow At(string title, double share, string label, string peerName)
-        {
-            double[] Each(List<double[]> rounds) => [.. rounds.Select(round => Statistics.Percentile(round, share))];
-            return BenchRow.Of($"{title}, {label}", "µs", false, Each(_ours)) with
-            {
-                Peers = _peer.Count == 0
-                    ? new Dictionary<string, double>()
-                    : new Dictionary<string, double> { [peerName] = Statistics.Median(Each(_peer)) },
-                Limit = _limit.Count == 0 ? null : Statistics.Median(Each(_limit)),
-            };
-        }
     }
 }

@@ -19,7 +19,8 @@ namespace Treepie.Storage.Paging;
 /// can ask for them again. The number of a page that is forgotten is soon given to another one: its memory is zeroed at once, but
 /// kept while there is room for it, since giving it back and taking it again costs more than decrypting a page. Thread-safe.
 /// Places of one stripe are loaded and dropped under its lock, which is taken where the page table says "not looked at" only.
-/// Invariants. 1. A number of the space in use lies in a place or is a vacancy, never both. 2. What is no place in any space is zero.
+/// Invariants. 1. A number of the space in use lies in a place or is a vacancy, never both.
+/// 2. What is no place in any space is zero.
 /// </remarks>
 internal sealed class DecryptedPages : IDisposable
 {
