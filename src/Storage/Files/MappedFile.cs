@@ -60,6 +60,8 @@ internal sealed class MappedFile : IFileMap
         length = Math.Min(length, Volatile.Read(ref _fileBytes) - start);
         if (length > 0)
             Range.BeginPopulate(start, length);
+        else // it was read before, but may have left memory since: one request for all of it, not one for each system page
+            Range.BeginPopulate(offset, lengthBytes);
         if (_files.PopulatesMaps is true)
         {
             PopulateResult result = Range.Populate(offset, lengthBytes);
@@ -74,9 +76,15 @@ internal sealed class MappedFile : IFileMap
 
     public bool TellsResident => OperatingSystem.IsLinux();
 
-    public bool TryFindResident(long offset, Span<byte> resident) =>
-        offset + ((long)resident.Length * PageLayout.SizeBytes) <= Volatile.Read(ref _fileBytes)
-        && Range.TryFindResident(offset, resident, PageLayout.SizeBytes);
+    public bool TryFindResident(long offset, Span<byte> resident)
+    {
+        if (offset + ((long)resident.Length * PageLayout.SizeBytes) > Volatile.Read(ref _fileBytes)
+            || !Range.TryFindResident(offset, resident, PageLayout.SizeBytes))
+            return false;
+
+        _readAhead.Forget(offset, resident);
+        return true;
+    }
 
     public void Dispose() => Range.Dispose();
 

@@ -78,5 +78,30 @@ internal sealed class ReadAhead
         return Around(offset, BlockBits);
     }
 
+    /// <summary>
+    /// Starts over in each mebibyte of which nothing is in memory any more: it can be read ahead again, and its first page comes
+    /// alone again. A mebibyte of which a part is left stays as it is, so that pages which are used here and there do not bring
+    /// their neighbours back each time.
+    /// </summary>
+    /// <param name="offset">Where the pages begin; a multiple of a mebibyte.</param>
+    /// <param name="resident">For each page, whether it is in memory: 1 or 0.</param>
+    public void Forget(long offset, ReadOnlySpan<byte> resident)
+    {
+        const int regionPages = 1 << (RegionBits - FirstBits), regionWords = regionPages >> WordBits;
+        byte[] regions = Volatile.Read(ref _regions);
+        ulong[] asked = Volatile.Read(ref _asked);
+        for (int page = 0; page < resident.Length; page += regionPages)
+        {
+            int region = (int)(offset >> RegionBits) + (page / regionPages);
+            if (region < regions.Length
+                && !resident.Slice(page, Math.Min(regionPages, resident.Length - page)).Contains((byte)1))
+            {
+                regions[region] = 0;
+                int word = Math.Min(region * regionWords, asked.Length);
+                asked.AsSpan(word, Math.Min(regionWords, asked.Length - word)).Clear();
+            }
+        }
+    }
+
     private static (long Offset, long LengthBytes) Around(long offset, int bits) => (offset >> bits << bits, 1L << bits);
 }

@@ -127,6 +127,7 @@ internal sealed unsafe class AddressRange : IDisposable
         if (error != 0)
             throw new StorageException(
                 $"The data file cannot be mapped into memory (error {error}: {Marshal.GetPInvokeErrorMessage(error)}).");
+        UnixMemory.ReadOnlyWhatIsTouched(Calls, _start, Length);
     }
 
     /// <summary>
@@ -136,7 +137,11 @@ internal sealed unsafe class AddressRange : IDisposable
     public bool TryMapShared(SafeFileHandle file, long fileOffset, long offset, long lengthBytes)
     {
         Check(offset, lengthBytes);
-        return UnixMemory.MapForWriting(Calls, _start + offset, file, fileOffset, lengthBytes);
+        if (!UnixMemory.MapForWriting(Calls, _start + offset, file, fileOffset, lengthBytes))
+            return false;
+
+        UnixMemory.ReadOnlyWhatIsTouched(Calls, _start + offset, lengthBytes);
+        return true;
     }
 
     /// <summary>

@@ -15,6 +15,7 @@ internal static unsafe class UnixMemory
     private const int MapShared = 0x01;
     private const int MapPrivate = 0x02;
     private const int MapFixed = 0x10;
+    private const int AdviseRandom = 1;
     private const int AdviseWillNeed = 3;
     private const int AdviseDontNeed = 4;
     private const int AdviseHugePage = 14;
@@ -119,6 +120,16 @@ internal static unsafe class UnixMemory
     {
         if (OperatingSystem.IsLinux())
             _ = calls.Advise((nint)start, length, AdviseWillNeed);
+    }
+
+    /// <summary>
+    /// Has the system read only the pages of a mapped file that are touched. Otherwise it reads as much around each of them as the
+    /// disk's setting says, up to megabytes, and pages that are in use leave memory for it. Refusal changes nothing.
+    /// </summary>
+    public static void ReadOnlyWhatIsTouched(SystemCalls calls, byte* start, long length)
+    {
+        if (OperatingSystem.IsLinux())
+            _ = calls.Advise((nint)start, length, AdviseRandom);
     }
 
     public static void Free(SystemCalls calls, byte* start, long length) => _ = calls.Unmap((nint)start, length);

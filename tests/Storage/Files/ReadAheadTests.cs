@@ -89,4 +89,25 @@ public sealed class ReadAheadTests
             Assert.Equal((free * PageBytes, PageBytes), ahead.Next(free * PageBytes));
         }
     }
+
+    [Fact]
+    public void What_left_memory_whole_is_read_ahead_again_and_the_rest_is_not()
+    {
+        const int pages = (int)(3 * Mebibyte / PageBytes);
+        var ahead = new ReadAhead();
+        ahead.Grow(3 * Mebibyte);
+        ahead.Ask(2 * Mebibyte, PageBytes);
+        for (int page = 0; page < 2 * pages / 3; page++)
+            ahead.Next(page * PageBytes);
+        Assert.All(Enumerable.Range(0, 2 * pages / 3), page => Assert.Equal(default, ahead.Next(page * PageBytes)));
+
+        var resident = new byte[pages];
+        resident[200] = 1; // in the second mebibyte
+        ahead.Forget(0, resident);
+
+        Assert.Equal((7 * PageBytes, PageBytes), ahead.Next(7 * PageBytes));
+        Assert.All(Enumerable.Range(pages / 3, pages / 3), page => Assert.Equal(default, ahead.Next(page * PageBytes)));
+        Assert.Equal((2 * Mebibyte, PageBytes), ahead.Next(2 * Mebibyte)); // what was asked for by itself, too
+        ahead.Forget(2 * Mebibyte, new byte[2 * pages]); // beyond the file: nothing happens
+    }
 }

@@ -14,6 +14,7 @@ internal sealed class SystemFloor : SystemCalls
     private const int NoLocks = 37;
     private const int Invalid = 22;
     private const int NoMemory = 12;
+    private const int AdviseRandom = 1;
     private const int AdviseDontNeed = 4;
     private const int AdviseDontNeedLocked = 24;
     private const int AdvisePopulateRead = 22;
@@ -35,6 +36,9 @@ internal sealed class SystemFloor : SystemCalls
 
     /// <summary>Calls that broke a rule of the pages.</summary>
     public List<string> Misaligned { get; } = [];
+
+    /// <summary>Lengths of the parts that the system was told not to read around.</summary>
+    public List<long> NotReadAround { get; } = [];
 
     /// <summary>Bytes of a page.</summary>
     public int Page { get; init; } = Environment.SystemPageSize;
@@ -96,6 +100,10 @@ internal sealed class SystemFloor : SystemCalls
             return Refuse($"advice {advice} about {lengthBytes}");
         if (advice == AdvisePopulateRead && IsOldKernel)
             return Invalid;
+
+        if (advice == AdviseRandom)
+            lock (NotReadAround)
+                NotReadAround.Add(lengthBytes);
 
         // A kernel rounds the length up: what is given back by mistake is given back here too. Nothing else is touched by more
         // than was asked for.

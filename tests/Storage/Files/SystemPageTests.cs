@@ -2,6 +2,7 @@ using System.Buffers.Binary;
 using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.Memory;
+using Treepie.Storage.Paging;
 using Treepie.Storage.Transactions;
 using Treepie.Storage.Trees;
 using Treepie.Tests.Support;
@@ -68,6 +69,8 @@ public sealed class SystemPageTests
         }
 
         Assert.Empty(floor.Misaligned);
+        Assert.Contains(floor.NotReadAround, static bytes => bytes > Scratch.ArenaBytes); // the data file
+        Assert.Equal(!isEncrypted, floor.NotReadAround.Contains(Scratch.ArenaBytes)); // scratch beyond its memory
     }
 
     [Theory]
