@@ -21,6 +21,7 @@ namespace Treepie.Storage.Paging;
 /// </remarks>
 internal sealed class PageStore : IDisposable
 {
+    private const int AnyLength = 0; // of a page that is read without a reference to it
     private const uint NotLookedAt = 0;
     private const uint InMap = 1;
     private const long MinGrowthPages = 32; // 256 KiB
@@ -104,7 +105,7 @@ internal sealed class PageStore : IDisposable
             return Scratch.Bytes(entry, PageLayout.SizeBytes);
         if (entry == InMap)
             return space.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
-        return Prove(number).Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
+        return Prove(number, pages: 1).Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
     }
 
     /// <summary>
@@ -188,7 +189,7 @@ internal sealed class PageStore : IDisposable
         PageSpace space = Volatile.Read(ref _space);
         uint frame = space.Find(reference.Number);
         if (frame == NotLookedAt)
-            space = Prove(reference.Number);
+            space = Prove(reference.Number, PageLayout.RunPages(valueBytes));
         Span<byte> bytes = frame > InMap
             ? Scratch.Bytes(frame, PageLayout.SizeBytes)
             : space.Span(reference.Number * PageLayout.SizeBytes, PageLayout.SizeBytes);
@@ -480,25 +481,29 @@ internal sealed class PageStore : IDisposable
         bytes = default;
         if (FrameOf(number) is var frame && frame != 0)
             bytes = Scratch.Bytes(frame, PageLayout.SizeBytes);
-        else if (FindFaultAndProve(number, out PageSpace space) is null)
+        else if (FindFaultAndProve(number, AnyLength, out PageSpace space) is null)
             bytes = space.Span(number * PageLayout.SizeBytes, PageLayout.SizeBytes);
         else
             return false;
         return true;
     }
 
-    /// <summary>Proves a page that nobody has looked at, and gives the space it lies in.</summary>
+    /// <summary>
+    /// Proves a page that nobody has looked at, or a run of as many pages as its reference says, and gives the space it lies in.
+    /// </summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private PageSpace Prove(long number) =>
-        FindFaultAndProve(number, out PageSpace space) is { } fault ? throw Corrupt(number, fault) : space;
+    private PageSpace Prove(long number, int pages) =>
+        FindFaultAndProve(number, pages, out PageSpace space) is { } fault ? throw Corrupt(number, fault) : space;
 
-    private string? FindFaultAndProve(long number, out PageSpace space)
+    private string? FindFaultAndProve(long number, int expectedPages, out PageSpace space)
     {
         space = _space;
-        return Proofs.Damaged.Find(number) ?? FindFreshFaultAndProve(number, out space) ?? Proofs.FindDamageSinceProof(number);
+        return Proofs.Damaged.Find(number)
+            ?? FindFreshFaultAndProve(number, expectedPages, out space)
+            ?? Proofs.FindDamageSinceProof(number);
     }
 
-    private string? FindFreshFaultAndProve(long number, out PageSpace space)
+    private string? FindFreshFaultAndProve(long number, int expectedPages, out PageSpace space)
     {
         if (Decrypted?.TryPublish(number) is { } published)
         {
@@ -509,12 +514,26 @@ internal sealed class PageStore : IDisposable
         if (FindSealedFault(number, load: true, out Span<byte> pages, out Span<byte> covered, out space) is { } fault)
             return fault;
         if (Decrypted is { } decrypted)
-            return decrypted.Load(number, pages, out space);
+            return FindWrongLength(decrypted, pages, expectedPages) ?? decrypted.Load(number, pages, out space);
         if (FindFault(pages, covered) is { } second)
             return second;
 
         space.Write(number, InMap);
         return null;
+    }
+
+    /// <summary>
+    /// What is wrong with a run whose header has another length than is expected, or null. Decrypting such a run in its place
+    /// would overwrite the decrypted pages behind it, so it is decrypted elsewhere to find the reason.
+    /// </summary>
+    private static string? FindWrongLength(DecryptedPages decrypted, Span<byte> pages, int expectedPages)
+    {
+        int found = pages.Length / PageLayout.SizeBytes;
+        if (found == (expectedPages == AnyLength ? 1 : expectedPages))
+            return null;
+
+        return decrypted.FindFault(pages)
+            ?? (expectedPages == AnyLength ? null : $"it has {found} pages, {expectedPages} were expected");
     }
 
     /// <summary>What is wrong with the content of a page in the file, its number and length being right, or null.</summary>
