@@ -167,6 +167,82 @@ public sealed class OrderWalkTests
         Assert.True(apart > 10, $"{apart} were counted without keeping hits");
     }
 
+    /// <summary>
+    /// Numbers in the order of their texts, between two of them: of one length, where a walk needs no other number, and of several.
+    /// </summary>
+    [Fact]
+    public void Numbers_of_a_range_come_in_the_order_of_their_texts()
+    {
+        const int Entries = 5_000;
+        var random = new Random(Seed.Next());
+        var schema = new IndexSchema([new IndexField("name"), new IndexField("number")]);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, schema);
+        IndexBatch batch = writer.BeginBatch();
+        for (int i = 0; i < Entries; i++)
+        {
+            batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
+            batch.AddText(0, Encoding.UTF8.GetBytes("name" + random.Next(3)));
+            switch (random.Next(10))
+            {
+                case 0:
+                    break;
+                case 1:
+                    batch.AddDouble(1, random.Next(-4_000, 40_000) / 4.0);
+                    break;
+                default:
+                    batch.AddLong(1, random.Next(-1_200, 12_000));
+                    break;
+            }
+
+            batch.EndEntry();
+        }
+
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        int few = 0;
+        for (int i = 0; i < 200; i++)
+        {
+            long low = random.Next(-1_300, 13_000), high = low + random.Next(-2, 3_000);
+            var range = new RangeQuery(
+                "number", FieldValue.Of(low), random.Next(2) == 0, FieldValue.Of(high), random.Next(2) == 0);
+            SortKey first = new("number", SortKind.Text, random.Next(2) == 0);
+            var request = new SearchRequest
+            {
+                Query = random.Next(2) == 0
+                    ? range
+                    : new AndQuery([new TermQuery("name", FieldValue.Of("name" + random.Next(3))), range]),
+                Sort = random.Next(2) == 0 ? [first] : [first, new SortKey("name", SortKind.Text, random.Next(2) == 0)],
+                Skip = random.Next(3) == 0 ? random.Next(300) : 0,
+                Take = random.Next(1, 60),
+                CountsHits = random.Next(2) == 0,
+            };
+            string expected = Ask(store.Environment, request with { OrderHint = OrderHint.Sort }, request.CountsHits);
+            using var searcher = new IndexSearcher(store.Environment);
+            using SearchResults walked = searcher.Search(
+                request with { OrderHint = OrderHint.Walk }, TestContext.Current.CancellationToken);
+            Assert.Equal(expected, Text(walked, request.CountsHits));
+            Assert.Equal(expected, Ask(store.Environment, request, request.CountsHits));
+            bool isOfOneLength = low >= 0 && high > low && $"{low}".Length == $"{high}".Length;
+            if (isOfOneLength && request.Query == range && request.Skip == 0 && !request.CountsHits)
+            {
+                few++;
+                Assert.True(walked.Counters.TermsScanned <= request.Take + 2, $"{walked.Counters.TermsScanned} terms");
+            }
+        }
+
+        Assert.True(few > 5, $"{few} ranges of one length");
+    }
+
+    private static string Ask(StorageEnvironment environment, SearchRequest request, bool withTotal)
+    {
+        using var searcher = new IndexSearcher(environment);
+        using SearchResults results = searcher.Search(request);
+        return Text(results, withTotal);
+    }
+
+    private static string Text(SearchResults results, bool withTotal) =>
+        withTotal ? Text(results) : string.Join(' ', Text(results).Split(' ').Skip(1));
+
     private static string Ask(StorageEnvironment environment, SearchRequest request)
     {
         using var searcher = new IndexSearcher(environment);

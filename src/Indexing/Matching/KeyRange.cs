@@ -47,4 +47,27 @@ internal readonly record struct KeyRange(string Dictionary, byte[]? Low, bool Lo
         int order = Low is null ? 1 : key.SequenceCompareTo(Low);
         return order > 0 || (order == 0 && LowInclusive);
     }
+
+    /// <summary>
+    /// The first key and the first one behind the last, where both ends are given and all keys have one length, as those of
+    /// numbers have; null elsewhere.
+    /// </summary>
+    public (byte[] From, byte[] To)? TryGetEnds() =>
+        Low is not null && High is not null && Low.Length == High.Length
+            && (LowInclusive ? Low : Successor(Low)) is { } from && (HighInclusive ? Successor(High) : High) is { } to
+            ? (from, to)
+            : null;
+
+    /// <summary>The next key of the same length; null behind the last.</summary>
+    private static byte[]? Successor(byte[] key)
+    {
+        byte[] next = [.. key];
+        for (int i = next.Length - 1; i >= 0; i--)
+        {
+            if (++next[i] != 0)
+                return next;
+        }
+
+        return null;
+    }
 }

@@ -2,6 +2,7 @@ using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Sorting;
+using Treepie.Indexing.Terms;
 using SortKey = Treepie.Indexing.Queries.SortKey;
 
 namespace Treepie.Indexing.Searching;
@@ -36,16 +37,8 @@ internal sealed record OrderRange(RangeQuery Query, KeyRange Keys, IndexQuery Re
             return null;
 
         SortKey first = request.Sort[0];
-        if (OrderWalk.IsByTextsOfNumbers(context, first))
-            return null;
         if (request.Query is RangeQuery only)
-        {
-            return only.Field == first.Field && OrderWalk.Obstacle(context, first) is null
-                && new RangeCompiler(context).TryOpen(only, out KeyRange all) && !all.IsLong
-                && all.Dictionary == OrderWalk.Dictionary(context, first)
-                ? new OrderRange(only, all, _everything)
-                : null;
-        }
+            return TryOpen(context, first, only, out KeyRange all) ? new OrderRange(only, all, _everything) : null;
 
         if (request.Query is not AndQuery)
             return null;
@@ -54,16 +47,25 @@ internal sealed record OrderRange(RangeQuery Query, KeyRange Keys, IndexQuery Re
         if (clauses.Exists(clause => QueryCompiler.LateOf(clause) is not null))
             return null; // it looks among the entries of the range
         int place = clauses.FindIndex(clause => clause is RangeQuery range && range.Field == first.Field);
-        if (place < 0 || OrderWalk.Obstacle(context, first) is not null
-            || !new RangeCompiler(context).TryOpen((RangeQuery)clauses[place], out KeyRange keys) || keys.IsLong
-            || keys.Dictionary != OrderWalk.Dictionary(context, first))
-        {
+        if (place < 0 || !TryOpen(context, first, (RangeQuery)clauses[place], out KeyRange keys))
             return null;
-        }
 
         var found = (RangeQuery)clauses[place];
         clauses.RemoveAt(place);
         return new OrderRange(
             found, keys, clauses.Count switch { 0 => _everything, 1 => clauses[0], _ => new AndQuery(clauses) });
+    }
+
+    /// <summary>Whether a walk in this order meets the values of a range, and nothing else, one after the other.</summary>
+    private static bool TryOpen(QueryContext context, SortKey first, RangeQuery range, out KeyRange keys)
+    {
+        keys = default;
+        return range.Field == first.Field
+            && OrderWalk.Obstacle(context, first) is null
+            && new RangeCompiler(context).TryOpen(range, out keys)
+            && !keys.IsLong
+            && keys.Dictionary == OrderWalk.Dictionary(context, first)
+            && (!OrderWalk.IsByTextsOfNumbers(context, first)
+                || (keys.TryGetEnds() is var (from, to) && NumberTextCursor.IsInOneRun(from, to)));
     }
 }

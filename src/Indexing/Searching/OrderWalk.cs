@@ -140,7 +140,7 @@ internal sealed class OrderWalk
 
     /// <summary>
     /// Whether the order is that of the texts of a field that keeps its numbers alone: the walk goes along these in another order
-    /// than they lie in, and no range of keys is part of it.
+    /// than they lie in.
     /// </summary>
     public static bool IsByTextsOfNumbers(QueryContext context, SortKey sort) =>
         sort.Kind == SortKind.Text && context.View.HasNumbersAlone(context.View.Field(sort.Field));
@@ -191,7 +191,11 @@ internal sealed class OrderWalk
 
     private void TakeTextsOfNumbers()
     {
-        using var texts = new NumberTextCursor(_tree, _sort.Descending);
+        // A range of numbers is here where their texts are in its order, or in the reverse.
+        using NumberTextCursor texts = _range?.TryGetEnds() is var (from, to)
+            && NumberTextCursor.TryOpen(_tree, from, to, _sort.Descending) is { } inside
+                ? inside
+                : new NumberTextCursor(_tree, _sort.Descending);
         bool valid = _start.IsAtValue ? texts.Seek(_start.Text) : texts.MoveFirst();
         while (valid && TakeTerm(texts.Key, texts.Value))
             valid = texts.MoveNext();

@@ -53,7 +53,10 @@ internal sealed class SearchRun
         _set = context.Rent();
         _compiler = new QueryCompiler(context, IsScored);
         _range = OrderRange.Find(context, request);
-        _compound = CompoundRange.Find(context, request, _range);
+        bool isByTexts = _range is not null && OrderWalk.IsByTextsOfNumbers(context, request.Sort[0]);
+        _compound = CompoundRange.Find(context, request, isByTexts ? null : _range);
+        if (isByTexts && _compound is not null)
+            _range = null; // compound keys have the texts, and no part of them is a range of numbers
         if (_range is { IsAll: true } && request.CountsHits)
             _rangeTotal = context.CountOf(_range.Query, _range.Keys, context.View.Field(request.Sort[0].Field))?.Entries;
         _isWithoutRange = _range is not null

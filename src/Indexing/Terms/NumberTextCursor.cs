@@ -22,17 +22,37 @@ internal sealed class NumberTextCursor : IDisposable
         _back = back;
         using TermCursor probe = numbers.OpenCursor();
         bool isThere = probe.MoveFirst();
-        for (int place = 0; isThere && place < 2 * NumberTextRun.MaxDigits; place++)
+        foreach ((bool isNegative, int digits) in Runs())
         {
-            bool isNegative = place < NumberTextRun.MaxDigits;
-            int digits = isNegative ? NumberTextRun.MaxDigits - place : place - NumberTextRun.MaxDigits + 1;
-            byte[] end = isNegative ? NumberTextRun.End(true, digits - 1) : NumberTextRun.End(false, digits);
-            if (probe.Key.SequenceCompareTo(end) >= 0)
+            byte[] end = EndOf(isNegative, digits);
+            if (!isThere || probe.Key.SequenceCompareTo(end) >= 0)
                 continue;
             _runs.Add(new NumberTextRun(numbers.OpenCursor(), isNegative, digits));
             isThere = probe.Seek(end);
         }
     }
+
+    private NumberTextCursor(NumberTextRun run, bool back)
+    {
+        _back = back;
+        _runs.Add(run);
+    }
+
+    /// <summary>
+    /// Enumerates the numbers between two keys; null where they have unequal signs or numbers of digits, so that their texts are
+    /// not all that stands between the texts of the ends.
+    /// </summary>
+    /// <param name="numbers">The dictionary of numbers.</param>
+    /// <param name="from">The first key.</param>
+    /// <param name="to">The first key behind the last.</param>
+    /// <param name="back">Whether it moves from the last text to the first.</param>
+    public static NumberTextCursor? TryOpen(TermTree numbers, byte[] from, byte[] to, bool back) =>
+        RunOf(from, to) is var (isNegative, digits)
+            ? new NumberTextCursor(new NumberTextRun(numbers.OpenCursor(), isNegative, digits, from, to), back)
+            : null;
+
+    /// <summary>Whether <see cref="TryOpen"/> has an answer.</summary>
+    public static bool IsInOneRun(byte[] from, byte[] to) => RunOf(from, to) is not null;
 
     /// <summary>The current text; valid until the cursor moves.</summary>
     public ReadOnlySpan<byte> Key => _current!.Text; // the caller reads it only after a move returned true
@@ -72,6 +92,34 @@ internal sealed class NumberTextCursor : IDisposable
             run.Dispose();
         _runs.Clear();
         _current = null;
+    }
+
+    /// <summary>Signs and numbers of digits, in the order of their numbers.</summary>
+    private static IEnumerable<(bool IsNegative, int Digits)> Runs()
+    {
+        for (int digits = NumberTextRun.MaxDigits; digits >= 1; digits--)
+            yield return (true, digits);
+        for (int digits = 1; digits <= NumberTextRun.MaxDigits; digits++)
+            yield return (false, digits);
+    }
+
+    /// <summary>The first key behind a run.</summary>
+    private static byte[] EndOf(bool isNegative, int digits) =>
+        isNegative ? NumberTextRun.End(true, digits - 1) : NumberTextRun.End(false, digits);
+
+    private static (bool IsNegative, int Digits)? RunOf(byte[] from, byte[] to)
+    {
+        if (from.AsSpan().SequenceCompareTo(to) >= 0)
+            return null;
+
+        foreach ((bool isNegative, int digits) in Runs())
+        {
+            byte[] end = EndOf(isNegative, digits);
+            if (from.AsSpan().SequenceCompareTo(end) < 0)
+                return to.AsSpan().SequenceCompareTo(end) <= 0 ? (isNegative, digits) : null;
+        }
+
+        return null;
     }
 
     private bool Choose()

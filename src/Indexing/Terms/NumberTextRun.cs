@@ -34,6 +34,20 @@ internal sealed class NumberTextRun : IDisposable
         Debug.Assert(_from.AsSpan().SequenceCompareTo(_to) < 0, "a run begins before it ends");
     }
 
+    /// <summary>The part of a run between two keys, of which it has both.</summary>
+    /// <param name="cursor">A cursor over the numbers, which the run owns from now on.</param>
+    /// <param name="isNegative">Whether the numbers are below 0.</param>
+    /// <param name="digits">Digits before the point.</param>
+    /// <param name="from">The first key.</param>
+    /// <param name="to">The first key behind it.</param>
+    public NumberTextRun(TermCursor cursor, bool isNegative, int digits, byte[] from, byte[] to)
+        : this(cursor, isNegative, digits)
+    {
+        Debug.Assert(_from.AsSpan().SequenceCompareTo(from) <= 0, "the part does not begin before the run");
+        Debug.Assert(to.AsSpan().SequenceCompareTo(_to) <= 0, "the part does not end behind the run");
+        (_from, _to) = (from, to);
+    }
+
     /// <summary>Whether the run is positioned on a number.</summary>
     public bool IsThere { get; private set; }
 

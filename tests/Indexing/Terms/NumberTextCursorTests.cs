@@ -39,6 +39,47 @@ public sealed class NumberTextCursorTests
     }
 
     [Fact]
+    public void The_texts_of_numbers_between_two_of_one_length_come_alone()
+    {
+        var random = new Random(Seed.Next());
+        int opened = 0;
+        for (int round = 0; round < 60; round++)
+        {
+            byte[][] keys =
+                [.. Enumerable.Range(0, random.Next(80)).Select(_ => Plain(random, round % 4)).DistinctBy(Convert.ToHexString)];
+            using TemporaryStore store = Fill(keys);
+            using ReadTransaction read = store.Environment.BeginRead();
+            var tree = new TermTree(read.FindTree("numbers")!); // just written
+            for (int i = 0; i < 60; i++)
+            {
+                byte[] from = Plain(random, round % 4), to = Plain(random, round % 4);
+                bool back = random.Next(2) == 0;
+                bool isRange = from.AsSpan().SequenceCompareTo(to) < 0;
+                using NumberTextCursor? cursor = NumberTextCursor.TryOpen(tree, from, to, back);
+                if (cursor is null)
+                {
+                    Assert.False(isRange && Length(from) == Length(to), $"{Text(from)} to {Text(to)}");
+                    continue;
+                }
+
+                Assert.True(isRange);
+                opened++;
+                IEnumerable<string> inside = keys
+                    .Where(key => key.AsSpan().SequenceCompareTo(from) >= 0 && key.AsSpan().SequenceCompareTo(to) < 0)
+                    .Select(Text).Order(StringComparer.Ordinal);
+                string[] texts = [.. back ? inside.Reverse() : inside];
+                Assert.Equal(texts, All(cursor, cursor.MoveFirst()));
+                string target = Target(random, [.. keys.Select(Text)]);
+                Assert.Equal(
+                    texts.Where(text => back ? string.CompareOrdinal(text, target) <= 0 : string.CompareOrdinal(text, target) >= 0),
+                    All(cursor, cursor.Seek(Encoding.UTF8.GetBytes(target))));
+            }
+        }
+
+        Assert.True(opened > 100, $"{opened} were of one length");
+    }
+
+    [Fact]
     public void A_number_stands_beside_its_text()
     {
         using TemporaryStore store = Fill([Key(9), Key(10), Key(-1.5)]);
@@ -70,6 +111,15 @@ public sealed class NumberTextCursorTests
             _ => Key(
                 Math.Clamp(random.NextDouble() * Math.Pow(10, random.Next(-3, 14)), 1e-4, 9e13) * (random.Next(2) == 0 ? 1 : -1)),
         };
+    }
+
+    /// <summary>Sign and digits before the point: −0.5 has another sign than 0.5.</summary>
+    private static (bool IsNegative, int Digits) Length(byte[] key)
+    {
+        string text = Text(key);
+        bool isNegative = text[0] == '-';
+        int point = text.IndexOf('.', StringComparison.Ordinal);
+        return (isNegative, (point < 0 ? text.Length : point) - (isNegative ? 1 : 0));
     }
 
     private static string Target(Random random, string[] texts)
