@@ -17,6 +17,7 @@ internal sealed class MapEngine : IDisposable
     public const string AllDocuments = "@all_docs";
 
     private readonly ScriptSandbox _sandbox;
+    private readonly ObjectInstance? _prototype;
     private readonly JsValue _texts;
     private readonly JsValue _withTimes;
     private JsValue _function = JsValue.Undefined;
@@ -26,6 +27,7 @@ internal sealed class MapEngine : IDisposable
     private MapEngine(Prepared<Acornima.Ast.Script> texts, ScriptLimits limits)
     {
         _sandbox = new ScriptSandbox(limits, Define, MapPrelude.Text, [texts]);
+        _prototype = new JsObject(_sandbox.Engine).Prototype;
         _texts = _sandbox.Engine.GetValue(Texts);
         _withTimes = _sandbox.Engine.GetValue(MapPrelude.WithTimes);
     }
@@ -72,7 +74,7 @@ internal sealed class MapEngine : IDisposable
             Limited(() =>
             {
                 DefineAnew();
-                JsValue value = ScriptJson.Parse(_sandbox.Engine, document);
+                JsValue value = Parse(document);
                 if (Source == IndexSourceType.TimeSeries)
                     value = _sandbox.Engine.Invoke(_withTimes, value);
                 Add(_sandbox.Engine.Invoke(_function, value), output);
@@ -220,5 +222,7 @@ internal sealed class MapEngine : IDisposable
         return grouping;
     }
 
-    private JsValue Parse(byte[]? json) => json is null ? JsValue.Null : ScriptJson.Parse(_sandbox.Engine, json);
+    private JsValue Parse(byte[]? json) => json is null ? JsValue.Null : Parse(json.AsMemory());
+
+    private JsValue Parse(ReadOnlyMemory<byte> json) => ScriptJson.Lazy(_sandbox.Engine, json, _prototype);
 }
