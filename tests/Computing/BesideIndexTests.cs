@@ -47,7 +47,8 @@ public sealed class BesideIndexTests : IDisposable
                 """{"Beat":80,"At":"2026-03-01T10:02:00.0000000Z","Tag":null,"User":"users/2"}""",
             ],
             await _run.AskAsync("from index Beats order by Beat as double"));
-        Assert.Equal(["""{"Beat":70}"""], await _run.AskAsync("from index Beats where Beat > 60 and User = 'users/1' select Beat"));
+        Assert.Equal(
+            ["""{"Beat":70}"""], await _run.AskAsync("from index Beats where Beat > 60 and User = 'users/1' select Beat"));
         await _run.Database.WriteAsync(
             new WriteBatch().TimeSeries("users/1", "Heart", [], [(_start, _start)]), TestContext.Current.CancellationToken);
         await AppendAsync("users/2", "Heart", (3, 90, null));
@@ -163,7 +164,10 @@ public sealed class BesideIndexTests : IDisposable
     {
         _run.Define(
             "Two",
-            ["counters.map('Users', 'Likes', c => ({ V: c.Value }))", "from c in counters.Dogs.Bones select new { V = c.Value }"]);
+            [
+                "counters.map('Users', 'Likes', c => ({ V: c.Value }))",
+                "from c in counters.Dogs.Bones select new { V = c.Value }",
+            ]);
         await _run.PutAsync("users/1", "{}", "Users");
         await _run.PutAsync("dogs/1", "{}", "Dogs");
         foreach (string id in (string[])["users/1", "dogs/1"])
@@ -186,7 +190,8 @@ public sealed class BesideIndexTests : IDisposable
     {
         int seed = Seed.Next();
         var random = new Random(seed);
-        _run.Define("S", "from ts in timeSeries.Users from e in ts.Entries select new { N = ts.Name, D = ts.DocumentId, e.Value }");
+        _run.Define(
+            "S", "from ts in timeSeries.Users from e in ts.Entries select new { N = ts.Name, D = ts.DocumentId, e.Value }");
         _run.Define("C", "from c in counters.Users select new { N = c.Name, D = c.DocumentId, c.Value }");
         for (int round = 0; round < 120; round++)
         {
@@ -247,7 +252,8 @@ public sealed class BesideIndexTests : IDisposable
         {
             // Deleted first, it may come into another collection.
             WriteBatch batch = random.Next(2) == 0 ? new WriteBatch() : new WriteBatch().Delete(id);
-            string json = $$$"""{"@metadata":{"@collection":"{{{collection}}}"{{{(isArchived ? ",\"@archived\":true" : "")}}}}}""";
+            string archived = isArchived ? ",\"@archived\":true" : "";
+            string json = $$$"""{"@metadata":{"@collection":"{{{collection}}}"{{{archived}}}}}""";
             await TryAsync(batch.Put(id, Encoding.UTF8.GetBytes(json)));
         }
 

@@ -32,8 +32,8 @@ public sealed class ComputedCrashTests
             + "from l in o.Lines select new { Line = l, Name = c.Name, n.Value }";
 
     private const string OverTimeSeries =
-        "from s in timeSeries.Orders.S from e in s.Entries let c = LoadDocument(e.Tag, \"Companies\") select new { Line = e.Value, "
-            + "Name = c.Name, At = e.Timestamp }";
+        "from s in timeSeries.Orders.S from e in s.Entries let c = LoadDocument(e.Tag, \"Companies\") select new { Line = "
+            + "e.Value, Name = c.Name, At = e.Timestamp }";
 
     [Theory]
     [InlineData(OverDocuments)]

@@ -9,7 +9,9 @@ using Treepie.Writes;
 
 namespace Treepie.Bench.Suites.Computing;
 
-/// <summary>The same fields of orders and films, by a map of paths, in C# and in JavaScript, on one thread and on two; patches.</summary>
+/// <summary>
+/// The same fields of orders and films, by a map of paths, in C# and in JavaScript, on one thread and on two; patches.
+/// </summary>
 internal static class MapMeasurements
 {
     private const int DocumentsOfBatch = 1_000;
@@ -41,7 +43,8 @@ internal static class MapMeasurements
             ((string, (string, byte[])[], (string, string)[])[])[("orders", orders, _ofOrders), ("films", films, _ofFilms)])
         {
             rows.Add(
-                BenchRow.Of($"{what}, their JSON parsed and nothing else", "documents/s", true, [documents.Length / Parse(documents)]));
+                BenchRow.Of(
+                    $"{what}, their JSON parsed and nothing else", "documents/s", true, [documents.Length / Parse(documents)]));
             foreach (int threads in (int[])[1, 2])
                 rows.AddRange(await MapAsync(what, documents, maps, threads, progress, cancellationToken).ConfigureAwait(false));
         }
@@ -77,7 +80,8 @@ internal static class MapMeasurements
             using (JsonDocument definition = JsonDocument.Parse(
                 JsonSerializer.Serialize(new { Name = name, Maps = new[] { text } })))
                 database.Indexes.Put(IndexDefinition.FromJson(definition.RootElement));
-            await database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(10), [name], cancellationToken).ConfigureAwait(false);
+            await database.Indexes.WaitForNonStaleAsync(TimeSpan.FromMinutes(10), [name], cancellationToken)
+                .ConfigureAwait(false);
             double seconds = Stopwatch.GetElapsedTime(began).TotalSeconds;
             IndexStatistics index = database.Indexes.List().Single(one => one.Name == name);
             if (index.EntryCount != documents.Length || index.ErrorCount > 0)
@@ -101,7 +105,8 @@ internal static class MapMeasurements
         await LoadAsync(database, documents, cancellationToken).ConfigureAwait(false);
         long began = Stopwatch.GetTimestamp();
         long patched = await database.PatchByQueryAsync(
-            "from Orders update { this.Freight = this.Freight + 1; }", cancellationToken: cancellationToken).ConfigureAwait(false);
+            "from Orders update { this.Freight = this.Freight + 1; }", cancellationToken: cancellationToken)
+            .ConfigureAwait(false);
         double seconds = Stopwatch.GetElapsedTime(began).TotalSeconds;
         return patched == documents.Length
             ? BenchRow.Of("orders patched by query", "documents/s", true, [documents.Length / seconds])
@@ -126,5 +131,6 @@ internal static class MapMeasurements
 
     private static string Order(int number) => string.Create(
         CultureInfo.InvariantCulture,
-        $$"""{"City":"c{{number % 1_000}}","Freight":{{number % 10_000}}.5,"Company":"companies/{{number % 91}}","@metadata":{"@collection":"Orders"} }""");
+        $"{{\"City\":\"c{number % 1_000}\",\"Freight\":{number % 10_000}.5,\"Company\":\"companies/{number % 91}\","
+            + $"\"@metadata\":{{\"@collection\":\"Orders\"}}}}");
 }

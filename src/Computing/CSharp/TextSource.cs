@@ -7,8 +7,8 @@ namespace Treepie.Computing.CSharp;
 
 /// <summary>
 /// A text of an index, parsed: where it takes its documents from, and how places in it are told. Sources are <c>docs</c>,
-/// <c>docs.Orders</c>, <c>docs["Orders"]</c> and <c>docs.WhereEntityIs("A", "B")</c>; <c>timeSeries</c>, <c>timeSeries.Users</c> and
-/// <c>timeSeries.Users.Heart</c>, <c>counters</c> likewise; of a reduce, <c>results</c>.
+/// <c>docs.Orders</c>, <c>docs["Orders"]</c> and <c>docs.WhereEntityIs("A", "B")</c>; <c>timeSeries</c>,
+/// <c>timeSeries.Users</c> and <c>timeSeries.Users.Heart</c>, <c>counters</c> likewise; of a reduce, <c>results</c>.
 /// </summary>
 internal sealed class TextSource
 {
@@ -88,7 +88,9 @@ internal sealed class TextSource
 
     private bool IsRoot(ExpressionSyntax node) => node is IdentifierNameSyntax name && name.Identifier.ValueText == _root;
 
-    /// <summary>Reads <c>timeSeries</c> or <c>counters</c>, with names of a collection and of one of its series or counters.</summary>
+    /// <summary>
+    /// Reads <c>timeSeries</c> or <c>counters</c>, with names of a collection and of one of its series or counters.
+    /// </summary>
     private bool TryReadBeside(ExpressionSyntax node, Scope scope, out IndexSourceType source)
     {
         source = IndexSourceType.Documents;

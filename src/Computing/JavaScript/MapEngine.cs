@@ -180,7 +180,8 @@ internal sealed class MapEngine : IDisposable
         if (arguments is not [.. { Length: <= 2 } names, Jint.Native.Function.Function function]
             || names.Any(static name => !name.IsString() || name.AsString().Length == 0))
             throw new InvalidOperationException(
-                $"'{of}.map' takes the name of a collection, the name of one of its {of}, and a function; the names may be left out.");
+                $"'{of}.map' takes the name of a collection, the name of one of its {of}, and a function; the names may be "
+                    + "left out.");
         Collection = names.Length > 0 ? names[0].AsString() : AllDocuments;
         BesideName = names.Length > 1 ? names[1].AsString() : null;
         Source = source;

@@ -35,7 +35,9 @@ internal abstract class IndexMap
     /// <summary>Whether no document gives more than one object.</summary>
     public virtual bool IsSingle => false;
 
-    /// <summary>Whether it maps documents of a collection, or the time series or counter of that name of such documents.</summary>
+    /// <summary>
+    /// Whether it maps documents of a collection, or the time series or counter of that name of such documents.
+    /// </summary>
     /// <param name="collection">The collection.</param>
     /// <param name="besideName">The time series or counter; null: it is a document.</param>
     public virtual bool Covers(string collection, string? besideName) =>

@@ -37,8 +37,8 @@ internal static class ComputedDefinition
         if (maps.FirstOrDefault(map => map.Source != maps[0].Source) is { } another)
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Maps",
-                $"one of its maps is over {NameOf(maps[0].Source)}, another over {NameOf(another.Source)}: all maps of an index are "
-                    + "over the same. Define an index for each.");
+                $"one of its maps is over {NameOf(maps[0].Source)}, another over {NameOf(another.Source)}: all maps of an index "
+                    + "are over the same. Define an index for each.");
         var map = new MapSet(maps);
         if (map.HasDynamicFields)
             throw new InvalidIndexDefinitionException(

@@ -42,7 +42,8 @@ internal sealed class MappedChanges : IDisposable
     public long Etag => EtagOf(_current);
 
     /// <summary>
-    /// Whether the document is gone, or out of the index as it is archived or not; or what lies beside it is gone; or it is neither.
+    /// Whether the document is gone, or out of the index as it is archived or not; or what lies beside it is gone; or it is
+    /// neither.
     /// </summary>
     public bool IsTombstone => IsBeside
         ? Beside.IsDeletion

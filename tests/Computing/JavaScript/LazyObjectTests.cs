@@ -27,13 +27,15 @@ public sealed class LazyObjectTests
         "o.a++", "out.push(o.n === o.n, o.list === o.list)", "Object.preventExtensions(o)", "out.push(o.valueOf() === o)",
         "Object.setPrototypeOf(o, { inherited: 1 }); out.push(o.inherited)", "out.push(o.n?.deep?.deeper?.[0])",
         "out.push(o.list.map(x => x && x.k))", "out.push(typeof o, typeof o.n, typeof o.a)", "o.n = null", "o.list.length = 1",
-        "out.push(Object.values(o).length)", "out.push(o.propertyIsEnumerable('n'))", "o['0'] = 'zero'", "out.push(Reflect.ownKeys(o))",
+        "out.push(Object.values(o).length)", "out.push(o.propertyIsEnumerable('n'))", "o['0'] = 'zero'",
+        "out.push(Reflect.ownKeys(o))",
         "out.push(o.constructor === Object)", "o.list[0].k = 'changed'", "out.push(o.__proto__ === Object.prototype)",
     ];
 
     private static readonly string[] _documents =
     [
-        """{"a":1.5,"n":{"b":"x","list":[1,2,{"k":null}],"deep":{"deeper":[true]}},"list":[{"k":1},{"k":"two"},null,[1]],"ä\n":"é","7":"seven","2":2}""",
+        """{"a":1.5,"n":{"b":"x","list":[1,2,{"k":null}],"deep":{"deeper":[true]}},"list":[{"k":1},{"k":"two"},null,[1]]"""
+            + ""","ä\n":"é","7":"seven","2":2}""",
         """{"n":{},"a":"text","list":[],"a":"again"}""",
         """{"list":[{"k":{"k":[]}}],"n":{"b":false,"list":[[],{}]},"a":{"a":{"a":0}}}""",
         "{}",

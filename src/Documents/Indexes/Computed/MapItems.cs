@@ -37,7 +37,8 @@ internal sealed class MapItems(IndexMap map)
     {
         Name = null;
         Kind? kind = KindOf(map.Source);
-        if (!feed.Snapshot.TryGetByFoldedId(kind is null ? key : BesideKey.OwnerOf(key), out document) || feed.LeavesOut(document))
+        if (!feed.Snapshot.TryGetByFoldedId(kind is null ? key : BesideKey.OwnerOf(key), out document)
+            || feed.LeavesOut(document))
             return false;
         if (kind is not { } beside)
             return map.Covers(document.CollectionName, null);

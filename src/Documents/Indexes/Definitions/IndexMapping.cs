@@ -52,7 +52,9 @@ internal abstract class IndexMapping
     /// <summary>Whether its entries are no documents, but objects that it keeps.</summary>
     public bool KeepsObjects => Reduction is not null || Source != IndexSourceType.Documents;
 
-    /// <summary>Whether one change can concern many entries: its map looks at more than what it maps, or maps that beside documents.</summary>
+    /// <summary>
+    /// Whether one change can concern many entries: its map looks at more than what it maps, or maps what lies beside documents.
+    /// </summary>
     public bool HasReferences =>
         AnyMap is { LoadedCollections.Count: > 0 } or { LoadsCompareExchange: true } or { Source: not IndexSourceType.Documents };
 

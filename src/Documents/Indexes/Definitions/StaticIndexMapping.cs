@@ -51,7 +51,8 @@ internal sealed class StaticIndexMapping : IndexMapping
             // just looked
             .Select(
                 f => new StoredField(
-                    f.field.Name, PathOf(f.field)!, f.place + 1, f.field.Stored && !keepsObjects, definition.Computes && !keepsObjects))];
+                    f.field.Name, PathOf(f.field)!, f.place + 1, f.field.Stored && !keepsObjects,
+                    definition.Computes && !keepsObjects))];
     }
 
     /// <summary>The definition.</summary>
