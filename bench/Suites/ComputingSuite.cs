@@ -3,7 +3,7 @@ using Treepie.Bench.Suites.Computing;
 
 namespace Treepie.Bench.Suites;
 
-/// <summary>What indexes compute: groups, with counts and sums.</summary>
+/// <summary>What indexes compute: fields, and groups with counts and sums.</summary>
 internal sealed class ComputingSuite : ISuite
 {
     public string Name => "computing";
@@ -13,8 +13,12 @@ internal sealed class ComputingSuite : ISuite
         What do indexes cost that compute, and what do their answers? Orders of a thousand cities, embedded. Building: from the documents to the first answer of `from Orders group by City select City, count(), sum(Freight)`,
         which has its index made; SQLite makes a table of the same groups from JSON in another (`create table … as select … group by`). One change: a document of a group of so many is put, and the answer about this group
         waits for it. An answer: the ten largest groups; SQLite groups the table of documents for it.
+        Mapping: three fields of orders and of films, from the definition to the last entry, by a map of paths, in C# and in JavaScript, on one thread and on two; the limit is the time to parse the JSON. Patches: one number of every order.
         """.ReplaceLineEndings("\n");
 
-    public Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken) =>
-        GroupMeasurements.RunAsync(quick, progress, cancellationToken);
+    public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken) =>
+    [
+        .. await MapMeasurements.RunAsync(quick, progress, cancellationToken).ConfigureAwait(false),
+        .. await GroupMeasurements.RunAsync(quick, progress, cancellationToken).ConfigureAwait(false),
+    ];
 }

@@ -57,6 +57,9 @@ public sealed class TextComputingEngine : ComputingEngine
     private static bool IsJavaScript(string text)
     {
         ReadOnlySpan<char> start = text.AsSpan().TrimStart();
+        foreach (string beside in (ReadOnlySpan<string>)[MapPrelude.TimeSeries, MapPrelude.Counters])
+            if (start.StartsWith(beside))
+                return start[beside.Length..].TrimStart() is ['.', .. var call] && call.TrimStart().StartsWith("map");
         return !start.StartsWith("from ")
             && !start.StartsWith("docs")
             && start.Contains("map", StringComparison.Ordinal)

@@ -7,6 +7,7 @@ using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Extraction;
 using Treepie.Indexing;
 using Treepie.Indexing.Queries;
+using Treepie.Kinds;
 using Treepie.Storage;
 using Treepie.Storage.Files;
 using Treepie.Storage.Simulation;
@@ -22,17 +23,28 @@ namespace Treepie.Computing.Tests;
 /// </summary>
 public sealed class ComputedCrashTests
 {
-    private const string Text =
+    private const string OverDocuments =
         "from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") let boss = LoadDocument(c.Boss, \"Companies\") "
             + "from l in o.Lines select new { Line = l, Name = c.Name, Boss = boss.Name }";
 
-    [Fact]
-    public async Task An_index_that_lost_power_again_and_again_equals_one_built_at_once()
+    private const string OverCounters =
+        "from n in counters.Orders let o = LoadDocument(n.DocumentId, \"Orders\") let c = LoadDocument(o.Company, \"Companies\") "
+            + "from l in o.Lines select new { Line = l, Name = c.Name, n.Value }";
+
+    private const string OverTimeSeries =
+        "from s in timeSeries.Orders.S from e in s.Entries let c = LoadDocument(e.Tag, \"Companies\") select new { Line = "
+            + "e.Value, Name = c.Name, At = e.Timestamp }";
+
+    [Theory]
+    [InlineData(OverDocuments)]
+    [InlineData(OverCounters)]
+    [InlineData(OverTimeSeries)]
+    public async Task An_index_that_lost_power_again_and_again_equals_one_built_at_once(string text)
     {
         int seed = Seed.Next();
         var random = new Random(seed);
         using var run = new IndexRunner();
-        using JsonDocument json = JsonDocument.Parse($"{{\"Name\":\"X\",\"Maps\":[{JsonSerializer.Serialize(Text)}]}}");
+        using JsonDocument json = JsonDocument.Parse($"{{\"Name\":\"X\",\"Maps\":[{JsonSerializer.Serialize(text)}]}}");
         StaticIndexMapping mapping = ComputedDefinition.Compile(
             IndexDefinition.FromJson(json.RootElement), new TextComputingEngine());
         var disk = new SimulatedDisk(random) { MapsSeeWrites = random.Next(2) == 0 };
@@ -94,6 +106,23 @@ public sealed class ComputedCrashTests
                     ? $"{{\"Company\":\"{reference}\",\"Lines\":["
                         + $"{string.Join(',', Enumerable.Range(0, random.Next(5)).Select(_ => random.Next(9)))}],\"@metadata\":{{\"@collection\":\"Orders\"}}}}"
                     : $"{{\"Name\":\"n{round}\",\"Boss\":\"{reference}\",\"@metadata\":{{\"@collection\":\"Companies\"}}}}"));
+        }
+
+        await database.WriteAsync(batch, TestContext.Current.CancellationToken);
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        batch = new WriteBatch();
+        DateTime start = new(2026, 1, 1, 0, 0, 0, DateTimeKind.Utc);
+        for (int i = random.Next(1, 20); i > 0; i--)
+        {
+            string id = string.Create(CultureInfo.InvariantCulture, $"orders/{random.Next(150)}");
+            DateTime from = start.AddMinutes(random.Next(20));
+            if (!snapshot.TryGet(id, out _))
+                continue;
+            if (random.Next(4) == 0)
+                batch.DeleteCounter(id, "n").TimeSeries(id, "S", [], [(from, from.AddMinutes(5))]);
+            else
+                batch.IncrementCounter(id, "n", random.Next(1, 9))
+                    .TimeSeries(id, "S", [new TimeSeriesPoint(from, [random.Next(9)], $"companies/{random.Next(12)}")]);
         }
 
         await database.WriteAsync(batch, TestContext.Current.CancellationToken);

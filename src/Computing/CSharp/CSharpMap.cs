@@ -16,11 +16,17 @@ internal sealed class CSharpMap : IndexMap
         _compiled = compiled;
         _shape = shape;
         Collections = [.. source.Collections.Distinct(StringComparer.OrdinalIgnoreCase)];
+        Source = source.Source;
+        BesideName = source.BesideName;
         LoadedCollections = [.. source.Loaded];
         LoadsCompareExchange = source.LoadsCompareExchange;
     }
 
     public override IReadOnlyList<string> Collections { get; }
+
+    public override IndexSourceType Source { get; }
+
+    public override string? BesideName { get; }
 
     public override IReadOnlyList<MappedField> Fields => _shape.Fields;
 

@@ -7,7 +7,8 @@ namespace Treepie.Computing.CSharp;
 
 /// <summary>
 /// A text of an index, parsed: where it takes its documents from, and how places in it are told. Sources are <c>docs</c>,
-/// <c>docs.Orders</c>, <c>docs["Orders"]</c> and <c>docs.WhereEntityIs("A", "B")</c>; of a reduce, <c>results</c>.
+/// <c>docs.Orders</c>, <c>docs["Orders"]</c> and <c>docs.WhereEntityIs("A", "B")</c>; <c>timeSeries</c>,
+/// <c>timeSeries.Users</c> and <c>timeSeries.Users.Heart</c>, <c>counters</c> likewise; of a reduce, <c>results</c>.
 /// </summary>
 internal sealed class TextSource
 {
@@ -36,6 +37,12 @@ internal sealed class TextSource
     /// <summary>Collections of the source; empty: all documents.</summary>
     public List<string> Collections { get; } = [];
 
+    /// <summary>What the source has.</summary>
+    public IndexSourceType Source { get; private set; }
+
+    /// <summary>The time series or counter of the source; null: all.</summary>
+    public string? BesideName { get; private set; }
+
     /// <summary>Collections that documents are loaded from.</summary>
     public SortedSet<string> Loaded { get; } = new(StringComparer.OrdinalIgnoreCase);
 
@@ -62,6 +69,15 @@ internal sealed class TextSource
     {
         if (node == _source)
             return true;
+        if (TryReadBeside(node, scope, out IndexSourceType source))
+        {
+            if (_source is not null)
+                throw Refuse(node, "a second source stands in it: a text has one.");
+            _source = node;
+            Source = source;
+            return true;
+        }
+
         if (!IsRoot(Root(node)) || scope.Find(_root) is not null || !TryReadCollections(node))
             return false;
         if (_source is not null)
@@ -71,6 +87,45 @@ internal sealed class TextSource
     }
 
     private bool IsRoot(ExpressionSyntax node) => node is IdentifierNameSyntax name && name.Identifier.ValueText == _root;
+
+    /// <summary>
+    /// Reads <c>timeSeries</c> or <c>counters</c>, with names of a collection and of one of its series or counters.
+    /// </summary>
+    private bool TryReadBeside(ExpressionSyntax node, Scope scope, out IndexSourceType source)
+    {
+        source = IndexSourceType.Documents;
+        if (_root != "docs")
+            return false;
+        var names = new Stack<string>();
+        for (ExpressionSyntax? at = node; at is not null;)
+        {
+            if (at is IdentifierNameSyntax { Identifier.ValueText: "timeSeries" or "counters" } root)
+            {
+                if (names.Count > 2 || scope.Find(root.Identifier.ValueText) is not null)
+                    return false;
+                source = root.Identifier.ValueText == "counters" ? IndexSourceType.Counters : IndexSourceType.TimeSeries;
+                if (names.TryPop(out string? collection))
+                    Collections.Add(collection);
+                BesideName = names.TryPop(out string? name) ? name : null;
+                return true;
+            }
+
+            (at, string? part) = at switch
+            {
+                MemberAccessExpressionSyntax { Parent: not InvocationExpressionSyntax } member =>
+                    (member.Expression, member.Name.Identifier.ValueText),
+                ElementAccessExpressionSyntax
+                {
+                    ArgumentList.Arguments: [{ Expression: LiteralExpressionSyntax { Token.Value: string text } }]
+                } element => (element.Expression, text),
+                _ => (null, null),
+            };
+            if (part is not null)
+                names.Push(part);
+        }
+
+        return false;
+    }
 
     private static ExpressionSyntax Root(ExpressionSyntax node) => node switch
     {

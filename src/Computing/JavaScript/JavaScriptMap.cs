@@ -30,10 +30,18 @@ internal sealed class JavaScriptMap : IndexMap
             throw new InvalidIndexDefinitionException(index.IndexName, "Maps", $"a map cannot be run: {message}");
         }
 
-        Collections = string.Equals(first.Collection, "@all_docs", StringComparison.OrdinalIgnoreCase) ? [] : [first.Collection];
+        Collections = string.Equals(first.Collection, MapEngine.AllDocuments, StringComparison.OrdinalIgnoreCase)
+            ? []
+            : [first.Collection];
+        Source = first.Source;
+        BesideName = first.BesideName;
     }
 
     public override IReadOnlyList<string> Collections { get; }
+
+    public override IndexSourceType Source { get; }
+
+    public override string? BesideName { get; }
 
     public override IReadOnlyList<MappedField> Fields => _shape.Fields;
 

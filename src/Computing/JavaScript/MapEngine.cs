@@ -13,8 +13,13 @@ internal sealed class MapEngine : IDisposable
     /// <summary>The function whose body the texts are.</summary>
     public const string Texts = "$texts";
 
+    /// <summary>The name of all collections together.</summary>
+    public const string AllDocuments = "@all_docs";
+
     private readonly ScriptSandbox _sandbox;
+    private readonly ObjectInstance? _prototype;
     private readonly JsValue _texts;
+    private readonly JsValue _withTimes;
     private JsValue _function = JsValue.Undefined;
     private JsValue _aggregate = JsValue.Undefined;
     private IMapHost? _host;
@@ -22,11 +27,19 @@ internal sealed class MapEngine : IDisposable
     private MapEngine(Prepared<Acornima.Ast.Script> texts, ScriptLimits limits)
     {
         _sandbox = new ScriptSandbox(limits, Define, MapPrelude.Text, [texts]);
+        _prototype = new JsObject(_sandbox.Engine).Prototype;
         _texts = _sandbox.Engine.GetValue(Texts);
+        _withTimes = _sandbox.Engine.GetValue(MapPrelude.WithTimes);
     }
 
-    /// <summary>The collection whose documents it maps.</summary>
+    /// <summary>The collection whose documents it maps; empty: it has no map.</summary>
     public string Collection { get; private set; } = "";
+
+    /// <summary>What it maps.</summary>
+    public IndexSourceType Source { get; private set; }
+
+    /// <summary>The time series or counter that it maps; null: all.</summary>
+    public string? BesideName { get; private set; }
 
     private IMapHost Host => _host ?? throw new InvalidOperationException("documents are loaded while one is mapped.");
 
@@ -61,7 +74,10 @@ internal sealed class MapEngine : IDisposable
             Limited(() =>
             {
                 DefineAnew();
-                Add(_sandbox.Engine.Invoke(_function, ScriptJson.Parse(_sandbox.Engine, document)), output);
+                JsValue value = Parse(document);
+                if (Source == IndexSourceType.TimeSeries)
+                    value = _sandbox.Engine.Invoke(_withTimes, value);
+                Add(_sandbox.Engine.Invoke(_function, value), output);
             });
         }
         finally
@@ -145,13 +161,43 @@ internal sealed class MapEngine : IDisposable
                 ? new JsString(text)
                 : JsValue.Null));
         engine.SetValue("map", new ClrFunction(engine, "map", (_, arguments) => DefineMap(arguments)));
+        engine.SetValue(MapPrelude.TimeSeries, MapsOver(engine, IndexSourceType.TimeSeries));
+        engine.SetValue(MapPrelude.Counters, MapsOver(engine, IndexSourceType.Counters));
         engine.SetValue("groupBy", new ClrFunction(engine, "groupBy", (_, arguments) => DefineReduce(engine, arguments)));
+    }
+
+    private JsObject MapsOver(Engine engine, IndexSourceType source)
+    {
+        var made = new JsObject(engine);
+        made.Set("map", new ClrFunction(engine, "map", (_, arguments) => DefineMapBeside(source, arguments)));
+        return made;
+    }
+
+    private JsValue DefineMapBeside(IndexSourceType source, JsValue[] arguments)
+    {
+        RequireFirst();
+        string of = source == IndexSourceType.Counters ? MapPrelude.Counters : MapPrelude.TimeSeries;
+        if (arguments is not [.. { Length: <= 2 } names, Jint.Native.Function.Function function]
+            || names.Any(static name => !name.IsString() || name.AsString().Length == 0))
+            throw new InvalidOperationException(
+                $"'{of}.map' takes the name of a collection, the name of one of its {of}, and a function; the names may be "
+                    + "left out.");
+        Collection = names.Length > 0 ? names[0].AsString() : AllDocuments;
+        BesideName = names.Length > 1 ? names[1].AsString() : null;
+        Source = source;
+        _function = function;
+        return JsValue.Undefined;
+    }
+
+    private void RequireFirst()
+    {
+        if (Collection.Length > 0)
+            throw new InvalidOperationException("it calls 'map' twice: give the index another map.");
     }
 
     private JsValue DefineMap(JsValue[] arguments)
     {
-        if (Collection.Length > 0)
-            throw new InvalidOperationException("it calls 'map' twice: give the index another map.");
+        RequireFirst();
         if (arguments is not [{ } collection, { } function]
             || !collection.IsString()
             || function is not Jint.Native.Function.Function)
@@ -177,5 +223,7 @@ internal sealed class MapEngine : IDisposable
         return grouping;
     }
 
-    private JsValue Parse(byte[]? json) => json is null ? JsValue.Null : ScriptJson.Parse(_sandbox.Engine, json);
+    private JsValue Parse(byte[]? json) => json is null ? JsValue.Null : Parse(json.AsMemory());
+
+    private JsValue Parse(ReadOnlyMemory<byte> json) => ScriptJson.Lazy(_sandbox.Engine, json, _prototype);
 }

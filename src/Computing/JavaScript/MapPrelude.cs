@@ -6,6 +6,15 @@ namespace Treepie.Computing.JavaScript;
 /// </summary>
 internal static class MapPrelude
 {
+    /// <summary>The object whose <c>map</c> maps time series.</summary>
+    public const string TimeSeries = "timeSeries";
+
+    /// <summary>The object whose <c>map</c> maps counters.</summary>
+    public const string Counters = "counters";
+
+    /// <summary>Makes times of the texts of a segment.</summary>
+    public const string WithTimes = "$withTimes";
+
     public const string Text = """
         'use strict';
         (() => {
@@ -17,6 +26,12 @@ internal static class MapPrelude
             FixedDate.now = none('the current time');
             time.prototype.constructor = FixedDate;
             globalThis.Date = FixedDate;
+            globalThis.$withTimes = segment => {
+                segment.Start = new time(segment.Start);
+                segment.End = new time(segment.End);
+                for (const entry of segment.Entries) entry.Timestamp = new time(entry.Timestamp);
+                return segment;
+            };
             for (const name of ['Intl', 'Temporal', 'Promise'])
                 delete globalThis[name];
             Math.random = none('Math.random');

@@ -58,7 +58,7 @@ internal sealed class MapScriptShape
     {
         switch (NameOf(call.Callee))
         {
-            case "map" when call is { Callee: Identifier, Arguments: [_, IFunction function] }:
+            case "map" when call.Arguments is [.., IFunction function]:
                 ReadFunction(function);
                 break;
             case "load":
@@ -82,7 +82,11 @@ internal sealed class MapScriptShape
     private static string? NameOf(Node callee) => callee switch
     {
         Identifier name => name.Name,
-        MemberExpression { Object: Identifier { Name: "noTracking" }, Property: Identifier member } => member.Name,
+        MemberExpression
+        {
+            Object: Identifier { Name: "noTracking" or MapPrelude.TimeSeries or MapPrelude.Counters },
+            Property: Identifier member
+        } => member.Name,
         _ => null,
     };
 

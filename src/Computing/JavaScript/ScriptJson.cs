@@ -37,6 +37,41 @@ internal static class ScriptJson
         return Read(engine, document.RootElement);
     }
 
+    /// <summary>Makes a value of a script of JSON; members of objects are read when they are asked for.</summary>
+    public static JsValue Lazy(Engine engine, ReadOnlyMemory<byte> json, ObjectInstance? prototype)
+    {
+        if (json.Span[0] == (byte)'{')
+            return new LazyObject(engine, json, prototype);
+        if (json.Span[0] != (byte)'[')
+            return Plain(json.Span);
+        var items = new List<JsValue>();
+        var reader = new Utf8JsonReader(json.Span, new JsonReaderOptions { MaxDepth = Reading.MaxDepth });
+        reader.Read();
+        while (reader.Read() && reader.TokenType != JsonTokenType.EndArray)
+        {
+            int start = (int)reader.TokenStartIndex;
+            reader.Skip();
+            items.Add(Lazy(engine, json[start..(int)reader.BytesConsumed], prototype));
+        }
+
+        return new JsArray(engine, [.. items]);
+    }
+
+    /// <summary>A text, number, boolean or null.</summary>
+    private static JsValue Plain(ReadOnlySpan<byte> json)
+    {
+        var reader = new Utf8JsonReader(json);
+        reader.Read();
+        return reader.TokenType switch
+        {
+            JsonTokenType.String => new JsString(reader.GetString() ?? ""),
+            JsonTokenType.Number => new JsNumber(reader.GetDouble()),
+            JsonTokenType.True => JsBoolean.True,
+            JsonTokenType.False => JsBoolean.False,
+            _ => JsValue.Null,
+        };
+    }
+
     /// <summary>Makes a value of a script.</summary>
     public static JsValue Read(Engine engine, JsonElement json)
     {
@@ -107,6 +142,9 @@ internal static class ScriptJson
             case JsArray array:
                 WriteArray(json, array, original, depth, mostBytes);
                 break;
+            case LazyObject { IsText: true } text:
+                WriteText(json, text, depth, mostBytes);
+                break;
             case ObjectInstance made when !IsNothing(made):
                 WriteObject(json, made, original, depth, mostBytes);
                 break;
@@ -135,6 +173,28 @@ internal static class ScriptJson
         for (uint i = 0; i < array.Length; i++)
             Write(json, array[i], i < before ? original[(int)i] : default, depth + 1, mostBytes);
         json.WriteEndArray();
+    }
+
+    /// <summary>Writes what no script has changed as it stands.</summary>
+    private static void WriteText(Utf8JsonWriter json, LazyObject made, int depth, int mostBytes)
+    {
+        if (made.IsUntouched)
+        {
+            json.WriteRawValue(made.Text, skipInputValidation: true);
+            return;
+        }
+
+        json.WriteStartObject();
+        foreach ((string name, ReadOnlyMemory<byte> text, JsValue? value) in made.Written())
+        {
+            json.WritePropertyName(name);
+            if (value is null)
+                json.WriteRawValue(text.Span, skipInputValidation: true);
+            else
+                Write(json, value, default, depth + 1, mostBytes);
+        }
+
+        json.WriteEndObject();
     }
 
     private static void WriteObject(Utf8JsonWriter json, ObjectInstance made, JsonElement original, int depth, int mostBytes)

@@ -24,6 +24,9 @@ internal interface IMapHost
     /// <exception cref="ComputationException">It is of another document, or too long.</exception>
     string? AttachmentText(string id, string name);
 
+    /// <summary>The time series or counter that is mapped; null: a document is.</summary>
+    string? BesideName => null;
+
     /// <summary>The document that is mapped, as JSON with the whole <c>@metadata</c> that clients see.</summary>
     byte[] WholeDocument();
 }

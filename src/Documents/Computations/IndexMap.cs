@@ -11,6 +11,12 @@ internal abstract class IndexMap
     /// <summary>Collections whose documents it maps; empty: all documents.</summary>
     public abstract IReadOnlyList<string> Collections { get; }
 
+    /// <summary>What it maps.</summary>
+    public virtual IndexSourceType Source => IndexSourceType.Documents;
+
+    /// <summary>The time series or counter that it maps, where it maps these; null: those of every name.</summary>
+    public virtual string? BesideName => null;
+
     /// <summary>Fields of its objects as far as the text names them, with what the text says of each.</summary>
     public abstract IReadOnlyList<MappedField> Fields { get; }
 
@@ -29,7 +35,16 @@ internal abstract class IndexMap
     /// <summary>Whether no document gives more than one object.</summary>
     public virtual bool IsSingle => false;
 
-    /// <summary>Adds the objects of a document.</summary>
+    /// <summary>
+    /// Whether it maps documents of a collection, or the time series or counter of that name of such documents.
+    /// </summary>
+    /// <param name="collection">The collection.</param>
+    /// <param name="besideName">The time series or counter; null: it is a document.</param>
+    public virtual bool Covers(string collection, string? besideName) =>
+        (Collections.Count == 0 || Collections.Contains(collection, StringComparer.OrdinalIgnoreCase))
+            && (BesideName is null || string.Equals(BesideName, besideName, StringComparison.OrdinalIgnoreCase));
+
+    /// <summary>Adds the objects of a document, or of what lies beside one, shown as a document.</summary>
     /// <param name="document">The document.</param>
     /// <param name="host">What it may look at beside the document. One caller at a time.</param>
     /// <param name="output">Takes the objects. One caller at a time.</param>

@@ -24,7 +24,7 @@ internal struct RangeCut
     public bool Takes(MappedChanges feed)
     {
         _changes++;
-        _bytes += feed.IsTombstone ? 0 : feed.Document.ContentBytes;
+        _bytes += feed.IsTombstone || feed.IsBeside ? 0 : feed.Document.ContentBytes; // a segment is small
         if (_changes < MaxChanges && _bytes < MaxBytes)
             return false;
         this = default;

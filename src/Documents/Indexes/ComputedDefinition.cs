@@ -34,6 +34,11 @@ internal static class ComputedDefinition
                 definition.Name, "Maps",
                 $"its maps give different fields: {string.Join(", ", maps[0].Fields.Select(static field => field.Name))}, and "
                     + $"{string.Join(", ", other.Fields.Select(static field => field.Name))}. Give what a map lacks as null.");
+        if (maps.FirstOrDefault(map => map.Source != maps[0].Source) is { } another)
+            throw new InvalidIndexDefinitionException(
+                definition.Name, "Maps",
+                $"one of its maps is over {NameOf(maps[0].Source)}, another over {NameOf(another.Source)}: all maps of an index "
+                    + "are over the same. Define an index for each.");
         var map = new MapSet(maps);
         if (map.HasDynamicFields)
             throw new InvalidIndexDefinitionException(
@@ -108,6 +113,13 @@ internal static class ComputedDefinition
             [.. (reduced.Count > 0 ? reduce.Fields : map.Fields).Select(field => Field(definition, field))], mayHaveMore: false);
         return new StaticIndexMapping(complete, reduction: new Reduction(map, reduce));
     }
+
+    private static string NameOf(IndexSourceType source) => source switch
+    {
+        IndexSourceType.TimeSeries => "time series",
+        IndexSourceType.Counters => "counters",
+        _ => "documents",
+    };
 
     private static string Names(IEnumerable<string> names) =>
         string.Join(", ", names.Order(StringComparer.Ordinal).Select(name => $"'{name}'"));

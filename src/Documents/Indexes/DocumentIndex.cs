@@ -263,20 +263,20 @@ internal sealed class DocumentIndex
         if (Definition.Map is { } map)
         {
             var computed = new ComputedEntries(map, extractor, timeProvider, batch, new MapCounters());
-            var referrers = new Referrers(searcher.FindTree);
+            var again = new BesideOwners(map);
             bool isTooMuch = false;
             add = feed =>
             {
-                if (feed.IsOwn)
+                if (feed.IsOwn && again.Concerns(feed, searcher.FindTree))
                     computed.Add(feed);
-                if (!feed.IsReferenced)
-                    return;
-                foreach (byte[] referrer in referrers.Of(feed, []))
+                foreach (byte[] key in MappingAgain.Of(feed, again, searcher.FindTree))
                 {
                     if (isTooMuch |= batch.Count > MaxTailChanges || batch.HeldBytes > MaxTailBytes)
                         return; // a change may concern any number of documents
-                    computed.AddAgain(feed, referrer);
+                    computed.AddAgain(feed, key);
                 }
+
+                again.Note(feed);
             };
             finish = () => computed.RemoveLeftOver(OutputCounts.Over(searcher.FindTree));
             return () => isTooMuch ? long.MaxValue : batch.HeldBytes;
@@ -292,16 +292,15 @@ internal sealed class DocumentIndex
 
         var results = new ResultWriter(reduction.Map, reduction.Reduce.Keys, timeProvider, new MapCounters());
         var documents = new MappedDocuments();
-        var referring = new Referrers(searcher.FindTree);
+        var owners = new BesideOwners(reduction.Map);
         add = feed =>
         {
-            if (feed.IsOwn)
+            if (feed.IsOwn && owners.Concerns(feed, searcher.FindTree))
                 documents.Add(results.Map(feed));
-            if (!feed.IsReferenced)
-                return;
-            foreach (byte[] referrer in referring.Of(feed, []))
-                if (results.MapAgain(feed, referrer) is { } document)
+            foreach (byte[] key in MappingAgain.Of(feed, owners, searcher.FindTree))
+                if (results.MapAgain(feed, key) is { } document)
                     documents.Add(document);
+            owners.Note(feed);
         };
         finish = () => new Reducer(reduction.Reduce, extractor, timeProvider, new ReduceCounters()).Apply(
             ReduceState.Over(searcher.FindTree), documents.Last, batch, cancellationToken);

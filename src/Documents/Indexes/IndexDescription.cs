@@ -92,6 +92,7 @@ internal static class IndexDescription
         Collections = definition.Collections.Count == 0 ? _allDocuments : definition.Collections,
         Fields = [.. definition.Fields.Select(f => f.SchemaName)],
         IsMapReduce = definition.Reduction is not null,
+        Source = definition.Source,
         Definition = (definition as StaticIndexMapping)?.Definition,
     };
 

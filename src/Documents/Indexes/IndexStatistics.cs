@@ -21,6 +21,9 @@ public sealed record IndexStatistics
     /// <summary>The definition of an index defined by hand; null for one that queries made.</summary>
     public IndexDefinition? Definition { get; init; }
 
+    /// <summary>What its entries are made from.</summary>
+    public IndexSourceType Source { get; init; }
+
     /// <summary>Whether its entries are groups of documents, not documents.</summary>
     public bool IsMapReduce { get; init; }
 

@@ -541,9 +541,9 @@ internal sealed class QueryExecutor(
             : searcher.Search(request, tail, Options(context), cancellationToken);
         if (hits.MissingCompound is { } missing)
             index.WantCompound(missing);
-        ResultSource source = index.Definition.Reduction is null
-            ? new IndexSource(index, searcher, hits, snapshot, query.IsScored, mayMissHits, tail)
-            : new GroupSource(index, searcher, hits, snapshot, query.IsScored, tail);
+        ResultSource source = index.Definition.KeepsObjects
+            ? new GroupSource(index, searcher, hits, snapshot, query.IsScored, tail)
+            : new IndexSource(index, searcher, hits, snapshot, query.IsScored, mayMissHits, tail);
         return new FoundResults(snapshot, source, index.Name)
         {
             Plan = hits.Plan,

@@ -45,6 +45,9 @@ public readonly ref struct Document
     /// <summary>User metadata and client keys as a JSON object, minified UTF-8; <c>{}</c> where there is none.</summary>
     public ReadOnlySpan<byte> Metadata => _record.Metadata is { IsEmpty: false } metadata ? metadata : "{}"u8;
 
+    /// <summary>The number of its collection.</summary>
+    internal int CollectionId => _record.CollectionId;
+
     /// <summary>What it was read from.</summary>
     internal DatabaseSnapshot Snapshot => _snapshot;
 

@@ -24,6 +24,12 @@ internal sealed class KindChanges : IDisposable
     /// <summary>When it was made (UTC ticks).</summary>
     public long Ticks => _snapshot.Kinds.RecordOf(Current.Value).Ticks;
 
+    /// <summary>Its key, see <see cref="KindKey"/>.</summary>
+    public ReadOnlySpan<byte> Key => Current.Value;
+
+    /// <summary>Whether it is a deletion.</summary>
+    public bool IsDeletion => _current == _deletions;
+
     /// <summary>The name, as it was written.</summary>
     public ReadOnlySpan<byte> Name => _snapshot.Kinds.RecordOf(Current.Value).Name;
 

@@ -7,8 +7,6 @@ namespace Treepie.Server.Endpoints;
 /// <summary>The protocol's words for indexes.</summary>
 internal static class IndexWire
 {
-    public const string Documents = "Documents";
-
     public static string TypeOf(IndexStatistics index) =>
         (index.Definition is null ? "AutoMap" : "Map") + (index.IsMapReduce ? "Reduce" : "");
 
@@ -35,7 +33,7 @@ internal static class IndexWire
         json.WriteStartObject();
         json.WriteString("Name", index.Name);
         json.WriteString("Type", TypeOf(index));
-        json.WriteString("SourceType", Documents);
+        json.WriteString("SourceType", index.Source.ToString());
         json.WriteString("LockMode", index.Settings.LockMode.ToString());
         json.WriteString("Priority", index.Settings.Priority.ToString());
         json.WriteString("State", StateOf(index));
@@ -65,7 +63,7 @@ internal static class IndexWire
         json.WriteStartObject();
         json.WriteString("Name", index.Name);
         json.WriteString("Type", TypeOf(index));
-        json.WriteString("SourceType", Documents);
+        json.WriteString("SourceType", index.Source.ToString());
         json.WriteString("State", StateOf(index));
         json.WriteString("Status", StatusOf(index));
         json.WriteString("LockMode", index.Settings.LockMode.ToString());

@@ -107,7 +107,7 @@ internal static class StatisticsEndpoints
         json.WriteString("LockMode", index.Settings.LockMode.ToString());
         json.WriteString("Priority", index.Settings.Priority.ToString());
         json.WriteString("Type", IndexWire.TypeOf(index));
-        json.WriteString("SourceType", IndexWire.Documents);
+        json.WriteString("SourceType", index.Source.ToString());
         if (index.LastIndexingTime is { } time)
             json.WriteString("LastIndexingTime", WireTime.ToWire(time));
         else

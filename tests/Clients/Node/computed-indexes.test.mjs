@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AbstractCsharpIndexCreationTask, AbstractJavaScriptIndexCreationTask, GetIndexErrorsOperation, GetIndexNamesOperation, GetIndexOperation, GetIndexStatisticsOperation, IndexDefinition, IndexHasChangedOperation, PutIndexesOperation } from "ravendb";
+import { AbstractCsharpIndexCreationTask, AbstractCsharpTimeSeriesIndexCreationTask, AbstractJavaScriptIndexCreationTask, AbstractRawJavaScriptCountersIndexCreationTask, AbstractRawJavaScriptTimeSeriesIndexCreationTask, GetIndexErrorsOperation, GetIndexNamesOperation, GetIndexOperation, GetIndexStatisticsOperation, IndexDefinition, IndexHasChangedOperation, PutIndexesOperation } from "ravendb";
 import { Company, seed, User, withDatabase } from "./support.mjs";
 
 const define = (name, map, fields = {}) => Object.assign(new IndexDefinition(), { name, maps: new Set([].concat(map)), fields });
@@ -94,4 +94,51 @@ test("what cannot be compiled is refused with its place, and nothing is created"
     ])
         await assert.rejects(put(store, define("Fine", "from u in docs.Users select new { A = u.age + 1 }"), define("Bad", map)), { name: "IndexCompilationException", message: place });
     assert.deepEqual(await store.maintenance.send(new GetIndexNamesOperation(0, 10)), []);
+}));
+
+class Beats extends AbstractRawJavaScriptTimeSeriesIndexCreationTask {
+    constructor() {
+        super();
+        this.maps.add("timeSeries.map('Users', 'Heart', ts => ts.Entries.map(e => ({ beat: e.Value, hour: e.Timestamp.getUTCHours(), user: ts.DocumentId })))");
+    }
+}
+
+class BeatsOfUsers extends AbstractCsharpTimeSeriesIndexCreationTask {
+    constructor() {
+        super();
+        this.map = "from ts in timeSeries.Users.Heart from e in ts.Entries let u = LoadDocument(ts.DocumentId, \"Users\") select new { beat = e.Value, name = u.name }";
+    }
+}
+
+class Likes extends AbstractRawJavaScriptCountersIndexCreationTask {
+    constructor() {
+        super();
+        this.maps.add("counters.map('Users', 'Likes', c => ({ likes: c.Value, user: c.DocumentId }))");
+    }
+}
+
+test("indexes over time series and counters follow them", () => withDatabase(async store => {
+    await seed(store, people);
+    for (const index of [new Beats(), new BeatsOfUsers(), new Likes()])
+        await index.execute(store);
+    const session = store.openSession();
+    for (let i = 0; i < 5; i++)
+        session.timeSeriesFor("users/1", "Heart").append(new Date(Date.UTC(2026, 0, 1, i)), 60 + i);
+    session.timeSeriesFor("users/2", "Heart").append(new Date(Date.UTC(2026, 0, 1)), 90);
+    session.countersFor("users/1").increment("Likes", 3);
+    await session.saveChanges();
+    const rows = async (index, order) => (await store.openSession().query({ indexName: index }).waitForNonStaleResults().orderBy(order, "Double").all());
+    assert.deepEqual((await rows("Beats", "beat")).map(row => [row.beat, row.hour, row.user]),
+        [[60, 0, "users/1"], [61, 1, "users/1"], [62, 2, "users/1"], [63, 3, "users/1"], [64, 4, "users/1"], [90, 0, "users/2"]]);
+    assert.deepEqual((await rows("BeatsOfUsers", "beat")).filter(row => row.name === "Bob").map(row => row.beat), [90]);
+    assert.deepEqual((await rows("Likes", "likes")).map(row => [row.likes, row.user]), [[3, "users/1"]]);
+    const other = store.openSession();
+    other.timeSeriesFor("users/1", "Heart").delete(new Date(Date.UTC(2026, 0, 1, 1)), new Date(Date.UTC(2026, 0, 1, 3)));
+    other.countersFor("users/1").increment("Likes", 4);
+    await other.delete("users/2");
+    await other.saveChanges();
+    assert.deepEqual((await rows("Beats", "beat")).map(row => row.beat), [60, 64]);
+    assert.deepEqual((await rows("Likes", "likes")).map(row => row.likes), [7]);
+    const statistics = await store.maintenance.send(new GetIndexStatisticsOperation("Likes"));
+    assert.equal(statistics.sourceType, "Counters");
 }));

@@ -18,9 +18,9 @@ internal sealed class ComputedBatch(IndexMap map, ComputedEntries entries, Index
 
     public override bool Add(MappedChanges feed)
     {
-        if (feed.IsOwn)
+        if (feed.IsOwn && _again.Concerns(feed))
             entries.Add(feed);
-        return !feed.IsReferenced || _again.Run(feed, entries.AddAgain);
+        return _again.Run(feed, entries.AddAgain);
     }
 
     // of the same index, so of the same kind

@@ -1,3 +1,4 @@
+using System.Security.Cryptography;
 using Treepie.Computations;
 using Treepie.Indexes.Extraction;
 using Treepie.Indexes.Fields;
@@ -14,12 +15,14 @@ namespace Treepie.Indexes.Computed;
 internal sealed class ComputedEntries(
     IndexMap map, FieldExtractor extractor, TimeProvider timeProvider, IndexBatch batch, MapCounters counters)
 {
+    private readonly bool _keepsObjects = map.Source != IndexSourceType.Documents;
     private readonly MapHost _host = new();
     private readonly MapOutput _output = new();
     private readonly ObjectAsDocument _object = new();
     private readonly Dictionary<byte[], int> _counts = new(KeyEquality.Instance);
     private readonly Dictionary<byte[], UInt128[]> _references = new(KeyEquality.Instance);
-    private readonly byte[] _key = new byte[DocumentId.MaxFoldedBytes + OutputKey.SuffixBytes];
+    private readonly byte[] _key = new byte[MapItems.MaxKeyBytes + OutputKey.SuffixBytes];
+    private readonly MapItems _items = new(map);
 
     /// <summary>How mapping goes.</summary>
     public MapCounters Counters => counters;
@@ -33,24 +36,23 @@ internal sealed class ComputedEntries(
     /// <summary>Maps the document of the change that a feed stands on.</summary>
     public void Add(MappedChanges feed)
     {
-        int length = DocumentId.Fold(feed.Id, _key);
-        if (feed.IsTombstone)
+        int length = MapItems.KeyOf(feed, _key);
+        if (feed.IsBeside)
+            Add(feed, length);
+        else if (feed.IsTombstone)
             Put(length, [], 0);
         else
             Map(feed.Document, feed.Snapshot, length);
     }
 
     /// <summary>
-    /// Maps a document again because something changed that it has looked at; if it is gone or left the index, its own change
-    /// says so.
+    /// Maps again what has a key because something changed that it has looked at, or the document that it lies beside. A document
+    /// that is gone or left the index has a change of its own that says so.
     /// </summary>
-    public void AddAgain(MappedChanges feed, byte[] foldedId)
+    public void AddAgain(MappedChanges feed, byte[] key)
     {
-        if (!feed.Snapshot.TryGetByFoldedId(foldedId, out Document document) || !Covers(document.CollectionName)
-            || feed.LeavesOut(document))
-            return;
-        foldedId.CopyTo(_key, 0);
-        Map(document, feed.Snapshot, foldedId.Length);
+        key.CopyTo(_key, 0);
+        Add(feed, key.Length);
     }
 
     /// <summary>Takes what others have mapped behind what this one has.</summary>
@@ -87,13 +89,19 @@ internal sealed class ComputedEntries(
         _references.Clear();
     }
 
-    private bool Covers(string collection) =>
-        map.Collections.Count == 0 || map.Collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
+    /// <summary>Maps what has the key that was written.</summary>
+    private void Add(MappedChanges feed, int length)
+    {
+        if (_items.TryGet(feed, _key.AsSpan(0, length), out Document document))
+            Map(document, feed.Snapshot, length, _items.Name);
+        else if (map.Source != IndexSourceType.Documents)
+            Put(length, [], 0);
+    }
 
-    private void Map(Document document, DatabaseSnapshot snapshot, int length)
+    private void Map(Document document, DatabaseSnapshot snapshot, int length, string? besideName = null)
     {
         _output.Clear();
-        _host.Begin(snapshot, document);
+        _host.Begin(snapshot, document, besideName);
         string? error = null;
         try
         {
@@ -115,11 +123,8 @@ internal sealed class ComputedEntries(
         {
             counters.Failed();
             Put(length, default, 0);
-            if (length <= IndexBatch.MaxKeyBytes)
-            {
-                batch.BeginEntry(_key.AsSpan(0, length));
-                batch.FailEntry(document.IdText(), error, timeProvider.GetUtcNow().UtcDateTime);
-            }
+            batch.BeginEntry(length <= IndexBatch.MaxKeyBytes ? _key.AsSpan(0, length) : KeyOfTooLong(length));
+            batch.FailEntry(document.IdText(), error, timeProvider.GetUtcNow().UtcDateTime);
         }
 
         if (_host.References is { Length: > 0 } references)
@@ -132,10 +137,16 @@ internal sealed class ComputedEntries(
     private void Put(int length, ReadOnlySpan<byte> id, int count)
     {
         if (length > IndexBatch.MaxKeyBytes)
-            return; // it never had an entry
+        {
+            batch.Delete(KeyOfTooLong(length)); // it had no more than an error
+            return;
+        }
+
         for (int i = 0; i < count; i++)
         {
             batch.BeginEntry(_key.AsSpan(0, OutputKey.Complete(_key, length, i)));
+            if (_keepsObjects)
+                batch.AddStored(Reducing.Reducer.ObjectSlot, _output[i].Span);
             try
             {
                 extractor.Extract(_object.Of(_output[i].Span, null, id), batch);
@@ -153,9 +164,12 @@ internal sealed class ComputedEntries(
             batch.Delete(document);
         Remove(length, count, _counts.GetValueOrDefault(document));
         _counts[document] = count;
-        if (map.LoadedCollections.Count > 0 || map.LoadsCompareExchange)
+        if (map.LoadedCollections.Count > 0 || map.LoadsCompareExchange || _keepsObjects)
             _references[document] = [];
     }
+
+    /// <summary>Stands for a key that is too long, so that its error can be found again. No id begins with this byte.</summary>
+    private byte[] KeyOfTooLong(int length) => [0xFF, .. SHA256.HashData(_key.AsSpan(0, length))];
 
     /// <summary>Removes the results from one number on up to another of the document whose id stands in the key.</summary>
     private void Remove(int length, int from, int until)

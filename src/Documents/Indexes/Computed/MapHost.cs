@@ -25,15 +25,20 @@ internal sealed class MapHost : IMapHost
     private readonly HashSet<UInt128> _references = [];
     private DatabaseSnapshot? _snapshot;
     private byte[] _id = [];
+    private byte[] _beside = [];
 
     /// <summary>What the document has looked at, ascending.</summary>
     public UInt128[] References => [.. _references.Order()];
 
-    /// <summary>Begins with a document.</summary>
-    public void Begin(DatabaseSnapshot snapshot, Document document)
+    public string? BesideName { get; private set; }
+
+    /// <summary>Begins with a document, or with what lies beside one and is shown as a document.</summary>
+    public void Begin(DatabaseSnapshot snapshot, Document document, string? besideName = null)
     {
         _snapshot = snapshot;
         _id = document.Id.ToArray();
+        BesideName = besideName;
+        _beside = besideName is null ? [] : document.Body.ToArray();
         _references.Clear();
     }
 
@@ -101,8 +106,9 @@ internal sealed class MapHost : IMapHost
             : throw new ComputationException(
                 $"it reads an attachment of '{id}': a map reads those of the document that it maps alone.");
 
-    public byte[] WholeDocument() =>
-        Snapshot.TryGet(_id, out Document document)
+    public byte[] WholeDocument() => BesideName is not null
+        ? _beside
+        : Snapshot.TryGet(_id, out Document document)
             ? Whole(document)
             : throw new InvalidOperationException("The document that is mapped is in its snapshot.");
 

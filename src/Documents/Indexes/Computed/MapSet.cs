@@ -24,6 +24,8 @@ internal sealed class MapSet : IndexMap
 
     public override IReadOnlyList<string> LoadedCollections { get; }
 
+    public override IndexSourceType Source => _maps.Count > 0 ? _maps[0].Source : IndexSourceType.Documents;
+
     public override bool LoadsCompareExchange => _maps.Any(static map => map.LoadsCompareExchange);
 
     public override bool HasBoost => _maps.Any(static map => map.HasBoost);
@@ -35,10 +37,10 @@ internal sealed class MapSet : IndexMap
     public override void Map(Document document, IMapHost host, MapOutput output)
     {
         foreach (IndexMap map in _maps)
-            if (Covers(map, document.CollectionName))
+            if (map.Covers(document.CollectionName, host.BesideName))
                 map.Map(document, host, output);
     }
 
-    private static bool Covers(IndexMap map, string collection) =>
-        map.Collections.Count == 0 || map.Collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
+    public override bool Covers(string collection, string? besideName) =>
+        _maps.Any(map => map.Covers(collection, besideName));
 }

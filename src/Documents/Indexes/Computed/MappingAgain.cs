@@ -1,11 +1,13 @@
 using Treepie.Computations;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
+using Treepie.Storage.Trees;
 
 namespace Treepie.Indexes.Computed;
 
 /// <summary>
-/// Lets the documents that have looked at something which changed be mapped again, as many as go into a batch. Where that was is
+/// Lets what has looked at something that changed be mapped again, and what lies beside a document that came, went or moved, as
+/// many as go into a batch. Where that was is
 /// kept with the index, so that it goes on there after a crash too. Not thread-safe.
 /// </summary>
 internal sealed class MappingAgain(IndexMap map, StorageEnvironment store)
@@ -13,11 +15,13 @@ internal sealed class MappingAgain(IndexMap map, StorageEnvironment store)
     /// <summary>Most documents that one batch maps again: some hundred milliseconds of work.</summary>
     private const int MostOfBatch = 16 * 1024;
 
+    private readonly BesideOwners _owners = new(map);
     private (long Etag, byte[] Document)? _position;
     private int _count;
 
     /// <summary>Whether documents look at anything else at all.</summary>
-    private bool HasReferences => map.LoadedCollections.Count > 0 || map.LoadsCompareExchange;
+    private bool HasReferences =>
+        map.LoadedCollections.Count > 0 || map.LoadsCompareExchange || map.Source != IndexSourceType.Documents;
 
     /// <summary>
     /// Calls for each document that has looked at the document or value that changed; false where there are more than go into the
@@ -25,19 +29,29 @@ internal sealed class MappingAgain(IndexMap map, StorageEnvironment store)
     /// </summary>
     public bool Run(MappedChanges feed, Action<MappedChanges, byte[]> mapAgain)
     {
+        if (!feed.IsOwner && !feed.IsReferenced)
+            return true;
         using ReadTransaction committed = store.BeginRead();
         var referrers = new Referrers(committed.FindTree);
-        foreach (byte[] document in referrers.Of(feed, referrers.PositionIn(feed.Etag)))
-        {
-            mapAgain(feed, document);
-            feed.Snapshot.ReleasePages();
-            if (++_count < MostOfBatch)
-                continue;
-            _position = (feed.Etag, document);
+        long own = -feed.Etag; // which tells it from a place among the referrers
+        if (!Run(feed, own, _owners.Moved(feed, referrers.PositionIn(own), committed.FindTree), mapAgain))
             return false;
-        }
+        _owners.Note(feed);
+        return !feed.IsReferenced
+            || Run(feed, feed.Etag, referrers.Of(feed, referrers.PositionIn(feed.Etag)), mapAgain);
+    }
 
-        return true;
+    /// <summary>Keys of all that a change lets be mapped again, for a reader.</summary>
+    public static IEnumerable<byte[]> Of(MappedChanges feed, BesideOwners owners, Func<string, Tree?> find) =>
+        owners.Moved(feed, [], find).Concat(feed.IsReferenced ? new Referrers(find).Of(feed, []) : []);
+
+    /// <summary>Whether the change is of something that the index is to map, or to forget.</summary>
+    public bool Concerns(MappedChanges feed)
+    {
+        if (!feed.IsBeside)
+            return true;
+        using ReadTransaction committed = store.BeginRead();
+        return _owners.Concerns(feed, committed.FindTree);
     }
 
     /// <summary>Notes what the documents of the batch have looked at, and where it has stopped.</summary>
@@ -45,6 +59,7 @@ internal sealed class MappingAgain(IndexMap map, StorageEnvironment store)
     {
         if (HasReferences)
             Referrers.Write(transaction, references, _position);
+        _owners.Write(transaction);
     }
 
     /// <summary>Begins a batch.</summary>
@@ -52,5 +67,22 @@ internal sealed class MappingAgain(IndexMap map, StorageEnvironment store)
     {
         _position = null;
         _count = 0;
+        _owners.Clear();
+    }
+
+    private bool Run(
+        MappedChanges feed, long position, IEnumerable<byte[]> documents, Action<MappedChanges, byte[]> mapAgain)
+    {
+        foreach (byte[] document in documents)
+        {
+            mapAgain(feed, document);
+            feed.Snapshot.ReleasePages();
+            if (++_count < MostOfBatch)
+                continue;
+            _position = (position, document);
+            return false;
+        }
+
+        return true;
     }
 }

@@ -46,8 +46,17 @@ internal abstract class IndexMapping
     /// <summary>The map, whether or not its results are reduced; null: there is none.</summary>
     public IndexMap? AnyMap => Reduction?.Map ?? Map;
 
-    /// <summary>Whether its map looks at more than a document, so that one change can concern many entries.</summary>
-    public bool HasReferences => AnyMap is { LoadedCollections.Count: > 0 } or { LoadsCompareExchange: true };
+    /// <summary>What its entries are made from.</summary>
+    public IndexSourceType Source => AnyMap?.Source ?? IndexSourceType.Documents;
+
+    /// <summary>Whether its entries are no documents, but objects that it keeps.</summary>
+    public bool KeepsObjects => Reduction is not null || Source != IndexSourceType.Documents;
+
+    /// <summary>
+    /// Whether one change can concern many entries: its map looks at more than what it maps, or maps what lies beside documents.
+    /// </summary>
+    public bool HasReferences =>
+        AnyMap is { LoadedCollections.Count: > 0 } or { LoadsCompareExchange: true } or { Source: not IndexSourceType.Documents };
 
     /// <summary>Whether queries made it, and it goes when they need it no more.</summary>
     public virtual bool IsMadeByQueries => false;

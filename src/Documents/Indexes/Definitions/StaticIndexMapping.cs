@@ -22,6 +22,7 @@ internal sealed class StaticIndexMapping : IndexMapping
         Map = map;
         Reduction = reduction;
         Output = OutputTarget.Of(definition);
+        bool keepsObjects = definition.Reduce is not null || KeepsObjects;
         bool coversAll = definition.Collections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.OrdinalIgnoreCase);
         Collections = coversAll ? [] : [.. definition.Collections.Distinct(StringComparer.OrdinalIgnoreCase)];
         var fields = new List<AutoIndexField>();
@@ -46,12 +47,12 @@ internal sealed class StaticIndexMapping : IndexMapping
         Schema = new IndexSchema(schema);
         StoredFields = [.. definition.Fields.Select((field, place) => (field, place)).Where(f => PathOf(f.field) is not null)
             // what is computed and not kept is not to be had from documents; of groups the whole object is kept
-            .Where(f => f.field.Stored || !definition.Computes || definition.Reduce is not null)
+            .Where(f => f.field.Stored || !definition.Computes || keepsObjects)
             // just looked
             .Select(
                 f => new StoredField(
-                    f.field.Name, PathOf(f.field)!, f.place + 1, f.field.Stored && definition.Reduce is null,
-                    definition.Computes && definition.Reduce is null))];
+                    f.field.Name, PathOf(f.field)!, f.place + 1, f.field.Stored && !keepsObjects,
+                    definition.Computes && !keepsObjects))];
     }
 
     /// <summary>The definition.</summary>

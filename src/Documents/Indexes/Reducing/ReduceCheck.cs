@@ -24,7 +24,9 @@ internal static class ReduceCheck
         var host = new MapHost();
         MapOutput mapped = new(), once = new(), twice = new();
         bool hasLooked = false;
-        foreach (string? collection in reduction.Map.Collections.Count == 0 ? [null] : reduction.Map.Collections.Cast<string?>())
+        bool mapsDocuments = reduction.Map.Source == IndexSourceType.Documents;
+        foreach (string? collection in
+            !mapsDocuments ? [] : reduction.Map.Collections.Count == 0 ? [null] : reduction.Map.Collections.Cast<string?>())
         {
             using DocumentCursor cursor = collection is null ? snapshot.ByEtag() : snapshot.ByCollection(collection);
             for (int i = 0; i < MostDocuments && cursor.MoveNext(); i++)

@@ -19,9 +19,9 @@ internal sealed class ResultBatch(
 
     public override bool Add(MappedChanges feed)
     {
-        if (feed.IsOwn)
+        if (feed.IsOwn && again.Concerns(feed))
             _documents.Add(results.Map(feed));
-        return !feed.IsReferenced || again.Run(feed, AddAgain);
+        return again.Run(feed, AddAgain);
     }
 
     public override void Append(MapBatch other)

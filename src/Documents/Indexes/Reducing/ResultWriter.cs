@@ -10,39 +10,46 @@ namespace Treepie.Indexes.Reducing;
 internal sealed class ResultWriter(
     IndexMap map, IReadOnlyList<string> keys, TimeProvider timeProvider, MapCounters counters)
 {
-    private readonly byte[] _key = new byte[DocumentId.MaxFoldedBytes];
+    private readonly byte[] _key = new byte[MapItems.MaxKeyBytes];
+    private readonly MapItems _items = new(map);
     private readonly MapOutput _output = new();
     private readonly MapHost _host = new();
 
     /// <summary>Maps the change that a feed stands on.</summary>
     public MappedDocument Map(MappedChanges feed)
     {
-        int length = DocumentId.Fold(feed.Id, _key);
-        return feed.IsTombstone
-            ? new MappedDocument(KeyOf(_key.AsSpan(0, length)), "", [], null, default)
-            : Map(feed.Document, feed.Snapshot, _key.AsSpan(0, length));
+        ReadOnlySpan<byte> key = _key.AsSpan(0, MapItems.KeyOf(feed, _key));
+        if (feed.IsBeside)
+            return MapKey(feed, key);
+        return feed.IsTombstone ? Gone(key) : Map(feed.Document, feed.Snapshot, key);
     }
 
     /// <summary>
-    /// Maps a document again because something changed that it has looked at; null where it is gone or left the index, which its
-    /// own change says.
+    /// Maps again what has a key because something changed that it has looked at, or the document that it lies beside; null where
+    /// that is a document which is gone or left the index, which its own change says.
     /// </summary>
-    public MappedDocument? MapAgain(MappedChanges feed, byte[] foldedId) =>
-        feed.Snapshot.TryGetByFoldedId(foldedId, out Document document)
-            && (map.Collections.Count == 0 || map.Collections.Contains(document.CollectionName, StringComparer.OrdinalIgnoreCase))
-            && !feed.LeavesOut(document)
-            ? Map(document, feed.Snapshot, foldedId)
-            : null;
+    public MappedDocument? MapAgain(MappedChanges feed, byte[] key)
+    {
+        if (map.Source != IndexSourceType.Documents)
+            return MapKey(feed, key);
+        return _items.TryGet(feed, key, out Document document) ? Map(document, feed.Snapshot, key) : null;
+    }
+
+    private MappedDocument MapKey(MappedChanges feed, ReadOnlySpan<byte> key) =>
+        _items.TryGet(feed, key, out Document document) ? Map(document, feed.Snapshot, key, _items.Name) : Gone(key);
+
+    private static MappedDocument Gone(ReadOnlySpan<byte> key) => new(KeyOf(key), "", [], null, default);
 
     // no id begins with this byte
     private static byte[] KeyOf(ReadOnlySpan<byte> foldedId) =>
         foldedId.Length <= IndexBatch.MaxKeyBytes ? foldedId.ToArray() : [0xFF, .. SHA256.HashData(foldedId)];
 
-    private MappedDocument Map(Document document, DatabaseSnapshot snapshot, ReadOnlySpan<byte> foldedId)
+    private MappedDocument Map(
+        Document document, DatabaseSnapshot snapshot, ReadOnlySpan<byte> ownKey, string? besideName = null)
     {
-        byte[] key = KeyOf(foldedId);
+        byte[] key = KeyOf(ownKey);
         _output.Clear();
-        _host.Begin(snapshot, document);
+        _host.Begin(snapshot, document, besideName);
         try
         {
             map.Map(document, _host, _output);

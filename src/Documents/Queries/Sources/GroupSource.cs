@@ -7,7 +7,8 @@ using Treepie.Store;
 namespace Treepie.Queries.Sources;
 
 /// <summary>
-/// Groups that an index with a reduce has: the objects that it keeps with its entries. Holds the index until it is disposed.
+/// The objects that an index keeps with its entries: groups, or results of maps over what lies beside documents. Holds the index
+/// until it is disposed.
 /// </summary>
 internal sealed class GroupSource(
     DocumentIndex index, IndexSearcher searcher, SearchResults hits, DatabaseSnapshot snapshot, bool isScored,
