@@ -14,6 +14,14 @@ internal abstract class IndexMap
     /// <summary>What it maps.</summary>
     public virtual IndexSourceType Source => IndexSourceType.Documents;
 
+    /// <summary>The kind of what it maps beside documents; null: it maps documents.</summary>
+    public Kind? KindBeside => Source switch
+    {
+        IndexSourceType.TimeSeries => Kind.TimeSeries,
+        IndexSourceType.Counters => Kind.Counter,
+        _ => null,
+    };
+
     /// <summary>The time series or counter that it maps, where it maps these; null: those of every name.</summary>
     public virtual string? BesideName => null;
 

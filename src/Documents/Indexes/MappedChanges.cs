@@ -1,4 +1,3 @@
-using Treepie.Indexes.Computed;
 using Treepie.Indexes.Definitions;
 using Treepie.Store;
 
@@ -32,7 +31,7 @@ internal sealed class MappedChanges : IDisposable
         _values = mapping.AnyMap?.LoadsCompareExchange == true
             ? new KindChanges(snapshot, Kind.CompareExchange, afterEtag)
             : null;
-        _beside = MapItems.KindOf(mapping.Source) is { } kind ? new KindChanges(snapshot, kind, afterEtag) : null;
+        _beside = mapping.AnyMap?.KindBeside is { } kind ? new KindChanges(snapshot, kind, afterEtag) : null;
         _isValid = new bool[_feeds.Count + 2];
     }
 

@@ -123,8 +123,8 @@ internal static unsafe class UnixMemory
     }
 
     /// <summary>
-    /// Has the system read only the pages of a mapped file that are touched. Otherwise it reads as much around each of them as the
-    /// disk's setting says, up to megabytes, and pages that are in use leave memory for it. Refusal changes nothing.
+    /// Has the system read only the pages of a mapped file that are touched. Otherwise it reads as much around each of them
+    /// as the disk's setting says, up to megabytes, and pages that are in use leave memory for it. Refusal changes nothing.
     /// </summary>
     public static void ReadOnlyWhatIsTouched(SystemCalls calls, byte* start, long length)
     {

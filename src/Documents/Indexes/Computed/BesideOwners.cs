@@ -27,7 +27,7 @@ internal sealed class BesideOwners(IndexMap map)
     /// </summary>
     public IEnumerable<byte[]> Moved(MappedChanges feed, byte[] after, Func<string, Tree?> find)
     {
-        if (!feed.IsOwner || MapItems.KindOf(map.Source) is not { } kind)
+        if (!feed.IsOwner || map.KindBeside is not { } kind)
             return [];
         byte[] owner = CollectionName.Fold(feed.Id);
         return CollectionOf(owner, find).AsSpan().SequenceEqual(CollectionOf(feed, owner))

@@ -20,14 +20,6 @@ internal sealed class MapItems(IndexMap map)
     /// <summary>The time series or counter that was found last; null where a document was.</summary>
     public string? Name { get; private set; }
 
-    /// <summary>What lies beside documents and is mapped; null: documents are.</summary>
-    public static Kind? KindOf(IndexSourceType source) => source switch
-    {
-        IndexSourceType.TimeSeries => Kind.TimeSeries,
-        IndexSourceType.Counters => Kind.Counter,
-        _ => null,
-    };
-
     /// <summary>Writes the key of what a feed stands on; returns its length.</summary>
     public static int KeyOf(MappedChanges feed, Span<byte> key) =>
         feed.IsBeside ? BesideKey.Write(feed.Key, key) : DocumentId.Fold(feed.Id, key);
@@ -36,7 +28,7 @@ internal sealed class MapItems(IndexMap map)
     public bool TryGet(MappedChanges feed, ReadOnlySpan<byte> key, out Document document)
     {
         Name = null;
-        Kind? kind = KindOf(map.Source);
+        Kind? kind = map.KindBeside;
         if (!feed.Snapshot.TryGetByFoldedId(kind is null ? key : BesideKey.OwnerOf(key), out document)
             || feed.LeavesOut(document))
             return false;
