@@ -155,12 +155,12 @@ internal sealed class TextSource
             case ElementAccessExpressionSyntax
             {
                 ArgumentList.Arguments: [
+                {
+                    Expression: LiteralExpressionSyntax
                     {
-                        Expression: LiteralExpressionSyntax
-                        {
-                            Token.Value: string name
-                        }
-                    }]
+                        Token.Value: string name
+                    }
+                }]
             }:
                 Add(name);
                 return true;
