@@ -5,8 +5,8 @@ using Treepie.Rql.Syntax;
 namespace Treepie.Queries;
 
 /// <summary>
-/// Queries that were asked lately, by their text: as they were parsed, and prepared to be bound again. Bounded: beside those of now there are those of before, and when the first are as many as may be they become
-/// the others. Thread-safe.
+/// Queries that were asked lately, by their text: as they were parsed, and prepared to be bound again. Bounded: beside those of
+/// now there are those of before, and when the first are as many as may be they become the others. Thread-safe.
 /// </summary>
 internal sealed class QueryCache
 {

@@ -1,5 +1,3 @@
-using System.Buffers;
-using System.Buffers.Text;
 using System.Collections.Concurrent;
 using System.Diagnostics;
 using Treepie.Indexes;
@@ -65,7 +63,7 @@ internal sealed class QueryExecutor(
         try
         {
             var phases = new QueryPhases(options.TimeProvider, started, span);
-            BoundQuery query = Page(Bind(request, phases, end), request);
+            BoundQuery query = RequestedPage.Of(Bind(request, phases, end), request);
             phases.End("Bind");
             var context = new QueryContext(request, query, options.TimeProvider, started, cancellationToken)
             {
@@ -143,100 +141,11 @@ internal sealed class QueryExecutor(
         return bound;
     }
 
-    private static BoundQuery Page(BoundQuery query, QueryRequest request)
-    {
-        ArgumentOutOfRangeException.ThrowIfNegative(request.Start);
-        ArgumentOutOfRangeException.ThrowIfNegative(request.PageSize);
-        long skip = query.Skip > long.MaxValue - request.Start ? long.MaxValue : query.Skip + request.Start;
-        RefuseContinuation(query, request);
-        RefuseBudget(request);
-        if (request.IndexEntries)
-            query = AsEntries(query);
-        long take = Math.Min(query.Take, request.PageSize);
-        if (skip == query.Skip && take == query.Take && request is { WithTimings: false, NeverStale: false })
-            return query;
-        return query with
-        {
-            Skip = skip,
-            Take = take,
-            WantsTimings = query.WantsTimings || request.WithTimings,
-            NeverStale = query.NeverStale | request.NeverStale
-        };
-    }
-
-    /// <summary>The same query, of which nothing is asked but the hits.</summary>
-    private static BoundQuery AsEntries(BoundQuery query)
-    {
-        if (query.Source is not (SourceKind.AutoIndex or SourceKind.NamedIndex))
-            throw new InvalidQueryException(
-                "No index answers this query, so there are no entries to see: give it a condition or an order, or name an index "
-                    + "('from index …').");
-        if (query.IsComputed)
-            throw new InvalidQueryException(
-                "Facets and suggestions are counted over all hits and are no entries: ask for the entries without 'select'.");
-        return query with
-        {
-            Projection = null,
-            Distinct = false,
-            IncludePaths = [],
-            IncludeIds = [],
-            BesideIncludes = [],
-            Highlights = [],
-            WantsExplanations = false
-        };
-    }
-
-    private static void RefuseContinuation(BoundQuery query, QueryRequest request)
-    {
-        if (request is { Continuation: null, WithContinuation: false })
-            return;
-        if (query.Source is not (SourceKind.AutoIndex or SourceKind.NamedIndex) || query.IsComputed)
-            throw new InvalidQueryException(
-                "Only documents that an index finds can be gone on with: give the query a condition or an order, or page with "
-                    + "limit and offset.");
-        if (query.Script is { Filters: true })
-            throw new InvalidQueryException(
-                "A query with 'filter' cannot be gone on with, as hits are left out after they are found: page with limit and "
-                    + "offset.");
-        if (query.Distinct)
-            throw new InvalidQueryException(
-                "A query with 'distinct' cannot be gone on with, as equal rows are left out after they are found: page with "
-                    + "limit and offset.");
-    }
-
-    private static QueryBudget? BudgetOf(QueryRequest request) => request is { MaxPages: null, MaxEntries: null, MaxTime: null }
-        ? null
-        : new QueryBudget(request.MaxPages, request.MaxEntries, request.MaxTime);
-
-    private static void RefuseBudget(QueryRequest request)
-    {
-        try
-        {
-            BudgetOf(request)?.Check();
-        }
-        catch (ArgumentOutOfRangeException error)
-        {
-            throw new InvalidQueryException(error.Message);
-        }
-    }
-
     /// <summary>The body of a document, for what a query refers to; null where it is not there.</summary>
     private byte[]? Load(string id)
     {
         using DatabaseSnapshot snapshot = beginRead();
         return snapshot.TryGet(id, out Document document) ? document.Body.ToArray() : null;
-    }
-
-    /// <summary>The position that a client gives back.</summary>
-    private static ReadOnlyMemory<byte> Position(QueryRequest request)
-    {
-        if (request.Continuation is not { Length: > 0 } text)
-            return default;
-
-        byte[] position = new byte[Base64Url.GetMaxDecodedLength(text.Length)];
-        return Base64Url.DecodeFromChars(text, position, out _, out int written) == OperationStatus.Done
-            ? position.AsMemory(0, written)
-            : throw new InvalidQueryException("The continuation is not one that an answer ended with.");
     }
 
     private QueryResults ExecuteOnStore(QueryContext context, CancellationToken cancellationToken)
@@ -247,7 +156,7 @@ internal sealed class QueryExecutor(
         ResultSource? source = null;
         try
         {
-            ScanBudget? budget = BudgetOf(context.Request) is { } limits
+            ScanBudget? budget = RequestedPage.BudgetOf(context.Request) is { } limits
                 ? new ScanBudget(limits, snapshot, options.TimeProvider)
                 : null;
             source = query.Source switch
@@ -563,7 +472,7 @@ internal sealed class QueryExecutor(
             Sort = query.Sort,
             Skip = query.Script is { Filters: true } ? 0 : query.Skip,
             Take = query.Script is { Filters: true } ? query.FilterLimit : query.Distinct ? long.MaxValue : query.Take,
-            After = Position(context.Request),
+            After = RequestedPage.Position(context.Request),
             WithPosition = context.Request.WithContinuation || context.Request.Continuation is not null,
             CountsHits = context.Request.CountsResults,
         };
@@ -625,13 +534,13 @@ internal sealed class QueryExecutor(
     }
 
     private QueryOptions? Options(QueryContext context) =>
-        context.Query.WantsTimings || context.Request.WithPlan || BudgetOf(context.Request) is not null
+        context.Query.WantsTimings || context.Request.WithPlan || RequestedPage.BudgetOf(context.Request) is not null
             ? new QueryOptions
             {
                 Plan = context.Query.WantsTimings
                     ? PlanDetail.Times
                     : context.Request.WithPlan ? PlanDetail.Counts : PlanDetail.None,
-                Budget = BudgetOf(context.Request),
+                Budget = RequestedPage.BudgetOf(context.Request),
                 TimeProvider = options.TimeProvider,
             }
             : null;

@@ -1,0 +1,102 @@
+using System.Buffers;
+using System.Buffers.Text;
+using Treepie.Indexing.Queries;
+using Treepie.Queries.Binding;
+
+namespace Treepie.Queries;
+
+/// <summary>What a request wants of the answer to a query: which hits, after which position, at which cost.</summary>
+internal static class RequestedPage
+{
+    /// <summary>The query as it is run for a request.</summary>
+    /// <exception cref="InvalidQueryException">What the request asks does not go with the query.</exception>
+    public static BoundQuery Of(BoundQuery query, QueryRequest request)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(request.Start);
+        ArgumentOutOfRangeException.ThrowIfNegative(request.PageSize);
+        long skip = query.Skip > long.MaxValue - request.Start ? long.MaxValue : query.Skip + request.Start;
+        RefuseContinuation(query, request);
+        RefuseBudget(request);
+        if (request.IndexEntries)
+            query = AsEntries(query);
+        long take = Math.Min(query.Take, request.PageSize);
+        if (skip == query.Skip && take == query.Take && request is { WithTimings: false, NeverStale: false })
+            return query;
+        return query with
+        {
+            Skip = skip,
+            Take = take,
+            WantsTimings = query.WantsTimings || request.WithTimings,
+            NeverStale = query.NeverStale | request.NeverStale
+        };
+    }
+
+    /// <summary>What it may cost; null: whatever it takes.</summary>
+    public static QueryBudget? BudgetOf(QueryRequest request) => request is { MaxPages: null, MaxEntries: null, MaxTime: null }
+        ? null
+        : new QueryBudget(request.MaxPages, request.MaxEntries, request.MaxTime);
+
+    /// <summary>The position that a client gives back.</summary>
+    public static ReadOnlyMemory<byte> Position(QueryRequest request)
+    {
+        if (request.Continuation is not { Length: > 0 } text)
+            return default;
+
+        byte[] position = new byte[Base64Url.GetMaxDecodedLength(text.Length)];
+        return Base64Url.DecodeFromChars(text, position, out _, out int written) == OperationStatus.Done
+            ? position.AsMemory(0, written)
+            : throw new InvalidQueryException("The continuation is not one that an answer ended with.");
+    }
+
+    /// <summary>The same query, of which nothing is asked but the hits.</summary>
+    private static BoundQuery AsEntries(BoundQuery query)
+    {
+        if (query.Source is not (SourceKind.AutoIndex or SourceKind.NamedIndex))
+            throw new InvalidQueryException(
+                "No index answers this query, so there are no entries to see: give it a condition or an order, or name an index "
+                    + "('from index …').");
+        if (query.IsComputed)
+            throw new InvalidQueryException(
+                "Facets and suggestions are counted over all hits and are no entries: ask for the entries without 'select'.");
+        return query with
+        {
+            Projection = null,
+            Distinct = false,
+            IncludePaths = [],
+            IncludeIds = [],
+            BesideIncludes = [],
+            Highlights = [],
+            WantsExplanations = false
+        };
+    }
+
+    private static void RefuseContinuation(BoundQuery query, QueryRequest request)
+    {
+        if (request is { Continuation: null, WithContinuation: false })
+            return;
+        if (query.Source is not (SourceKind.AutoIndex or SourceKind.NamedIndex) || query.IsComputed)
+            throw new InvalidQueryException(
+                "Only documents that an index finds can be gone on with: give the query a condition or an order, or page with "
+                    + "limit and offset.");
+        if (query.Script is { Filters: true })
+            throw new InvalidQueryException(
+                "A query with 'filter' cannot be gone on with, as hits are left out after they are found: page with limit and "
+                    + "offset.");
+        if (query.Distinct)
+            throw new InvalidQueryException(
+                "A query with 'distinct' cannot be gone on with, as equal rows are left out after they are found: page with "
+                    + "limit and offset.");
+    }
+
+    private static void RefuseBudget(QueryRequest request)
+    {
+        try
+        {
+            BudgetOf(request)?.Check();
+        }
+        catch (ArgumentOutOfRangeException error)
+        {
+            throw new InvalidQueryException(error.Message);
+        }
+    }
+}
