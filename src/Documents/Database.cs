@@ -7,6 +7,7 @@ using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Directories;
 using Treepie.Kinds;
 using Treepie.Lifecycle;
+using Treepie.Packing;
 using Treepie.Queries;
 using Treepie.Revisions;
 using Treepie.Sessions;
@@ -25,6 +26,7 @@ public sealed class Database : IDocumentStore, ISessionHost
 {
     private readonly ChangeVectors _changeVectors;
     private readonly CollectionNames _collectionNames = new();
+    private readonly BodyDictionaries _dictionaries;
     private readonly ChangeSignal _changes = new();
     private readonly QueryExecutor _queries;
     private readonly DatabaseWrites _writes;
@@ -45,8 +47,9 @@ public sealed class Database : IDocumentStore, ISessionHost
         Log = new DatabaseLog(environment, directory);
         Log.Resume();
         _changeVectors = new ChangeVectors(Id);
+        _dictionaries = new BodyDictionaries(isSecret: environment.IsEncrypted);
         _writes = new DatabaseWrites(
-            environment, _changeVectors, _changes, BeginRead, () => Imports.KeepsUnused, Name, options.TimeProvider);
+            environment, _changeVectors, _dictionaries, _changes, BeginRead, () => Imports.KeepsUnused, Name, options.TimeProvider);
         using (DatabaseSnapshot snapshot = BeginRead())
             _changes.Publish(snapshot.LastEtag);
         SealedDefinitions? sealedDefinitions = environment.IsEncrypted
@@ -63,6 +66,7 @@ public sealed class Database : IDocumentStore, ISessionHost
         Revisions = new DocumentRevisions(this);
         Lifecycle = new DocumentLifecycle(this);
         TimeSeriesPolicies = new TimeSeriesPolicies(this);
+        Compression = new DocumentCompression(this, _dictionaries);
         Settings = new DatabaseSettings(this);
     }
 
@@ -90,6 +94,9 @@ public sealed class Database : IDocumentStore, ISessionHost
     /// <summary>How time series are rolled up, and how long their entries are kept.</summary>
     public TimeSeriesPolicies TimeSeriesPolicies { get; }
 
+    /// <summary>Which documents are kept compressed.</summary>
+    public DocumentCompression Compression { get; }
+
     /// <summary>What programs keep with the database about it.</summary>
     public DatabaseSettings Settings { get; }
 
@@ -103,6 +110,7 @@ public sealed class Database : IDocumentStore, ISessionHost
     internal bool HasWork =>
         Lifecycle.IsScheduled
         || TimeSeriesPolicies.IsScheduled
+        || Compression.HasWork
         || Indexes.List().Any(static index => index is { IsStale: true, State: IndexState.Normal, IsPaused: false });
 
     /// <summary>Its log.</summary>
@@ -172,7 +180,7 @@ public sealed class Database : IDocumentStore, ISessionHost
         ReadTransaction transaction = Environment.BeginRead();
         try
         {
-            return new DatabaseSnapshot(transaction, _collectionNames, _changeVectors);
+            return new DatabaseSnapshot(transaction, _collectionNames, _dictionaries, _changeVectors);
         }
         catch
         {
@@ -183,7 +191,7 @@ public sealed class Database : IDocumentStore, ISessionHost
 
     /// <summary>A view of what somebody else reads, who ends it.</summary>
     internal DatabaseSnapshot ReadOf(ReadTransaction transaction) =>
-        new(transaction, _collectionNames, _changeVectors, ownsTransaction: false);
+        new(transaction, _collectionNames, _dictionaries, _changeVectors, ownsTransaction: false);
 
     /// <summary>Applies all commands of the batch or none; completes when they are durable.</summary>
     /// <exception cref="ConcurrencyException">A document's change vector is not the expected one.</exception>
@@ -438,6 +446,7 @@ public sealed class Database : IDocumentStore, ISessionHost
             return false;
         Lifecycle.Dispose(); // it writes
         TimeSeriesPolicies.Dispose();
+        Compression.Dispose();
         _changes.Close();
         ((IDisposable)Indexes).Dispose(); // before the documents it reads
         return true;
@@ -467,6 +476,7 @@ public sealed class Database : IDocumentStore, ISessionHost
     {
         ArgumentNullException.ThrowIfNull(batch);
         batch.BeginWrite(Options);
+        Compression.Pack(batch);
         WriteResult[] results = batch.Count == 0
             ? []
             : await TrialEndedException.ResultsAsync(

@@ -134,6 +134,7 @@ public static class DatabaseBackups
                 database, source, options ?? new ImportOptions(), progress, cancellationToken).ConfigureAwait(false);
             database.Lifecycle.Apply(); // settings came with it
             database.TimeSeriesPolicies.Apply();
+            database.Compression.Apply();
             database.Settings.Forget();
             return report;
         }

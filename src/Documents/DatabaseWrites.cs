@@ -12,6 +12,7 @@ namespace Treepie;
 internal sealed class DatabaseWrites(
     StorageEnvironment environment,
     ChangeVectors changeVectors,
+    BodyDictionaries dictionaries,
     ChangeSignal changes,
     Func<DatabaseSnapshot> beginRead,
     Func<bool> keepsUnused,
@@ -55,7 +56,7 @@ internal sealed class DatabaseWrites(
         WriteTransaction transaction, Func<DocumentWriter, DateTime, TResult> command, bool wantsResults)
     {
         DateTime now = timeProvider.GetUtcNow().UtcDateTime;
-        var writer = new DocumentWriter(transaction, changeVectors, now, wantsResults, keepsUnused());
+        var writer = new DocumentWriter(transaction, changeVectors, dictionaries, now, wantsResults, keepsUnused());
         TResult result = command(writer, now);
         return (result, writer.LastEtag);
     }

@@ -88,13 +88,26 @@ internal static class DatabaseFormat
         });
     }
 
-    /// <summary>Writes version and id of a database that has none.</summary>
+    /// <summary>Writes the id of a database, and the version where there is none.</summary>
     public static void WriteIdentity(Tree meta, Guid id)
     {
         byte[] value = new byte[20];
-        BinaryPrimitives.WriteInt32LittleEndian(value, TreeNames.FormatVersion);
+        int version = meta.TryGet(TreeNames.MetaDatabase, out ReadOnlySpan<byte> before) && before.Length >= sizeof(int)
+            ? BinaryPrimitives.ReadInt32LittleEndian(before)
+            : TreeNames.FormatVersion;
+        BinaryPrimitives.WriteInt32LittleEndian(value, version);
         id.TryWriteBytes(value.AsSpan(4));
         meta.Put(TreeNames.MetaDatabase, value);
+    }
+
+    /// <summary>From now on bodies may be packed, which programs that do not know of it must not take for bodies.</summary>
+    public static void AllowPacked(Tree meta)
+    {
+        if (!meta.TryGet(TreeNames.MetaDatabase, out ReadOnlySpan<byte> value))
+            return;
+        byte[] copy = value.ToArray();
+        BinaryPrimitives.WriteInt32LittleEndian(copy, TreeNames.PackedFormatVersion);
+        meta.Put(TreeNames.MetaDatabase, copy);
     }
 
     /// <summary>Whether the documents of a database are encrypted, as their files say; false where they cannot be read.</summary>
@@ -137,10 +150,11 @@ internal static class DatabaseFormat
                     + $"database.");
 
         int version = BinaryPrimitives.ReadInt32LittleEndian(value);
-        return version == TreeNames.FormatVersion
+        return version is TreeNames.FormatVersion or TreeNames.PackedFormatVersion
             ? new Guid(value.Slice(4, 16))
             : throw new ForeignDataException(
-                $"The database in '{directory}' has format {version}, this program knows format {TreeNames.FormatVersion}. "
+                $"The database in '{directory}' has format {version}, this program knows up to format "
+                    + $"{TreeNames.PackedFormatVersion}. "
                     + $"Nothing was changed. Open it with the version that wrote it.");
     }
 }

@@ -13,17 +13,21 @@ public sealed class DatabaseSnapshot : IDisposable
     private readonly ReadTransaction _transaction;
     private readonly bool _ownsTransaction;
     private readonly CollectionNames _collectionNames;
+    private readonly BodyDictionaries _dictionaries;
     private readonly Tree _documents;
+    private UnpackedBodies? _unpacked;
     private Tree? _collections;
     private KindItems? _kinds;
     private long _lastEtag = -1;
 
     internal DatabaseSnapshot(
-        ReadTransaction transaction, CollectionNames collectionNames, ChangeVectors changeVectors, bool ownsTransaction = true)
+        ReadTransaction transaction, CollectionNames collectionNames, BodyDictionaries dictionaries, ChangeVectors changeVectors,
+        bool ownsTransaction = true)
     {
         _ownsTransaction = ownsTransaction;
         _transaction = transaction;
         _collectionNames = collectionNames;
+        _dictionaries = dictionaries;
         ChangeVectors = changeVectors;
         _documents = Tree(TreeNames.Documents);
     }
@@ -231,10 +235,18 @@ public sealed class DatabaseSnapshot : IDisposable
 
     /// <summary>
     /// Ends the life of every <see cref="Document"/> and span read so far; the snapshot and its cursors may be used on. For those
-    /// who read much in one snapshot: an encrypted database keeps decrypted pages in memory as long as a span of them may be in
-    /// use. Costs next to nothing, and changes nothing in a plain database.
+    /// who read much in one snapshot: decrypted pages and decompressed bodies are kept in memory as long as a span of them may be
+    /// in use. Costs next to nothing, and changes nothing where there are none.
     /// </summary>
-    public void ReleasePages() => _transaction.ReleasePages();
+    public void ReleasePages()
+    {
+        _unpacked?.Release();
+        _transaction.ReleasePages();
+    }
+
+    /// <summary>The body of a record that is packed.</summary>
+    internal ReadOnlySpan<byte> Unpack(DocumentRecord record) =>
+        (_unpacked ??= new UnpackedBodies(_dictionaries, _transaction.FindTree)).Get(record.Etag, record.StoredBody);
 
     /// <summary>The same view for another thread, to be disposed too. This one must not be disposed before it returns.</summary>
     internal DatabaseSnapshot BeginSame()
@@ -242,7 +254,7 @@ public sealed class DatabaseSnapshot : IDisposable
         ReadTransaction transaction = _transaction.BeginSame();
         try
         {
-            return new DatabaseSnapshot(transaction, _collectionNames, ChangeVectors);
+            return new DatabaseSnapshot(transaction, _collectionNames, _dictionaries, ChangeVectors);
         }
         catch
         {
@@ -254,6 +266,7 @@ public sealed class DatabaseSnapshot : IDisposable
     /// <inheritdoc/>
     public void Dispose()
     {
+        _unpacked?.Release();
         if (_ownsTransaction)
             _transaction.Dispose();
     }
@@ -266,6 +279,9 @@ public sealed class DatabaseSnapshot : IDisposable
 
     /// <summary>Tombstones in order of their etag, greater than <paramref name="afterEtag"/>, superseded ones too.</summary>
     internal LogReader Tombstones(long afterEtag = 0) => new(Tree(TreeNames.TombstonesByEtag), null, afterEtag);
+
+    /// <summary>A tree of its transaction; null where there is none.</summary>
+    internal Tree? FindTree(string name) => _transaction.FindTree(name);
 
     internal CollectionName NameOf(int collectionId) => _collectionNames.Get(collectionId, CollectionsTree);
 
@@ -343,7 +359,8 @@ public sealed class DatabaseSnapshot : IDisposable
     private LogReader CollectionLog(string tree, int? collectionId, long afterEtag) =>
         collectionId is { } id ? new LogReader(Tree(tree), id, afterEtag) : LogReader.Empty;
 
-    private int? FindCollection(string name)
+    /// <summary>The number of a collection; null where there never was one of the name.</summary>
+    internal int? FindCollection(string name)
     {
         byte[] folded = Fold(name);
         return folded.Length is > 0 and <= CollectionName.MaxBytes * 2

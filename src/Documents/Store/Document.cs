@@ -4,7 +4,7 @@ using Treepie.Json;
 
 namespace Treepie.Store;
 
-/// <summary>A document as it lies in its page. Lives as long as its snapshot.</summary>
+/// <summary>A document as it lies in its page. Lives as long as its snapshot, or to the next release of its pages.</summary>
 public readonly ref struct Document
 {
     /// <summary>
@@ -39,11 +39,18 @@ public readonly ref struct Document
     /// <summary>When it was written (UTC ticks).</summary>
     public long LastModifiedTicks => _record.LastModifiedTicks;
 
-    /// <summary>The JSON object without <c>@metadata</c>, minified UTF-8.</summary>
-    public ReadOnlySpan<byte> Body => _record.Body;
+    /// <summary>
+    /// The JSON object without <c>@metadata</c>, minified UTF-8. Where it is compressed it is decompressed by the first look.
+    /// </summary>
+    public ReadOnlySpan<byte> Body => _record.IsPacked ? _snapshot.Unpack(_record) : _record.StoredBody;
 
     /// <summary>User metadata and client keys as a JSON object, minified UTF-8; <c>{}</c> where there is none.</summary>
     public ReadOnlySpan<byte> Metadata => _record.Metadata is { IsEmpty: false } metadata ? metadata : "{}"u8;
+
+    /// <summary>The body as it is stored, and whether that is a <see cref="PackedBody"/>.</summary>
+    internal ReadOnlySpan<byte> StoredBody => _record.StoredBody;
+
+    internal bool IsPacked => _record.IsPacked;
 
     /// <summary>The number of its collection.</summary>
     internal int CollectionId => _record.CollectionId;
@@ -97,8 +104,8 @@ public readonly ref struct Document
     private void WriteTo(
         IBufferWriter<byte> output, bool metadataOnly, ReadOnlySpan<byte> extraMetadata, ReadOnlySpan<byte> guard)
     {
-        ReadOnlySpan<byte> body = _record.Body;
-        bool isAlone = metadataOnly || body.Length <= 2;
+        ReadOnlySpan<byte> body = metadataOnly ? default : Body;
+        bool isAlone = body.Length <= 2;
         if (!isAlone)
             output.Write(body[..^1]);
 

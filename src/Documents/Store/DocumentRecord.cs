@@ -13,10 +13,10 @@ namespace Treepie.Store;
 ///     20    2 length of the id in bytes (I), 1 to 512
 ///     22    2 DocumentFlags: what it has beside its body
 ///     24    4 length of the metadata in bytes (M), 0 for {}
-///     28    4 length of the body in bytes (B)
+///     28    4 length of the body in bytes (B); its highest bit: the body is packed
 ///     32    I id as first written, UTF-8
 ///   32+I    M metadata, minified JSON object
-/// 32+I+M    B body, minified JSON object without @metadata
+/// 32+I+M    B body, minified JSON object without @metadata; or a PackedBody
 /// </code>
 /// </summary>
 internal readonly ref struct DocumentRecord
@@ -46,16 +46,20 @@ internal readonly ref struct DocumentRecord
 
     public ReadOnlySpan<byte> Metadata => _bytes.Slice(HeaderBytes + IdLength, MetadataLength);
 
-    public ReadOnlySpan<byte> Body => _bytes[(HeaderBytes + IdLength + MetadataLength)..];
+    /// <summary>The body as it stands there.</summary>
+    public ReadOnlySpan<byte> StoredBody => _bytes[(HeaderBytes + IdLength + MetadataLength)..];
+
+    /// <summary>Whether that is a <see cref="PackedBody"/>.</summary>
+    public bool IsPacked => BinaryPrimitives.ReadInt32LittleEndian(_bytes[28..]) < 0;
 
     /// <summary>Bytes of its JSON, what a collection's size counts.</summary>
-    public int ContentBytes => MetadataLength + BodyLength;
+    public int ContentBytes => MetadataLength + (IsPacked ? PackedBody.LengthOf(StoredBody) : BodyLength);
 
     private int IdLength => BinaryPrimitives.ReadUInt16LittleEndian(_bytes[20..]);
 
     private int MetadataLength => BinaryPrimitives.ReadInt32LittleEndian(_bytes[24..]);
 
-    private int BodyLength => BinaryPrimitives.ReadInt32LittleEndian(_bytes[28..]);
+    private int BodyLength => BinaryPrimitives.ReadInt32LittleEndian(_bytes[28..]) & int.MaxValue;
 
     /// <summary>Bytes a record takes.</summary>
     public static int SizeOf(int idLength, int metadataLength, int bodyLength) =>
@@ -64,7 +68,7 @@ internal readonly ref struct DocumentRecord
     /// <summary>Writes a record into room of exactly its size.</summary>
     public static void Write(
         Span<byte> destination, long etag, long ticks, int collectionId, DocumentFlags flags, ReadOnlySpan<byte> id,
-        ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body)
+        ReadOnlySpan<byte> metadata, ReadOnlySpan<byte> body, bool isPacked)
     {
         Debug.Assert(destination.Length == SizeOf(id.Length, metadata.Length, body.Length), "room is exact");
         BinaryPrimitives.WriteInt64LittleEndian(destination, etag);
@@ -73,7 +77,7 @@ internal readonly ref struct DocumentRecord
         BinaryPrimitives.WriteUInt16LittleEndian(destination[20..], checked((ushort)id.Length));
         BinaryPrimitives.WriteUInt16LittleEndian(destination[22..], (ushort)flags);
         BinaryPrimitives.WriteInt32LittleEndian(destination[24..], metadata.Length);
-        BinaryPrimitives.WriteInt32LittleEndian(destination[28..], body.Length);
+        BinaryPrimitives.WriteInt32LittleEndian(destination[28..], body.Length | (isPacked ? int.MinValue : 0));
         id.CopyTo(destination[HeaderBytes..]);
         metadata.CopyTo(destination[(HeaderBytes + id.Length)..]);
         body.CopyTo(destination[(HeaderBytes + id.Length + metadata.Length)..]);

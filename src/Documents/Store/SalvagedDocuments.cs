@@ -79,7 +79,8 @@ internal sealed class SalvagedDocuments(StorageEnvironment environment)
             {
                 DocumentRecord.Write(
                     transaction.GetOrCreateTree(TreeNames.Documents).Reserve(cursor.Key, cursor.Value.Length), record.Etag,
-                    record.LastModifiedTicks, record.CollectionId, flags, record.Id, record.Metadata, record.Body);
+                    record.LastModifiedTicks, record.CollectionId, flags, record.Id, record.Metadata, record.StoredBody,
+                    record.IsPacked);
             }
 
             TreeNames.WriteCollectionKey(key, record.CollectionId, record.Etag);

@@ -103,7 +103,8 @@ internal sealed class SalvagedKinds(StorageEnvironment environment, ReadTransact
         var record = new DocumentRecord(copy);
         DocumentRecord.Write(
             documents.Reserve(owner, copy.Length), record.Etag, record.LastModifiedTicks, record.CollectionId,
-            new KindItems(transaction.FindTree).FlagsOf(owner), record.Id, record.Metadata, record.Body);
+            new KindItems(transaction.FindTree).FlagsOf(owner), record.Id, record.Metadata, record.StoredBody,
+            record.IsPacked);
     }
 
     /// <summary>

@@ -27,6 +27,9 @@ namespace Treepie.Store;
 /// contents/by-hash          SHA-256 32                       ContentRecord
 /// contents/uploads          number 8                         nothing: a content that is not whole
 /// due                       see DueIndex                     see DueIndex; made by the first document with @expires, @refresh or @archive-at
+/// dictionaries              number 4                         dictionary of packed bodies; made by the first, like the next two
+/// dictionaries/copies       number 4                         the same once more
+/// packing                   collection 4                     PackingRecord: how far a collection is packed
 /// meta                      "database"                       format 4, id of the database 16
 /// meta                      "etag"                           last etag 8 (little-endian)
 /// meta                      "purged"                         etag of the last tombstone that was forgotten 8 (little-endian); where any was
@@ -93,8 +96,20 @@ internal static class TreeNames
     /// <summary>Documents by the time at which something is to be done with them.</summary>
     public const string Due = "due";
 
+    /// <summary>Dictionaries that bodies are packed with.</summary>
+    public const string Dictionaries = "dictionaries";
+
+    /// <summary>The same once more: a lost one would take all bodies with it.</summary>
+    public const string DictionaryCopies = "dictionaries/copies";
+
+    /// <summary>How far collections are packed.</summary>
+    public const string Packing = "packing";
+
     /// <summary>Version of this layout.</summary>
     public const int FormatVersion = 1;
+
+    /// <summary>Version of a database in which bodies may be packed.</summary>
+    public const int PackedFormatVersion = 2;
 
     /// <summary>Bytes of a key in a log of a collection.</summary>
     public const int CollectionKeyBytes = 12;

@@ -18,6 +18,7 @@ internal sealed class DocumentWriter : IKindHost
     private readonly WriteTransaction _transaction;
     private readonly ChangeVectors _changeVectors;
     private readonly DateTime _now;
+    private readonly BodyDictionaries _dictionaries;
     private readonly bool _wantsResults;
     private readonly Tree _documents;
     private readonly Tree _byEtag;
@@ -26,21 +27,24 @@ internal sealed class DocumentWriter : IKindHost
     private readonly TombstoneWriter _tombstones;
     private readonly CollectionWriter _collections;
     private RevisionWriter? _revisions;
+    private byte[] _unpacked = [];
     private long _lastEtag;
 
     /// <summary>A writer for one command at one time; without results it allocates nothing for a document.</summary>
     /// <param name="transaction">Where it writes.</param>
     /// <param name="changeVectors">What numbers changes.</param>
+    /// <param name="dictionaries">What bodies are unpacked with.</param>
     /// <param name="now">The time (UTC).</param>
     /// <param name="wantsResults">Whether results are looked at.</param>
     /// <param name="keepsUnusedContents">See <see cref="ContentStore"/>.</param>
     public DocumentWriter(
-        WriteTransaction transaction, ChangeVectors changeVectors, DateTime now, bool wantsResults = true,
-        bool keepsUnusedContents = false)
+        WriteTransaction transaction, ChangeVectors changeVectors, BodyDictionaries dictionaries, DateTime now,
+        bool wantsResults = true, bool keepsUnusedContents = false)
     {
         _transaction = transaction;
         _wantsResults = wantsResults;
         _changeVectors = changeVectors;
+        _dictionaries = dictionaries;
         _now = now;
         _documents = transaction.GetOrCreateTree(TreeNames.Documents);
         _byEtag = transaction.GetOrCreateTree(TreeNames.DocumentsByEtag);
@@ -126,6 +130,48 @@ internal sealed class DocumentWriter : IKindHost
         return found;
     }
 
+    /// <summary>The body of a document, until the next change, or the next body that is looked at.</summary>
+    public ReadOnlySpan<byte> BodyOf(DocumentRecord record)
+    {
+        if (!record.IsPacked)
+            return record.StoredBody;
+        int length = PackedBody.LengthOf(record.StoredBody);
+        if (_unpacked.Length < length)
+            _unpacked = new byte[Math.Max(length, 2 * _unpacked.Length)];
+        Span<byte> body = _unpacked.AsSpan(0, length);
+        UnpackedBodies.Unpack(_dictionaries, _transaction.FindTree, record.StoredBody, body);
+        return body;
+    }
+
+    /// <summary>
+    /// Puts a packed body in the place of what a document has at a change, and leaves it as it is otherwise; nothing where it has
+    /// changed since.
+    /// </summary>
+    public void Pack(ReadOnlySpan<byte> foldedId, long etag, ReadOnlySpan<byte> packed)
+    {
+        if (!_documents.TryGet(foldedId, out ReadOnlySpan<byte> value) || new DocumentRecord(value).Etag != etag)
+            return;
+        var existing = new DocumentRecord(value.ToArray()); // its page changes here
+        int size = DocumentRecord.SizeOf(existing.Id.Length, existing.Metadata.Length, packed.Length);
+        DocumentRecord.Write(
+            _documents.Reserve(foldedId, size), etag, existing.LastModifiedTicks, existing.CollectionId, existing.Flags,
+            existing.Id, existing.Metadata, packed, isPacked: true);
+    }
+
+    /// <summary>
+    /// Keeps a dictionary for bodies; false where its number is taken. From then on older programs refuse the database.
+    /// </summary>
+    public bool TryPutDictionary(ReadOnlySpan<byte> bytes)
+    {
+        if (!BodyDictionaries.TryPut(_transaction, bytes))
+            return false;
+        DatabaseFormat.AllowPacked(_meta);
+        return true;
+    }
+
+    /// <summary>A tree that is made by its first use.</summary>
+    public Tree GetOrCreateTree(string name) => _transaction.GetOrCreateTree(name);
+
     /// <summary>Name of the collection a document is in.</summary>
     public string CollectionOf(DocumentRecord record) => _collections.Get(record.CollectionId).Name;
 
@@ -156,7 +202,8 @@ internal sealed class DocumentWriter : IKindHost
             Check(id, command.ExpectedChangeVector, existing.Etag);
             CheckCollection(id, existing.CollectionId, collection);
             if (skipUnchanged
-                && existing.Body.SequenceEqual(command.Body.Span)
+                && existing.ContentBytes == command.Body.Length + command.Metadata.Length
+                && BodyOf(existing).SequenceEqual(command.Body.Span)
                 && existing.Metadata.SequenceEqual(command.Metadata.Span))
                 return Result(id, collection.Name, existing.Etag, new DateTime(existing.LastModifiedTicks, DateTimeKind.Utc));
             if (!existing.Id.SequenceEqual(idUtf8))
@@ -186,9 +233,11 @@ internal sealed class DocumentWriter : IKindHost
                 folded, idUtf8, etag, collection.Name, MetadataMember.Without(command.Metadata.Span, MetadataKeys.Flags),
                 command.Body.Span, flags, isForced: false);
         ReadOnlySpan<byte> metadata = command.Metadata.Span;
-        int size = DocumentRecord.SizeOf(idUtf8.Length, metadata.Length, command.Body.Length);
+        bool isPacked = !command.Packed.IsEmpty;
+        ReadOnlySpan<byte> body = isPacked ? command.Packed.Span : command.Body.Span;
+        int size = DocumentRecord.SizeOf(idUtf8.Length, metadata.Length, body.Length);
         DocumentRecord.Write(
-            _documents.Reserve(folded, size), etag, _now.Ticks, collection.Id, flags, idUtf8, metadata, command.Body.Span);
+            _documents.Reserve(folded, size), etag, _now.Ticks, collection.Id, flags, idUtf8, metadata, body, isPacked);
         AddToLogs(etag, collection.Id, folded);
         Due.Move(folded, dueBefore, DueTimes.Of(metadata));
         collection.SizeBytes += metadata.Length + command.Body.Length;
@@ -223,25 +272,22 @@ internal sealed class DocumentWriter : IKindHost
         if (!_documents.TryGet(foldedId, out ReadOnlySpan<byte> value))
             return;
 
-        var existing = new DocumentRecord(value);
+        var existing = new DocumentRecord(value.ToArray()); // its page changes here
         DueTimes dueBefore = DueTimes.Of(existing.Metadata);
-        byte[] id = existing.Id.ToArray(),
-            body = existing.Body.ToArray(),
-            metadata = change(existing.Metadata.ToArray());
-        (long etagBefore, int bytesBefore) = (existing.Etag, existing.ContentBytes);
+        byte[] metadata = change(existing.Metadata.ToArray());
         CollectionChange collection = _collections.Get(existing.CollectionId);
-        collection.SizeBytes += metadata.Length + body.Length - bytesBefore;
+        collection.SizeBytes += metadata.Length - existing.Metadata.Length;
         long etag = NextEtag();
         collection.LastEtag = etag;
-        RemoveFromLogs(etagBefore, collection.Id);
+        RemoveFromLogs(existing.Etag, collection.Id);
         if (forcesRevision || !Revisions.IsIdle)
             AddRevision(
-                foldedId, id, etag, collection.Name, MetadataMember.Without(metadata, MetadataKeys.Flags), body,
-                DocumentFlags.None,
-                forcesRevision);
+                foldedId, existing.Id, etag, collection.Name, MetadataMember.Without(metadata, MetadataKeys.Flags),
+                BodyOf(existing), DocumentFlags.None, forcesRevision);
+        int size = DocumentRecord.SizeOf(existing.Id.Length, metadata.Length, existing.StoredBody.Length);
         DocumentRecord.Write(
-            _documents.Reserve(foldedId, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), etag, _now.Ticks,
-            collection.Id, Kinds.Items.FlagsOf(foldedId), id, metadata, body);
+            _documents.Reserve(foldedId, size), etag, _now.Ticks, collection.Id, Kinds.Items.FlagsOf(foldedId), existing.Id,
+            metadata, existing.StoredBody, existing.IsPacked);
         AddToLogs(etag, collection.Id, foldedId);
         Due.Move(foldedId, dueBefore, DueTimes.Of(metadata));
     }
@@ -286,7 +332,7 @@ internal sealed class DocumentWriter : IKindHost
         _lastEtag = etag;
         Revisions.Add(
             folded, existing.Id, etag, collection, existing.LastModifiedTicks, isDeletion: false,
-            MetadataMember.Without(existing.Metadata, MetadataKeys.Flags), existing.Body);
+            MetadataMember.Without(existing.Metadata, MetadataKeys.Flags), BodyOf(existing));
         return _lastEtag + 1;
     }
 

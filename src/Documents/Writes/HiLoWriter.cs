@@ -63,7 +63,7 @@ internal static class HiLoWriter
                 "The tag of a range of ids is empty. Give the collection's tag, for instance 'users'.");
         if (writer.TryGet(folded, out DocumentRecord record))
         {
-            body = record.Body.ToArray();
+            body = writer.BodyOf(record).ToArray();
             metadata = record.Metadata.ToArray();
             collection = writer.CollectionOf(record);
             max = FindMax(body, out _, out _);

@@ -158,7 +158,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     private bool IsSame(ReadOnlySpan<byte> foldedId, in WriteCommand put)
     {
         return writer.TryGet(foldedId, out DocumentRecord now)
-            && now.Body.SequenceEqual(put.Body.Span)
+            && writer.BodyOf(now).SequenceEqual(put.Body.Span)
             && now.Metadata.SequenceEqual(put.Metadata.Span);
     }
 
@@ -166,7 +166,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     private byte[] Whole(DocumentRecord record)
     {
         var output = new ArrayBufferWriter<byte>(record.ContentBytes + 256);
-        ReadOnlySpan<byte> body = record.Body, metadata = record.Metadata;
+        ReadOnlySpan<byte> body = writer.BodyOf(record), metadata = record.Metadata;
         bool isAlone = body.Length <= 2;
         output.Write(isAlone ? "{"u8 : body[..^1]);
         output.Write(isAlone ? "\"@metadata\":{"u8 : ",\"@metadata\":{"u8);

@@ -47,7 +47,7 @@ internal sealed class RestoreWriter
         ReadOnlySpan<byte> id = document.Id.Span, metadata = document.Metadata.Span, body = document.Body.Span;
         DocumentRecord.Write(
             _documents.Reserve(folded, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), document.Etag,
-            document.Ticks, collection.Id, _kinds.Items.FlagsOf(folded), id, metadata, body);
+            document.Ticks, collection.Id, _kinds.Items.FlagsOf(folded), id, metadata, body, isPacked: false);
         Span<byte> key = stackalloc byte[TreeNames.CollectionKeyBytes];
         TreeNames.WriteCollectionKey(key, collection.Id, document.Etag);
         _byCollection.Put(key, folded);
@@ -149,9 +149,11 @@ internal sealed class RestoreWriter
         DocumentFlags flags = _kinds.Items.FlagsOf(folded);
         if (existing.Flags == flags)
             return;
-        byte[] id = existing.Id.ToArray(), body = existing.Body.ToArray(), metadata = existing.Metadata.ToArray();
+        byte[] id = existing.Id.ToArray(), body = existing.StoredBody.ToArray(), metadata = existing.Metadata.ToArray();
+        bool isPacked = existing.IsPacked;
         (long etag, long ticks, int collectionId) = (existing.Etag, existing.LastModifiedTicks, existing.CollectionId);
-        DocumentRecord.Write(_documents.Reserve(folded, value.Length), etag, ticks, collectionId, flags, id, metadata, body);
+        DocumentRecord.Write(
+            _documents.Reserve(folded, value.Length), etag, ticks, collectionId, flags, id, metadata, body, isPacked);
     }
 
     private void Put(

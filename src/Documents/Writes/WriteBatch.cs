@@ -373,6 +373,26 @@ public sealed class WriteBatch : IDisposable
         _buffer.IsSecret |= database.IsEncrypted;
     }
 
+    /// <summary>Packs the bodies of documents, each with the dictionary of its collection, where that has one.</summary>
+    internal void Pack(Func<CollectionName, BodyDictionary?> dictionaryOf)
+    {
+        CollectionName? last = null;
+        BodyDictionary? dictionary = null;
+        for (int i = 0; i < _commands.Count; i++)
+        {
+            WriteCommand command = _commands[i];
+            if (command.Kind != WriteKind.Put)
+                continue;
+            if (!ReferenceEquals(command.Collection, last))
+                dictionary = (last = command.Collection) is null ? null : dictionaryOf(last);
+            if (dictionary is null)
+                continue;
+            int length = PackedBody.Pack(dictionary, command.Body.Span, _buffer.Room(command.Body.Length));
+            if (length > 0)
+                _commands[i] = command with { Packed = _buffer.Take(length) };
+        }
+    }
+
     /// <summary>Makes a batch whose write is done empty and usable again, for those who write many.</summary>
     internal void Reopen()
     {

@@ -30,6 +30,7 @@ internal enum WriteKind : byte
 /// <param name="Patch">How a document is patched; null for others.</param>
 /// <param name="ForcesRevision">Whether a revision is made of what was there before.</param>
 /// <param name="IsRevised">Whether a revision of the new state comes from elsewhere, so that none is made.</param>
+/// <param name="Packed">The body packed, which is then written in its place; empty for none.</param>
 internal readonly record struct WriteCommand(
     WriteKind Kind,
     string Id,
@@ -44,7 +45,8 @@ internal readonly record struct WriteCommand(
     long ExpectedGuard = 0,
     PatchCommand? Patch = null,
     bool ForcesRevision = false,
-    bool IsRevised = false)
+    bool IsRevised = false,
+    ReadOnlyMemory<byte> Packed = default)
 {
     /// <summary>Stands for a guard of any index: who deletes a document without having read it wants it gone as it is.</summary>
     public const long AnyGuard = -1;

@@ -52,7 +52,8 @@ internal sealed class MapItems(IndexMap map)
             _record = new byte[Math.Max(size, 2 * _record.Length)];
         Span<byte> record = _record.AsSpan(0, size);
         DocumentRecord.Write(
-            record, owner.Etag, owner.LastModifiedTicks, owner.CollectionId, DocumentFlags.None, owner.Id, default, body);
+            record, owner.Etag, owner.LastModifiedTicks, owner.CollectionId, DocumentFlags.None, owner.Id, default, body,
+            isPacked: false);
         return new Document(owner.Snapshot, record);
     }
 }

@@ -20,7 +20,7 @@ internal sealed class ObjectAsDocument
         if (_record.Length < size)
             _record = new byte[Math.Max(size, 2 * _record.Length)];
         Span<byte> record = _record.AsSpan(0, size);
-        DocumentRecord.Write(record, 0, 0, 0, DocumentFlags.None, id, default, json);
+        DocumentRecord.Write(record, 0, 0, 0, DocumentFlags.None, id, default, json, isPacked: false);
         return new Document(snapshot!, record); // whoever gives none asks for no name of a collection
     }
 }

@@ -1,0 +1,88 @@
+using System.Buffers;
+using System.Text.Json;
+
+namespace Treepie.Packing;
+
+/// <summary>Of which collections documents are kept compressed.</summary>
+public sealed record DocumentCompressionConfiguration
+{
+    internal const string SettingName = "documents-compression";
+
+    /// <summary>These collections (compared without case).</summary>
+    public IReadOnlyList<string> Collections { get; init; } = [];
+
+    /// <summary>All collections, those to come too.</summary>
+    public bool AllCollections { get; init; }
+
+    /// <summary>Whether documents of a collection are.</summary>
+    public bool Includes(string collection) => AllCollections || Collections.Contains(collection, StringComparer.OrdinalIgnoreCase);
+
+    /// <summary>Reads it as clients send it.</summary>
+    /// <exception cref="InvalidDocumentException">A member cannot be.</exception>
+    public static DocumentCompressionConfiguration Read(JsonElement json)
+    {
+        if (json.ValueKind != JsonValueKind.Object)
+            throw Refused("is no JSON object");
+        if (Flag(json, "CompressRevisions"))
+            throw Refused("asks for revisions too (CompressRevisions), which are not compressed");
+        return new DocumentCompressionConfiguration
+        {
+            AllCollections = Flag(json, "CompressAllCollections"),
+            Collections = json.TryGetProperty("Collections", out JsonElement names) && names.ValueKind != JsonValueKind.Null
+                ? [.. ReadNames(names)]
+                : [],
+        };
+    }
+
+    /// <summary>Writes it as clients read it.</summary>
+    public void WriteTo(Utf8JsonWriter json)
+    {
+        ArgumentNullException.ThrowIfNull(json);
+        json.WriteStartObject();
+        json.WriteStartArray("Collections"u8);
+        foreach (string name in Collections)
+            json.WriteStringValue(name);
+        json.WriteEndArray();
+        json.WriteBoolean("CompressAllCollections"u8, AllCollections);
+        json.WriteBoolean("CompressRevisions"u8, false);
+        json.WriteEndObject();
+    }
+
+    internal byte[] ToJson()
+    {
+        var output = new ArrayBufferWriter<byte>();
+        using var json = new Utf8JsonWriter(output);
+        WriteTo(json);
+        json.Flush();
+        return output.WrittenSpan.ToArray();
+    }
+
+    internal static DocumentCompressionConfiguration FromJson(ReadOnlyMemory<byte> bytes)
+    {
+        using var json = JsonDocument.Parse(bytes);
+        return Read(json.RootElement);
+    }
+
+    private static bool Flag(JsonElement json, string name) =>
+        json.TryGetProperty(name, out JsonElement flag)
+        && flag.ValueKind switch
+        {
+            JsonValueKind.True => true,
+            JsonValueKind.False or JsonValueKind.Null => false,
+            _ => throw Refused($"has '{name}' that is neither true nor false"),
+        };
+
+    private static IEnumerable<string> ReadNames(JsonElement names)
+    {
+        if (names.ValueKind != JsonValueKind.Array)
+            throw Refused("has 'Collections' that are no array");
+        foreach (JsonElement name in names.EnumerateArray())
+            yield return name.ValueKind == JsonValueKind.String && name.GetString() is { Length: > 0 } text
+                ? text
+                : throw Refused("has a collection without a name");
+    }
+
+    private static InvalidDocumentException Refused(string why) =>
+        new($"The compression of documents {why}. Nothing was changed. Expected is {{\"Collections\":[…],\"CompressAllCollections\":"
+            + "false,\"CompressRevisions\":false}.");
+}
