@@ -1,4 +1,3 @@
-using System.Collections.Concurrent;
 using System.Runtime.InteropServices;
 using ZstdSharp;
 using ZstdSharp.Unsafe;
@@ -21,7 +20,7 @@ internal sealed unsafe class ZstdDictionary : SafeHandle
     /// <summary>States kept for the next caller; there are more while more are at work.</summary>
     private const int MostIdle = 16;
 
-    private readonly ConcurrentBag<State> _idle = [];
+    private readonly State?[] _idle = new State?[MostIdle];
     private readonly Lock _lock = new();
     private readonly byte[] _bytes;
     private ZSTD_CDict_s* _compressing;
@@ -111,8 +110,8 @@ internal sealed unsafe class ZstdDictionary : SafeHandle
     /// <inheritdoc/>
     protected override bool ReleaseHandle()
     {
-        while (_idle.TryTake(out State? state))
-            state.Dispose();
+        foreach (State? state in _idle)
+            state?.Dispose();
         Methods.ZSTD_freeCDict(_compressing);
         Methods.ZSTD_freeDDict(Decompressing);
         return true;
@@ -121,16 +120,18 @@ internal sealed unsafe class ZstdDictionary : SafeHandle
     private State Take()
     {
         ObjectDisposedException.ThrowIf(IsClosed, this);
-        return _idle.TryTake(out State? state) ? state : new State();
+        foreach (ref State? place in _idle.AsSpan())
+            if (Volatile.Read(ref place) is not null && Interlocked.Exchange(ref place, null) is { } state)
+                return state;
+        return new State();
     }
 
     private void Give(State state)
     {
-        if (_idle.Count < MostIdle)
-            _idle.Add(state);
-        else
-            state.Dispose();
-        GC.KeepAlive(this);
+        foreach (ref State? place in _idle.AsSpan())
+            if (Volatile.Read(ref place) is null && Interlocked.CompareExchange(ref place, state, null) is null)
+                return;
+        state.Dispose();
     }
 
     /// <summary>What one caller at a time needs; each half is made by its first use.</summary>
