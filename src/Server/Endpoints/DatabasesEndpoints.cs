@@ -2,6 +2,7 @@ using System.Collections.Frozen;
 using System.Text.Json;
 using Treepie.Kinds;
 using Treepie.Lifecycle;
+using Treepie.Packing;
 using Treepie.Server.Databases;
 using Treepie.Server.Http;
 using Treepie.Server.Security;
@@ -19,7 +20,7 @@ internal static class DatabasesEndpoints
 
     private static readonly FrozenSet<string> _unbuiltParts = FrozenSet.Create(
         StringComparer.Ordinal,
-        "Sharding", "Indexes", "PeriodicBackups", "ExternalReplications", "DocumentsCompression");
+        "Sharding", "Indexes", "PeriodicBackups", "ExternalReplications");
 
     public static void Map(Routes routes)
     {
@@ -54,6 +55,9 @@ internal static class DatabasesEndpoints
             && configured.ValueKind == JsonValueKind.Object
             ? TimeSeriesConfiguration.Read(configured)
             : null;
+        DocumentCompressionConfiguration? compression = record is null
+            ? null
+            : DocumentCompressionEndpoints.ReadRecord(record.RootElement);
         try
         {
             request.Server.Databases.Create(name, encrypted);
@@ -63,7 +67,7 @@ internal static class DatabasesEndpoints
             throw WireException.BadRequest(exception.Message, exception);
         }
 
-        if (lifecycle.Count > 0 || revisions is not null || series is not null)
+        if (lifecycle.Count > 0 || revisions is not null || series is not null || compression is not null)
         {
             using DatabaseLease lease = request.Server.Databases.Enter(name);
             foreach ((LifecycleTask task, LifecycleSettings settings) in lifecycle)
@@ -72,6 +76,8 @@ internal static class DatabasesEndpoints
                 await lease.Database.Revisions.ConfigureAsync(revisions, request.Aborted).ConfigureAwait(false);
             if (series is not null)
                 await lease.Database.TimeSeriesPolicies.ConfigureAsync(series, request.Aborted).ConfigureAwait(false);
+            if (compression is not null)
+                await lease.Database.Compression.ConfigureAsync(compression, request.Aborted).ConfigureAwait(false);
         }
 
         await request.JsonAsync((name, Url: TopologyEndpoints.BaseUrl(request, "/admin/databases")), static (json, state) =>
@@ -240,6 +246,7 @@ internal static class DatabasesEndpoints
                 LifecycleEndpoints.WriteRecord(json, state.database);
                 RevisionsEndpoints.WriteRecord(json, state.database);
                 TimeSeriesPolicyEndpoints.WriteRecord(json, state.database);
+                DocumentCompressionEndpoints.WriteRecord(json, state.database);
             }
 
             json.WriteEndObject();

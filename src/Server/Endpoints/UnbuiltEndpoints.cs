@@ -36,7 +36,6 @@ internal static class UnbuiltEndpoints
         ("/admin/analyzers", Analyzers), ("/analyzers", Analyzers),
         ("/admin/sorters", Sorters), ("/sorters", Sorters),
         ("/admin/configuration/{**rest}", "Other configurations of a database"),
-        ("/admin/documents-compression/{**rest}", "Compression of documents"),
         ("/admin/transactions/{**rest}", "Recording of transactions"), ("/admin/ai/{**rest}", "AI tasks"),
         ("/ai/{**rest}", "AI tasks"),
     ];

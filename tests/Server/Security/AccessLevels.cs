@@ -28,7 +28,6 @@ internal static class AccessLevels
         * /databases/{database}/admin/backup/{**rest} DatabaseAdmin
         * /databases/{database}/admin/configuration/{**rest} DatabaseAdmin
         * /databases/{database}/admin/connection-strings DatabaseAdmin
-        * /databases/{database}/admin/documents-compression/{**rest} DatabaseAdmin
         * /databases/{database}/admin/etl DatabaseAdmin
         * /databases/{database}/admin/etl/{**rest} DatabaseAdmin
         * /databases/{database}/admin/periodic-backup/{**rest} DatabaseAdmin
@@ -97,6 +96,7 @@ internal static class AccessLevels
         GET /databases/{database}/data-archival/config DatabaseRead
         GET /databases/{database}/debug/identities DatabaseRead
         GET /databases/{database}/docs DatabaseRead
+        GET /databases/{database}/documents-compression/config DatabaseRead
         GET /databases/{database}/expiration/config DatabaseRead
         GET /databases/{database}/healthcheck DatabaseRead
         GET /databases/{database}/hilo/next DatabaseReadWrite
@@ -161,6 +161,7 @@ internal static class AccessLevels
         POST /databases/{database}/admin/backup/database DatabaseAdmin
         POST /databases/{database}/admin/backup/part DatabaseAdmin
         POST /databases/{database}/admin/data-archival/config DatabaseAdmin
+        POST /databases/{database}/admin/documents-compression/config DatabaseAdmin
         POST /databases/{database}/admin/encryption/key Operator
         POST /databases/{database}/admin/encryption/rotate Operator
         POST /databases/{database}/admin/expiration/config DatabaseAdmin

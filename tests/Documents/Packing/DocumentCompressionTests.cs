@@ -1,0 +1,414 @@
+using System.Buffers;
+using System.Text;
+using System.Text.Json;
+using Treepie.Documents.Tests.Backups;
+using Treepie.Documents.Tests.BackupTasks;
+using Treepie.Packing;
+using Treepie.Queries;
+using Treepie.Storage;
+using Treepie.Storage.Transactions;
+using Treepie.Store;
+using Treepie.Tests.Support;
+using Treepie.Writes;
+
+namespace Treepie.Documents.Tests.Packing;
+
+/// <summary>Documents that are kept compressed are the same to everybody who looks at them, and smaller on the disk.</summary>
+public sealed class DocumentCompressionTests : IDisposable
+{
+    private const int Films = 2_000;
+
+    private readonly TemporaryDirectory _directory = new();
+    private readonly ManualClock _clock = new();
+
+    private static CancellationToken Cancel => TestContext.Current.CancellationToken;
+
+    private static DocumentCompressionConfiguration All { get; } = new() { AllCollections = true };
+
+    public void Dispose() => _directory.Dispose();
+
+    [Fact]
+    public async Task What_was_there_is_compressed_and_looks_as_before()
+    {
+        List<string> before;
+        await using (Database database = Open())
+        {
+            await FillAsync(database, "Films", 0, Films);
+            await FillAsync(database, "Others", 0, 200);
+            before = DatabaseText.Of(database);
+            await database.Compression.ConfigureAsync(new() { Collections = ["films"] }, Cancel);
+            List<string> configured = DatabaseText.Of(database);
+            var steps = new List<CompressionReport>();
+            CompressionReport report = await database.Compression.RunAsync(new Steps(steps), Cancel);
+            Assert.Equal(report, steps[^1]);
+            Assert.True(steps.Count > 4, "it goes in steps");
+            Assert.InRange(report.Documents, Films * 95 / 100, Films);
+            Assert.InRange((double)report.BytesBefore / report.BytesAfter, 2.5, 8);
+            Assert.Equal((report.Documents, Films - report.Documents), Packed(database, "Films"));
+            Assert.Equal((0, 200), Packed(database, "Others"));
+            Assert.Equal(configured, DatabaseText.Of(database));
+            Assert.Equal(0, (await database.Compression.RunAsync(null, Cancel)).Documents);
+            Assert.Empty(database.Check(Cancel).Problems);
+        }
+
+        await using Database again = Open();
+        Assert.Equal(before.Where(IsDocument), DatabaseText.Of(again).Where(IsDocument));
+        Assert.Equal(["Films"], again.Compression.Configuration!.Collections, StringComparer.OrdinalIgnoreCase);
+    }
+
+    [Fact]
+    public async Task What_is_written_then_is_compressed_on_the_way()
+    {
+        await using Database database = Open();
+        await database.Compression.ConfigureAsync(All, Cancel);
+        await FillAsync(database, "Films", 0, Films / 2);
+        Assert.Equal((0, Films / 2), Packed(database, "Films")); // nothing is learned yet
+        await database.Compression.RunAsync(null, Cancel);
+        (long packed, long plain) = Packed(database, "Films");
+        await FillAsync(database, "Films", Films / 2, Films);
+        (long packedThen, long plainThen) = Packed(database, "Films");
+        Assert.InRange(packedThen, packed + (Films / 2 * 95 / 100), Films);
+        Assert.Equal(Films, packedThen + plainThen);
+        Assert.Equal(plain, Films / 2 - packed);
+
+        await database.Compression.ConfigureAsync(null, Cancel);
+        Assert.Null(database.Compression.Configuration);
+        await FillAsync(database, "Films", 0, 100); // again, and plain
+        Assert.InRange(Packed(database, "Films").Plain, plainThen + 90, plainThen + 100);
+    }
+
+    [Fact]
+    public async Task Queries_and_changes_go_on_as_with_plain_documents()
+    {
+        await using Database database = Open(), twin = Open("twin");
+        foreach (Database each in new[] { database, twin })
+        {
+            await each.Revisions.ConfigureAsync(new() { Default = new() { MinimumToKeep = 3 } }, Cancel);
+            await FillAsync(each, "Films", 0, 500);
+        }
+
+        await database.Compression.ConfigureAsync(All, Cancel);
+        await database.Compression.RunAsync(null, Cancel);
+        foreach (Database each in new[] { database, twin })
+        {
+            await FillAsync(each, "Films", 400, 600, skipUnchanged: true);
+            using var batch = new WriteBatch();
+            batch.Delete("films/3").IncrementCounter("films/4", "likes", 3);
+            await each.WriteAsync(batch, Cancel);
+        }
+
+        Assert.Equal(Bodies(twin), Bodies(database));
+        foreach (string query in new[]
+        {
+            "from Films where year > 1990 order by title limit 50", "from Films where search(title, 'love') select title, year",
+            "from Films order by year as long desc, id() limit 20, 30", "from Films select distinct year",
+            "from Films where startsWith(title, 'The') order by id() include @all_docs",
+        })
+            Assert.Equal(await AnswerAsync(twin, query), await AnswerAsync(database, query));
+        Assert.InRange(Packed(database, "Films").Packed, 500, 600);
+    }
+
+    [Fact]
+    public async Task Bodies_that_grow_no_shorter_stay_as_they_are()
+    {
+        await using Database database = Open();
+        await database.Compression.ConfigureAsync(All, Cancel);
+        await FillAsync(database, "Films", 0, 500);
+        await database.Compression.RunAsync(null, Cancel);
+        var random = new Random(1);
+        byte[] noise = new byte[600];
+        using var batch = new WriteBatch();
+        for (int i = 0; i < 50; i++)
+        {
+            random.NextBytes(noise);
+            batch.Put($"noise/{i}", Json("Films", $"\"a\":\"{Convert.ToBase64String(noise)}\""));
+            batch.Put($"short/{i}", Json("Films", "\"a\":1"));
+        }
+
+        (long packed, long plain) = Packed(database, "Films");
+        await database.WriteAsync(batch, Cancel);
+        Assert.Equal((packed, plain + 100), Packed(database, "Films"));
+        Assert.Equal(0, (await database.Compression.RunAsync(null, Cancel)).Documents);
+    }
+
+    [Fact]
+    public async Task A_collection_that_has_grown_eightfold_is_learned_anew()
+    {
+        await using Database database = Open();
+        await database.Compression.ConfigureAsync(All, Cancel);
+        await FillAsync(database, "Films", 0, 200);
+        await database.Compression.RunAsync(null, Cancel);
+        Assert.Single(Dictionaries(database));
+        await FillAsync(database, "Films", 200, 1_500);
+        await database.Compression.RunAsync(null, Cancel);
+        Assert.Single(Dictionaries(database));
+        await FillAsync(database, "Films", 1_500, 1_700);
+        CompressionReport report = await database.Compression.RunAsync(null, Cancel);
+        Assert.Equal(2, Dictionaries(database).Count);
+        Assert.True(report.BytesAfter < report.BytesBefore);
+        Assert.InRange(Packed(database, "Films").Packed, 1_600, 1_700);
+    }
+
+    [Fact]
+    public async Task A_lost_dictionary_is_made_good_by_its_copy_and_missed_when_both_are_gone()
+    {
+        await using (Database database = Open())
+        {
+            await database.Compression.ConfigureAsync(All, Cancel);
+            await FillAsync(database, "Films", 0, 500);
+            await database.Compression.RunAsync(null, Cancel);
+        }
+
+        foreach (string tree in new[] { TreeNames.Dictionaries, TreeNames.DictionaryCopies })
+        {
+            using (StorageEnvironment environment = StorageEnvironment.Open(Path.Combine(_directory.Path, "db", "documents")))
+                environment.Write(transaction => transaction.DropTree(tree));
+            if (tree == TreeNames.Dictionaries)
+            {
+                await using Database whole = Open();
+                Assert.Contains("films/1", string.Join('\n', DatabaseText.Of(whole)), StringComparison.Ordinal);
+                continue;
+            }
+
+            // It opens, so that what is not compressed can be saved.
+            Assert.Contains(
+                "that documents are compressed with is lost",
+                Assert.Throws<CorruptionException>(
+                    () =>
+                    {
+                        using Database lost = Open();
+                        DatabaseText.Of(lost);
+                    }).Message,
+                StringComparison.Ordinal);
+        }
+    }
+
+    [Fact]
+    public async Task A_backup_brings_documents_back_whether_whole_or_by_copies_of_pages()
+    {
+        List<string> documents;
+        var logical = new MemoryStream();
+        await using (Database database = Open())
+        {
+            await FillAsync(database, "Films", 0, 500);
+            await database.Compression.ConfigureAsync(All, Cancel);
+            await database.Compression.RunAsync(null, Cancel);
+            documents = [.. DatabaseText.Of(database).Where(IsDocument)];
+            await database.BackupAsync(logical, new(), null, Cancel);
+        }
+
+        logical.Position = 0;
+        string target = Path.Combine(_directory.Path, "restored");
+        await Database.RestoreAsync(logical, target, null, null, Cancel);
+        await using Database restored = Database.Open(target, new DatabaseOptions { TimeProvider = _clock });
+        Assert.Equal(documents, DatabaseText.Of(restored).Where(IsDocument));
+        Assert.Equal((0, 500), Packed(restored, "Films"));
+        Assert.InRange((await restored.Compression.RunAsync(null, Cancel)).Documents, 450, 500);
+        Assert.Equal(documents, DatabaseText.Of(restored).Where(IsDocument));
+    }
+
+    [Fact]
+    public async Task An_encrypted_database_shows_nothing_of_its_dictionaries()
+    {
+        string[] markers = ["Zebrafinkenhaus", "Quastenflosser"];
+        using var key = EncryptionKey.Generate();
+        await using (var database = Database.Open(
+            Path.Combine(_directory.Path, "db"), new DatabaseOptions { TimeProvider = _clock, EncryptionKey = key }))
+        {
+            using var batch = new WriteBatch(database.Options);
+            for (int i = 0; i < 1_000; i++)
+                batch.Put($"d/{i}", Json("D", $"\"Place\":\"{markers[i % 2]}\",\"Number\":{i},\"Street\":\"Am Alten Wasserturm\""));
+            await database.WriteAsync(batch, Cancel);
+            await database.Compression.ConfigureAsync(All, Cancel);
+            Assert.Equal(1_000, (await database.Compression.RunAsync(null, Cancel)).Documents);
+            Assert.Contains("Quastenflosser", string.Join('\n', DatabaseText.Of(database)), StringComparison.Ordinal);
+        }
+
+        Assert.Empty(Markers.FoundIn(_directory.Path, markers));
+    }
+
+    [Fact]
+    public async Task Readers_see_one_state_while_it_is_compressed_and_written()
+    {
+        await using Database database = Open();
+        await FillAsync(database, "Films", 0, Films);
+        await database.Compression.ConfigureAsync(All, Cancel);
+        List<string> before = Bodies(database);
+        using DatabaseSnapshot old = database.BeginRead();
+        Task<CompressionReport> run = database.Compression.RunAsync(null, Cancel);
+        Task[] readers = [.. Enumerable.Range(0, 4).Select(_ => Task.Run(() => Assert.Equal(before, Bodies(database)), Cancel))];
+        await Task.WhenAll(readers);
+        await run;
+        Assert.Equal(before, Bodies(old));
+        Assert.Equal(before, Bodies(database));
+    }
+
+    [Fact]
+    public async Task What_is_written_while_it_is_compressed_stays()
+    {
+        await using Database database = Open();
+        await FillAsync(database, "Films", 0, Films);
+        await database.Compression.ConfigureAsync(All, Cancel);
+        Task<CompressionReport> run = database.Compression.RunAsync(null, Cancel);
+        for (int round = 0; round < 20 || !run.IsCompleted; round++)
+        {
+            using var batch = new WriteBatch(database.Options);
+            for (int i = 1; i <= Films; i += 7)
+                batch.Put($"films/{i}", Json("Films", $"\"Round\":{round},\"Text\":\"{new string('x', 100)}\""));
+            await database.WriteAsync(batch, Cancel);
+            Assert.Equal((Films + 6) / 7, Bodies(database).Count(body => body.Contains($"\"Round\":{round},", StringComparison.Ordinal)));
+        }
+
+        await run;
+    }
+
+    [Fact]
+    public async Task A_run_that_is_cancelled_goes_on_later()
+    {
+        await using Database database = Open();
+        await FillAsync(database, "Films", 0, Films);
+        await database.Compression.ConfigureAsync(All, Cancel);
+        using var stop = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
+        var first = new List<CompressionReport>();
+        await Assert.ThrowsAnyAsync<OperationCanceledException>(
+            () => database.Compression.RunAsync(new Steps(first, stop.Cancel), stop.Token));
+        long done = Assert.Single(first).Documents;
+        Assert.InRange(done, 1, 256);
+        Assert.InRange((await database.Compression.RunAsync(null, Cancel)).Documents, (Films - done) * 9 / 10, Films - done);
+    }
+
+    [Theory]
+    [InlineData("[]", "no JSON object")]
+    [InlineData("""{"Collections":"Films"}""", "no array")]
+    [InlineData("""{"Collections":[1]}""", "without a name")]
+    [InlineData("""{"Collections":[""]}""", "without a name")]
+    [InlineData("""{"CompressAllCollections":1}""", "neither true nor false")]
+    [InlineData("""{"CompressRevisions":true}""", "revisions")]
+    public void What_cannot_be_configured_is_refused(string json, string expected)
+    {
+        using var parsed = JsonDocument.Parse(json);
+        Assert.Contains(
+            expected,
+            Assert.Throws<InvalidDocumentException>(() => DocumentCompressionConfiguration.Read(parsed.RootElement)).Message,
+            StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task A_program_that_does_not_know_of_it_refuses_the_database()
+    {
+        await using (Database database = Open())
+        {
+            Assert.Equal(TreeNames.FormatVersion, Version(database));
+            await database.Compression.ConfigureAsync(All, Cancel);
+            await FillAsync(database, "Films", 0, 300);
+            Assert.Equal(TreeNames.FormatVersion, Version(database)); // nothing is packed yet
+            await database.Compression.RunAsync(null, Cancel);
+            Assert.Equal(TreeNames.PackedFormatVersion, Version(database));
+            await database.Environment.WriteAsync(
+                transaction =>
+                {
+                    byte[] value = new byte[20];
+                    value[0] = TreeNames.PackedFormatVersion + 1;
+                    return transaction.GetOrCreateTree(TreeNames.Meta).Put(TreeNames.MetaDatabase, value);
+                },
+                Cancel);
+        }
+
+        Assert.Contains("has format 3", Assert.Throws<ForeignDataException>(() => Open()).Message, StringComparison.Ordinal);
+    }
+
+    private static int Version(Database database)
+    {
+        using ReadTransaction read = database.Environment.BeginRead();
+        Assert.True(read.FindTree(TreeNames.Meta)!.TryGet(TreeNames.MetaDatabase, out ReadOnlySpan<byte> value));
+        return BitConverter.ToInt32(value);
+    }
+
+    private static bool IsDocument(string line) => line.StartsWith("document ", StringComparison.Ordinal);
+
+    private static List<string> Dictionaries(Database database)
+    {
+        using ReadTransaction read = database.Environment.BeginRead();
+        var keys = new List<string>();
+        using Storage.Trees.Cursor cursor = read.FindTree(TreeNames.Dictionaries)!.OpenCursor();
+        for (bool found = cursor.MoveFirst(); found; found = cursor.MoveNext())
+            keys.Add(Convert.ToHexString(cursor.Key));
+        return keys;
+    }
+
+    private static (long Packed, long Plain) Packed(Database database, string collection)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        using DocumentCursor cursor = snapshot.ByCollection(collection);
+        (long packed, long plain) = (0, 0);
+        while (cursor.MoveNext())
+            _ = cursor.Current.IsPacked ? packed++ : plain++;
+        return (packed, plain);
+    }
+
+    private static List<string> Bodies(Database database)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return Bodies(snapshot);
+    }
+
+    private static List<string> Bodies(DatabaseSnapshot snapshot)
+    {
+        var bodies = new List<string>();
+        using DocumentCursor cursor = snapshot.ByPrefix(new DocumentPrefix { StartsWith = "" });
+        for (int i = 0; cursor.MoveNext(); i++)
+        {
+            bodies.Add($"{cursor.Current.IdText()} {Encoding.UTF8.GetString(cursor.Current.Body)}");
+            if (i % 100 == 0)
+                snapshot.ReleasePages();
+        }
+
+        return bodies;
+    }
+
+    private static async Task<string> AnswerAsync(Database database, string query)
+    {
+        var output = new ArrayBufferWriter<byte>();
+        using QueryResults results = await database.QueryAsync(
+            new QueryRequest { Text = query, WaitForNonStaleResults = true }, Cancel);
+        while (results.MoveNext())
+            output.Write(results.IsProjection ? Written(results) : results.Current.Body);
+        return Encoding.UTF8.GetString(output.WrittenSpan);
+    }
+
+    private static byte[] Written(QueryResults results)
+    {
+        var output = new ArrayBufferWriter<byte>();
+        results.WriteCurrent(output);
+        string text = Encoding.UTF8.GetString(output.WrittenSpan);
+        int metadata = text.IndexOf("\"@metadata\"", StringComparison.Ordinal); // of another time
+        return Encoding.UTF8.GetBytes(metadata < 0 ? text : text[..metadata]);
+    }
+
+    private static byte[] Json(string collection, string members) =>
+        Encoding.UTF8.GetBytes($"{{{members},\"@metadata\":{{\"@collection\":\"{collection}\"}}}}");
+
+    private static async Task FillAsync(Database database, string collection, int from, int to, bool skipUnchanged = false)
+    {
+        using var batch = new WriteBatch(database.Options) { SkipUnchanged = skipUnchanged };
+        int number = 0;
+        foreach (string line in DataSets.Lines(DataSets.PathOf("movies.ndjson.gz")).Skip(20_000).Take(to)) // the first are short
+            if (number++ >= from)
+                batch.Put(
+                    string.Create(System.Globalization.CultureInfo.InvariantCulture, $"{collection}/{number}").ToLowerInvariant(),
+                    Json(collection, line.Trim()[1..^1]));
+        await database.WriteAsync(batch, Cancel);
+    }
+
+    private Database Open(string name = "db") => Database.Open(
+        Path.Combine(_directory.Path, name), new DatabaseOptions { TimeProvider = _clock, Indexing = new() });
+
+    private sealed class Steps(List<CompressionReport> reports, Action? then = null) : IProgress<CompressionReport>
+    {
+        public void Report(CompressionReport value)
+        {
+            reports.Add(value);
+            then?.Invoke();
+        }
+    }
+}
