@@ -237,7 +237,7 @@ internal sealed class DocumentWriter : IKindHost
         if (forcesRevision || !Revisions.IsIdle)
             AddRevision(
                 foldedId, id, etag, collection.Name, MetadataMember.Without(metadata, MetadataKeys.Flags), body,
-                DocumentFlags.None,
+                Kinds.Items.FlagsOf(foldedId),
                 forcesRevision);
         DocumentRecord.Write(
             _documents.Reserve(foldedId, DocumentRecord.SizeOf(id.Length, metadata.Length, body.Length)), etag, _now.Ticks,
@@ -266,7 +266,9 @@ internal sealed class DocumentWriter : IKindHost
     {
         if (!isForced && Revisions.RuleOf(collection) is null)
             return flags;
-        Revisions.Add(folded, id, etag, collection, _now.Ticks, isDeletion: false, metadata, body);
+        Revisions.Add(
+            folded, id, etag, collection, _now.Ticks, isDeletion: false, metadata, body,
+            flags.HasFlag(DocumentFlags.HasAttachments));
         return Kinds.Items.LastRevision(folded) is null
             ? flags & ~DocumentFlags.HasRevisions
             : flags | DocumentFlags.HasRevisions;
@@ -286,7 +288,8 @@ internal sealed class DocumentWriter : IKindHost
         _lastEtag = etag;
         Revisions.Add(
             folded, existing.Id, etag, collection, existing.LastModifiedTicks, isDeletion: false,
-            MetadataMember.Without(existing.Metadata, MetadataKeys.Flags), existing.Body);
+            MetadataMember.Without(existing.Metadata, MetadataKeys.Flags), existing.Body,
+            existing.Flags.HasFlag(DocumentFlags.HasAttachments));
         return _lastEtag + 1;
     }
 
@@ -375,7 +378,7 @@ internal sealed class DocumentWriter : IKindHost
         if (rule is { PurgeOnDelete: true })
             Revisions.Purge(folded);
         else if (rule is not null || flags.HasFlag(DocumentFlags.HasRevisions))
-            Revisions.Add(folded, id, etag, collection, _now.Ticks, isDeletion: true, default, "{}"u8);
+            Revisions.Add(folded, id, etag, collection, _now.Ticks, isDeletion: true, default, "{}"u8, hasAttachments: false);
     }
 
     /// <summary>Deletes what a document has beside its body, each remembered: the document may come back without it.</summary>
